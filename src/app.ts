@@ -23,7 +23,7 @@ import {
   preflightHeaders,
 } from "./http/cors.ts";
 import { createHostGuard } from "./http/hosts.ts";
-import { createPrefix, type RequestedPath } from "./http/prefix.ts";
+import { createPrefix } from "./http/prefix.ts";
 import { notFound, problem } from "./http/problem-details.ts";
 import type { Representation } from "./http/representation.ts";
 import {
@@ -78,7 +78,7 @@ export interface Nodeface extends Closeable {
   close(): Promise<void>;
 }
 
-/** A service as the command and the adapters know it. */
+/** A service as the command and the adapters see it. */
 export interface App extends Nodeface {
   /** Asks the node, so that the first client need not wait for it. Never rejects. */
   warmUp(): Promise<void>;
@@ -90,7 +90,7 @@ export interface App extends Nodeface {
 type Named = Pick<OperationMatch, "template" | "policy">;
 
 /**
- * What itty-router routes by, and what is found out on the way. It is no `Request`, since the router writes `params`,
+ * The object that itty-router routes by, with what is found out on the way. It is no `Request`, since the router writes `params`,
  * `query` and `route` to it: a host's own request stays as it is, and Bun's has a `params` that cannot be written.
  */
 interface Routing {
@@ -103,20 +103,19 @@ interface Routing {
   readonly target: RequestTarget | undefined;
   /** The path without a prefix. */
   readonly path: string;
-  /** What the host gave besides the request. */
+  /** The host's own arguments after the request. */
   readonly context: readonly unknown[];
-  /** The route that was found, where that is not what the router matched. */
+  /** Set where the router matched another route. */
   named?: Named | undefined;
   /**
-   * Whether the handler has put the common headers in already, so that `finish` is skipped: it would make `Headers` of
-   * the list that they are in, which takes long.
+   * True once the handler has put the common headers in, so that `finish` is skipped: it would make `Headers` of the
+   * list that they are in, which takes long.
    */
   isFinished: boolean;
 }
 
 type Handler = (request: Request, routing: Routing) => Response | Promise<Response>;
 
-/** What is served at a path. */
 interface Entry extends Named {
   readonly handle: Handler;
 }
@@ -169,7 +168,7 @@ export function createApp(checked: CheckedOptions): App {
         const finished = routing.isFinished
           ? response
           : complete(response, policy(request), request);
-        meters?.answers.add(template, finished.status);
+        meters?.responses.add(template, finished.status);
         return finished;
       },
     ],
@@ -198,7 +197,6 @@ export function createApp(checked: CheckedOptions): App {
     routing.isFinished = true;
     return representation.respond(request, namedOf(routing).policy(request));
   };
-  /** Serves what a resource makes when it is first asked for, and keeps. */
   const addResource = (path: string, resource: Resource<Representation>, policy?: CorsPolicy) =>
     add(
       ["GET"],
@@ -207,8 +205,7 @@ export function createApp(checked: CheckedOptions): App {
       policy,
     );
 
-  addResource("/v1/spec", resources.page(""));
-  for (const view of VIEWS) addResource(`/v1/spec/${view}`, resources.page(view));
+  // The router tries the routes in turn: first those that are asked again and again.
   addResource("/v1/info", resources.info);
   add(["GET"], "/v1/health", async (request, routing) => {
     const accepted = readAccepted(routing.target!.search);
@@ -216,6 +213,8 @@ export function createApp(checked: CheckedOptions): App {
     return sendRepresentation(await resources.health(accepted).get(), request, routing);
   });
   addResource("/v1/ready", resources.ready);
+  addResource("/v1/spec", resources.page(""));
+  for (const view of VIEWS) addResource(`/v1/spec/${view}`, resources.page(view));
   // A page that reads them sees which operations of the node are called, and when.
   if (resources.metrics) addResource("/v1/metrics", resources.metrics, createCorsPolicy([]));
   for (const form of ["json", "yaml"] as const) {
@@ -224,11 +223,11 @@ export function createApp(checked: CheckedOptions): App {
   }
   addResource("/.well-known/api-catalog", resources.catalog);
   addResource("/favicon.ico", resources.favicon);
-  add(
-    ["GET"],
-    "/",
-    (request, routing) => redirect(prefix.locate("v1/spec", requestedPath(request, routing))),
-  );
+  add(["GET"], "/", (request, { target }) => {
+    const { originalUrl } = request as ServedRequest;
+    const original = typeof originalUrl === "string" ? parseTarget(originalUrl) : undefined;
+    return redirect(prefix.locate("v1/spec", target!.pathname, original?.pathname));
+  });
   // This route matches `/v1/` as well.
   add(["GET"], "/v1", (_, { path }) => redirect(path.endsWith("/") ? "spec" : "v1/spec"));
   for (const path of ["/assets/:folder/:file", "/assets/:folder/chunks/:file"]) {
@@ -247,7 +246,7 @@ export function createApp(checked: CheckedOptions): App {
     add(["GET", "POST"], "/v1/rpc/:method", call("callMethod", "/v1/rpc/"), policy);
   }
 
-  /** The routes of the service itself that a path fits, by method. */
+  /** Without those of a host's operations. */
   const ownRoutes = [...router.routes];
   const findOperations = createOperations(
     options.operations,
@@ -361,7 +360,7 @@ export function createApp(checked: CheckedOptions): App {
   };
 }
 
-/** What a client is told of an error: nothing of the inside. */
+/** Tells a client of an error, and nothing of the inside. */
 const FAILED = "The service could not answer this request; its log says why";
 
 const ALLOW_ORIGIN = "access-control-allow-origin";
@@ -371,7 +370,6 @@ function isBesideNode({ node, description }: ResolvedOptions): boolean {
   return description !== undefined && description !== "none";
 }
 
-/** Makes what makes the handlers of calls of the node. */
 function createCalls(
   { gateway, isDescribed }: Pick<Resources, "gateway" | "isDescribed">,
   policy: CorsPolicy,
@@ -397,7 +395,7 @@ function createCalls(
   };
 }
 
-/** Makes what makes the response with what the node says, the common headers with its own. */
+/** Makes a function that makes the response of the node's, the common headers with its own. */
 function responseMaker(request: Request, routing: Routing, policy: CorsPolicy): MakeResponse {
   return (status, named, body) => {
     const headers = Object.entries(named);
@@ -415,7 +413,7 @@ function responseMaker(request: Request, routing: Routing, policy: CorsPolicy): 
   };
 }
 
-/** The states that a probe takes for healthy where it does not say. */
+/** The states that a probe takes for healthy by default. */
 const HEALTHY: ReadonlySet<string> = new Set(["ok", "syncing", "stale"]);
 
 /** Reads the states of a query such as `?accept=ok,syncing`; `undefined` if one is unknown. */
@@ -434,13 +432,6 @@ function redirect(location: string): Response {
     statusText: REASONS[307],
     headers: new Headers({ location, "content-length": "0", "cache-control": "no-cache" }),
   });
-}
-
-/** Returns the path of a request, as the server gave it and as the client sent it. */
-function requestedPath(request: Request, { target }: Routing): RequestedPath {
-  const { originalUrl } = request as ServedRequest;
-  const original = typeof originalUrl === "string" ? parseTarget(originalUrl)?.pathname : undefined;
-  return { pathname: target!.pathname, original };
 }
 
 /** Paths of our own that may end with a slash: bitcoin-core of npm puts one at the end of its URL. */

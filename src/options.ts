@@ -13,7 +13,7 @@ import type { HostInfo } from "./info/query-plan.ts";
 import { consoleLog, describeError, type Log, type LogCalls } from "./log.ts";
 import { withoutKeys } from "./untrusted-text.ts";
 import type { Kind } from "./kinds/kind.ts";
-import { createMeters, type Meters } from "./metrics/meters.ts";
+import { Meters } from "./metrics/meters.ts";
 import type { DocumentOptions, Operation } from "./host-operations/operation.ts";
 
 /** The options of a service. */
@@ -192,7 +192,7 @@ export function withDefaults(options: CheckedOptions): ResolvedOptions {
     page: { ...options.page, view: options.page?.view ?? "reference" },
     node: options.node ?? {},
     // They count what `/v1/metrics` tells; nothing where that is off.
-    meters: options.metrics ? options.meters ?? createMeters() : undefined,
+    meters: options.metrics ? options.meters ?? new Meters() : undefined,
     info: options.info ?? {},
     startedAt: options.startedAt ?? new Date(),
     log,

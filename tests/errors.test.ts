@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { createAssets } from "../src/explorer/assets.ts";
+import { createAssets } from "../src/explorer/files.ts";
 import { createNodeface, type Operation } from "../src/index.ts";
 import { ask } from "./_app.ts";
 

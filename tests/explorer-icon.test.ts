@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { COLOURS, drawLetter } from "../src/explorer/icon.ts";
+import { COLOURS, drawLetter } from "../src/explorer/files.ts";
 import { imageTypeOf } from "../src/explorer/page-settings.ts";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 

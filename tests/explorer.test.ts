@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { createAssets } from "../src/explorer/assets.ts";
+import { createAssets } from "../src/explorer/files.ts";
 import { ASSETS } from "../src/generated/assets.js";
 import { createNodeface } from "../src/index.ts";
 import { ask, askWith } from "./_app.ts";

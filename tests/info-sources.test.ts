@@ -42,7 +42,7 @@ const rpc = (answer: (body: Call | Call[]) => Response) =>
 
 const reply = ({ id, method }: Call) => ({ id, result: method });
 const answered = (...values: unknown[]) =>
-  values.map((value) => ({ answer: { value, leftOut: [] } }));
+  values.map((value) => ({ answer: { value, omitted: [] } }));
 
 /** Calls one method that gives this. */
 async function call(
@@ -56,7 +56,7 @@ async function call(
   );
   return outcome as {
     error?: SourceError;
-    answer?: { value: unknown; leftOut: string[] };
+    answer?: { value: unknown; omitted: string[] };
   };
 }
 
@@ -137,18 +137,18 @@ sources(
     assert.equal(second, {
       answer: {
         value: { a: 1 },
-        leftOut: ["/long: more than 4096 characters"],
+        omitted: ["/long: more than 4096 characters"],
       },
     });
     const alone = await call(() => Response.json({ id: 1, result: long }));
     assert.equal(alone.answer, {
       value: undefined,
-      leftOut: ["the answer: more than 4096 characters"],
+      omitted: ["the answer: more than 4096 characters"],
     });
     const beside = await call(() =>
       Response.json({ id: 1, result: 1, results: long, result_x: long })
     );
-    assert.equal(beside.answer, { value: 1, leftOut: [] });
+    assert.equal(beside.answer, { value: 1, omitted: [] });
   },
 );
 

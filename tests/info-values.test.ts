@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { convert, isKnown } from "../src/info/fields.ts";
 import { formatJson } from "../src/json/lossless.ts";
 import { milliseconds } from "../src/info/settings.ts";
-import { readFields } from "../src/info/knowledge.ts";
+import { readFields } from "../src/info/source-cache.ts";
 import type { Conversion, FieldOptions } from "../src/kinds/kind.ts";
 
 const values = suite("info values");

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createNodeface, type HostInfo, type NodefaceOptions } from "../src/index.ts";
-import { BOUNDS, createCounter, createHistogram } from "../src/metrics/meters.ts";
+import { BOUNDS, Counter, Histogram } from "../src/metrics/meters.ts";
 import { expose } from "../src/metrics/exposition.ts";
 import { nodeSamples } from "../src/metrics/samples.ts";
 import type { Info } from "../src/info/info.ts";
@@ -373,7 +373,7 @@ metrics("the age of a description is that of what is shown, and absent where non
 });
 
 metrics("a counter has no more series than its bound; what is beyond is counted together", () => {
-  const counter = createCounter(3);
+  const counter = new Counter(3);
   for (let i = 0; i < 10; i++) counter.add("a", i);
   counter.add("a", 0);
   const [first, ...others] = counter.series();
@@ -383,13 +383,13 @@ metrics("a counter has no more series than its bound; what is beyond is counted 
 });
 
 metrics("a histogram has each time in every bucket that it fits in", () => {
-  const histogram = createHistogram(1);
+  const histogram = new Histogram(1);
   for (const seconds of [0.004, 0.005, 0.2, 99]) histogram.observe("a", seconds);
   histogram.observe("b", 1);
-  const { counts, count, sum } = histogram.series().get("a")!;
+  const { counts, count, sum } = histogram.series.get("a")!;
   assert.equal(counts, BOUNDS.map((bound) => bound < 0.25 ? 2 : 3));
   assert.equal([count, sum], [4, 99.209]);
-  assert.equal([...histogram.series().keys()], ["a", "other"]);
+  assert.equal([...histogram.series.keys()], ["a", "other"]);
   const value = { counts, count, sum };
   const text = expose({ nodeface_node_query_duration_seconds: [{ labels: ["a"], value }] });
   const name = "nodeface_node_query_duration_seconds";

@@ -96,8 +96,8 @@ hostile(
       1,
     );
     const facts = readOutline(document).sections.flatMap(({ operations }) =>
-      operations.flatMap(({ parameters, answers }) =>
-        [...parameters, ...answers].flatMap(({ facts }) => facts)
+      operations.flatMap(({ parameters, responses }) =>
+        [...parameters, ...responses].flatMap(({ facts }) => facts)
       )
     );
     assert.ok(facts.length < 260_000, String(facts.length));

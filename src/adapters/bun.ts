@@ -22,16 +22,8 @@ import {
   watched,
 } from "./shared.ts";
 
-export type {
-  AnswerRecord,
-  Callbacks,
-  Closeable,
-  Listening,
-  Outcome,
-  Servable,
-  Servable as App,
-  ServeOptions,
-} from "./shared.ts";
+export type { AnswerRecord, Callbacks, Closeable, Listening, Outcome } from "./shared.ts";
+export type { Servable, Servable as App, ServeOptions } from "./shared.ts";
 
 interface BunServer {
   readonly address: { readonly address: string };
@@ -75,7 +67,7 @@ export async function serve(app: Servable, options: ServeOptions = {}): Promise<
   return listening(urlAt(address, taken), keepListening(server, () => listen(taken)));
 }
 
-/** How often it is looked whether there are descriptors, and how many there have to be to listen again. */
+/** The interval at which descriptors are looked for, and the number that it takes to listen again. */
 const CHECK_DESCRIPTORS_MS = 500, DESCRIPTORS_MIN = 16;
 
 /**
@@ -137,25 +129,25 @@ async function respond(
   if (endEntry) {
     request.signal.addEventListener("abort", () => endEntry("aborted", response?.status));
   }
-  const onFailure = (error: unknown) => {
-    // A disconnected client may make the stream fail.
-    if (request.signal.aborted) return;
-    endEntry?.("failed", response?.status);
-    report(error, app, callbacks);
-  };
   try {
     // A client that waits for the app is not idle.
     server.timeout(request, 0);
-    const given = await app.fetch(request);
+    response = await app.fetch(request);
     server.timeout(request, IDLE_SECONDS);
-    if (given instanceof ResponseInParts) {
+    if (response instanceof ResponseInParts) {
+      const { parts, release } = response.held;
       // Without a stream.
-      response = new Response(new Blob([...given.held.parts]), given);
-      whenSent(request, server, given.held.release);
-    } else {
+      response = new Response(new Blob([...parts]), response);
+      whenSent(request, server, release);
+    } else if (!response.headers.has("content-length") && response.body) {
       // What says its length was prepared, and is sent without a stream.
-      const stream = given.headers.has("content-length") ? null : given.body;
-      response = stream ? new Response(watched(stream, onFailure), given) : given;
+      const onFailure = (error: unknown) => {
+        // A disconnected client may make the stream fail.
+        if (request.signal.aborted) return;
+        endEntry?.("failed", response?.status);
+        report(error, app, callbacks);
+      };
+      response = new Response(watched(response.body, onFailure), response);
     }
   } catch (error) {
     report(error, app, callbacks);

@@ -16,16 +16,8 @@ import {
   type ServeOptions,
 } from "./shared.ts";
 
-export type {
-  AnswerRecord,
-  Callbacks,
-  Closeable,
-  Listening,
-  Outcome,
-  Servable,
-  Servable as App,
-  ServeOptions,
-} from "./shared.ts";
+export type { AnswerRecord, Callbacks, Closeable, Listening, Outcome } from "./shared.ts";
+export type { Servable, Servable as App, ServeOptions } from "./shared.ts";
 
 /** With fewer connections at a time, file descriptors do not run out. */
 const MANY_CONNECTIONS = 16;

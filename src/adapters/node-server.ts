@@ -7,7 +7,11 @@
 import { Buffer } from "node:buffer";
 import { createServer, IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { NodeRequest, type NodeResponse, sendNodeResponse } from "srvx/node";
+import {
+  NodeRequest as SrvxRequest,
+  type NodeResponse as SrvxResponse,
+  sendNodeResponse,
+} from "srvx/node";
 import { isInTinyParts } from "../bytes.ts";
 import { SECURITY_HEADERS } from "../http/cors.ts";
 import type { ServedRequest } from "../http/request.ts";
@@ -28,19 +32,13 @@ import {
   watched,
 } from "./shared.ts";
 
-/** A server that does not listen yet, and what closes it and its connections. */
-export interface NodeServer {
-  readonly http: Server;
-  close(): Promise<void>;
-}
-
-/** Makes a server. */
+/** Makes a server that does not listen yet. */
 export function createNodeServer(
   app: Servable,
   callbacks: Callbacks,
   slowest: Slowest = SLOWEST,
-): NodeServer {
-  const connections = createConnections(slowest);
+): { readonly http: Server; close(): Promise<void> } {
+  const connections = new Connections(slowest);
   const settings = {
     headersTimeout: TIMEOUTS.head,
     requestTimeout: TIMEOUTS.head + TIMEOUTS.content,
@@ -67,7 +65,7 @@ export function createNodeServer(
   http.maxHeadersCount = 0;
   // The built-in method closes connections whose response is still being sent; `connections` does not.
   http.closeIdleConnections = () => {};
-  http.on("connection", connections.add);
+  http.on("connection", (socket) => connections.add(socket));
   // An unknown expectation may be ignored (RFC 9110, section 10.1.1).
   http.on("checkExpectation", (message, response) => http.emit("request", message, response));
 
@@ -100,11 +98,13 @@ export function createNodeServer(
     socket.on("error", () => {}).resume().setTimeout(TIMEOUTS.head, () => socket.destroy());
     refuseAfterResponses(socket, undefined, message);
   });
-  const close = async () => {
-    http.close();
-    await connections.end();
+  return {
+    http,
+    close() {
+      http.close();
+      return connections.end();
+    },
   };
-  return { http, close };
 }
 
 /**
@@ -140,10 +140,9 @@ class Message extends IncomingMessage {
   }
 }
 
-/** How many connections may wait to be accepted; the system may allow fewer. */
+/** Connections that may wait to be accepted; the system may allow fewer. */
 const BACKLOG = 4096;
 
-/** Listens; rejects with the system's error if it cannot. */
 export function listen(http: Server, { hostname, port }: Address): Promise<void> {
   return new Promise((resolve, reject) => {
     http.once("error", reject).listen({ port, host: hostname, backlog: BACKLOG }, () => {
@@ -153,7 +152,6 @@ export function listen(http: Server, { hostname, port }: Address): Promise<void>
   });
 }
 
-/** The URL of a listening server. */
 export function urlOf(http: Server): string {
   const { address, port } = http.address() as AddressInfo;
   return urlAt(address, port);
@@ -188,7 +186,6 @@ export async function respond(
   }
 }
 
-/** Makes the `Request` of a message. */
 export function requestOf(message: IncomingMessage, response: ServerResponse): Request {
   if (!hasContent(message)) {
     // With `optimizeEmptyRequests` it has ended before it is complete. srvx 1.0 would say that its client has
@@ -201,8 +198,7 @@ export function requestOf(message: IncomingMessage, response: ServerResponse): R
   return new MessageRequest(message, response);
 }
 
-/** The request of a message, with what calls of the node ask for. */
-class MessageRequest extends NodeRequest implements ServedRequest {
+class MessageRequest extends SrvxRequest implements ServedRequest {
   readonly #message: IncomingMessage;
   readonly #response: ServerResponse;
   #gone: LightSignal | undefined;
@@ -254,7 +250,7 @@ class MessageRequest extends NodeRequest implements ServedRequest {
 
 const EMPTY_BODY = Buffer.alloc(0);
 
-/** Whether the head of a message says that there is content (RFC 9112, section 6). */
+/** RFC 9112, section 6. */
 export const hasContent = ({ headers }: IncomingMessage): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 
@@ -268,12 +264,12 @@ const SHORT_MAX = 16_384;
 async function send(response: ServerResponse, given: Response): Promise<void> {
   if ("Deno" in globalThis) return await sendNodeResponse(response, forDeno(response, given));
   if (!("_toNodeResponse" in given)) return await sendNodeResponse(response, given);
-  const prepared = (given as NodeResponse)._toNodeResponse();
+  const prepared = (given as SrvxResponse)._toNodeResponse();
   const { status, statusText, headers, body } = prepared;
   const held = given instanceof ResponseInParts ? given.held : undefined;
   const parts = held?.parts ?? (body instanceof Uint8Array ? [body] : []);
   if (body && parts.length === 0) {
-    return await sendNodeResponse(response, { _toNodeResponse: () => prepared } as NodeResponse);
+    return await sendNodeResponse(response, { _toNodeResponse: () => prepared } as SrvxResponse);
   }
   if (held) response.once("close", held.release);
   // Each write wakes its client, which may take the processor: those of one moment go out together.
@@ -352,7 +348,7 @@ function limitContent(message: IncomingMessage, response: ServerResponse): void 
   response.once("finish", () => message.resume());
 }
 
-/** The response to what the parser lets through and the app is not asked for. */
+/** Responds to what the parser lets through and the app is not asked for. */
 function ownResponse({ method, httpVersion, headers, url = "" }: IncomingMessage) {
   if (httpVersion !== "1.1" && httpVersion !== "1.0") {
     return refusal(505, "This service speaks HTTP/1.1 and HTTP/1.0");
@@ -397,97 +393,98 @@ function refuseUnparsed(socket: Socket, code = "", endEntry?: EndEntry): void {
   socket.end();
 }
 
-/** How slow a client may be. */
+/** The slowest client: what it has to read, in bytes, within a time in milliseconds. */
 export interface Slowest {
-  /** What it has to read, in bytes, within a time in milliseconds. */
   readonly bytes: number;
   readonly time: number;
-  /** How often that is looked at, in milliseconds. */
+  /** The interval at which that is checked, in milliseconds. */
   readonly check: number;
 }
 
 const SLOWEST: Slowest = { bytes: 10_000, time: 10_000, check: TIMEOUTS.check };
-
-/** The connections of a server: closes idle and slow ones, and drains all of them at the end. */
-interface Connections {
-  add(socket: Socket): void;
-  addResponse(response: ServerResponse): void;
-  /** The last response on a connection, if it has not been sent. */
-  pendingResponse(socket: Socket): ServerResponse | undefined;
-  /** Whether the connection will be closed after its last response. */
-  isClosing(socket: Socket): boolean;
-  /** Closes each connection after its response, but no later than `TIMEOUTS.grace`. */
-  end(): Promise<void>;
-}
 
 interface Connection {
   lastResponse?: ServerResponse;
   bytesWrittenBefore: number;
   /** The time of the last activity by `performance.now()`; `Infinity` before the first response. */
   idleSince: number;
-  /** What the system had taken of the response when the client was last seen to read, and when that was. */
+  /** The bytes that the system had taken when the client was last seen to read, and the time of that. */
   read?: { readonly bytes: number; readonly at: number } | undefined;
 }
 
 const DRAIN_INTERVAL_MS = 20;
 
-function createConnections(slowest: Slowest): Connections {
-  const connections = new Map<Socket, Connection>();
+/** The connections of a server: closes idle and slow ones, and drains all of them at the end. */
+class Connections {
+  readonly #connections = new Map<Socket, Connection>();
+  readonly #slowest: Slowest;
+  readonly #timer: ReturnType<typeof setInterval>;
 
-  const pendingResponse = (socket: Socket) => {
-    const last = connections.get(socket)?.lastResponse;
+  constructor(slowest: Slowest) {
+    this.#slowest = slowest;
+    // `keepAliveTimeout` is not enough: a client that sends blank lines resets it.
+    this.#timer = setInterval(() => this.#check(performance.now()), slowest.check);
+    this.#timer.unref();
+  }
+
+  add(socket: Socket): void {
+    // Before the first response, `headersTimeout` applies, which answers with 408.
+    this.#connections.set(socket, { bytesWrittenBefore: 0, idleSince: Infinity });
+    socket.once("close", () => this.#connections.delete(socket));
+  }
+
+  addResponse(response: ServerResponse): void {
+    const connection = this.#connections.get(response.req.socket);
+    if (connection) connection.lastResponse = response;
+  }
+
+  /** Returns the last response on a connection, if it has not been sent. */
+  pendingResponse(socket: Socket): ServerResponse | undefined {
+    const last = this.#connections.get(socket)?.lastResponse;
     return last?.writableFinished ? undefined : last;
-  };
-  const isResponding = (socket: Socket) =>
-    socket.writableLength > 0 || pendingResponse(socket) !== undefined;
+  }
 
-  // `keepAliveTimeout` is not enough: a client that sends blank lines resets it.
-  const idleTimer = setInterval(() => {
-    const now = performance.now();
-    for (const [socket, connection] of connections) {
+  /** Tells whether the connection will be closed after its last response. */
+  isClosing(socket: Socket): boolean {
+    return this.#connections.get(socket)?.lastResponse?.shouldKeepAlive === false;
+  }
+
+  /** Closes each connection after its response, but no later than `TIMEOUTS.grace`. */
+  async end(): Promise<void> {
+    clearInterval(this.#timer);
+    const until = performance.now() + TIMEOUTS.grace;
+    const sockets = this.#connections;
+    do {
+      await new Promise((resolve) => setTimeout(resolve, DRAIN_INTERVAL_MS));
+      for (const socket of sockets.keys()) if (!this.#isResponding(socket)) socket.destroy();
+    } while (sockets.size > 0 && performance.now() < until);
+    for (const socket of sockets.keys()) socket.destroy();
+  }
+
+  #isResponding(socket: Socket): boolean {
+    return socket.writableLength > 0 || this.pendingResponse(socket) !== undefined;
+  }
+
+  #check(now: number): void {
+    for (const [socket, connection] of this.#connections) {
       // The timeout is for a client that does not read. One that waits for the app is not idle.
       const timeout = socket.writableLength > 0 ? TIMEOUTS.silence : 0;
       if ((socket.timeout ?? 0) !== timeout) socket.setTimeout(timeout);
       const bytes = bytesTaken(socket);
       const { read } = connection;
       if (bytes === undefined) connection.read = undefined;
-      else if (!read || bytes - read.bytes >= slowest.bytes) connection.read = { bytes, at: now };
-      else if (now - read.at > slowest.time) socket.destroy();
-      if (isResponding(socket) || socket.bytesWritten !== connection.bytesWrittenBefore) {
+      else if (!read || bytes - read.bytes >= this.#slowest.bytes) {
+        connection.read = { bytes, at: now };
+      } else if (now - read.at > this.#slowest.time) socket.destroy();
+      if (this.#isResponding(socket) || socket.bytesWritten !== connection.bytesWrittenBefore) {
         connection.bytesWrittenBefore = socket.bytesWritten;
         connection.idleSince = now;
       } else if (now - connection.idleSince > TIMEOUTS.head) socket.destroy();
     }
-  }, slowest.check);
-  idleTimer.unref();
-
-  return {
-    add(socket) {
-      // Before the first response, `headersTimeout` applies, which answers with 408.
-      connections.set(socket, { bytesWrittenBefore: 0, idleSince: Infinity });
-      socket.once("close", () => connections.delete(socket));
-    },
-    addResponse(response) {
-      const connection = connections.get(response.req.socket);
-      if (connection) connection.lastResponse = response;
-    },
-    pendingResponse,
-    isClosing: (socket) => connections.get(socket)?.lastResponse?.shouldKeepAlive === false,
-    async end() {
-      clearInterval(idleTimer);
-      const until = performance.now() + TIMEOUTS.grace;
-      do {
-        await new Promise((resolve) => setTimeout(resolve, DRAIN_INTERVAL_MS));
-        for (const socket of connections.keys()) {
-          if (!isResponding(socket)) socket.destroy();
-        }
-      } while (connections.size > 0 && performance.now() < until);
-      for (const socket of connections.keys()) socket.destroy();
-    },
-  };
+  }
 }
 
-/** How many bytes the system has taken of what was written; `undefined` if it has all. */
+/** Counts what the system has taken of the bytes that were written; `undefined` if it has all. */
 function bytesTaken(socket: Socket): number | undefined {
   type Handle = { readonly bytesWritten: number; readonly writeQueueSize: number };
   const { _handle: handle } = socket as { _handle?: Handle | null };

@@ -15,16 +15,8 @@ import {
 } from "./shared.ts";
 import { createNodeServer, hasContent, listen, requestOf, respond, urlOf } from "./node-server.ts";
 
-export type {
-  AnswerRecord,
-  Callbacks,
-  Closeable,
-  Listening,
-  Outcome,
-  Servable,
-  Servable as App,
-  ServeOptions,
-} from "./shared.ts";
+export type { AnswerRecord, Callbacks, Closeable, Listening, Outcome } from "./shared.ts";
+export type { Servable, Servable as App, ServeOptions } from "./shared.ts";
 
 /** Starts a server; rejects if it cannot listen, or with a `TypeError` if an option is wrong. */
 export async function serve(app: Servable, options: ServeOptions = {}): Promise<Listening> {
@@ -64,7 +56,6 @@ export function listener(app: Servable, callbacks: Callbacks = {}): Listener {
   };
 }
 
-/** What a handler is told that reads a content which is gone. */
 const GONE =
   "a body parser of the host has read the content of this request already, and did not " +
   "leave it in request.body; mount Nodeface before that parser, or set request.body";

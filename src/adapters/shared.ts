@@ -1,6 +1,6 @@
 /**
- * What all adapters share: the form of an app and of a server, the check of its options, its timeouts and the
- * entries of its access log.
+ * The parts that all adapters share: the form of an app and of a server, the check of its options, its timeouts and
+ * the entries of its access log.
  *
  * @module
  */
@@ -13,11 +13,11 @@ import { describeValue } from "../untrusted-text.ts";
 
 export type { Closeable } from "../closeable.ts";
 
-/** What can be served. Every `Nodeface` is one, whose `fetch` is made by `createApp` of `../app.ts`. */
+/** An app that can be served. Every `Nodeface` is one, whose `fetch` is made by `createApp` of `../app.ts`. */
 export interface Servable {
-  /** @param context what the app's own handlers are given: `listener` has the `IncomingMessage` for them */
+  /** @param context is given to the app's own handlers: `listener` has the `IncomingMessage` for them */
   fetch(request: Request, ...context: unknown[]): Response | Promise<Response>;
-  /** Whether a request is for this app. @default all are */
+  /** Tells whether a request is for this app. @default all are */
   matches?(request: { readonly url: string; readonly originalUrl?: string | undefined }): boolean;
 }
 
@@ -50,7 +50,7 @@ export interface AnswerRecord {
 }
 
 /**
- * How a response ended: `sent`, the system has all of it; `aborted`, the connection was closed before;
+ * The end of a response: `sent`, the system has all of it; `aborted`, the connection was closed before;
  * `failed`, its stream failed.
  */
 export type Outcome = "sent" | "aborted" | "failed";
@@ -77,14 +77,12 @@ export const TIMEOUTS = {
   grace: 5_000,
 } as const;
 
-/** Where a server is to listen. */
 export interface Address {
   /** A host name, or an IP literal without brackets. */
   readonly hostname: string;
   readonly port: number;
 }
 
-/** What each option must be. */
 const RULES: Readonly<
   Record<keyof ServeOptions, { isValid: (value: unknown) => boolean; expected: string }>
 > = {
@@ -125,7 +123,6 @@ export function checkServeOptions(options: ServeOptions): Address {
   return { hostname: hostname.replace(/^\[|\]$/g, ""), port };
 }
 
-/** Makes what `serve` returns. */
 export function listening(url: string, close: () => Promise<void>): Listening {
   let closed: Promise<void> | undefined;
   const closeOnce = () => closed ??= close();
@@ -169,7 +166,6 @@ export function beginEntry(
   };
 }
 
-/** Tells an error to the one who is to know of it. */
 export function report(error: unknown, app: Servable, { onError }: Callbacks): void {
   const { onError: log } = app as { onError?: Callbacks["onError"] };
   void notify(onError ?? log ?? console.error, error);

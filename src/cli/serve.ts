@@ -11,7 +11,7 @@ import { isAlone } from "../info/info-monitor.ts";
 import { findUnreadable } from "../node/client.ts";
 import { findOpenSecrets } from "../node/secrets.ts";
 import type { DescriptionReport } from "../description/watch.ts";
-import { createMeters, type Meters } from "../metrics/meters.ts";
+import { Meters } from "../metrics/meters.ts";
 import { LOOK_AT } from "../resources/resources.ts";
 import { describeError, type Log } from "../log.ts";
 import type { Config } from "./configuration.ts";
@@ -47,7 +47,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   );
   const reloadLog = createReloadLog(log);
   // Counters go on when the configuration is read again.
-  const meters = createMeters();
+  const meters = new Meters();
   const make = (config: Config) => makeService(config, { startedAt, meters }, reloadLog);
   let current = make(config);
   const app = { fetch: (request: Request) => current.nodeface.fetch(request) };

@@ -6,11 +6,9 @@
 import { isObject, type Json, listOf, objectOf, onceFor, setMember } from "../json/values.ts";
 import { followReference } from "../openapi/operations.ts";
 
-/** How deep schemas are followed, and how many values are made. */
-const DEPTH_MAX = 5;
-const VALUES_MAX = 200;
+/** The depth to which schemas are followed, and the values that are made. */
+const DEPTH_MAX = 5, VALUES_MAX = 200;
 
-/** A value for each type for which nothing better is known. */
 const VALUES: Readonly<Record<string, unknown>> = {
   string: "",
   integer: 0,
@@ -19,7 +17,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   null: null,
 };
 
-/** The example of a parameter or of a content: its own, or that of its schema; `undefined` where there is none. */
+/** Finds the example of a parameter or of a content: its own, or that of its schema; `undefined` where there is none. */
 export function exampleOf(root: Json, holder: Json): unknown {
   if (holder.example !== undefined) return holder.example;
   const { value } = followReference(root, firstMemberOf(objectOf(holder.examples)));
@@ -62,7 +60,7 @@ export function makeExample(root: Json, schema: unknown, isWhole: boolean): unkn
   return left < 0 ? undefined : made;
 }
 
-/** What all of some schemas say of a value: their members together. */
+/** Joins the members of what all of some schemas say of a value. */
 function join(values: readonly unknown[]): unknown {
   const joined: Json = {};
   for (const value of values) {

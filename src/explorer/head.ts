@@ -1,6 +1,5 @@
 /**
- * The head of both documents: a card with what the node is and how it is, of the object of `GET /v1/info`. It is
- * rendered for the first HTML; `static/head.ts` keeps it current with the same texts.
+ * The head of both documents: a card of the node, made from the object of `GET /v1/info`. It is rendered for the first HTML; `static/head.ts` keeps it current with the same texts.
  *
  * @module
  */
@@ -41,15 +40,14 @@ const STATES = {
 const OWN_TITLE = "Nodeface";
 
 /** In UTF-16 code units. */
-const VALUE_LENGTH_MAX = 80;
-const REASON_LENGTH_MAX = 160;
+const VALUE_LENGTH_MAX = 80, REASON_LENGTH_MAX = 160;
 
 /** The object of `GET /v1/info`. */
 export type Info = Readonly<Record<string, unknown>>;
 
-/** What the page is called where the info does not say it. */
+/** The names of the page where the info has none. */
 interface Naming {
-  /** What the operator calls it, whatever the node says. */
+  /** The operator's name for it, whatever the node says. */
   readonly title?: string | undefined;
   /** The title of the API: what a service without a node is called, and a node of which nothing is known. */
   readonly api: string;
@@ -92,7 +90,7 @@ export function describeState(state: string, info: Info = {}): StateText {
   return { state, label, note: [reason, addition].filter((text) => text !== "").join("; ") };
 }
 
-/** The name of the node as plain text. Where it is not known, the API may have one. */
+/** Names the node as plain text. The API may have a name where the info has none. */
 function nameOf(info: Info, { title, api }: Naming): string {
   const isOwn = isAlone(info);
   const known = isOwn ? [] : [info.name, info.software].map(formatValue);
@@ -101,13 +99,13 @@ function nameOf(info: Info, { title, api }: Naming): string {
   return names.find((text) => text !== "") ?? "Node";
 }
 
-/** What the icon is made of: the name; an empty text for a service without a node. */
+/** Names what the icon stands for: an empty text for a service without a node. */
 export function iconNameOf(info: Info, naming: Naming): string {
   const name = nameOf(info, naming);
   return name === OWN_TITLE ? "" : name;
 }
 
-/** The name with what tells it from others, as plain text. */
+/** Writes the name with what tells it from others, as plain text. */
 export function titleOf(info: Info, naming: Naming): string {
   const name = nameOf(info, naming);
   return [name, aboutOf(info, name)].filter((text) => text !== "").join(" · ");
@@ -142,7 +140,7 @@ function format(value: unknown, form: "time" | "percent" | undefined): string {
   return form === "percent" ? formatShare(value) : formatValue(value);
 }
 
-/** A string or a number as text, else an empty text. */
+/** Writes a string or a number, else an empty text. */
 function formatValue(value: unknown): string {
   const isNumber = typeof value === "bigint" || Number.isFinite(value);
   return formatText(isNumber ? groupDigits(String(value), "\u202f") : value, VALUE_LENGTH_MAX);
@@ -150,18 +148,18 @@ function formatValue(value: unknown): string {
 
 const TIME = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/;
 
-/** An RFC 3339 time in UTC without fractions of a second; any other text as it is. */
+/** Writes an RFC 3339 time in UTC without fractions of a second; any other text as it is. */
 function formatTime(value: unknown): string {
   return formatText(value, VALUE_LENGTH_MAX).replace(TIME, "$1 $2 UTC");
 }
 
-/** The same for machines; `undefined` for any other text. */
+/** Writes the same for machines; `undefined` for any other text. */
 function timeOf(value: unknown): string | undefined {
   const [, date, time] = TIME.exec(formatText(value, VALUE_LENGTH_MAX)) ?? [];
   return date && `${date}T${time}Z`;
 }
 
-/** A share of 1 as a percentage, rounded down, so that it is 100 only when complete. */
+/** Writes a share of 1 as a percentage, rounded down, so that it is 100 only when complete. */
 function formatShare(value: unknown): string {
   if (typeof value !== "number" || !(value >= 0 && value <= 1)) return "";
   // The sum makes up for products such as 0.57 * 10000, which is a little less than 5700.
@@ -181,7 +179,7 @@ const AGES = [
   ["day", 86_400_000, Infinity],
 ] as const;
 
-/** How long ago something was, in whole units; an empty text for what is no number of milliseconds. */
+/** Writes an age in whole units; an empty text for what is no number of milliseconds. */
 export function formatAge(milliseconds: number): string {
   const age = AGES.find(([, length, most]) => Math.abs(milliseconds) < length * most);
   if (!age) return "";

@@ -1,5 +1,5 @@
 /**
- * What every HTML of the explorer is written with. Every string of a description or a node is untrusted.
+ * Escaping and filling of the explorer's HTML. Every string of a description or a node is untrusted.
  *
  * @module
  */

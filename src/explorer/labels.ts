@@ -1,5 +1,5 @@
 /**
- * What both documents call an operation: its name, the fragments that lead to it, and its marks in plain words.
+ * The labels that both documents give an operation: its name, the fragments that lead to it, and its marks in words.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { type Json, textOf } from "../json/values.ts";
 import type { OperationMarks } from "../kinds/interface.ts";
 import { decodePercent, excerpt } from "../untrusted-text.ts";
 
-/** What the paths of methods of JSON-RPC begin with; see `openapi/openrpc.ts`. */
+/** The start of the paths of methods of JSON-RPC; see `openapi/openrpc.ts`. */
 const RPC = "/v1/rpc/";
 
 /** The tag that Scalar gives to operations without one. */
@@ -16,18 +16,18 @@ export const UNTAGGED = "default";
 
 const ANCHOR_NAME = /^[\w.~:/-]{1,100}$/;
 
-/** The name of the method of JSON-RPC that is called by a path; an empty text for any other path. */
+/** Reads the name of a method of JSON-RPC from its path; an empty text for any other path. */
 export function methodNameOf(path: string): string {
   return path.startsWith(RPC) ? decodePercent(path.slice(RPC.length)) : "";
 }
 
-/** The short fragment of an operation, such as `op/getInfo`; empty where it has no name that is safe in one. */
+/** Writes the short fragment of an operation, such as `op/getInfo`; empty where it has no name that is safe in one. */
 export function anchorOf(path: string, operation: Json): string {
   const name = methodNameOf(path) || (textOf(operation.operationId) ?? "");
   return ANCHOR_NAME.test(name) ? `op/${name}` : "";
 }
 
-/** The fragment of a tag, as Scalar makes it. That of an operation goes on with its method and its path. */
+/** Writes the fragment of a tag, as Scalar makes it. That of an operation goes on with its method and its path. */
 export function tagFragment(name: string): string {
   const slug = name.slice(0, 200).replace(/[^\p{L}\p{M}\p{N}\s_-]/gu, "").trim()
     .replace(/[\s_-]+/g, "-").toLowerCase();

@@ -1,5 +1,5 @@
 /**
- * What may be set of the page: the view that comes first, and the logo, whose type its bytes tell.
+ * The settings of the page: the view that comes first, and the logo, whose type its bytes tell.
  *
  * @module
  */
@@ -8,12 +8,11 @@ export const VIEWS = ["reference", "simple"] as const;
 
 export type View = (typeof VIEWS)[number];
 
-/** What a logo may be large, in bytes. */
 export const LOGO_BYTES_MAX = 262_144;
 
 export const LOGO_TYPES = "PNG, SVG, JPEG, WebP, GIF or ICO";
 
-/** How an image of each type begins, with a character for each byte. */
+/** The start of an image of each type, with a character for each byte. */
 const STARTS: readonly (readonly [type: string, start: string | RegExp])[] = [
   ["image/png", "\x89PNG\r\n\x1a\n"],
   ["image/jpeg", "\xff\xd8\xff"],
@@ -27,10 +26,9 @@ const STARTS: readonly (readonly [type: string, start: string | RegExp])[] = [
   ],
 ];
 
-/** How much of a file is looked at, in bytes. */
 const START_LENGTH = 8192;
 
-/** The media type of an image; `undefined` if it is none that a page can show as a logo. */
+/** Finds the media type of an image; `undefined` if it is none that a page can show as a logo. */
 export function imageTypeOf(bytes: Uint8Array): string | undefined {
   let start = "";
   for (const byte of bytes.subarray(0, START_LENGTH)) start += String.fromCharCode(byte);
@@ -39,7 +37,7 @@ export function imageTypeOf(bytes: Uint8Array): string | undefined {
   return STARTS.find(([, expected]) => isOf(expected))?.[0];
 }
 
-/** What is wrong with the bytes of a logo, after "it"; `undefined` where nothing is. */
+/** Says what is wrong with the bytes of a logo, after "it"; `undefined` where nothing is. */
 export function mistakeInLogo(bytes: Uint8Array): string | undefined {
   if (bytes.byteLength > LOGO_BYTES_MAX) return `is larger than ${LOGO_BYTES_MAX / 1024} KiB`;
   return imageTypeOf(bytes) ? undefined : `is no image of a type that is shown: ${LOGO_TYPES}`;

@@ -9,7 +9,7 @@ import { digest } from "../http/content-coding.ts";
 import { represent, type Representation } from "../http/representation.ts";
 import { iconNameOf, type Info, renderHead, titleOf } from "./head.ts";
 import { escape, fill, V1 } from "./html.ts";
-import type { Icons } from "./icon.ts";
+import type { Icons } from "./files.ts";
 import type { View } from "./page-settings.ts";
 import type { PageParts } from "./render-content.ts";
 
@@ -40,7 +40,7 @@ interface PageOptions {
   /** The origins of the description's servers, to which the page may send requests. */
   readonly origins: readonly string[];
   readonly notice: string | undefined;
-  /** What the operator calls the page, whatever the node is called. */
+  /** The operator's name for the page, whatever the node is called. */
   readonly title: string | undefined;
   readonly view: View;
   readonly icons: Pick<Icons, "queryOf">;

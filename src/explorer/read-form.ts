@@ -1,5 +1,5 @@
 /**
- * Reads what a visitor fills in to try an operation: its parameters and its body, with examples.
+ * Reads the form in which an operation is tried: its parameters and its body, with examples.
  *
  * @module
  */
@@ -25,11 +25,11 @@ export interface Field {
   readonly isRequired: boolean;
   /** The example or the default as text, or an empty text. */
   readonly example: string;
-  /** True if that is filled in, and not only shown while the field is empty. */
+  /** True if the example is filled in, and not only shown while the field is empty. */
   readonly isFilled: boolean;
-  /** What there is to choose from; empty where anything may be written. */
+  /** The choice of values; empty where anything may be written. */
   readonly values: readonly string[];
-  /** How several values are given: by the name again for each, or by commas; `undefined` for one value. */
+  /** The way of several values: by the name again for each, or by commas; `undefined` for one value. */
   readonly list: "again" | "comma" | undefined;
   /** True if its value may hold slashes that separate segments of the path. */
   readonly spans: boolean;
@@ -56,16 +56,14 @@ const FORBIDDEN_METHODS = new Set(["TRACE", "CONNECT"]);
 
 const WITHOUT_BODY = new Set(["GET", "HEAD"]);
 
-/** How many of the requirements that an operation may choose from are looked at. */
 const SCHEMES_MAX = 20;
 
-/** How many values are a list to choose from. */
 const VALUES_MAX = 60;
 
 /** In UTF-16 code units. */
 const EXAMPLE_LENGTH_MAX = 300;
 
-/** Reads what is filled in; `undefined` where a page cannot send it: its content is no text, or it needs a cookie. */
+/** Reads a form; `undefined` where a page cannot send it: its content is no text, or it needs a cookie. */
 export function readForm(
   root: Json,
   item: Json,
@@ -142,7 +140,7 @@ function readBody(root: Json, value: unknown): FormBody | undefined | "no text" 
   return { type, isRequired: body.required === true, examples: texts };
 }
 
-/** The content that is preferred of those that can be written as text. */
+/** Chooses the preferred content of those that can be written as text. */
 const contentOf = onceFor((content: Json) => {
   const all = Object.entries(content);
   const [type, media] = TEXTS.map((wanted) =>
@@ -152,7 +150,7 @@ const contentOf = onceFor((content: Json) => {
   return { type, media, isNone: all.length === 0 };
 });
 
-/** The first scheme that an operation asks for and that is a token of HTTP. */
+/** Finds the first scheme that an operation asks for and that is a token of HTTP. */
 function tokenOf(root: Json, operation: Json): string | undefined {
   const schemes = objectOf(objectOf(root.components).securitySchemes);
   return listOf(operation.security ?? root.security).slice(0, SCHEMES_MAX)
@@ -163,15 +161,16 @@ function tokenOf(root: Json, operation: Json): string | undefined {
     });
 }
 
-/** A parameter, as it stands and with its reference followed. */
-interface LocatedParameter {
-  readonly value: unknown;
-  readonly parameter: Json;
-}
-
-/** The parameters of an operation, which override those of its path with the same name and location. */
-export function parametersOf(root: Json, item: Json, operation: Json): LocatedParameter[] {
-  const parameters = new Map<string, LocatedParameter>();
+/**
+ * Lists the parameters of an operation, as they stand and with their references followed. They override those of its
+ * path with the same name and location.
+ */
+export function parametersOf(
+  root: Json,
+  item: Json,
+  operation: Json,
+): { value: unknown; parameter: Json }[] {
+  const parameters = new Map<string, { value: unknown; parameter: Json }>();
   for (const value of [...listOf(item.parameters), ...listOf(operation.parameters)]) {
     const parameter = followReference(root, value);
     const name = textOf(parameter.name);
@@ -180,7 +179,7 @@ export function parametersOf(root: Json, item: Json, operation: Json): LocatedPa
   return [...parameters.values()];
 }
 
-/** The type of a schema and its format, such as `string or null` and `date-time`, where it says them. */
+/** Reads the type of a schema and its format, such as `string or null` and `date-time`, where it says them. */
 export function typeOf(schema: Json): string[] {
   const text = (value: unknown) => textOf(value) ?? "";
   const types = Array.isArray(schema.type)

@@ -29,7 +29,7 @@ export interface Section {
   id: string;
   name: string;
   description: string;
-  /** What is marked as common comes first. */
+  /** Those that are marked as common come first. */
   operations: Operation[];
   /** True if its operations are this service's own, beside those of a node. */
   isService: boolean;
@@ -44,9 +44,9 @@ export interface Operation {
   path: string;
   /** The first server without a final slash: a URL, or a path on this service. */
   server: string;
-  /** What it is called: a method of JSON-RPC by its name, any other by its summary. */
+  /** The name of a method of JSON-RPC, the summary of any other. */
   title: string;
-  /** The summary, where it is not the title. */
+  /** Empty where it is the title. */
   summary: string;
   description: string;
   deprecated: boolean;
@@ -60,8 +60,8 @@ export interface Operation {
   /** True if the API sends it, to whoever wants to be told of something; its name stands for a path. */
   isWebhook: boolean;
   parameters: Item[];
-  answers: Item[];
-  /** What is filled in to try it; `undefined` where it cannot be tried here. */
+  responses: Item[];
+  /** `undefined` where it cannot be tried here. */
   form: Form | undefined;
 }
 
@@ -81,7 +81,7 @@ const HERE = "http://here.invalid";
 
 const ID_LENGTH_MAX = 400;
 
-/** How many parameters, responses and their facts are read: more than any page has room for. */
+/** The most parameters, responses and their facts that are read: more than any page has room for. */
 const ITEMS_MAX = 250_000;
 
 export function readOutline(document: unknown): Outline {
@@ -120,7 +120,7 @@ function readSections(root: Json): Section[] {
     const isService = name === SERVICE_TAG;
     sections.set(name, { id, name, description, operations: [], isService });
   };
-  /** The sections of an operation's tags, which are made where they are not declared. */
+  /** Lists the sections of an operation's tags, which are made where they are not declared. */
   const sectionsOf = (operation: Json, untagged: string): Section[] => {
     const tags = tagsOf(operation);
     return [...new Set(tags.length > 0 ? tags : [untagged])].filter((tag) => !hidden.has(tag))
@@ -191,9 +191,9 @@ function readOperation(
     ...readParameters(root, item, operation),
     ...readBody(root, operation, rpcName !== ""),
   ];
-  const answers = room.left <= 0 ? [] : readAnswers(root, operation);
+  const responses = room.left <= 0 ? [] : readResponses(root, operation);
   const hasForm = isCalled && room.left > 0;
-  for (const { facts } of [...parameters, ...answers]) room.left -= 1 + facts.length;
+  for (const { facts } of [...parameters, ...responses]) room.left -= 1 + facts.length;
   return {
     method,
     path,
@@ -207,18 +207,18 @@ function readOperation(
     marks: wordsOf(operation),
     isCommon: operation["x-common"] === true,
     parameters,
-    answers,
+    responses,
     form: hasForm ? readForm(root, item, operation, method, !/^https?:/.test(server)) : undefined,
   };
 }
 
-function readAnswers(root: Json, operation: Json): Item[] {
+function readResponses(root: Json, operation: Json): Item[] {
   return Object.entries(objectOf(operation.responses)).map(([status, value]) => {
-    const answer = followReference(root, value);
+    const response = followReference(root, value);
     return {
       name: status,
-      facts: Object.keys(objectOf(answer.content)),
-      description: descriptionOf(root, value, answer),
+      facts: Object.keys(objectOf(response.content)),
+      description: descriptionOf(root, value, response),
     };
   });
 }
@@ -265,7 +265,7 @@ function descriptionOf(root: Json, value: unknown, resolved: Json): string {
   return own || text(resolved.description);
 }
 
-/** The first server of the first holder that has one, with defaults for its variables; empty if it is not of HTTP. */
+/** Finds the first server of the first holder that has one, with defaults for its variables; empty if it is not of HTTP. */
 function serverOf(holders: Json[]): string {
   const [server] = serversFor(holders);
   const variables = objectOf(objectOf(server).variables);

@@ -17,7 +17,7 @@ import {
 } from "./read-outline.ts";
 import { renderInlineMarkdown, renderMarkdown } from "./markdown.ts";
 
-/** What the page shows of a description: plain data, which may be made in another thread than the page. */
+/** The parts of the page that a description fills: plain data, which may be made in another thread than the page. */
 export interface PageParts {
   /** The title of the API, in at most 100 characters. */
   readonly title: string;
@@ -39,9 +39,10 @@ export async function renderParts(document: unknown): Promise<PageParts> {
   };
 }
 
-/** How much of a description is shown; lengths in characters. */
+/** The share of a description that is shown; lengths in characters. */
 interface Detail {
-  navigation: "operations" | "tags";
+  /** True if the navigation lists operations, and not only tags. */
+  hasList: boolean;
   /** The length of the description of the API and of each tag. */
   about: number;
   operation: number;
@@ -55,27 +56,11 @@ interface Detail {
 
 /** The first that keeps the page within its limits is used. */
 const DETAILS: readonly Detail[] = [
-  {
-    navigation: "operations",
-    about: 4000,
-    operation: 2000,
-    summary: 300,
-    item: 500,
-    items: 100,
-    body: 4000,
-  },
-  {
-    navigation: "operations",
-    about: 2000,
-    operation: 300,
-    summary: 120,
-    item: 120,
-    items: 30,
-    body: 800,
-  },
-  { navigation: "tags", about: 1000, operation: 0, summary: 80, item: 40, items: 12, body: 300 },
-  { navigation: "tags", about: 300, operation: 0, summary: 60, item: 0, items: 8, body: 100 },
-  { navigation: "tags", about: 300, operation: 0, summary: 30, item: 0, items: 3, body: 40 },
+  { hasList: true, about: 4000, operation: 2000, summary: 300, item: 500, items: 100, body: 4000 },
+  { hasList: true, about: 2000, operation: 300, summary: 120, item: 120, items: 30, body: 800 },
+  { hasList: false, about: 1000, operation: 0, summary: 80, item: 40, items: 12, body: 300 },
+  { hasList: false, about: 300, operation: 0, summary: 60, item: 0, items: 8, body: 100 },
+  { hasList: false, about: 300, operation: 0, summary: 30, item: 0, items: 3, body: 40 },
 ];
 
 const GZIP_BYTES_MAX = 70_000;
@@ -88,7 +73,7 @@ const WITHOUT_SCRIPT =
   "this page up to <code>/v1/spec</code>. Without JavaScript, what is asked by its address alone can be " +
   "tried here.</p></noscript>";
 
-/** What the words of marks say, in the order of the legend. */
+/** The meaning of marks, in the order of the legend. */
 const LEGEND = {
   read: "changes nothing, and shows what anybody may see",
   write: "may change something",
@@ -164,11 +149,11 @@ function render(outline: Outline, detail: Detail, shown: number, total: number):
   return `${html}</div>`;
 }
 
-function renderNavigation({ sections }: Outline, { navigation, summary: length }: Detail): string {
+function renderNavigation({ sections }: Outline, { hasList, summary: length }: Detail): string {
   const link = (id: string, text: string) => `<a href="#${escape(id)}">${escape(text)}</a>`;
   const items = sections.slice(0, NAVIGATION_TAGS_MAX).map(
     ({ id, name, operations, isService }) => {
-      const isListed = navigation === "operations" && !(isService && sections.length > 1);
+      const isListed = hasList && !(isService && sections.length > 1);
       const titles = isListed
         ? operations.map(({ id, title }) => `<li>${link(id, shorten(title, length))}</li>`)
         : [];
@@ -206,7 +191,7 @@ const renderMark = (word: string) =>
 const renderTag = ({ id, name: tag }: Section) => `<h2 id="${escape(id)}">${name(tag)}</h2>`;
 
 function renderOperation(operation: Operation, detail: Detail): string {
-  const { method, path, title, summary, callSentence, marks, parameters, answers } = operation;
+  const { method, path, title, summary, callSentence, marks, parameters, responses } = operation;
   const id = escape(operation.id);
   const address = name(path);
   const anchor = operation.anchor ? ` id="${escape(operation.anchor)}"` : "";
@@ -220,7 +205,7 @@ function renderOperation(operation: Operation, detail: Detail): string {
     (operation.isWebhook ? SENT_BY_API : "") +
     renderMarkdown(operation.description, detail.operation) +
     renderItems("Parameters", parameters, detail) +
-    renderItems("Answers", answers, detail) +
+    renderItems("Answers", responses, detail) +
     (operation.isWebhook ? "" : renderCommand(operation)) +
     `${renderForm(operation, detail)}</article>`;
 }
@@ -230,7 +215,7 @@ const renderCommand = (operation: Operation) =>
 
 const isCallable = ({ call }: Operation) => call === "open" || call === "token";
 
-/** The options of `curl`. A call has all that it cannot be without. */
+/** Writes the options of `curl`. A call has all that it cannot be without. */
 function renderOptions(operation: Operation): string {
   const { method, call, parameters } = operation;
   const fields = requiredIn(parameters, "body").map((field) => `${JSON.stringify(field)}: …`);
@@ -255,7 +240,7 @@ function renderAddress(operation: Operation): string {
   return query.length > 0 ? `"${address}?${escape(query.join("&"))}"` : address;
 }
 
-/** The names of the parameters that are required, of those that are safe in a shell. */
+/** Names the required parameters, of those that are safe in a shell. */
 const requiredIn = (parameters: readonly Item[], place: "query" | "body"): string[] =>
   parameters.filter(({ name, facts }) =>
     facts[0] === place && facts.at(-1) === "required" && /^[\w.-]{1,60}$/.test(name)

@@ -1,5 +1,5 @@
 /**
- * Renders what is filled in to try an operation. `static/try.ts` makes a form of the data; without a script there
+ * Renders the form in which an operation is tried. `static/try.ts` makes a form of the data; without a script there
  * is one for what is asked by its address alone.
  *
  * @module
@@ -8,7 +8,7 @@ import { escape, V1 } from "./html.ts";
 import type { Field, Form } from "./read-form.ts";
 import type { Operation } from "./read-outline.ts";
 
-// What the page has for a form: lists without what is empty at their ends, in which 0 stands for what is left out.
+// The data of a form are lists without what is empty at their ends, in which 0 stands for what is omitted.
 
 /** The form of an operation: its address begins with `/` where it is at this service. */
 export type FormData = readonly [
@@ -19,7 +19,6 @@ export type FormData = readonly [
   tokenScheme?: string | 0,
 ];
 
-/** A parameter, where it stands, its type, its bits, its example, and what there is to choose from. */
 export type FieldData = readonly [
   name: string,
   place: string,
@@ -29,7 +28,6 @@ export type FieldData = readonly [
   values?: readonly string[] | 0,
 ];
 
-/** A body: its media type, its example, and whether there must be one. */
 export type BodyData = readonly [type: string, example?: string | 0, isRequired?: number];
 
 /** The bits: required; several values by the name again for each, or by commas; may hold slashes; the example is filled in. */
@@ -38,7 +36,7 @@ export const REQUIRED = 1, AGAIN = 2, COMMA = 4, SPANS = 8, FILLED = 16;
 interface FormDetail {
   /** The length of the example of a body, in characters. */
   readonly body: number;
-  /** How many parameters there are that may be left out. */
+  /** The most optional parameters. */
   readonly items: number;
 }
 
@@ -80,7 +78,7 @@ function trimmed<Data>(list: unknown[]): Data {
   return list.slice(0, end + 1).map((value) => value ?? 0) as Data;
 }
 
-/** JSON for an attribute in single quotes: what HTML would read is written as JSON's own escapes. */
+/** Writes JSON for an attribute in single quotes: what HTML would read is written as JSON's own escapes. */
 function attributeOf(value: unknown): string {
   return JSON.stringify(value).replace(
     /[&<>'\u007f]/g,
@@ -88,7 +86,7 @@ function attributeOf(value: unknown): string {
   );
 }
 
-/** A form for a script's absence: only a GET at this service whose parameters are all in the query. */
+/** Renders a form for a script's absence: only a GET at this service whose parameters are all in the query. */
 function renderWithoutScript({ method, server, path }: Operation, form: Form): string {
   const { fields, body, token } = form;
   const isQuery = !path.includes("{") &&

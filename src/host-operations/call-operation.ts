@@ -17,9 +17,6 @@ export interface OperationMatch {
   call(request: Request, context: readonly unknown[]): Promise<Response>;
 }
 
-/** Finds the operations that a path fits, by method. */
-type FindOperations = (path: string) => ReadonlyMap<string, OperationMatch>;
-
 const NONE: ReadonlyMap<string, OperationMatch> = new Map();
 
 /**
@@ -27,14 +24,15 @@ const NONE: ReadonlyMap<string, OperationMatch> = new Map();
  *
  * @param cors the origins whose pages may call an operation that says nothing itself
  * @param isServed tells whether the service itself serves a path
+ * @returns finds the operations that a path fits, by method
  * @throws {TypeError} if a path is taken
  */
 export function createOperations(
   operations: readonly Operation[],
   cors: Cors,
   isServed: (method: string, path: string) => boolean,
-): FindOperations {
-  // `"*"` is for what the service answers itself.
+): (path: string) => ReadonlyMap<string, OperationMatch> {
+  // `"*"` is for the service's own responses.
   const named = cors === "*" ? [] : cors;
   const taken = new Set<string>();
   const table = operations.toSorted(bySpecificity).map((operation) => {

@@ -1,6 +1,6 @@
 /**
- * What the description says of a host's operations; and what is wrong with them beyond their types: whether they can be
- * served, and fit their paths.
+ * The description of a host's operations, and the diagnostics beyond their types: they can be served, and fit their
+ * paths.
  *
  * @module
  */
@@ -11,12 +11,11 @@ import { describeValue } from "../untrusted-text.ts";
 
 const REFERENCE = "#/components/parameters/";
 
-/** The names in a path that has been checked. */
 function namesOf(path: string): string[] {
   return [...path.matchAll(/\{([^}]*)\}/g)].map(([, name]) => name!);
 }
 
-/** A parameter, which may be a reference to a component; `undefined` if the host does not have it. */
+/** Follows a reference to a component; `undefined` if the host does not have it. */
 function findParameter(
   parameter: ParameterObject | ReferenceObject,
   components: ComponentsObject | undefined,
@@ -28,7 +27,7 @@ function findParameter(
   return found && !("$ref" in found) ? found : undefined;
 }
 
-/** An operation as plain data: what handles it is left out, and names of its path that it lacks are added. */
+/** Makes plain data of an operation, with the names of its path that it lacks. */
 export function describeOperation(
   { method, path, operation }: Operation,
   components: ComponentsObject | undefined,
@@ -42,16 +41,12 @@ export function describeOperation(
       !known.some((parameter) => parameter?.in === "path" && parameter.name === name)
     );
   if (missing.length === 0) return { method, path, operation: { ...operation } };
-  const added = missing.map((name) => ({
-    name,
-    in: "path",
-    required: true,
-    schema: { type: "string" },
-  }));
+  const schema = { type: "string" };
+  const added = missing.map((name) => ({ name, in: "path", required: true, schema }));
   return { method, path, operation: { ...operation, parameters: [...parameters, ...added] } };
 }
 
-/** Paths that cannot be served, operations that OpenAPI takes for the same, and wrong parameters. */
+/** Diagnoses paths that cannot be served, operations that OpenAPI takes for the same, and wrong parameters. */
 export function* diagnosticsOfOperations(
   operations: readonly Operation[],
   components: ComponentsObject | undefined,
@@ -83,7 +78,6 @@ export function* diagnosticsOfOperations(
 
 const diagnostic = (path: Path, message: string): Diagnostic => ({ path, message, isKey: false });
 
-/** Why a path cannot be served; `undefined` where it can. */
 function explainPath(path: string): string | undefined {
   const wrong = (right: string) => `must ${right}, not ${describeValue(path)}`;
   if (!path.startsWith("/")) return wrong("begin with a slash");
@@ -100,10 +94,9 @@ function explainPath(path: string): string | undefined {
   return undefined;
 }
 
-/** Those that {@linkcode ParameterObject} offers: the document of a host is OpenAPI 3.1. */
 const PLACES = ["path", "query", "header", "cookie"];
 
-/** Parameters that OpenAPI does not allow, or that are not in the path though they say so. */
+/** Diagnoses parameters that OpenAPI does not allow, or that are not in the path though they say so. */
 function* diagnosticsOfParameters(
   { path, operation }: Operation,
   components: ComponentsObject | undefined,

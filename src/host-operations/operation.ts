@@ -7,7 +7,7 @@ import type { Cors } from "../http/cors.ts";
 
 /** An operation of a host's own. */
 export interface Operation<Path extends string = string> {
-  /** HEAD is answered where GET is. */
+  /** GET serves HEAD too. */
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** The path as OpenAPI writes it: `/v1/peers/{id}`. */
   path: Path;
@@ -15,20 +15,20 @@ export interface Operation<Path extends string = string> {
   operation: Extended<OperationObject>;
   /**
    * The origins whose pages may call it; `"*"` for any, `[]` for none. Pages of other origins cannot read
-   * its answers, and are refused with 403 where the method is not GET.
+   * its responses, and are refused with 403 where the method is not GET.
    *
    * @default the origins that `cors` of the service lists; none where that is `"*"`
    */
   cors?: Cors | undefined;
   /**
-   * Answers a request to it. HEAD comes here where the method is GET, and has its body left out.
-   * An answer that says nothing for more than twelve seconds may be cut by the server.
+   * Responds to a request. HEAD comes here where the method is GET, and has its body omitted.
+   * A response that is silent for more than twelve seconds may be cut by the server.
    *
    * @param request as the server gave it
-   * @param params what stands in place of the names in the path, decoded
-   * @param context what the host gave to `fetch` after the request, such as `env` and `ctx` of a worker; the
+   * @param params the values of the names in the path, decoded
+   * @param context the host's own arguments of `fetch` after the request, such as `env` and `ctx` of a worker; the
    * `IncomingMessage` where `listener` is mounted
-   * @throws {Response} is the answer, such as that of `problem`; anything else is answered with 500
+   * @throws {Response} is sent, such as that of `problem`; anything else becomes a 500
    */
   handle(
     request: Request,
@@ -37,7 +37,7 @@ export interface Operation<Path extends string = string> {
   ): Response | Promise<Response>;
 }
 
-/** What stands in place of the names in a path: `{ id: string }` for `/v1/peers/{id}`. */
+/** The values of the names in a path: `{ id: string }` for `/v1/peers/{id}`. */
 export type PathParameters<Path extends string> = string extends Path
   ? Readonly<Record<string, string>>
   : { readonly [Name in PathName<Path>]: string };
@@ -67,7 +67,6 @@ export interface ReferenceObject {
   readonly description?: string | undefined;
 }
 
-/** What an operation is. */
 export interface OperationObject {
   readonly tags?: readonly string[] | undefined;
   readonly summary?: string | undefined;
@@ -79,7 +78,7 @@ export interface OperationObject {
   /** A name of the path that is not among them is added, as a text. */
   readonly parameters?: readonly (Extended<ParameterObject> | ReferenceObject)[] | undefined;
   readonly requestBody?: Extended<RequestBodyObject> | ReferenceObject | undefined;
-  /** The answers by their status, such as `200`, `"4XX"` or `default`. */
+  /** By their status, such as `200`, `"4XX"` or `default`. */
   readonly responses?:
     | Readonly<Record<string, Extended<ResponseObject> | ReferenceObject>>
     | undefined;
@@ -90,7 +89,6 @@ export interface OperationObject {
   readonly servers?: readonly Extended<ServerObject>[] | undefined;
 }
 
-/** A parameter of an operation. */
 export interface ParameterObject extends HeaderObject {
   readonly name: string;
   readonly in: Word<"path" | "query" | "header" | "cookie">;
@@ -98,7 +96,7 @@ export interface ParameterObject extends HeaderObject {
   readonly allowReserved?: boolean | undefined;
 }
 
-/** A header of an answer; what a parameter has as well. */
+/** A header of a response; a parameter has these members as well. */
 export interface HeaderObject {
   readonly description?: string | undefined;
   /** Has to be `true` in the path. */
@@ -112,7 +110,6 @@ export interface HeaderObject {
   readonly content?: Readonly<Record<string, Extended<MediaTypeObject>>> | undefined;
 }
 
-/** The content of a request. */
 export interface RequestBodyObject {
   readonly description?: string | undefined;
   /** By media type, such as `application/json`. */
@@ -120,7 +117,6 @@ export interface RequestBodyObject {
   readonly required?: boolean | undefined;
 }
 
-/** An answer. */
 export interface ResponseObject {
   readonly description: string;
   readonly headers?: Readonly<Record<string, Extended<HeaderObject> | ReferenceObject>> | undefined;
@@ -129,7 +125,6 @@ export interface ResponseObject {
   readonly links?: Readonly<Record<string, object>> | undefined;
 }
 
-/** A content in one media type. */
 export interface MediaTypeObject {
   readonly schema?: SchemaObject | undefined;
   readonly example?: unknown;
@@ -145,14 +140,12 @@ export interface SecurityRequirementObject {
   readonly [scheme: string]: readonly string[];
 }
 
-/** Where operations are answered. */
 export interface ServerObject {
   readonly url: string;
   readonly description?: string | undefined;
   readonly variables?: Readonly<Record<string, object>> | undefined;
 }
 
-/** What a document is about. */
 export interface InfoObject {
   readonly title: string;
   /** Of the interface, not of OpenAPI. */
@@ -165,7 +158,6 @@ export interface InfoObject {
   readonly license?: object | undefined;
 }
 
-/** A tag, by which operations are grouped. */
 export interface TagObject {
   readonly name: string;
   /** Markdown. */
@@ -173,13 +165,12 @@ export interface TagObject {
   readonly externalDocs?: Extended<ExternalDocumentationObject> | undefined;
 }
 
-/** Where more is said. */
 export interface ExternalDocumentationObject {
   readonly url: string;
   readonly description?: string | undefined;
 }
 
-/** What operations refer to, by name. */
+/** Parts that operations refer to, by name. */
 export interface ComponentsObject {
   readonly schemas?: Readonly<Record<string, SchemaObject>> | undefined;
   readonly responses?:
@@ -199,13 +190,13 @@ export interface ComponentsObject {
   readonly pathItems?: Readonly<Record<string, object>> | undefined;
 }
 
-/** What the description says besides its operations. */
+/** The description besides its operations. */
 export interface DocumentOptions {
   /** Takes the place of the title, version and texts that are there. */
   readonly info?: Extended<InfoObject> | undefined;
   /** Tags, which stand before those that are there. */
   readonly tags?: readonly Extended<TagObject>[] | undefined;
   readonly externalDocs?: Extended<ExternalDocumentationObject> | undefined;
-  /** What the host's operations refer to. */
+  /** Parts that the host's operations refer to. */
   readonly components?: Extended<ComponentsObject> | undefined;
 }

@@ -10,13 +10,10 @@ import { compress } from "../platform.ts";
 /** The content codings, best first. */
 export const CODINGS = ["br", "gzip", "identity"] as const;
 
-/** One of {@linkcode CODINGS}. */
 export type ContentCoding = (typeof CODINGS)[number];
 
-/** The encoded forms of a content. */
 export type Encoded = Partial<Record<ContentCoding, Bytes>>;
 
-/** A content as bytes, by coding. */
 export type EncodedContent = Encoded & { identity: Bytes };
 
 /** A content that is kept: a large one without `identity`, which is made of `gzip` for those who want it. */
@@ -43,7 +40,6 @@ export async function encode(content: string | Bytes): Promise<Encoded> {
   };
 }
 
-/** Encodes a content that is to be kept. */
 export async function keep(content: string | Bytes): Promise<KeptContent> {
   const encoded = await encode(content);
   const size = sizeOf(content);
@@ -55,12 +51,10 @@ export async function keep(content: string | Bytes): Promise<KeptContent> {
 const sizeOf = (content: string | Uint8Array): number =>
   typeof content === "string" ? byteLengthOf(content) : content.byteLength;
 
-/** Returns the bytes of a content that is kept. */
 export async function identityOf({ codings }: KeptContent): Promise<Bytes> {
   return codings.identity ?? await gunzip(codings.gzip!);
 }
 
-/** Decodes gzip. */
 async function gunzip(bytes: Bytes): Promise<Bytes> {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());

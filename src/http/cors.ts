@@ -9,20 +9,16 @@ import { FastResponse } from "./response.ts";
 /** `"*"` for any origin, or a list of origins such as `https://app.example`; `[]` for none. */
 export type Cors = readonly string[] | "*";
 
-/** Headers as they are sent, names in lower case. */
-export type HeaderList = [name: string, value: string][];
-
 /** The headers that all responses of a route have for one allowed origin, or for all others. */
 export interface CommonHeaders {
-  readonly headers: HeaderList;
-  /** Is appended to `Vary`. */
+  /** Names are in lower case. */
+  readonly headers: [name: string, value: string][];
   readonly vary: "Origin" | undefined;
 }
 
 /** Chooses the common headers of the response to a request: for the same origin always the same object. */
 export type CorsPolicy = (request: Pick<Request, "headers">) => CommonHeaders;
 
-/** Headers of every response, whatever the options. */
 export const SECURITY_HEADERS = {
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
@@ -36,12 +32,7 @@ const PREFLIGHT = {
   "access-control-max-age": "86400",
 };
 
-/**
- * Makes a policy.
- *
- * @param cors who may read; origins as browsers send them
- * @param resources whose pages may embed a response: by default those that may read it
- */
+/** @param resources the origins whose pages may embed a response: by default those that may read it */
 export function createCorsPolicy(
   cors: Cors,
   resources: "cross-origin" | "same-origin" = cors === "*" ? "cross-origin" : "same-origin",
@@ -89,7 +80,6 @@ export function isPreflight({ method, headers }: Pick<Request, "method" | "heade
     headers.has("access-control-request-method");
 }
 
-/** Makes the additional headers of the response to a preflight; `allow` lists the methods of the path. */
 export function preflightHeaders(allow: string): Record<string, string> {
   return { "access-control-allow-methods": allow, ...PREFLIGHT };
 }

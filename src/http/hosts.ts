@@ -1,5 +1,5 @@
 /**
- * Host names: those that this service answers for, and those of this machine.
+ * Host names: those that this service serves, and those of this machine.
  *
  * @module
  */
@@ -10,28 +10,25 @@ import { isLoopback, type RequestTarget } from "./request.ts";
 /** The host names served besides loopback names and IP literals; `"*"` for any. */
 export type Hosts = readonly string[] | "*";
 
-/** Returns the response that refuses a request; `undefined` where it may be answered. */
-export type HostGuard = (
-  request: Pick<Request, "headers">,
-  target: RequestTarget | undefined,
-) => Response | undefined;
-
 /** srvx 1.0 writes this host into the URL if it cannot parse `Host`; the guard reads the header. */
 const UNPARSED = "_invalid_";
 
-/** Longer targets are answered with 414; RFC 9110, section 4.1, asks for at least 8000. */
+/** Longer targets are refused with 414; RFC 9110, section 4.1, asks for at least 8000. */
 const TARGET_LENGTH_MAX = 8192;
 
 /**
  * Makes a guard against DNS rebinding, and against targets that are no URL of HTTP.
  *
  * A web page can make its own host name resolve to this machine, and then read this service as its
- * own origin. Such a request has that name in `Host`; the guard answers it with 421 (RFC 9110,
+ * own origin. Such a request has that name in `Host`; the guard refuses it with 421 (RFC 9110,
  * section 15.5.20). `Forwarded` and `X-Forwarded-*` are ignored.
  *
  * @param hosts names as `URL` writes them, without ports
+ * @returns gives the response that refuses a request; `undefined` where it may be served
  */
-export function createHostGuard(hosts: Hosts): HostGuard {
+export function createHostGuard(
+  hosts: Hosts,
+): (request: Pick<Request, "headers">, target: RequestTarget | undefined) => Response | undefined {
   const names = new Set(hosts);
   const isServed = (host: string) =>
     hosts === "*" || isIpLiteral(host) || isLoopback(host) || names.has(host);
@@ -66,5 +63,5 @@ function parseAuthority(authority: string): string | undefined {
   return new URL(`http://${authority}`).hostname;
 }
 
-/** Whether a host is an IP address. `URL` writes every IPv4 address as four numbers. */
+/** Tells whether a host is an IP address: `URL` writes every IPv4 address as four numbers. */
 const isIpLiteral = (host: string): boolean => /^(\d+\.){3}\d+$|^\[/.test(host);

@@ -4,7 +4,6 @@
  *
  * @module
  */
-/** A compiled path template. */
 export interface PathTemplate {
   readonly names: readonly string[];
   /** The same for templates that match the same paths. */
@@ -26,7 +25,7 @@ export interface PathTemplate {
 
 const NAME = /\{([^{}]*)\}/;
 
-/** What ranks behind every literal. */
+/** Rank behind every literal. */
 const ONE = "\ufffe", SPAN_OR_END = "\uffff";
 
 /**

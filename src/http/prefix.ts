@@ -1,10 +1,9 @@
 /**
- * Where visitors find the service in a host that serves other paths too.
+ * The prefix below which a host that serves other paths too has mounted the service.
  *
  * @module
  */
 
-/** A prefix such as `/deep/node`. */
 export interface Prefix {
   /**
    * The paths of the service that a requested path may stand for, the likeliest first. The host's mount may
@@ -13,23 +12,16 @@ export interface Prefix {
   strip(pathname: string): readonly string[];
   /** The path after the whole prefix, in the same form; none for a path outside of it. */
   stripWhole(pathname: string): readonly string[];
-  /** Resolves a path such as `v1/spec` against the prefix, for the `Location` of a redirect. */
-  locate(reference: string, requested: RequestedPath): string;
+  /**
+   * Resolves a path such as `v1/spec` against the prefix, for the `Location` of a redirect.
+   *
+   * @param pathname the path of the request as the server gave it
+   * @param original the same as the client sent it, if the server says so
+   */
+  locate(reference: string, pathname: string, original: string | undefined): string;
 }
 
-/** The path of a request. */
-export interface RequestedPath {
-  /** As the server gave it. */
-  readonly pathname: string;
-  /** As the visitor sent it, if the server says so. */
-  readonly original: string | undefined;
-}
-
-/**
- * Makes a prefix.
- *
- * @param prefix such as `/deep/node`, or `""` for none
- */
+/** @param prefix such as `/deep/node`, or `""` for none */
 export function createPrefix(prefix: string): Prefix {
   const starts = endsOf(prefix);
   const stripAll = (pathname: string, starts: readonly string[]) =>
@@ -37,7 +29,7 @@ export function createPrefix(prefix: string): Prefix {
   return {
     strip: (pathname) => stripAll(pathname, starts),
     stripWhole: (pathname) => stripAll(pathname, [prefix]),
-    locate(reference, { pathname, original }) {
+    locate(reference, pathname, original) {
       const isWhole = stripStart(pathname, prefix) !== undefined;
       return original !== undefined || isWhole
         ? relativeTo(original ?? pathname, reference)

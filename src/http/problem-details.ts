@@ -26,11 +26,7 @@ export function problem(
   return problemWith(status, detail, {}, headers);
 }
 
-/**
- * Makes a problem with further members.
- *
- * @param members each as JSON
- */
+/** @param members further ones, each as JSON */
 export function problemWith(
   status: number,
   detail: string,
@@ -58,7 +54,6 @@ export function problemWith(
 const titleOf = (status: number): string | undefined =>
   (REASONS as Readonly<Record<number, string>>)[status];
 
-/** Writes problem details as JSON. */
 export function problemText(
   status: number,
   detail: string,
@@ -76,7 +71,6 @@ export function problemText(
   return `{\n${lines.join(",\n")}\n}\n`;
 }
 
-/** Makes the 404 response. */
 export function notFound(): Response {
   return problem(404, "Nothing is served at this path; /v1/spec shows what is");
 }

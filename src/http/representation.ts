@@ -20,7 +20,6 @@ import type { CommonHeaders } from "./cors.ts";
 import { problem } from "./problem-details.ts";
 import { COPIES, FastResponse, REASONS, type Status } from "./response.ts";
 
-/** A content that is ready to be sent. */
 export interface Representation {
   /** Always has `identity`. */
   readonly variants: Readonly<Partial<Record<ContentCoding, Variant>>>;
@@ -35,7 +34,6 @@ export interface Representation {
   ): Response | Promise<Response>;
 }
 
-/** A representation in one content coding. */
 export interface Variant {
   /** The strong validator, quotes included (RFC 9110, section 8.8.3). */
   readonly etag: string;
@@ -49,13 +47,11 @@ export interface Variant {
 /** Makes the status and the headers of a response, with those that every response has. */
 export type MakeHead = (common: CommonHeaders) => ResponseInit;
 
-/** What describes a content. */
 export interface RepresentationInit {
   type: string;
   cache: string;
   /** @default 200 */
   status?: Status;
-  /** Additional headers, names in lower case. */
   headers?: Record<string, string>;
   /** The entity tag without quotes; unique for each content of a path. @default its digest */
   tag?: string;
@@ -119,7 +115,6 @@ const NOTHING: CommonHeaders = { headers: [], vary: undefined };
 const varyOf = ({ vary }: CommonHeaders): string =>
   vary === undefined ? "Accept-Encoding" : `Accept-Encoding, ${vary}`;
 
-/** Makes the response where what the request demands cannot be met. */
 function unmet(status: 406 | 412, detail: string, common: CommonHeaders): Response {
   return problem(status, detail, { ...Object.fromEntries(common.headers), vary: varyOf(common) });
 }
@@ -204,19 +199,13 @@ export function sendable(body: Bytes): Bytes | Blob {
   return blob;
 }
 
-/**
- * Chooses the variant that the client prefers.
- *
- * @param accept the value of `Accept-Encoding` (RFC 9110, section 12.5.3); `null` chooses `identity`
- * @returns `undefined` if the client accepts no variant
- */
+/** @param accept the value of `Accept-Encoding` (RFC 9110, section 12.5.3); `null` chooses `identity` */
 function choose(variants: Representation["variants"], accept: string | null): Variant | undefined {
   if (accept === null) return variants.identity;
   const coding = acceptedCodings(accept).find((coding) => variants[coding]);
   return coding && variants[coding];
 }
 
-/** Lists the codings that a client accepts, the preferred first. */
 const acceptedCodings = memoize((accept): readonly ContentCoding[] =>
   new Negotiator({ headers: { "accept-encoding": accept } })
     .encodings(CODINGS, { preferred: CODINGS })
@@ -231,9 +220,6 @@ const ENTITY_TAG = /^(W\/)?("[\x21\x23-\x7e\x80-\xff]*")$/;
 /**
  * Evaluates `If-Match` and `If-None-Match` of a GET or HEAD request in their order of precedence (RFC 9110, section
  * 13.2.2). Conditions on dates are ignored: no response here has a `Last-Modified`.
- *
- * @param etag the current strong validator, quotes included
- * @returns the status to respond with
  */
 function evaluatePreconditions(headers: Headers, etag: string): 200 | 304 | 412 {
   const match = headers.get("if-match");
@@ -242,12 +228,7 @@ function evaluatePreconditions(headers: Headers, etag: string): 200 | 304 | 412 
   return noneMatch !== null && matchesEntityTag(noneMatch, etag, "weak") ? 304 : 200;
 }
 
-/**
- * Tells whether a list of entity tags contains a validator. A malformed member never matches.
- *
- * @param list the value of `If-Match` or `If-None-Match`
- * @param comparison the comparison function of RFC 9110, section 8.8.3.2; `strong` matches no weak tag
- */
+/** @param comparison the comparison function of RFC 9110, section 8.8.3.2; `strong` matches no weak tag */
 function matchesEntityTag(list: string, etag: string, comparison: "strong" | "weak"): boolean {
   if (list === etag || list.trim() === "*") return true;
   for (const [member] of list.matchAll(MEMBER)) {

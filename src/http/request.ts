@@ -3,9 +3,8 @@
  *
  * @module
  */
-import { memoize } from "../lazy.ts";
-
 import type { Bytes } from "../bytes.ts";
+import { memoize } from "../lazy.ts";
 import type { Signal } from "../with-timeout.ts";
 
 /** A request as a server or a router may give it: with more than the standard says. */
@@ -52,7 +51,7 @@ export const parseTarget: (url: string) => RequestTarget | undefined = memoize((
   }
 });
 
-/** Tells whether the head of a request says that there is content (RFC 9112, section 6). */
+/** RFC 9112, section 6. */
 export function namesContent({ headers }: Pick<Request, "headers">): boolean {
   const length = headers.get("content-length");
   return headers.has("transfer-encoding") || (length !== null && !/^0+$/.test(length));

@@ -1,5 +1,5 @@
 /**
- * What responses are made of: the class, and the status codes with their reason phrases. Like `platform.ts` it goes out of
+ * The parts of responses: the class, and the status codes with their reason phrases. Like `platform.ts` it goes out of
  * web standards.
  *
  * @module
@@ -16,7 +16,7 @@ export const FastResponse: typeof Response = "Deno" in globalThis || "Bun" in gl
   ? Response
   : ResponseOfSrvx;
 
-/** Whether a response is the runtime's own, which copies what it is made of. */
+/** True where a response is the runtime's own, which copies what it is made of. */
 export const COPIES: boolean = FastResponse === Response;
 
 /** Bytes that somebody has to let go of when they are sent. */

@@ -1,5 +1,5 @@
 /**
- * Finds out what kind of node answers: every kind's question is asked, side by side.
+ * Detects the kind of a node: every kind's question is asked, side by side.
  *
  * @module
  */
@@ -18,27 +18,24 @@ import { createQuery, settle } from "./query-sources.ts";
 /** All questions together take no longer than this, in milliseconds. */
 const TIMEOUT = 3000;
 
-/** What is asked, and with what. */
-export interface DetectOptions {
+interface DetectOptions {
   readonly url: string;
   readonly kinds: Readonly<Record<string, Kind>>;
-  /** Where its secret lies, if the operator has said so. */
   readonly auth: SecretPlace | undefined;
   readonly client: Client;
   readonly signal: AbortSignal;
 }
 
-/** A kind and the evidence for it, or how a node is whose kind is not known. */
+/** A kind and the evidence for it, or the status of a node whose kind is not known. */
 export type Detection =
   | { readonly kind: string; readonly because: string }
   | { readonly kind?: undefined; readonly status: NodeStatus };
 
-/** What one kind's questions came to: evidence for it, failures, or neither. */
+/** The result of one kind's questions: evidence for it, failures, or neither. */
 type Trial =
   | { readonly name: string; readonly because: string }
   | { readonly name: string; readonly errors: readonly SourceError[] };
 
-/** Asks a node what it is. */
 export async function detectKind(options: DetectOptions): Promise<Detection> {
   const { url, kinds, auth, client, signal } = options;
 
@@ -87,7 +84,7 @@ export async function detectKind(options: DetectOptions): Promise<Detection> {
   return { status: statusOfUnknown(kinds, trials.filter((trial) => "errors" in trial)) };
 }
 
-/** The one kind that the node's refusals show; `undefined` if they show none, or several. */
+/** Finds the one kind that the node's refusals show; `undefined` if they show none, or several. */
 function looksLike(trials: readonly Trial[]): string | undefined {
   const names = trials.flatMap((trial) => "errors" in trial ? trial.errors : [])
     .map((error) => error.looksLike).filter((name) => name !== undefined);

@@ -13,7 +13,7 @@ import { startOf } from "../untrusted-text.ts";
 interface KnownKey {
   /** Brings a value into the form that clients of every kind can rely on; `undefined` if it has none. */
   readonly form: (value: unknown) => unknown;
-  /** Whether the status rests on it, so that it is read even where it is hidden. */
+  /** True where the status rests on it, so that it is read even where it is hidden. */
   readonly isJudged?: true;
 }
 
@@ -38,7 +38,6 @@ export const KNOWN_KEYS: Readonly<Record<string, KnownKey>> = {
   started_at: TIME,
 };
 
-/** Whether the status rests on a key. */
 export function isJudged(key: string): boolean {
   return Object.hasOwn(KNOWN_KEYS, key) && KNOWN_KEYS[key]!.isJudged === true;
 }
@@ -54,9 +53,8 @@ function share(value: unknown): number | undefined {
   return number !== undefined && number >= 0 ? Math.min(Number(number), 1) : undefined;
 }
 
-/** What a conversion may need beside the value. */
-export interface ConversionContext {
-  /** When the value was learnt, in milliseconds since 1970. */
+interface ConversionContext {
+  /** In milliseconds since 1970. */
   learntAt: number;
   previous?: unknown;
 }
@@ -64,29 +62,25 @@ export interface ConversionContext {
 /** A node that hides a number of 64 bits behind all of its bits has told nothing. */
 const ALL_BITS = 18446744073709551615n;
 
-/** Between two answers the start that is computed from an uptime moves by this much, in ms. */
+/** Between two responses the start that is computed from an uptime moves by this much, in ms. */
 const UPTIME_JITTER = 3000;
 
-/** A regular expression is run on no more than this, in UTF-16 code units. */
+/** The longest text that a regular expression is run on, in UTF-16 code units. */
 const MATCHED_LENGTH = 1024;
 
 /** Fewer seconds since 1970 are no time of any node: they count something else. */
 const SECONDS_MIN = 1e8;
 
-/** What stands before the year 10000, in milliseconds since 1970. */
+/** The end of the year 9999, in milliseconds since 1970. */
 const TIME_MAX = 253402300799999;
 
-/** Whether a value says anything: not `null`, not empty, not a placeholder. */
+/** Tells whether a value says anything: not `null`, not empty, not a placeholder. */
 export function isKnown(value: unknown): boolean {
   if (typeof value === "number") return Number.isFinite(value);
   return value !== undefined && value !== null && value !== "" && value !== ALL_BITS;
 }
 
-/**
- * Converts the values of the places that a field names.
- *
- * @param values at least one, all known
- */
+/** @param values those of the places that a field names: at least one, all known */
 export function convert(
   values: readonly unknown[],
   conversion: Conversion | undefined,
@@ -111,14 +105,14 @@ const SIMPLE = {
   uptime,
 } as const;
 
-/** A number, from itself or from its decimal form of at most 40 digits. */
+/** Reads a number from itself or from its decimal form of at most 40 digits. */
 export function numberFrom(value: unknown): number | bigint | undefined {
   if (typeof value === "number" || typeof value === "bigint") return value;
   if (typeof value !== "string" || !/^-?\d{1,40}(\.\d{1,40})?$/.test(value)) return undefined;
   return value.includes(".") ? Number(value) : exact(BigInt(value));
 }
 
-/** What a regular expression finds in the text of a value: its first group, or all that it matches. */
+/** Finds the first group of a regular expression in the text of a value, or all that it matches. */
 export function match(value: unknown, expression: string): string | undefined {
   const text = typeof value === "boolean" ? String(value) : textOf(value);
   if (text === undefined) return undefined;
@@ -169,7 +163,7 @@ function time(value: unknown): string | undefined {
   return number === undefined ? undefined : format(sinceEpoch(Number(number)));
 }
 
-/** Milliseconds since 1970 from a number that may count seconds, milli-, micro- or nanoseconds. */
+/** Converts a number to milliseconds since 1970, which may count seconds, milli-, micro- or nanoseconds. */
 function sinceEpoch(number: number): number {
   if (number < SECONDS_MIN) return NaN;
   if (number < 1e11) return number * 1000;
@@ -187,7 +181,7 @@ function uptime(value: unknown, { learntAt, previous }: ConversionContext): stri
   return format(started - started % 1000);
 }
 
-/** RFC 3339; `undefined` for the first day of year 1, by which Go means that a time is not known. */
+/** Writes RFC 3339; `undefined` for the first day of year 1, by which Go means that a time is not known. */
 function format(milliseconds: number): string | undefined {
   const isTime = milliseconds > 0 && milliseconds <= TIME_MAX;
   return isTime ? new Date(milliseconds).toISOString() : undefined;

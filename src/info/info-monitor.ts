@@ -1,6 +1,6 @@
 /**
- * `GET /v1/info`: beside a node it is asked while somebody asks, and its state is remembered; a service that has nothing
- * to ask says what it is itself.
+ * `GET /v1/info`: beside a node it is asked while somebody asks, and `createSnapshots` of `info.ts` makes what is sent; a
+ * service that has nothing to ask says what it is itself.
  *
  * The monitor is in one of a few states. One query is under way at a time; each has a generation, so that the
  * responses of one that was given up change nothing. A request goes `get → start → runQuery → publish`, or is given
@@ -9,11 +9,11 @@
  * @module
  */
 import { lazy, type Resource } from "../lazy.ts";
-import { type Client, createClient } from "../node/client.ts";
+import { createClient } from "../node/client.ts";
 import { withTimeout } from "../with-timeout.ts";
 import type { Detection } from "./detect-kind.ts";
 import { createSnapshots, type Info, makeInfo, type Service, type Snapshot } from "./info.ts";
-import { createObserver, type ObserverOptions } from "./observe-node.ts";
+import { Observer, type ObserverOptions } from "./observe-node.ts";
 import type { HostInfo, Plan } from "./query-plan.ts";
 import type { Outcome } from "./query-sources.ts";
 import {
@@ -23,16 +23,16 @@ import {
   type NodeSettings,
   timesOf,
 } from "./settings.ts";
-import { createStateLog } from "./state-log.ts";
+import { StateLog } from "./state-log.ts";
 import type { NodeStatus } from "./status.ts";
 
-/** How long an answer waits for a query where somebody has asked lately, in ms. */
+/** The time for which a response waits for a query where somebody has asked lately, in ms. */
 const PATIENCE = 20;
 
 /** After such a pause, in ms, what is known is too old to be shown while the node is asked. */
 const PAUSE = 10_000;
 
-/** How much longer than a source's own time an answer waits where there is nothing to show, in ms. */
+/** The time beyond a source's own for which a response waits where there is nothing to show, in ms. */
 const GRACE = 200;
 
 /** The first and the longest time between two tries of a node that does not answer, in ms. */
@@ -41,45 +41,32 @@ const BACKOFF_FIRST = 1000, BACKOFF_MAX = 24_000;
 /** A query that takes longer than this is never going to end, in ms. */
 const QUERY_MAX = 60_000;
 
-/** What tells the time. */
-export interface Clock {
-  /** Milliseconds that only count up, for all that is measured. */
-  monotonic(): number;
-  /** Milliseconds since 1970, for what is printed. */
-  now(): number;
-}
-
-/** What the info is made of. */
-export interface MonitorOptions
+interface MonitorOptions
   extends
     Pick<ObserverOptions, "service" | "kinds" | "log" | "onOutcome">,
-    Partial<Pick<ObserverOptions, "node" | "info">> {
+    Partial<Pick<ObserverOptions, "node" | "info" | "client">> {
   onError(error: unknown): void;
-  /** What asks the node. @default one that trusts whom `node.tls` names */
-  readonly client?: Client;
-  /** @default the runtime's own */
-  readonly clock?: Clock;
-  /** From 0 to below 1. @default Math.random */
+  /** Milliseconds that only count up, and milliseconds since 1970. @default the runtime's own */
+  readonly clock?: { monotonic(): number; now(): number };
   readonly random?: () => number;
 }
 
-/** What is known of the node, kept current while somebody asks. */
+/** The state of the node, kept current while somebody asks. */
 export interface Monitor extends Resource<Snapshot>, AsyncDisposable {
   /** The name of the node's kind, which may be `none`; `undefined` while it is not known. */
   readonly kind: string | undefined;
 }
 
-/** A monitor of a node. */
 export interface NodeMonitor extends Monitor {
-  /** Whether what was published holds: no query is under way or due. */
+  /** True while no query is under way or due. */
   readonly isCurrent: boolean;
   /** Asks everything once, whatever the schedule says; for `nodeface check`. */
   inspect(): Promise<Inspection>;
 }
 
-/** What one query came to. */
+/** The result of one query. */
 export interface Inspection {
-  /** The kind that was found, or why none was; `undefined` where it was not looked for. */
+  /** `undefined` where the kind was not looked for. */
   readonly detection: Detection | undefined;
   readonly plan: Plan;
   readonly outcomes: ReadonlyMap<string, Outcome>;
@@ -105,7 +92,7 @@ type State =
   | { readonly name: "failing"; readonly dueAt: number }
   | { readonly name: "closed" };
 
-const CLOCK: Clock = { monotonic: () => performance.now(), now: () => Date.now() };
+const CLOCK = { monotonic: () => performance.now(), now: () => Date.now() };
 
 /**
  * Makes a monitor. Nothing is asked before somebody asks.
@@ -122,26 +109,24 @@ export function createMonitor(options: MonitorOptions): NodeMonitor {
     if (state.name !== "querying") void publish().catch(onError);
   };
   const parts = { service, node, info, kinds, label, log, client, now, onLearnt, onOutcome };
-  const observer = createObserver(parts);
-  const stateLog = createStateLog(label, log);
+  const observer = new Observer(parts);
+  const stateLog = new StateLog(label, log);
   const run = `${clock.now().toString(36)}-${random().toString(36).slice(2, 8)}`;
   const toSnapshot = createSnapshots(ttl, run);
 
   let state: State = { name: "idle" };
   let generation = 0;
-  /** How many queries in a row were given nothing. */
+  /** The queries in a row that were given nothing. */
   let failures = 0;
-  /** When somebody asked last. */
   let askedAt = -Infinity;
-  /** What was published last. */
   let published: { version: number; snapshot: Snapshot; until: number } | undefined;
   let versions = 0;
 
   const publish = async (): Promise<Snapshot> => {
-    const { status, info, leftOut, until } = observer.report();
-    stateLog.tellStatus(status, clock.monotonic());
-    stateLog.tellRemarks("source", remarksOn(observer.plan, observer.outcomes));
-    stateLog.tellRemarks("key", leftOut);
+    const { status, info, omitted, until } = observer.report();
+    stateLog.logStatus(status, clock.monotonic());
+    stateLog.logRemarks("source", remarksOn(observer.plan, observer.outcomes));
+    stateLog.logRemarks("key", omitted);
     const version = ++versions;
     const snapshot = await toSnapshot(info);
     // An older one that took longer does not take the place of a newer one.
@@ -149,7 +134,6 @@ export function createMonitor(options: MonitorOptions): NodeMonitor {
     return snapshot;
   };
 
-  /** Asks the node, publishes what comes of it, and says when it is asked again. */
   const runQuery = async (since: number, mine: number, signal: AbortSignal): Promise<void> => {
     let isGiven = false;
     try {
@@ -183,17 +167,11 @@ export function createMonitor(options: MonitorOptions): NodeMonitor {
     if (state.name === "querying") state.abort.abort();
     generation++;
     state = { name: "idle" };
-    observer.takeForSilent();
+    observer.markUnreachable();
     published = undefined;
   };
 
   const isUnderWay = (since: number) => state.name === "querying" && state.since === since;
-
-  /** Says that the node has not answered in time, until it does. */
-  const sayItIsSilent = async () => {
-    observer.takeForSilent();
-    await publish();
-  };
 
   const valid = () =>
     published && clock.monotonic() < published.until ? published.snapshot : undefined;
@@ -221,7 +199,10 @@ export function createMonitor(options: MonitorOptions): NodeMonitor {
         const { since, done } = state;
         const left = since + (isFollowed ? PATIENCE : observer.timeout + GRACE) - time;
         if (left > 0) await withTimeout(done, left, () => {});
-        if (!isFollowed && published !== undefined && isUnderWay(since)) await sayItIsSilent();
+        if (!isFollowed && published !== undefined && isUnderWay(since)) {
+          observer.markUnreachable();
+          await publish();
+        }
       }
       return valid() ?? await publish();
     },
@@ -252,14 +233,14 @@ function remarksOn(plan: Plan, outcomes: ReadonlyMap<string, Outcome>): Map<stri
       if (plan.sources.get(name)?.role === "extra") {
         remarks.set(name, hint === undefined ? message : `${message} (${hint})`);
       }
-    } else if (outcome.leftOut.length > 0) {
-      remarks.set(name, `a part of the answer is left out: ${outcome.leftOut.join(", ")}`);
+    } else if (outcome.omitted.length > 0) {
+      remarks.set(name, `a part of the answer is left out: ${outcome.omitted.join(", ")}`);
     }
   }
   return remarks;
 }
 
-/** Whether there is nothing to ask: no node, no source of the operator's, no function of a host's. */
+/** Tells whether there is nothing to ask: no node, no source of the operator's, no function of a host's. */
 export function isAlone(
   node: NodeSettings = {},
   info: InfoSettings | HostInfo | undefined,

@@ -1,6 +1,5 @@
 /**
- * The info object: its form, what it is made of, and how it and the health are served. It is prepared again only when
- * what is known has changed.
+ * The info object, and the representations of it and of the health, which are prepared again only when it changes.
  *
  * @module
  */
@@ -8,13 +7,13 @@ import type { NodeStatus, Status, StatusCode } from "./status.ts";
 import { formatJson } from "../json/lossless.ts";
 import { quote } from "../untrusted-text.ts";
 import { isKnown, KNOWN_KEYS } from "./fields.ts";
-import type { Values } from "./knowledge.ts";
+import type { Values } from "./source-cache.ts";
 import { RESERVED_KEYS } from "./settings.ts";
 import { represent, type Representation } from "../http/representation.ts";
 
 /** One JSON object, open to any further key; a key whose value is not known is left out. */
 export interface Info {
-  /** What the operator calls this node. */
+  /** The operator's name for this node. */
   name?: string | undefined;
   software?: string | undefined;
   version?: string | undefined;
@@ -26,7 +25,7 @@ export interface Info {
   node_id?: string | undefined;
   /** The number of the latest block; a `bigint` above 2^53. */
   height?: number | bigint | undefined;
-  /** When the latest block was made, RFC 3339. */
+  /** The time of the latest block, RFC 3339. */
   head_at?: string | undefined;
   synced?: boolean | undefined;
   /** From 0 to 1. */
@@ -35,20 +34,20 @@ export interface Info {
   /** RFC 3339. */
   started_at?: string | undefined;
   status: Status;
-  /** Why the status is not `ok`. */
+  /** The reason of a status that is not `ok`. */
   status_code?: StatusCode | undefined;
   /** One sentence for people, beside `status_code`. */
   status_reason?: string | undefined;
-  /** When the oldest of values that may be outdated was right, RFC 3339. */
+  /** The time at which the oldest of stale values was right, RFC 3339. */
   updated_at?: string | undefined;
   /** The service itself, where it stands beside a node. */
   api?: Service | undefined;
-  /** Where the rest of the interface is: references relative to the URL of the info itself. */
+  /** The rest of the interface: references relative to the URL of the info itself. */
   links: Readonly<Record<string, string>>;
   [key: string]: unknown;
 }
 
-/** What the service says of itself. */
+/** The service itself. */
 export interface Service {
   software: string;
   version: string;
@@ -56,17 +55,15 @@ export interface Service {
   started_at: string;
 }
 
-/** What an info object is made of. */
-export interface Parts {
+/** The parts that an info object is made of. */
+interface Parts {
   readonly service: Service;
-  /** Whether there is a node beside the service. */
   readonly isBesideNode: boolean;
-  /** What is known of the node, the operator's own values among them. */
+  /** The operator's own values are among them. */
   readonly values: Values;
   readonly status: NodeStatus;
-  /** When the oldest of values that may be outdated was right, in milliseconds since 1970. */
+  /** The time at which the oldest of stale values was right, in milliseconds since 1970. */
   readonly updatedAt?: number | undefined;
-  /** Keys that are not shown. */
   readonly hide?: readonly string[] | undefined;
 }
 
@@ -77,15 +74,15 @@ const LINKS = {
   health: "health",
 };
 
-/** How many keys are published, and how many UTF-16 code units their values take as JSON, all together. */
+/** The most keys, and UTF-16 code units that their values take as JSON, all together. */
 const KEYS_MAX = 64, SIZE_MAX = 60 * 1024;
 
 /**
  * Makes the info object.
  *
- * @returns it, and what was left out since there is too much of it: keys with the reason
+ * @returns it, and the keys that were omitted since there is too much of it, with the reason
  */
-export function makeInfo(parts: Parts): { info: Info; leftOut: ReadonlyMap<string, string> } {
+export function makeInfo(parts: Parts): { info: Info; omitted: ReadonlyMap<string, string> } {
   const { service, isBesideNode, values, status, updatedAt, hide = [] } = parts;
   const own = isBesideNode ? {} : { name: service.software, ...service };
   const known: Record<string, unknown> = { ...own, ...values };
@@ -93,7 +90,7 @@ export function makeInfo(parts: Parts): { info: Info; leftOut: ReadonlyMap<strin
   // A node with which something is wrong does not say that it is in sync.
   else if (status.status !== "ok" && status.status !== "stale") delete known.synced;
   const shown: Record<string, unknown> = {};
-  const leftOut = new Map<string, string>();
+  const omitted = new Map<string, string>();
   let size = 0;
   for (const key of new Set([...Object.keys(KNOWN_KEYS), ...Object.keys(known)])) {
     if (!isKnown(known[key]) || hide.includes(key) || RESERVED_KEYS.includes(key)) continue;
@@ -101,7 +98,7 @@ export function makeInfo(parts: Parts): { info: Info; leftOut: ReadonlyMap<strin
     const isTooMuch = size + length > SIZE_MAX;
     if (isTooMuch || Object.keys(shown).length === KEYS_MAX) {
       const most = isTooMuch ? "64 kB" : `${KEYS_MAX} keys`;
-      leftOut.set(quote(key.slice(0, 40)), `is left out: the info has at most ${most}`);
+      omitted.set(quote(key.slice(0, 40)), `is left out: the info has at most ${most}`);
       continue;
     }
     size += length;
@@ -110,28 +107,26 @@ export function makeInfo(parts: Parts): { info: Info; leftOut: ReadonlyMap<strin
   const info: Info = {
     ...shown,
     status: status.status,
-    ...(status.code === undefined ? {} : { status_code: status.code }),
-    ...(status.reason === undefined ? {} : { status_reason: status.reason }),
-    ...(updatedAt === undefined ? {} : { updated_at: new Date(updatedAt).toISOString() }),
-    ...(isBesideNode ? { api: service } : {}),
+    ...status.code !== undefined && { status_code: status.code },
+    ...status.reason !== undefined && { status_reason: status.reason },
+    ...updatedAt !== undefined && { updated_at: new Date(updatedAt).toISOString() },
+    ...isBesideNode && { api: service },
     links: LINKS,
   };
-  return { info, leftOut };
+  return { info, omitted };
 }
 
 /** The info at a time: a new object, with new representations, only where anything changed. */
 export interface Snapshot {
   readonly info: Info;
   readonly representation: Representation;
-  /** The health, answered with 200 and with 503. */
+  /** The health, with 200 and with 503. */
   readonly health: { readonly passing: Representation; readonly failing: Representation };
 }
 
 /**
- * Makes what makes snapshots.
- *
- * @param ttl how long the info may be taken for fresh, in milliseconds
- * @param run what no other run of the service is called
+ * @param ttl the time for which the info may be taken for fresh, in milliseconds
+ * @param run differs in each run of the service
  * @returns makes a snapshot of an info; gives the last one where that comes to the same text
  */
 export function createSnapshots(ttl: number, run: string): (info: Info) => Promise<Snapshot> {
@@ -152,12 +147,7 @@ export function createSnapshots(ttl: number, run: string): (info: Info) => Promi
   };
 }
 
-async function makeSnapshot(
-  info: Info,
-  text: string,
-  tag: string,
-  ttl: number,
-): Promise<Snapshot> {
+async function makeSnapshot(info: Info, text: string, tag: string, ttl: number): Promise<Snapshot> {
   const { status, status_code, status_reason } = info;
   const health = formatJson({ status, status_code, status_reason }) + "\n";
   const isWell = status === "ok" || status === "syncing";

@@ -1,5 +1,5 @@
 /**
- * Asks a node, remembers what it said, and says how it is. When that is done is up to `info-monitor.ts`:
+ * Asks a node, and remembers what it said. `info-monitor.ts` decides when:
  * `observe` finds the kind and asks the sources, `report` makes the info of what is known.
  *
  * @module
@@ -10,233 +10,227 @@ import type { Client } from "../node/client.ts";
 import { assessStatus, type NodeStatus, NOT_ASKED } from "./status.ts";
 import { type Detection, detectKind } from "./detect-kind.ts";
 import { type Info, makeInfo, type Service } from "./info.ts";
-import {
-  dueSources,
-  gaveNothing,
-  type Instant,
-  isSilent,
-  type Knowledge,
-  learn,
-  namesOf,
-  readFields,
-  shownAt,
-  type Values,
-  withoutAnswer,
-} from "./knowledge.ts";
 import { HOST, type HostInfo, makePlan, type Plan, planOfHost } from "./query-plan.ts";
 import { createQuery, type Outcome, type Query, settle } from "./query-sources.ts";
 import { KNOWN_KEYS } from "./fields.ts";
+import { type Instant, namesOf, readFields, SourceCache, type Values } from "./source-cache.ts";
 import { type InfoSettings, type NodeSettings, timesOf } from "./settings.ts";
 import { withTimeout } from "../with-timeout.ts";
 import type { NodeLog } from "./state-log.ts";
 
-/** What is observed, and with what. */
 export interface ObserverOptions {
   readonly service: Service;
   readonly node: NodeSettings;
   readonly info: InfoSettings | HostInfo;
   readonly kinds: Readonly<Record<string, Kind>>;
-  /** What the node is called in the log. */
+  /** The node's name in the log. */
   readonly label: string;
   readonly log: NodeLog;
   readonly client: Client;
   readonly now: () => Instant;
-  /** Is called where something was learnt after {@linkcode Observer.observe} had ended. */
+  /** Is called where something was learnt after `observe` had ended. */
   readonly onLearnt: () => void;
   readonly onOutcome?: ((source: string, outcome: Outcome) => void) | undefined;
 }
 
-/** How long the sources of the operator's own may delay the node's, in milliseconds. */
+/** The time by which the operator's own sources may delay the node's, in milliseconds. */
 const EXTRA_PATIENCE = 200;
 
 /** The shortest time between two looks for another kind than the one that was found, in milliseconds. */
 const DETECTION_PAUSE = 10_000;
 
-/** How the node is at a time. */
-export interface NodeReport {
+interface NodeReport {
   readonly status: NodeStatus;
   readonly info: Info;
-  readonly leftOut: ReadonlyMap<string, string>;
-  /** Until when it holds if nothing is learnt, in milliseconds that only count up. */
+  readonly omitted: ReadonlyMap<string, string>;
+  /** The end of its validity if nothing is learnt, in milliseconds that only count up. */
   readonly until: number;
 }
 
 /** A node that is asked and remembered. */
-export interface Observer {
+export class Observer {
+  readonly #options: ObserverOptions;
+  readonly #host: HostInfo | undefined;
+  readonly #settings: InfoSettings;
+  readonly #times: ReturnType<typeof timesOf>;
+  readonly #isDetected: boolean;
+  #detection: Detection | undefined;
+  #plan!: Plan;
+  #query!: Query;
+  #cache!: SourceCache;
+  #outcomes: ReadonlyMap<string, Outcome> = new Map();
+  #values: Values = {};
+  /** The time of the last look for another kind, in milliseconds that only count up. */
+  #lookedAt = -Infinity;
+  /** Sources of the operator's own that have not responded yet; the node's do not wait for them. */
+  readonly #running = new Map<string, Promise<unknown>>();
+  readonly #life = new AbortController();
+
+  /** @throws {TypeError} if a kind is unknown */
+  constructor(options: ObserverOptions) {
+    const { node, info } = options;
+    this.#options = options;
+    this.#host = typeof info === "function" ? info : undefined;
+    this.#settings = typeof info === "function" ? {} : info;
+    this.#times = timesOf(node, this.#settings);
+    this.#isDetected = node.url !== undefined && node.kind === undefined && !this.#host;
+    this.#useKind(node.kind);
+  }
+
   /** The name of the node's kind; `undefined` while it is not known. */
-  readonly kind: string | undefined;
-  /** The kind that was found, or why none was; `undefined` where it was not looked for. */
-  readonly detection: Detection | undefined;
-  readonly plan: Plan;
+  get kind(): string | undefined {
+    return this.#isDetected ? this.#detection?.kind : this.#options.node.kind;
+  }
+
+  /** `undefined` where the kind was not looked for. */
+  get detection(): Detection | undefined {
+    return this.#detection;
+  }
+
+  get plan(): Plan {
+    return this.#plan;
+  }
+
+  get outcomes(): ReadonlyMap<string, Outcome> {
+    return this.#outcomes;
+  }
+
   /** The longest time that a vital source may take, in milliseconds. */
-  readonly timeout: number;
-  readonly outcomes: ReadonlyMap<string, Outcome>;
+  get timeout(): number {
+    const own = namesOf(this.#plan, "vital").map((name) => this.#plan.sources.get(name)!.timeout);
+    return Math.max(this.#times.timeout, ...own);
+  }
+
   /**
    * Finds out the kind of the node where it is not known, and asks the sources that are due.
    *
    * @param signal once it is aborted, nothing is learnt any more
-   * @returns whether the node gave anything
+   * @returns true if the node gave anything
    */
-  observe(signal: AbortSignal): Promise<boolean>;
-  /** Takes a node that is asked for something that was not answered in time for one that does not answer. */
-  takeForSilent(): void;
-  report(): NodeReport;
+  async observe(signal: AbortSignal): Promise<boolean> {
+    if (this.#isDetected && this.kind === undefined) await this.#findKind(signal);
+    if (!signal.aborted) await this.#askSources(signal);
+    // Another kind of node may have come in the place of the one that was found.
+    const { monotonic } = this.#options.now();
+    const mayLook = this.#isDetected && !signal.aborted &&
+      monotonic - this.#lookedAt >= DETECTION_PAUSE;
+    if (mayLook && this.kind !== undefined && this.#isSuspicious()) {
+      this.#lookedAt = monotonic;
+      const before = this.#plan;
+      await this.#findKind(signal);
+      if (!signal.aborted && this.#plan !== before) await this.#askSources(signal);
+    }
+    const isKnown = !this.#isDetected || this.kind !== undefined;
+    return isKnown && !this.#cache.isUnreachable && !this.#cache.gaveNothing;
+  }
+
+  /** Takes the node, which has not answered in time, for one that does not answer. */
+  markUnreachable(): void {
+    this.#cache.markUnreachable();
+  }
+
+  report(): NodeReport {
+    const { service, now } = this.#options;
+    const [plan, cache, instant, { stale }] = [this.#plan, this.#cache, now(), this.#times];
+    const shown = cache.shownAt(instant, stale);
+    const read = plan.sources.has(HOST)
+      ? formed(shown.answers.get(HOST)?.taken.get("") as Values | undefined)
+      : readFields(plan.fields, shown.answers, this.#values);
+    const values = this.#values = { ...read, ...plan.static };
+    const detection = this.#detection;
+    const status = this.#isDetected && detection?.kind === undefined
+      ? detection?.status ?? NOT_ASKED
+      : assessStatus({ plan, cache, shown, values, date: instant.date });
+    const { oldest } = shown;
+    const { hide } = this.#settings;
+    const parts = { service, isBesideNode: true, hide, values, status, updatedAt: oldest?.date };
+    return { status, until: oldest ? oldest.monotonic + stale : Infinity, ...makeInfo(parts) };
+  }
+
   /** Resolves when nothing is under way. */
-  settled(): Promise<unknown>;
-  /** Ends what is under way beside {@linkcode Observer.observe}. */
-  end(): void;
-}
+  settled(): Promise<unknown> {
+    return Promise.all(this.#running.values());
+  }
 
-/**
- * Makes an observer.
- *
- * @throws {TypeError} if a kind is unknown
- */
-export function createObserver(options: ObserverOptions): Observer {
-  const { service, node, kinds, label, log, client, now, onLearnt, onOutcome } = options;
-  const host = typeof options.info === "function" ? options.info : undefined;
-  const settings: InfoSettings = typeof options.info === "function" ? {} : options.info;
-  const times = timesOf(node, settings);
-  const { url } = node;
-  const isDetected = url !== undefined && node.kind === undefined && !host;
+  /** Ends what is under way beside `observe`. */
+  end(): void {
+    this.#life.abort();
+  }
 
-  let detection: Detection | undefined;
-  let plan: Plan;
-  let query: Query;
-  let knowledge: Knowledge;
-  let outcomes: ReadonlyMap<string, Outcome>;
-  let values: Values;
-  /** When another kind than the one that was found was looked for, in milliseconds that only count up. */
-  let lookedAt = -Infinity;
-  /** Sources of the operator's own that have not answered yet; the node's do not wait for them. */
-  const running = new Map<string, Promise<unknown>>();
-  const life = new AbortController();
-
-  const useKind = (name: string | undefined) => {
+  #useKind(name: string | undefined): void {
+    const { node, kinds, client } = this.#options;
     const kind = name === undefined || name === "none" ? undefined : kinds[name];
     if (name && name !== "none" && !kind) throw new TypeError(`"${name}" is no kind of node`);
+    const { url } = node;
     const credentials = url === undefined
       ? undefined
       : createCredentials({ nodeUrl: url, configured: node.auth, kind: name, kinds });
-    plan = host ? planOfHost(host, times) : makePlan(name, kind, settings, times);
-    query = createQuery({ url, credentials, client });
-    knowledge = new Map();
-    outcomes = new Map();
-    values = {};
-  };
-  useKind(node.kind);
+    this.#plan = this.#host
+      ? planOfHost(this.#host, this.#times)
+      : makePlan(name, kind, this.#settings, this.#times);
+    this.#query = createQuery({ url, credentials, client });
+    this.#cache = new SourceCache(this.#plan);
+    this.#outcomes = new Map();
+    this.#values = {};
+  }
 
-  const findKind = async (signal: AbortSignal) => {
-    const found = await detectKind({ url: url!, kinds, auth: node.auth, client, signal });
+  async #findKind(signal: AbortSignal): Promise<void> {
+    const { node: { url, auth }, kinds, client, label, log } = this.#options;
+    const found = await detectKind({ url: url!, kinds, auth, client, signal });
     if (signal.aborted) return;
+    const before = this.#detection?.kind;
     // A node that was found once keeps its kind until another is found.
-    if (found.kind === undefined && detection?.kind !== undefined) return;
-    if (found.kind !== undefined && found.kind !== detection?.kind) {
-      log(`${label} is of the kind ${found.kind}: ${found.because}`, {
-        code: "kind",
-        level: "info",
-      });
-      useKind(found.kind);
+    if (found.kind === undefined && before !== undefined) return;
+    if (found.kind !== undefined && found.kind !== before) {
+      const message = `${label} is of the kind ${found.kind}: ${found.because}`;
+      log(message, { code: "kind", level: "info" });
+      this.#useKind(found.kind);
     }
-    detection = found;
-  };
+    this.#detection = found;
+  }
 
-  const takeIn = (found: ReadonlyMap<string, Outcome>) => {
-    for (const [name, outcome] of found) onOutcome?.(name, outcome);
-    outcomes = new Map([...outcomes, ...found]);
-    knowledge = learn(plan, knowledge, found, now());
-  };
-
-  const askSources = async (signal: AbortSignal) => {
-    const due = dueSources(plan, knowledge, now()).filter((name) => !running.has(name));
-    const some = (isWanted: (role: string) => boolean) =>
+  async #askSources(signal: AbortSignal): Promise<void> {
+    const [plan, cache] = [this.#plan, this.#cache];
+    const due = cache.dueSources(this.#options.now()).filter((name) => !this.#running.has(name));
+    const some = (isExtra: boolean) =>
       new Map(
         due.map((name) => [name, plan.sources.get(name)!] as const)
-          .filter(([, { role }]) => isWanted(role)),
+          .filter(([, { role }]) => (role === "extra") === isExtra),
       );
-    const before = knowledge;
-    const remembered = (name: string, pointer: string) =>
-      before.get(name)?.last?.taken.get(pointer);
-    const asked = query(some((role) => role !== "extra"), signal, remembered);
-    const extras = query(some((role) => role === "extra"), life.signal, remembered);
-    for (const [name, outcome] of extras) running.set(name, followUp(name, outcome, plan));
+    const remembered = (name: string, pointer: string) => cache.get(name)?.last?.taken.get(pointer);
+    const asked = this.#query(some(false), signal, remembered);
+    const extras = this.#query(some(true), this.#life.signal, remembered);
+    for (const [name, outcome] of extras) {
+      this.#running.set(name, this.#followUp(name, outcome, plan));
+    }
     const found = await settle(asked);
-    await withTimeout(Promise.all(running.values()), EXTRA_PATIENCE, () => []);
-    if (!signal.aborted) takeIn(found);
-  };
+    await withTimeout(this.settled(), EXTRA_PATIENCE, () => []);
+    if (!signal.aborted) this.#takeIn(found);
+  }
 
-  const followUp = async (name: string, outcome: Promise<Outcome>, askedBy: Plan) => {
+  async #followUp(name: string, outcome: Promise<Outcome>, askedBy: Plan): Promise<void> {
     const found = new Map([[name, await outcome]]);
-    running.delete(name);
-    if (life.signal.aborted || plan !== askedBy) return;
-    takeIn(found);
-    onLearnt();
-  };
+    this.#running.delete(name);
+    if (this.#life.signal.aborted || this.#plan !== askedBy) return;
+    this.#takeIn(found);
+    this.#options.onLearnt();
+  }
 
-  /** Whether the answers are not those of the kind that was found. */
-  const isSuspicious = () =>
-    gaveNothing(plan, knowledge) ||
-    namesOf(plan, "vital").some((name) => knowledge.get(name)?.error?.isAbsent) ||
-    reportNow().status.code === "wrong_kind";
+  #takeIn(found: ReadonlyMap<string, Outcome>): void {
+    const { onOutcome, now } = this.#options;
+    for (const [name, outcome] of found) onOutcome?.(name, outcome);
+    this.#outcomes = new Map([...this.#outcomes, ...found]);
+    this.#cache.update(found, now());
+  }
 
-  const reportNow = (): NodeReport => {
-    const instant = now();
-    const shown = shownAt(plan, knowledge, instant, times.stale);
-    const read = plan.sources.has(HOST)
-      ? formed(shown.answers.get(HOST)?.taken.get("") as Values | undefined)
-      : readFields(plan.fields, shown.answers, values);
-    values = { ...read, ...plan.static };
-    const status = isDetected && detection?.kind === undefined
-      ? detection?.status ?? NOT_ASKED
-      : assessStatus({ plan, knowledge, shown, values, date: instant.date });
-    const { oldest } = shown;
-    const parts = { service, isBesideNode: true, hide: settings.hide, values, status };
-    const until = oldest ? oldest.monotonic + times.stale : Infinity;
-    return { status, until, ...makeInfo({ ...parts, updatedAt: oldest?.date }) };
-  };
-
-  return {
-    get kind() {
-      return isDetected ? detection?.kind : node.kind;
-    },
-    get detection() {
-      return detection;
-    },
-    get plan() {
-      return plan;
-    },
-    get timeout() {
-      const own = namesOf(plan, "vital").map((name) => plan.sources.get(name)!.timeout);
-      return Math.max(times.timeout, ...own);
-    },
-    get outcomes() {
-      return outcomes;
-    },
-    async observe(signal) {
-      if (isDetected && detection?.kind === undefined) await findKind(signal);
-      if (!signal.aborted) await askSources(signal);
-      // Another kind of node may have come in the place of the one that was found.
-      const { monotonic } = now();
-      const mayLook = isDetected && !signal.aborted && monotonic - lookedAt >= DETECTION_PAUSE;
-      if (mayLook && detection?.kind !== undefined && isSuspicious()) {
-        lookedAt = monotonic;
-        const before = plan;
-        await findKind(signal);
-        if (!signal.aborted && plan !== before) await askSources(signal);
-      }
-      const isKnown = !isDetected || detection?.kind !== undefined;
-      return isKnown && !isSilent(plan, knowledge) && !gaveNothing(plan, knowledge);
-    },
-    takeForSilent() {
-      knowledge = withoutAnswer(plan, knowledge);
-    },
-    report: reportNow,
-    settled: () => Promise.all(running.values()),
-    end: () => life.abort(),
-  };
+  /** Tells whether the responses are not those of the kind that was found. */
+  #isSuspicious(): boolean {
+    return this.#cache.gaveNothing || this.report().status.code === "wrong_kind" ||
+      namesOf(this.#plan, "vital").some((name) => this.#cache.get(name)?.error?.isAbsent);
+  }
 }
 
-/** What a host says, in the forms that the keys of all kinds have. */
+/** Brings what a host says into the forms that the keys of all kinds have. */
 function formed(values: Values = {}): Values {
   return Object.fromEntries(
     Object.entries(values).map(([key, value]) => [

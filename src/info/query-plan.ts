@@ -14,23 +14,21 @@ export type HostInfo = () => object | Promise<object>;
 /** A source as a plan has it. */
 export interface PlannedSource {
   readonly source: Source | { readonly call: HostInfo };
-  /** The places in its answer that anything is taken from. */
+  /** The places in its response that anything is taken from. */
   readonly pointers: readonly string[];
-  /** How long its answer is good for, in milliseconds. */
+  /** The time for which its response is good, in milliseconds. */
   readonly ttl: number;
-  /** In milliseconds. */
   readonly timeout: number;
   /**
-   * What its failure means. The sources of the kind that go to the node are vital, those of them with a `ttl`
+   * The effect of its failure. The sources of the kind that go to the node are vital, those of them with a `ttl`
    * of their own a part, and all others extra.
-   * - `vital`: it is asked at each query. Where none of these answers, the node does not answer.
-   * - `part`: the node answers, and something is wrong.
+   * - `vital`: it is asked at each query. Where none of these responds, the node does not.
+   * - `part`: the node responds, and something is wrong.
    * - `extra`: nothing. It is the operator's own, or is no part of the node.
    */
   readonly role: "vital" | "part" | "extra";
 }
 
-/** What is asked and what is shown of it. */
 export interface Plan {
   /** The kind's name, for sentences; `undefined` where only the settings say what is asked. */
   readonly kind: string | undefined;
@@ -40,16 +38,13 @@ export interface Plan {
   readonly health: KindHealth | undefined;
 }
 
-/** The times that hold where a source has none of its own, in milliseconds. */
-interface Times {
-  readonly ttl: number;
-  readonly timeout: number;
-}
+/** The times of a source that has none of its own, in milliseconds. */
+type Times = Pick<PlannedSource, "ttl" | "timeout">;
 
 /**
  * Lays the settings over a kind. A source that nothing names is not asked.
  *
- * @param kind the node's; `undefined` for a node that only the settings describe
+ * @param kind `undefined` for a node that only the settings describe
  */
 export function makePlan(
   name: string | undefined,
@@ -112,19 +107,13 @@ export function makePlan(
 /** The name of the one source of {@linkcode planOfHost}. */
 export const HOST = "host";
 
-/** The plan of a host that says all itself. */
+/** Makes the plan of a host that says all itself. */
 export function planOfHost(call: HostInfo, { ttl, timeout }: Times): Plan {
   const source: PlannedSource = { source: { call }, pointers: [""], ttl, timeout, role: "vital" };
-  return {
-    kind: undefined,
-    sources: new Map([[HOST, source]]),
-    fields: {},
-    static: {},
-    health: undefined,
-  };
+  const sources = new Map([[HOST, source]]);
+  return { kind: undefined, sources, fields: {}, static: {}, health: undefined };
 }
 
-/** The places a field names. */
 export function referencesOf(field: Field): readonly Reference[] {
   const { from, unless } = optionsOf(field);
   const references = typeof from === "string" ? [from] : from;
@@ -145,7 +134,7 @@ function placeholdersOf(sentence: string): Reference[] {
   return [...sentence.matchAll(/\{([^{}]+)\}/g)].map(([, reference]) => reference as Reference);
 }
 
-/** The place of the link that a source follows, if it follows one. */
+/** Finds the place of the link that a source follows, if it follows one. */
 export function linkOf(source: Source): Reference | undefined {
   return "get" in source && /^[\w-]+#/.test(source.get) ? source.get as Reference : undefined;
 }
@@ -158,7 +147,6 @@ function optionsOf(field: Field): FieldOptions {
   return typeof field === "string" ? { from: field } : field;
 }
 
-/** The form of a reference. */
 export const REFERENCE: RegExp = /^[\w-]+#(?:\/(?:[^~]|~[01])*)?$/;
 
 /** Takes a reference apart: the source's name and the pointer. */

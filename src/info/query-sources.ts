@@ -12,7 +12,7 @@ import type { Client } from "../node/client.ts";
 import type { NodeAccess, RequestLimits } from "../node/request.ts";
 import { quote } from "../untrusted-text.ts";
 import { withSignal, withTimeout } from "../with-timeout.ts";
-import { readAnswer, type SourceAnswer } from "./bound-answer.ts";
+import { readResponse, type SourceResponse } from "./limit-response.ts";
 import { type HostInfo, linkOf, parseReference, type PlannedSource } from "./query-plan.ts";
 import { RESERVED_KEYS } from "./settings.ts";
 import {
@@ -23,10 +23,9 @@ import {
   urlOfLink,
 } from "./sources.ts";
 
-/** What was taken from an answer, by pointer. */
+/** The values that were taken from a response, by pointer. */
 export type Taken = ReadonlyMap<string, unknown>;
 
-/** Waits for all outcomes. */
 export async function settle(
   outcomes: ReadonlyMap<string, Promise<Outcome>>,
 ): Promise<ReadonlyMap<string, Outcome>> {
@@ -34,42 +33,37 @@ export async function settle(
   return new Map(await Promise.all(settled));
 }
 
-/** What a source gave, or why it gave nothing, and how long that took in milliseconds. */
+/** The outcome of asking a source, and the time that it took in milliseconds. */
 export type Outcome =
   & { readonly took: number }
   & (
     | {
       readonly taken: Taken;
-      /** Places of the answer that are beyond the bounds. */
-      readonly leftOut: readonly string[];
-      /** The node does not have this optional method or path, which is as good as an answer. */
+      readonly omitted: readonly string[];
+      /** The node does not have this optional method or path, which is as good as a response. */
       readonly absent?: SourceError;
     }
     | { readonly error: SourceError }
   );
 
-/** What sources are asked with. */
-export interface QueryContext {
+interface QueryContext {
   readonly url: string | undefined;
   readonly credentials: Credentials | undefined;
   readonly client: Client;
 }
 
-/** What a source gave when it was asked last, at a place; `undefined` if that is not known. */
-export type Remembered = (source: string, pointer: string) => unknown;
-
 /**
  * Asks some sources. No promise rejects.
  *
- * @param remembered has the links of sources that are not asked this time
+ * @param remembered finds the links of sources that are not asked this time; `undefined` for what is not known
  */
 export type Query = (
   sources: ReadonlyMap<string, PlannedSource>,
   signal: AbortSignal,
-  remembered?: Remembered,
+  remembered?: (source: string, pointer: string) => unknown,
 ) => ReadonlyMap<string, Promise<Outcome>>;
 
-/** Makes what asks; it remembers of each endpoint whether it takes batches. */
+/** Makes a query, which remembers of each endpoint whether it takes batches. */
 export function createQuery(context: QueryContext): Query {
   const endpoints = new Map<string, ReturnType<typeof createEndpoint>>();
 
@@ -95,7 +89,7 @@ export function createQuery(context: QueryContext): Query {
 
   return (sources, signal, remembered = () => undefined) => {
     const started = performance.now();
-    const answers = new Map<string, Promise<SourceAnswer>>();
+    const responses = new Map<string, Promise<SourceResponse>>();
 
     // All calls of an endpoint go together.
     const batches = new Map<string, Planned[]>();
@@ -107,10 +101,12 @@ export function createQuery(context: QueryContext): Query {
     }
     for (const batch of batches.values()) {
       const outcomes = callEndpoint(batch, signal);
-      batch.forEach(([name], i) => answers.set(name, outcomes.then((all) => answerOf(all[i]!))));
+      batch.forEach(([name], i) =>
+        responses.set(name, outcomes.then((all) => responseOf(all[i]!)))
+      );
     }
 
-    const ask = async ({ source, timeout }: PlannedSource): Promise<SourceAnswer> => {
+    const ask = async ({ source, timeout }: PlannedSource): Promise<SourceResponse> => {
       const limits = { timeout, signal };
       if ("call" in source) return await callHost(source.call, limits);
       if ("file" in source) return await readFileSource(source.file, limits);
@@ -123,7 +119,7 @@ export function createQuery(context: QueryContext): Query {
       if (!link) return urlOf("get" in source ? source.get : "post" in source ? source.post : "");
       const [name, pointer] = parseReference(link);
       const target = sources.has(name)
-        ? resolvePointer((await answers.get(name))?.value, pointer)
+        ? resolvePointer((await responses.get(name))?.value, pointer)
         : remembered(name, pointer);
       if (typeof target !== "string") {
         throw new SourceError("bad_answer", `gives no link at ${link}`);
@@ -133,10 +129,10 @@ export function createQuery(context: QueryContext): Query {
     // A source that follows a link comes after the one with the link.
     const rest = [...sources].filter(([, { source }]) => !("jsonrpc" in source))
       .sort(([, a], [, b]) => Number(followsLink(a)) - Number(followsLink(b)));
-    for (const [name, planned] of rest) answers.set(name, ask(planned));
+    for (const [name, planned] of rest) responses.set(name, ask(planned));
 
     const outcomeOf = async (name: string, planned: PlannedSource): Promise<Outcome> => {
-      const outcome = await take(answers.get(name)!, planned);
+      const outcome = await take(responses.get(name)!, planned);
       return { ...outcome, took: performance.now() - started };
     };
     return new Map([...sources].map(([name, planned]) => [name, outcomeOf(name, planned)]));
@@ -151,22 +147,16 @@ function needsUrl(): never {
   throw new SourceError("bad_answer", "has no URL; set node.url");
 }
 
-function answerOf(outcome: { answer: SourceAnswer } | { error: SourceError }): SourceAnswer {
-  if ("error" in outcome) throw outcome.error;
-  return outcome.answer;
-}
-
-/** What a host says goes through the bounds as well, and loses what JSON has no form for. */
 async function callHost(
   call: HostInfo,
   { timeout, signal }: RequestLimits,
-): Promise<SourceAnswer> {
+): Promise<SourceResponse> {
   try {
     const called = withSignal(Promise.resolve(call()), signal);
     const value = await withTimeout(called, timeout, () => {
       throw hostError(`takes longer than ${timeout} ms`);
     });
-    return readHostAnswer(value);
+    return readHostResponse(value);
   } catch (error) {
     if (error instanceof SourceError) throw error;
     // What the host throws may hold anything: it is for the log alone.
@@ -182,7 +172,7 @@ function describeThrown(error: unknown): string {
   return typeof error === "string" ? quote(error) : describeType(error);
 }
 
-function readHostAnswer(said: unknown): SourceAnswer {
+function readHostResponse(said: unknown): SourceResponse {
   const odd: string[] = [];
   const value = toJson(said, describeType, (message, path) => {
     odd.push(`${formatPointer(path.map(String))} ${message}`);
@@ -191,29 +181,34 @@ function readHostAnswer(said: unknown): SourceAnswer {
   for (const key of RESERVED_KEYS.filter((key) => Object.hasOwn(value, key))) {
     odd.push(`/${key} is set by this service${key === "status" ? " (return synced: false)" : ""}`);
   }
-  const answer = readAnswer(formatJson(value));
-  return { value: answer.value, leftOut: [...odd, ...answer.leftOut] };
+  const response = readResponse(formatJson(value));
+  return { value: response.value, omitted: [...odd, ...response.omitted] };
 }
 
-/** What a value is, without what is in it. */
+function responseOf(outcome: { answer: SourceResponse } | { error: SourceError }): SourceResponse {
+  if ("error" in outcome) throw outcome.error;
+  return outcome.answer;
+}
+
+/** Names the type of a value, without what is in it. */
 function describeType(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (typeof value === "number" && !Number.isFinite(value)) return String(value);
   return Object.prototype.toString.call(value).slice("[object ".length, -1);
 }
 
-/** Keeps of an answer what the plan names, and lets go of the rest. */
-async function take(answer: Promise<SourceAnswer>, { source, pointers }: PlannedSource) {
+/** Keeps what the plan names of a response. */
+async function take(response: Promise<SourceResponse>, { source, pointers }: PlannedSource) {
   try {
-    const { value, leftOut } = await answer;
-    return { taken: new Map(pointers.map((p) => [p, resolvePointer(value, p)])), leftOut };
+    const { value, omitted } = await response;
+    return { taken: new Map(pointers.map((p) => [p, resolvePointer(value, p)])), omitted };
   } catch (cause) {
     // A runtime that does not allow something throws an error of its own.
     const error = cause instanceof SourceError
       ? cause
       : new SourceError("bad_answer", "cannot be asked here", { hint: (cause as Error).name });
     const isOptional = "optional" in source && source.optional;
-    if (isOptional && error.isAbsent) return { taken: new Map(), leftOut: [], absent: error };
+    if (isOptional && error.isAbsent) return { taken: new Map(), omitted: [], absent: error };
     return { error };
   }
 }

@@ -9,33 +9,32 @@ import type { SecretPlace } from "../node/secrets.ts";
 
 /** The node that is shown. */
 export interface NodeSettings {
-  /** Where it answers, `http:` or `https:`. */
+  /** Its URL, `http:` or `https:`. */
   url?: string | undefined;
-  /** Where pages reach it; takes the place of the servers of its description. */
+  /** The URL at which pages reach it; takes the place of the servers of its description. */
   public_url?: string | undefined;
   /** One of the kinds, or `none` for a node that only `info` describes. @default found by asking */
   kind?: string | undefined;
-  /** Where the secret for it lies. It is sent to the origin of `url` and nowhere else. */
+  /** The place of the secret for it, which is sent to the origin of `url` and nowhere else. */
   auth?: SecretPlace | undefined;
-  /** Whom to trust besides, for `https:`. */
+  /** A further authority to trust, for `https:`. */
   tls?: { ca_file: string } | undefined;
-  /** How long an answer may take. @default "2s" */
+  /** The longest time of a response. @default "2s" */
   timeout?: Duration | undefined;
 }
 
-/** What is shown of the node. */
 export interface InfoSettings {
   /** The node is asked at most once in this time. @default "1s" */
   ttl?: Duration | undefined;
-  /** How long last known values are shown when the node stops answering. @default "60s" */
+  /** The time for which last known values are shown when the node stops answering. @default "60s" */
   stale?: Duration | undefined;
   /** Values that are always the same. */
   static?: Readonly<Record<string, unknown>> | undefined;
   /** Keys that are not shown. */
   hide?: readonly string[] | undefined;
-  /** What is asked, beside or instead of what the kind asks. */
+  /** Sources beside or instead of those of the kind. */
   sources?: Readonly<Record<string, Source>> | undefined;
-  /** Where the keys come from, beside or instead of those of the kind. */
+  /** Fields beside or instead of those of the kind. */
   fields?: Readonly<Record<string, Field>> | undefined;
 }
 
@@ -52,11 +51,7 @@ export const RESERVED_KEYS: readonly string[] = [
 /** The defaults, in the form of the file. */
 export const DEFAULTS = { timeout: "2s", ttl: "1s", stale: "60s" } as const;
 
-/**
- * The times that were set, or else the defaults, in milliseconds.
- *
- * @throws {TypeError} where one cannot be understood
- */
+/** @throws {TypeError} where one cannot be understood */
 export function timesOf(
   { timeout = DEFAULTS.timeout }: NodeSettings,
   { ttl = DEFAULTS.ttl, stale = DEFAULTS.stale }: InfoSettings,
@@ -66,14 +61,9 @@ export function timesOf(
 
 const MILLISECONDS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
 
-/** A span of time as text. */
 export const DURATION: RegExp = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/;
 
-/**
- * A span of time in milliseconds.
- *
- * @throws {TypeError} where it has another form than `500ms`, `2s`, `1m` or `1h`
- */
+/** @throws {TypeError} where it has another form than `500ms`, `2s`, `1m` or `1h` */
 export function milliseconds(duration: Duration): number {
   const [, number, unit] = DURATION.exec(duration) ?? [];
   if (!number) throw new TypeError(`"${duration}" is no duration such as "2s" or "500ms"`);
@@ -83,7 +73,7 @@ export function milliseconds(duration: Duration): number {
 /** The units, each with the one below it. */
 const UNITS = [["d", 86_400], ["h", 3600], ["min", 60], ["s", 1]] as const;
 
-/** A span of time in its two largest units, such as `3 h 12 min`. */
+/** Writes a span of time in its two largest units, such as `3 h 12 min`. */
 export function formatDuration(milliseconds: number): string {
   const seconds = Math.max(0, Math.round(milliseconds / 1000));
   const at = Math.max(0, UNITS.findIndex(([, length]) => seconds >= length));

@@ -12,22 +12,15 @@ import { readRpcResponse, RPC_HEADERS, type RpcResponse, writeCall } from "../no
 import { type NodeAccess, type RequestLimits, requestText } from "../node/request.ts";
 import { PlatformError, readFile, runProgram } from "../platform.ts";
 import { excerpt, quote, startOf } from "../untrusted-text.ts";
-import { BOUNDS, notJson, readAnswer, readTextAnswer, type SourceAnswer } from "./bound-answer.ts";
+import { LIMITS, notJson, readResponse, readText, type SourceResponse } from "./limit-response.ts";
 
-/**
- * Requests JSON.
- *
- * @param source what to request
- * @param url where
- * @throws {SourceError} if there is no JSON with a status of success; with `keep_errors` also other
- * statuses are taken
- */
+/** @throws {SourceError} if there is no JSON with a status of success; with `keep_errors` other statuses are taken too */
 export async function requestJson(
   source: GetSource | PostSource,
   url: string,
   limits: RequestLimits,
   access: NodeAccess,
-): Promise<SourceAnswer> {
+): Promise<SourceResponse> {
   const isGet = "get" in source;
   const body = isGet || source.json === undefined ? undefined : formatJson(source.json);
   const { status, text } = await requestText({
@@ -36,13 +29,13 @@ export async function requestJson(
     method: isGet ? "GET" : "POST",
     headers: {
       accept: (isGet && source.accept) || "application/json",
-      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...body !== undefined && { "content-type": "application/json" },
     },
     body,
   }, access);
-  if (status >= 200 && status <= 299) return readAnswer(text);
+  if (status >= 200 && status <= 299) return readResponse(text);
   if (source.keep_errors && !ABSENT.includes(status) && /^\s*[[{]/.test(text)) {
-    return readAnswer(text);
+    return readResponse(text);
   }
   throw failureOfStatus(status);
 }
@@ -74,16 +67,16 @@ export function urlOfLink(link: string, nodeUrl: string): string {
 }
 
 /** The outcome of a call. */
-export type CallOutcome = { answer: SourceAnswer } | { error: SourceError };
+type CallOutcome = { answer: SourceResponse } | { error: SourceError };
 
-/** Calls methods of one endpoint, which remembers whether it takes batches. */
-export type Endpoint = (
+/** Calls methods of one URL; remembers whether it takes batches. */
+type Endpoint = (
   calls: readonly JsonRpcSource[],
   limits: RequestLimits,
   access: NodeAccess,
 ) => Promise<CallOutcome[]>;
 
-/** Makes what calls the methods behind one URL: all in one batch where the node takes one, singly where not. */
+/** Makes an endpoint: calls go in one batch where the node takes one, singly where not. */
 export function createEndpoint(url: string): Endpoint {
   let takesBatches = true;
 
@@ -120,11 +113,7 @@ export function createEndpoint(url: string): Endpoint {
   };
 }
 
-/**
- * Calls one method.
- *
- * @throws {SourceError} if there is no response of JSON-RPC; an error in one is none
- */
+/** @throws {SourceError} if there is no response of JSON-RPC; an error in one is none */
 export async function callMethod(
   url: string,
   call: JsonRpcSource,
@@ -165,31 +154,27 @@ function outcomeOf({ keep_errors: keepErrors }: JsonRpcSource, response: RpcResp
   if (error !== undefined) {
     const failure = failureOfRpc(error);
     const isKept = keepErrors && !failure.isAbsent;
-    return isKept ? { answer: readAnswer(`{"error":${error}}`) } : { error: failure };
+    return isKept ? { answer: readResponse(`{"error":${error}}`) } : { error: failure };
   }
   if (result === undefined) return { error: noResult() };
-  const { value, leftOut } = readAnswer(result);
-  return { answer: { value: keepErrors ? { result: value } : value, leftOut } };
+  const { value, omitted } = readResponse(result);
+  return { answer: { value: keepErrors ? { result: value } : value, omitted } };
 }
 
-/** The failure of a response that has neither a result nor an error. */
+/** Makes the failure of a response that has neither a result nor an error. */
 export const noResult = (): SourceError =>
   new SourceError("bad_answer", "gives no result in JSON-RPC", { isForeign: true });
 
 /** JSON-RPC's code for a method that is not there. */
 const NO_METHOD = -32601;
 
-/** Words for it beside other codes: -32604 of Besu, -32004 of EIP-1474 (which is another thing on Solana). */
+/** Matches the words for it beside other codes: -32604 of Besu, -32004 of EIP-1474 (which is another thing on Solana). */
 const NO_METHOD_WORDS =
   /\bmethod\b.{0,80}\b(?:not (?:found|supported|enabled|available|implemented)|does not exist|unknown)|\bunknown method/i;
 
-/**
- * Makes the failure of a call.
- *
- * @param json the error of its response
- */
+/** @param json the error of a response */
 export function failureOfRpc(json: string): SourceError {
-  const error = readAnswer(json).value;
+  const error = readResponse(json).value;
   const { code, message } = objectOf(error);
   const said = startOf(textOf(message) ?? textOf(error) ?? "an error", 1024);
   const number = typeof code === "number" ? code : undefined;
@@ -206,15 +191,13 @@ function failed(error: unknown): CallOutcome {
 }
 
 /**
- * Reads a file: JSON if it begins as an object or a list does, otherwise text.
- *
  * @param path absolute, relative to the working directory, or as `expandPath` knows it
  * @throws {SourceError}
  */
-export async function readFileSource(path: string, limits: RequestLimits): Promise<SourceAnswer> {
+export async function readFileSource(path: string, limits: RequestLimits): Promise<SourceResponse> {
   try {
-    const bytes = await readFile(path, { limit: BOUNDS.bytes, ...limits });
-    return readTextAnswer(new TextDecoder().decode(bytes));
+    const bytes = await readFile(path, { limit: LIMITS.bytes, ...limits });
+    return readText(new TextDecoder().decode(bytes));
   } catch (error) {
     if (!(error instanceof PlatformError)) throw error;
     throw new SourceError("bad_answer", "has a file that cannot be read", {
@@ -224,18 +207,16 @@ export async function readFileSource(path: string, limits: RequestLimits): Promi
 }
 
 /**
- * Runs a program to its end; no shell reads its arguments. What it prints is JSON if it begins as an object or a
- * list does, otherwise text.
+ * Runs a program to its end; no shell reads its arguments.
  *
- * @param command the program and its arguments
  * @throws {SourceError}
  */
 export async function runCommandSource(
   command: readonly string[],
   limits: RequestLimits,
-): Promise<SourceAnswer> {
+): Promise<SourceResponse> {
   try {
-    return readTextAnswer(await runProgram(command, { limit: BOUNDS.bytes, ...limits }));
+    return readText(await runProgram(command, { limit: LIMITS.bytes, ...limits }));
   } catch (error) {
     if (!(error instanceof PlatformError)) throw error;
     throw new SourceError("bad_answer", "has a program that fails", {

@@ -1,5 +1,5 @@
 /**
- * What an operator is told: a line when the node's state changes, and one when something else begins or ends.
+ * The log of the node: a line when its state changes, and one when something else begins or ends.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import type { NodeStatus, Status, StatusCode } from "./status.ts";
 /** Takes a message for the operator. */
 export type NodeLog = (message: string, event: NodeEvent) => void;
 
-/** What a message about the node is about. */
+/** The event that a message about the node is about. */
 export type NodeEvent = StatusEvent | KindEvent | RemarkEvent;
 
 /** The state of the node has changed. */
@@ -18,7 +18,6 @@ export interface StatusEvent {
   readonly code: "status";
   readonly level: Level;
   readonly status: Status;
-  /** Why it is not `ok`. */
   readonly statusCode?: StatusCode | undefined;
 }
 
@@ -34,13 +33,12 @@ export interface RemarkEvent {
   readonly level: Level;
 }
 
-/** How grave a message is. */
+/** The severity of a message. */
 export type Level = "info" | "warn" | "error";
 
-/** What remarks are about. */
+/** The subject of a remark. */
 export type Topic = "source" | "key";
 
-/** How much a state matters. */
 const LEVELS: Readonly<Record<Status, Level>> = {
   starting: "info",
   ok: "info",
@@ -53,64 +51,53 @@ const LEVELS: Readonly<Record<Status, Level>> = {
 /** The longest clause of a line, in UTF-16 code units. */
 const CLAUSE_LENGTH = 300;
 
-/** Tells what has changed. */
-export interface StateLog {
-  /**
-   * @param now milliseconds that only count up
-   */
-  tellStatus(status: NodeStatus, now: number): void;
-  /** Tells what is wrong besides: each line once when it begins, and when nothing of its topic is wrong. */
-  tellRemarks(topic: Topic, remarks: ReadonlyMap<string, string>): void;
-}
+/** Logs the changes of a node's state. */
+export class StateLog {
+  readonly #label: string;
+  readonly #log: NodeLog;
+  readonly #remarks = new Map<Topic, ReadonlyMap<string, string>>();
+  #state: { key: string; status: NodeStatus; since: number } | undefined;
 
-/** Makes a log. */
-export function createStateLog(label: string, log: NodeLog): StateLog {
-  let state: { key: string; status: NodeStatus; since: number } | undefined;
-  const remarksOf = new Map<string, ReadonlyMap<string, string>>();
-  return {
-    tellStatus(status, now) {
-      const key = `${status.status} ${status.code}`;
-      if (state?.key === key || status.code === "starting") return;
-      const before = state;
-      state = { key, status, since: now };
-      const lasted = before && formatDuration(now - before.since);
-      const event: StatusEvent = {
-        code: "status",
-        level: LEVELS[status.status],
-        status: status.status,
-        statusCode: status.code,
-      };
-      if (status.status !== "ok") {
-        const { reason = status.code, hint } = status;
-        const clauses = [reason, hint].filter((clause) => clause !== undefined);
-        const isStill = before?.status.status === status.status;
-        const after = before && before.status.status !== "starting" && !isStill
-          ? ` (after ${lasted} of ${before.status.status})`
-          : "";
-        const text = clauses.map((clause) => excerpt(clause, CLAUSE_LENGTH)).join("; ");
-        log(`${label} is ${isStill ? "still " : ""}${status.status}${after}: ${text}`, event);
-      } else if (before && before.status.status !== "starting") {
-        const reason = excerpt(before.status.reason ?? "", CLAUSE_LENGTH);
-        log(`${label} is ok again, after ${lasted} of ${before.status.status} (${reason})`, event);
-      }
-    },
-    tellRemarks(topic, remarks) {
-      const before = remarksOf.get(topic) ?? new Map<string, string>();
-      remarksOf.set(topic, new Map(remarks));
-      for (const [name, remark] of remarks) {
-        // What it says may change with every query.
-        if (!before.has(name)) {
-          log(`${label}, ${topic} ${name}: ${excerpt(remark, CLAUSE_LENGTH)}`, {
-            code: topic,
-            level: "warn",
-          });
-        }
-      }
-      for (const name of before.keys()) {
-        if (!remarks.has(name)) {
-          log(`${label}, ${topic} ${name}: all is well again`, { code: topic, level: "info" });
-        }
-      }
-    },
-  };
+  constructor(label: string, log: NodeLog) {
+    this.#label = label;
+    this.#log = log;
+  }
+
+  /** @param now milliseconds that only count up */
+  logStatus(status: NodeStatus, now: number): void {
+    const key = `${status.status} ${status.code}`;
+    if (this.#state?.key === key || status.code === "starting") return;
+    const before = this.#state;
+    this.#state = { key, status, since: now };
+    const { status: word, code: statusCode, reason = statusCode, hint } = status;
+    const event: StatusEvent = { code: "status", level: LEVELS[word], status: word, statusCode };
+    const last = before?.status.status;
+    const after = before && last !== "starting" && last !== word
+      ? `after ${formatDuration(now - before.since)} of ${last}`
+      : undefined;
+    if (word !== "ok") {
+      const text = [reason, hint].filter((clause) => clause !== undefined)
+        .map((clause) => excerpt(clause, CLAUSE_LENGTH)).join("; ");
+      const still = last === word ? "still " : "";
+      this.#log(`${this.#label} is ${still}${word}${after ? ` (${after})` : ""}: ${text}`, event);
+    } else if (after) {
+      const reason = excerpt(before?.status.reason ?? "", CLAUSE_LENGTH);
+      this.#log(`${this.#label} is ok again, ${after} (${reason})`, event);
+    }
+  }
+
+  /** Logs what is wrong besides: each line once when it begins, and when nothing of its topic is wrong. */
+  logRemarks(topic: Topic, remarks: ReadonlyMap<string, string>): void {
+    const before = this.#remarks.get(topic) ?? new Map<string, string>();
+    this.#remarks.set(topic, new Map(remarks));
+    const log = (level: Level, name: string, text: string) =>
+      this.#log(`${this.#label}, ${topic} ${name}: ${text}`, { code: topic, level });
+    for (const [name, remark] of remarks) {
+      // What it says may change with every query.
+      if (!before.has(name)) log("warn", name, excerpt(remark, CLAUSE_LENGTH));
+    }
+    for (const name of before.keys()) {
+      if (!remarks.has(name)) log("info", name, "all is well again");
+    }
+  }
 }

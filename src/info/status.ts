@@ -1,6 +1,5 @@
 /**
- * The status of a node: one word for programs, a code that says why, and a sentence for people, from what the node
- * responded and what it did not.
+ * The status of a node: one word for programs, a code with the reason, and a sentence for people.
  *
  * @module
  */
@@ -13,40 +12,35 @@ import { formatDuration, groupDigits, milliseconds } from "./settings.ts";
 import {
   answerAt,
   type Answers,
-  gaveNothing,
-  isSilent,
-  type Knowledge,
   namesOf,
   type Shown,
+  type SourceCache,
   type Values,
-} from "./knowledge.ts";
+} from "./source-cache.ts";
 import type { Plan } from "./query-plan.ts";
 
-/** How a node is doing, in one word. */
 export const STATUSES = ["ok", "starting", "syncing", "degraded", "stale", "unreachable"] as const;
 
-/** How a node is doing, in one word. */
+/** The status of a node in one word. */
 export type Status = (typeof STATUSES)[number];
 
-/** Why the status is not `ok`. */
+/** The reason of a status that is not `ok`. */
 export type StatusCode = "starting" | KindStatusCode | FailureCode;
 
-/** How a node is doing. */
 export interface NodeStatus {
   readonly status: Status;
   /** Left out where the status is `ok`. */
   readonly code?: StatusCode;
   /** One short clause for everybody: no secrets, no paths. */
   readonly reason?: string;
-  /** What an operator can do, for the log. */
+  /** Advice for the operator, for the log. */
   readonly hint?: string | undefined;
   /** The kind that its refusal shows, where it wants credentials. */
   readonly looksLike?: string | undefined;
-  /** Whether it is in sync, where that follows from more than its own word. */
+  /** Set where it follows from more than the node's own word. */
   readonly synced?: boolean;
 }
 
-/** The status of what a kind's rule, or the service by itself, finds in the answers. */
 export const STATUS_OF: Readonly<Record<KindStatusCode, Status>> = {
   warming_up: "starting",
   syncing: "syncing",
@@ -56,7 +50,6 @@ export const STATUS_OF: Readonly<Record<KindStatusCode, Status>> = {
   stalled: "degraded",
 };
 
-/** A node that has not been asked, or has not answered yet. */
 export const NOT_ASKED: NodeStatus = {
   status: "starting",
   code: "starting",
@@ -66,24 +59,23 @@ export const NOT_ASKED: NodeStatus = {
 /** Blocks that a node may be behind what its peers know of. */
 const LAG = 2;
 
-/** What a status is made of. */
-export interface Seen {
+interface Seen {
   readonly plan: Plan;
-  readonly knowledge: Knowledge;
+  readonly cache: SourceCache;
   readonly shown: Shown;
   readonly values: Values;
   /** Milliseconds since 1970. */
   readonly date: number;
 }
 
-/** Says how the node is. The first thing that is wrong decides. */
+/** Decides the status: the first thing that is wrong counts. */
 export function assessStatus(seen: Seen): NodeStatus {
-  const { plan, knowledge, shown } = seen;
+  const { plan, cache, shown } = seen;
   const vital = namesOf(plan, "vital");
   if (vital.length === 0) return { status: "ok" };
-  if (!vital.some((name) => knowledge.has(name))) return NOT_ASKED;
-  if (isSilent(plan, knowledge)) {
-    const error = worst(vital.map((name) => knowledge.get(name)!.error!));
+  if (!vital.some((name) => cache.get(name))) return NOT_ASKED;
+  if (cache.isUnreachable) {
+    const error = worst(vital.map((name) => cache.get(name)!.error!));
     const isStale = vital.some((name) => shown.answers.has(name));
     if (!isStale) return statusOfSilence("unreachable", error);
     const { synced } = statusOfAnswers(seen);
@@ -92,7 +84,6 @@ export function assessStatus(seen: Seen): NodeStatus {
   return statusOfFailures(seen, vital) ?? statusOfAnswers(seen);
 }
 
-/** The status of a node that does not answer. */
 export function statusOfSilence(
   status: "stale" | "unreachable",
   { code, message: reason, hint }: SourceError,
@@ -100,31 +91,30 @@ export function statusOfSilence(
   return { status, code, reason, hint };
 }
 
-/** The status of a node that answers, but gives nothing. */
 export function statusOfError(error: SourceError): NodeStatus {
   const { code, message, hint, looksLike } = error;
   return { status: "degraded", code, reason: message, hint, ...looksLike && { looksLike } };
 }
 
-/** What is wrong where a source of the kind gave nothing. */
+/** Decides the status where a source of the kind gave nothing. */
 function statusOfFailures(
-  { plan, knowledge, values }: Seen,
+  { plan, cache, values }: Seen,
   vital: readonly string[],
 ): NodeStatus | undefined {
   const failed = [...vital, ...namesOf(plan, "part")].flatMap((name) => {
-    const error = knowledge.get(name)?.error;
+    const error = cache.get(name)?.error;
     return error ? [{ name, error }] : [];
   });
   const isWarming = failed.some(({ error }) =>
     error.number !== undefined && plan.health?.warming_up?.includes(error.number)
   );
   if (isWarming) return { status: "starting", code: "warming_up", reason: "is warming up" };
-  const isEmpty = gaveNothing(plan, knowledge);
   const errors = failed.map(({ error }) => error);
-  const isNew = vital.every((name) => knowledge.get(name)?.last === undefined);
+  const isNew = vital.every((name) => cache.get(name)?.last === undefined);
   const isOther = errors.every(({ isAbsent, isForeign }) => isAbsent || (isNew && isForeign));
-  if (isEmpty && plan.kind && isOther) return statusOfError(wrongKind(plan.kind, errors[0]));
-  if (isEmpty) return statusOfError(worst(errors));
+  if (cache.gaveNothing) {
+    return statusOfError(plan.kind && isOther ? wrongKind(plan.kind, errors[0]) : worst(errors));
+  }
   if (failed.length > 0) {
     const error = worst(errors);
     const names = failed.filter((one) => one.error.message === error.message);
@@ -141,7 +131,6 @@ function statusOfFailures(
   return undefined;
 }
 
-/** A node that answers, but not as its kind does. */
 function wrongKind(kind: string, error?: SourceError): SourceError {
   const number = error?.number === undefined ? "" : ` (${error.number})`;
   const seen = error && !error.isAbsent ? `it ${error.message}; ` : "";
@@ -150,7 +139,6 @@ function wrongKind(kind: string, error?: SourceError): SourceError {
   });
 }
 
-/** What the answers say. */
 function statusOfAnswers({ plan, shown, values, date }: Seen): NodeStatus {
   const { health } = plan;
   const rule = health?.rules?.find(({ when }) => holds(when, shown.answers));
@@ -219,7 +207,7 @@ function passes(value: unknown, test: Test): boolean {
   return "above" in test ? number > test.above : number < test.below;
 }
 
-/** By how many blocks the node is behind; `undefined` where that is few, or is not known. */
+/** Counts the blocks by which the node is behind; `undefined` where they are few, or not known. */
 function blocksBehind(
   health: KindHealth,
   answers: Answers,
@@ -247,7 +235,7 @@ function wholeNumber(value: unknown): bigint[] {
   return Number.isSafeInteger(number) ? [BigInt(number!)] : [];
 }
 
-/** The failure that says most: what an operator can mend first, then what is said most often. */
+/** Chooses the failure that says most: what an operator can mend first, then what is said most often. */
 export function worst(errors: readonly SourceError[]): SourceError {
   const urgent = URGENT.map((code) => errors.find((error) => error.code === code));
   const found = urgent.find((error) => error !== undefined);

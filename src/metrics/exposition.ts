@@ -1,7 +1,6 @@
 /**
- * The metrics: their names, types, labels and what they say, which `docs/monitoring.md` has as well; and their samples as
- * text in the format of Prometheus, version 0.0.4.
- * https://prometheus.io/docs/instrumenting/exposition_formats/
+ * The metrics, which `docs/monitoring.md` has as well, and their samples as text in the format of Prometheus, version
+ * 0.0.4. https://prometheus.io/docs/instrumenting/exposition_formats/
  *
  * @module
  */
@@ -9,7 +8,6 @@ import { BOUNDS, labelOf, type Observed } from "./meters.ts";
 
 export interface Metric {
   readonly type: "gauge" | "counter" | "histogram";
-  /** What it says, on one line. */
   readonly help: string;
   readonly labels?: readonly string[];
 }
@@ -81,7 +79,6 @@ export const METRICS: Readonly<Record<MetricName, Metric>> = TABLE;
 
 export const MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-/** A value of a metric. What is not known has none. */
 export interface Sample {
   /** The values of its labels, in the order of the table; one that is `undefined` is left out. */
   readonly labels?: readonly (string | number | undefined)[];

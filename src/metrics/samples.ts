@@ -30,7 +30,7 @@ export function nodeSamples(info: Info, now: number): Samples {
     node_status: oneOf(STATUSES, status),
     node_status_code: oneOf(STATUS_CODES, code),
     node_info: identity.some((text) => text !== undefined) ? [{ labels: identity, value: 1 }] : [],
-    // What a node said before it fell silent is no measurement of now.
+    // The values of a node that has fallen silent are no measurement of now.
     ...isSilent ? {} : measured(info, now),
   };
 }
@@ -56,18 +56,17 @@ function numbers(value: unknown): Sample[] {
   return number === undefined ? [] : [{ value: number }];
 }
 
-/** A time in seconds since 1970. */
+/** Reads a time in seconds since 1970. */
 function seconds(time: unknown): number[] {
   const milliseconds = typeof time === "string" ? Date.parse(time) : NaN;
   return Number.isNaN(milliseconds) ? [] : [milliseconds / 1000];
 }
 
-/** What is known at the moment besides what was counted; what is `undefined` is not known. */
 interface Moment {
   readonly version: string;
-  /** How many calls wait for a place at the node. */
+  /** The calls that wait for a slot at the node. */
   readonly waiting: number | undefined;
-  /** How long ago the description was read, in seconds. */
+  /** The seconds since the description was read. */
   readonly descriptionAge: number | undefined;
 }
 
@@ -77,7 +76,7 @@ export function serviceSamples(
 ): Samples {
   return {
     nodeface_build_info: [{ labels: [version, runtime()], value: 1 }],
-    nodeface_requests_total: counted(meters.answers),
+    nodeface_requests_total: counted(meters.responses),
     nodeface_node_queries_total: counted(meters.queries),
     nodeface_node_query_duration_seconds: observed(meters.queryTimes),
     nodeface_calls_total: counted(meters.calls),
@@ -91,16 +90,16 @@ export function serviceSamples(
 const counted = (counter: Counter): readonly Sample[] => counter.series();
 
 const observed = (histogram: Histogram): Sample[] =>
-  [...histogram.series()].map(([label, value]) => ({ labels: [label], value }));
+  [...histogram.series].map(([label, value]) => ({ labels: [label], value }));
 
 const known = (value: number | undefined): Sample[] => value === undefined ? [] : [{ value }];
 
-/** The runtime, as it calls itself; Node does so from 21 on. */
+/** Node names itself from 21 on. */
 function runtime(): string | undefined {
   return (globalThis as { navigator?: { userAgent?: string } }).navigator?.userAgent;
 }
 
-/** In seconds since 1970; workerd does not say it. */
+/** Workerd does not say it. */
 function startOfProcess(): number | undefined {
   return performance.timeOrigin > 0 ? performance.timeOrigin / 1000 : undefined;
 }

@@ -46,7 +46,7 @@ export function createNodeBeside(options: ResolvedOptions): NodeBeside {
     return createMonitor({
       ...{ service, node, info, log, onError },
       kinds: node.url || node.kind ? await kinds() : {},
-      onOutcome: meters?.countQuery,
+      onOutcome: (source, outcome) => meters?.countQuery(source, outcome),
     });
   });
 

@@ -9,7 +9,7 @@ import type { Content } from "../description/prepare.ts";
 import { createPrepare } from "../description/thread.ts";
 import { keepFound } from "../description/unnamed-description.ts";
 import { type DescriptionReport, keepCurrent, type Live, logReport } from "../description/watch.ts";
-import type { Icons } from "../explorer/icon.ts";
+import type { Icons } from "../explorer/files.ts";
 import { createPage, type Page } from "../explorer/page.ts";
 import { renderParts } from "../explorer/render-content.ts";
 import { createNameWatch } from "../gateway/lint-settings.ts";

@@ -4,8 +4,7 @@
  * @module
  */
 import type { DescriptionPlace, Shown } from "../description/watch.ts";
-import { type Assets, createAssets } from "../explorer/assets.ts";
-import { createIcons } from "../explorer/icon.ts";
+import { type Assets, createAssets, createIcons } from "../explorer/files.ts";
 import type { DocumentName, Page } from "../explorer/page.ts";
 import { createGateway, type Gateway } from "../gateway/gateway.ts";
 import { represent, type Representation } from "../http/representation.ts";

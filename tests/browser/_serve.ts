@@ -1,6 +1,6 @@
 /** Services of this process for a browser to visit. */
 import { serve } from "../../src/adapters/node.ts";
-import { createIcons } from "../../src/explorer/icon.ts";
+import { createIcons } from "../../src/explorer/files.ts";
 import { createPage, type DocumentName } from "../../src/explorer/page.ts";
 import { renderParts } from "../../src/explorer/render-content.ts";
 import { FAVICON } from "../../src/generated/page.js";

@@ -1,6 +1,6 @@
 /**
- * Stands between an answer and everything else: whatever a node, a file, a program or a host says, what comes
- * out is small, shallow JSON.
+ * Limits the response of a source: whatever a node, a file, a program or a host says, what comes out is small, shallow
+ * JSON.
  *
  * @module
  */
@@ -11,23 +11,16 @@ import { SourceError } from "../node/failures.ts";
 import { RESPONSE_MAX, TOO_LARGE } from "../node/request.ts";
 import { excerpt, printable, quote, shorten, startOf } from "../untrusted-text.ts";
 
-/** What is read of an answer. */
-export const BOUNDS: Readonly<Record<"bytes" | "depth" | "string" | "digits", number>> = {
-  /** The whole text, in bytes. */
-  bytes: RESPONSE_MAX,
-  /** Levels of objects and lists. */
-  depth: 32,
-  /** One string, in UTF-16 code units. */
-  string: 4096,
-  /** Digits of one number. */
-  digits: 40,
+/** The bytes of a text, the levels of objects and lists, the UTF-16 code units of a string, the digits of a number. */
+export const LIMITS: Readonly<Record<"bytes" | "depth" | "string" | "digits", number>> = {
+  ...{ bytes: RESPONSE_MAX, depth: 32, string: 4096, digits: 40 },
 };
 
-/** An answer within the bounds. */
-export interface SourceAnswer {
+/** A response within the limits. */
+export interface SourceResponse {
   readonly value: unknown;
-  /** What was left out, for the log: JSON Pointers with the reason, at most a few. */
-  readonly leftOut: readonly string[];
+  /** The members that were omitted, for the log: JSON Pointers with the reason, at most a few. */
+  readonly omitted: readonly string[];
 }
 
 const NAMED_MAX = 3;
@@ -36,13 +29,13 @@ const NAMED_MAX = 3;
 const NAME_LENGTH = 80;
 
 /**
- * Reads an answer as JSON. A member beyond the bounds is left out; in a list `null` takes its place. Integers
+ * Reads a response as JSON. A member beyond the limits is omitted; in a list `null` takes its place. Integers
  * keep all of their digits: above 2^53 they are `bigint`s.
  *
  * @throws {SourceError} if the text is not JSON, or is too large as a whole
  */
-export function readAnswer(text: string): SourceAnswer {
-  if (text.length > BOUNDS.bytes) throw new SourceError("bad_answer", TOO_LARGE);
+export function readResponse(text: string): SourceResponse {
+  if (text.length > LIMITS.bytes) throw new SourceError("bad_answer", TOO_LARGE);
   try {
     return build(text);
   } catch (error) {
@@ -51,7 +44,7 @@ export function readAnswer(text: string): SourceAnswer {
   }
 }
 
-/** The failure of a response that is no JSON. */
+/** Makes the failure of a response that is no JSON. */
 export function notJson(text: string): SourceError {
   const start = text.trim() === "" ? "nothing" : quote(excerpt(startOf(text, 400), 40));
   const message = `gives something other than JSON: ${start}`;
@@ -59,23 +52,23 @@ export function notJson(text: string): SourceError {
 }
 
 /**
- * Reads what a file holds or a program prints: JSON if it begins as an object or a list does, otherwise the
- * text itself, since `1.10` is no number there.
+ * Reads the text of a file or a program: JSON if it begins as an object or a list does, otherwise the text itself,
+ * since `1.10` is no number there.
  *
- * @throws {SourceError} as {@linkcode readAnswer}
+ * @throws {SourceError} as {@linkcode readResponse}
  */
-export function readTextAnswer(text: string): SourceAnswer {
+export function readText(text: string): SourceResponse {
   const trimmed = text.trim();
-  if (/^[[{]/.test(trimmed)) return readAnswer(trimmed);
-  if (trimmed.length <= BOUNDS.string) return { value: trimmed, leftOut: [] };
-  return { value: undefined, leftOut: [`the text: ${REASONS.string}`] };
+  if (/^[[{]/.test(trimmed)) return readResponse(trimmed);
+  if (trimmed.length <= LIMITS.string) return { value: trimmed, omitted: [] };
+  return { value: undefined, omitted: [`the text: ${REASONS.string}`] };
 }
 
 const REASONS = {
-  depth: `more than ${BOUNDS.depth} levels deep`,
-  key: `a name of more than ${BOUNDS.string} characters`,
-  string: `more than ${BOUNDS.string} characters`,
-  digits: `more than ${BOUNDS.digits} digits`,
+  depth: `more than ${LIMITS.depth} levels deep`,
+  key: `a name of more than ${LIMITS.string} characters`,
+  string: `more than ${LIMITS.string} characters`,
+  digits: `more than ${LIMITS.digits} digits`,
   number: "beyond all numbers",
 } as const;
 
@@ -85,13 +78,13 @@ interface Open {
   key: string | undefined;
 }
 
-function build(text: string): SourceAnswer {
+function build(text: string): SourceResponse {
   // What is nested deeper is passed over, however deep it is.
   const scanner = new JsonScanner(text, Infinity);
   const root: Json = {};
   const open: Open[] = [{ value: root, key: "" }];
-  const leftOut: string[] = [];
-  /** How many levels are open around what is passed over. */
+  const omitted: string[] = [];
+  /** The number of levels that are open around what is passed over. */
   let around: number | undefined;
   while (scanner.next()) {
     const { kind, depth } = scanner;
@@ -100,14 +93,14 @@ function build(text: string): SourceAnswer {
       if (depth === around) around = undefined;
     } else if (kind === "key") {
       const { string } = scanner;
-      parent.key = string.length > BOUNDS.string ? undefined : string;
+      parent.key = string.length > LIMITS.string ? undefined : string;
     } else if (kind === "}" || kind === "]") {
       open.pop();
     } else {
       const isNested = kind === "{" || kind === "[";
       const member = parent.key === undefined ? { reason: REASONS.key } : read(scanner);
       if ("reason" in member) {
-        if (leftOut.length < NAMED_MAX) leftOut.push(`${nameOf(open)}: ${member.reason}`);
+        if (omitted.length < NAMED_MAX) omitted.push(`${nameOf(open)}: ${member.reason}`);
         if (isNested) around = depth - 1;
       }
       put(parent, member);
@@ -116,27 +109,27 @@ function build(text: string): SourceAnswer {
       }
     }
   }
-  return { value: root[""], leftOut };
+  return { value: root[""], omitted };
 }
 
 type Member = { readonly value: unknown } | { readonly reason: string };
 
-/** The value of the current token, or why it is left out. */
+/** Reads the current token, or says why it is omitted. */
 function read({ kind, depth, raw }: JsonScanner): Member {
   if (kind === "{" || kind === "[") {
-    if (depth > BOUNDS.depth) return { reason: REASONS.depth };
+    if (depth > LIMITS.depth) return { reason: REASONS.depth };
     return { value: kind === "{" ? {} : [] };
   }
   if (kind === "number") {
     // `BigInt` takes seconds for a million digits.
-    if (raw.length > BOUNDS.digits && raw.replaceAll(/\D/g, "").length > BOUNDS.digits) {
+    if (raw.length > LIMITS.digits && raw.replaceAll(/\D/g, "").length > LIMITS.digits) {
       return { reason: REASONS.digits };
     }
     const value = readNumber(raw);
     return typeof value === "string" ? { reason: REASONS.number } : { value };
   }
   const value: unknown = JSON.parse(raw);
-  const isTooLong = typeof value === "string" && value.length > BOUNDS.string;
+  const isTooLong = typeof value === "string" && value.length > LIMITS.string;
   return isTooLong ? { reason: REASONS.string } : { value };
 }
 
@@ -145,12 +138,12 @@ function put(parent: Open, member: Member): void {
   if (Array.isArray(value)) value.push("value" in member ? member.value : null);
   else if (key !== undefined) {
     if ("value" in member) setMember(value, key, member.value);
-    // The last of duplicate keys wins, even if it is left out.
+    // The last of duplicate keys wins, even if it is omitted.
     else delete value[key];
   }
 }
 
-/** The JSON Pointer of the current member, for the log. */
+/** Writes the JSON Pointer of the current member, for the log. */
 function nameOf([, ...open]: readonly Open[]): string {
   const path = open.map(({ value, key = "…" }, level) => {
     if (!Array.isArray(value)) return excerpt(startOf(key, NAME_LENGTH), NAME_LENGTH);

@@ -1,11 +1,40 @@
 /**
- * The icon of the page: the operator's logo, or the first letter of the node's name.
+ * The files beside the page: those of `GET /assets/…`, which the build packs into modules, and its icon, which is the
+ * operator's logo or the first letter of the node's name.
  *
  * @module
  */
+import type { Asset } from "../generated/assets.js";
+import { type EncodedContent, unpack } from "../http/content-coding.ts";
 import { represent, type Representation } from "../http/representation.ts";
+import { lazy, type Resource } from "../lazy.ts";
 import { escape } from "./html.ts";
 import { imageTypeOf } from "./page-settings.ts";
+
+/** The folder's name contains a digest of its files, so a file never changes (RFC 8246). */
+const IMMUTABLE = "public, max-age=31536000, immutable";
+
+/** Finds a file by its path below `/assets/`; `undefined` if there is none. */
+export type Assets = (path: string) => Promise<Representation> | undefined;
+
+/** All services of a process share the contents. */
+const contents = new Map<Asset, Resource<EncodedContent>>();
+
+/** Each is imported at the first request for it. */
+export function createAssets(assets: Readonly<Record<string, Asset>>): Assets {
+  const files = new Map(
+    Object.entries(assets).map(([path, asset]) => [path, lazy(() => prepare(asset))]),
+  );
+  return (path) => files.get(path)?.get();
+}
+
+async function prepare(asset: Asset): Promise<Representation> {
+  const { type, importContent } = asset;
+  let content = contents.get(asset);
+  if (!content) contents.set(asset, content = lazy(async () => unpack(await importContent())));
+  const { identity, ...encoded } = await content.get();
+  return represent(identity, { type, cache: IMMUTABLE, encoded });
+}
 
 /** White on each of these has a contrast of 5 or more (WCAG 2.2, 1.4.3). */
 export const COLOURS: readonly string[] = [
@@ -22,11 +51,11 @@ export const COLOURS: readonly string[] = [
 /** A letter or a digit, with what is written over and under it. */
 const LETTER = /[\p{L}\p{N}]\p{M}{0,3}/u;
 
-/** An image may hold scripts and links; opened by itself it does nothing. */
+/** An image may hold scripts and links; opened by itself it must do nothing. */
 const POLICY = { "content-security-policy": "default-src 'none'; sandbox" };
 
 export interface Icons {
-  /** The query of its address, which differs where the icon does: browsers keep icons for long. */
+  /** Writes the query of its address, which differs where the icon does: browsers keep icons for long. */
   readonly queryOf: (name: string) => string;
   /** Prepares `GET /favicon.ico`; returns the last one if the name has not changed. */
   get(name: string): Promise<Representation>;

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { BOUNDS, readAnswer, readTextAnswer } from "../src/info/bound-answer.ts";
+import { LIMITS, readResponse, readText } from "../src/info/limit-response.ts";
 import { formatJson, parseJson } from "../src/json/lossless.ts";
 import { isEqual, isObject } from "../src/json/values.ts";
 import { createRandom } from "./_random.ts";
@@ -12,7 +12,7 @@ const nested = (levels: number, inside = "1") => "[".repeat(levels) + inside + "
 /** Asserts that a text is refused as a whole. */
 function refused(text: string, reason: string): void {
   try {
-    readAnswer(text);
+    readResponse(text);
   } catch (error) {
     const { name, code, message } = error as {
       name: string;
@@ -29,25 +29,25 @@ bounds(
   "an answer within the bounds is read as it is, with all the digits of integers",
   () => {
     const text = '{"a":[1,2.5,"x",null,true,{}],"big":18446744073709551615,"__proto__":{"b":[]}}';
-    const { value, leftOut } = readAnswer(text);
+    const { value, omitted } = readResponse(text);
     assert.is(formatJson(value), text);
-    assert.equal(leftOut, []);
-    assert.is(readAnswer("9".repeat(40)).value, BigInt("9".repeat(40)));
-    assert.is(readAnswer(`-${"9".repeat(40)}`).value, -BigInt("9".repeat(40)));
+    assert.equal(omitted, []);
+    assert.is(readResponse("9".repeat(40)).value, BigInt("9".repeat(40)));
+    assert.is(readResponse(`-${"9".repeat(40)}`).value, -BigInt("9".repeat(40)));
   },
 );
 
 bounds("a member beyond the bounds is left out, and the rest is used", () => {
-  const long = "x".repeat(BOUNDS.string + 1);
+  const long = "x".repeat(LIMITS.string + 1);
   const text =
     `{"a":1,"long":"${long}","digits":${"1".repeat(41)},"list":[1,1e400,3],"deep":${nested(40)},` +
     `"${long}":{"in":[1]},"b":2}`;
-  const { value, leftOut } = readAnswer(text);
+  const { value, omitted } = readResponse(text);
   assert.is(
     formatJson(value),
     `{"a":1,"list":[1,null,3],"deep":${nested(31, "null")},"b":2}`,
   );
-  assert.equal(leftOut, [
+  assert.equal(omitted, [
     "/long: more than 4096 characters",
     "/digits: more than 40 digits",
     "/list/1: beyond all numbers",
@@ -55,17 +55,17 @@ bounds("a member beyond the bounds is left out, and the rest is used", () => {
 });
 
 bounds("an answer has 32 levels and no more", () => {
-  assert.is(formatJson(readAnswer(nested(32)).value), nested(32));
-  const { value, leftOut } = readAnswer(`{"a":${nested(32)},"b":[1]}`);
+  assert.is(formatJson(readResponse(nested(32)).value), nested(32));
+  const { value, omitted } = readResponse(`{"a":${nested(32)},"b":[1]}`);
   assert.is(formatJson(value), `{"a":${nested(31, "null")},"b":[1]}`);
-  assert.is(leftOut.length, 1);
-  assert.match(leftOut[0]!, /^\/a(\/0){31}: more than 32 levels deep$/);
+  assert.is(omitted.length, 1);
+  assert.match(omitted[0]!, /^\/a(\/0){31}: more than 32 levels deep$/);
 });
 
 bounds(
   "what is nested half a million levels deep is passed over like any other member",
   () => {
-    const { value } = readAnswer(`[${nested(500_000, "")},7]`);
+    const { value } = readResponse(`[${nested(500_000, "")},7]`);
     assert.is((value as unknown[])[1], 7);
   },
 );
@@ -73,24 +73,24 @@ bounds(
 bounds("a number of a million digits is never made", () => {
   const digits = "7".repeat(1_000_000);
   assert.is(
-    formatJson(readAnswer(`{"height":${digits},"a":1}`).value),
+    formatJson(readResponse(`{"height":${digits},"a":1}`).value),
     '{"a":1}',
   );
   assert.is(
-    formatJson(readAnswer(`{"height":0.${digits},"a":1}`).value),
+    formatJson(readResponse(`{"height":0.${digits},"a":1}`).value),
     '{"a":1}',
   );
   assert.is(
-    formatJson(readAnswer(`{"height":1e${digits},"a":1}`).value),
+    formatJson(readResponse(`{"height":1e${digits},"a":1}`).value),
     '{"a":1}',
   );
-  assert.is(readAnswer(digits).value, undefined);
+  assert.is(readResponse(digits).value, undefined);
 });
 
 bounds("the last of duplicate keys wins, even if it is left out", () => {
   const long = JSON.stringify("x".repeat(5000));
-  assert.is(formatJson(readAnswer(`{"a":1,"a":2}`).value), '{"a":2}');
-  assert.is(formatJson(readAnswer(`{"a":1,"a":${long}}`).value), "{}");
+  assert.is(formatJson(readResponse(`{"a":1,"a":2}`).value), '{"a":2}');
+  assert.is(formatJson(readResponse(`{"a":1,"a":${long}}`).value), "{}");
 });
 
 bounds(
@@ -98,11 +98,11 @@ bounds(
   () => {
     const long = JSON.stringify("x".repeat(5000));
     const odd = JSON.stringify(`\u001b[2J\n\u202e${"k".repeat(4000)}`);
-    const { leftOut } = readAnswer(
+    const { omitted } = readResponse(
       `{${odd}:${long},"a":${long},"b":${long},"c":${long}}`,
     );
-    assert.is(leftOut.length, 3);
-    for (const out of leftOut) {
+    assert.is(omitted.length, 3);
+    for (const out of omitted) {
       assert.ok(out.length < 130, out);
       // deno-lint-ignore no-control-regex
       assert.not.match(out, /[\x00-\x1f\u202e]/);
@@ -123,14 +123,14 @@ bounds("an answer that is no JSON, or more than 1 MiB, is refused", () => {
 });
 
 bounds("a file or a program may give text, which is taken as it is", () => {
-  assert.is(readTextAnswer(" 1.10\n").value, "1.10");
-  assert.is(readTextAnswer('"quoted"').value, '"quoted"');
-  assert.is(formatJson(readTextAnswer('\n{"a":1}').value), '{"a":1}');
-  assert.is(readTextAnswer("x".repeat(4096)).value, "x".repeat(4096));
-  const { value, leftOut } = readTextAnswer("x".repeat(4097));
+  assert.is(readText(" 1.10\n").value, "1.10");
+  assert.is(readText('"quoted"').value, '"quoted"');
+  assert.is(formatJson(readText('\n{"a":1}').value), '{"a":1}');
+  assert.is(readText("x".repeat(4096)).value, "x".repeat(4096));
+  const { value, omitted } = readText("x".repeat(4097));
   assert.is(value, undefined);
-  assert.equal(leftOut, ["the text: more than 4096 characters"]);
-  assert.throws(() => readTextAnswer("{ broken"), /something other than JSON/);
+  assert.equal(omitted, ["the text: more than 4096 characters"]);
+  assert.throws(() => readText("{ broken"), /something other than JSON/);
 });
 
 const TEXTS = [
@@ -176,15 +176,15 @@ function writeRandom(random: () => number, depth = 0): string {
 
 /** Asserts that a value is within the bounds; its depth and members are few enough to recurse. */
 function assertBounded(value: unknown, depth = 0): void {
-  if (typeof value === "string") assert.ok(value.length <= BOUNDS.string);
+  if (typeof value === "string") assert.ok(value.length <= LIMITS.string);
   if (typeof value === "bigint") {
-    assert.ok(String(value).replace("-", "").length <= BOUNDS.digits);
+    assert.ok(String(value).replace("-", "").length <= LIMITS.digits);
   }
   if (typeof value === "number") assert.ok(Number.isFinite(value));
   if (typeof value !== "object" || value === null) return;
-  assert.ok(depth < BOUNDS.depth, "nested too deep");
+  assert.ok(depth < LIMITS.depth, "nested too deep");
   for (const [key, member] of Object.entries(value)) {
-    assert.ok(key.length <= BOUNDS.string);
+    assert.ok(key.length <= LIMITS.string);
     assertBounded(member, depth + 1);
   }
 }
@@ -208,10 +208,10 @@ bounds(
     const random = createRandom(20261121);
     for (let round = 0; round < 4000; round++) {
       const text = writeRandom(random);
-      const { value, leftOut } = readAnswer(text);
+      const { value, omitted } = readResponse(text);
       assertBounded(value);
-      assert.ok(leftOut.length <= 3);
-      if (leftOut.length === 0) {
+      assert.ok(omitted.length <= 3);
+      if (omitted.length === 0) {
         assert.ok(
           isEqual(value, parseJson(text)),
           text,
@@ -219,8 +219,8 @@ bounds(
       }
       // What comes out is within the bounds itself, and nothing more is left out of it.
       if (value === undefined) continue;
-      const again = readAnswer(formatJson(value));
-      assert.equal(again.leftOut, [], text);
+      const again = readResponse(formatJson(value));
+      assert.equal(again.omitted, [], text);
       assert.is(formatJson(again.value), formatJson(value));
       if (!/\[{400}/.test(text)) {
         assert.ok(
@@ -241,7 +241,7 @@ bounds("a text that is broken anywhere is refused with one short line", () => {
       ["", "\u0000", "]", '"', "}", ",", "e"][round % 7] +
       text.slice(at + (round % 2));
     try {
-      assertBounded(readAnswer(broken).value);
+      assertBounded(readResponse(broken).value);
     } catch (error) {
       assert.is((error as Error).name, "SourceError", broken);
       assert.ok((error as Error).message.length < 120);
