@@ -5,7 +5,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { BUN, ROOT } from "../_paths.ts";
 import { COMMANDS } from "../_server.ts";
-import { freePort } from "../release/_port.ts";
+import { freePort } from "../_port.ts";
 import { countOperations } from "./programs/count-operations.ts";
 import { type ProgramOptions, runProgram } from "./_program.ts";
 
