@@ -201,8 +201,8 @@ for (const [what, make] of Object.entries(ALIKE)) {
         }
         return best;
       };
-      await took(500);
-      const [some, many] = [await took(500), await took(4000)];
+      await took(250);
+      const [some, many] = [await took(250), await took(2000)];
       assert.ok(many / some < 32, `${some} ms, then ${many} ms`);
     },
   );

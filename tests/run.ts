@@ -29,6 +29,8 @@ interface Result {
   seconds: number;
   /** Seconds of processor, of all that has ended by then; `NaN` where it is not Linux. */
   processor: number;
+  /** The same of the files that took most. */
+  costs: readonly (readonly [file: string, seconds: number])[];
   /** Which tests failed, why others were skipped, or why the run counts as failed. */
   notes: readonly string[];
 }
@@ -116,7 +118,7 @@ const tiers = [
 const results: Result[] = [];
 for (const rows of tiers) results.push(...await executeRows(rows));
 const sum = (key: "passed" | "failed") => results.reduce((total, result) => total + result[key], 0);
-console.log(`\n${tableOf(results)}\n`);
+console.log(`\n${tableOf(results)}\n\n${costliest(results)}\n`);
 console.log(`${sum("passed")} passed, ${sum("failed")} failed`);
 process.exit(results.length > 0 && sum("failed") === 0 ? 0 : 1);
 
@@ -180,8 +182,11 @@ function read(
   const failures = [...output.matchAll(/^ +FAIL +(.+)$/gm)].map(([, which]) => `✘ ${which}`);
   const reasons = [...output.matchAll(/^Skipped, (.+?): /gm)].map(([, why]) => why!);
   const notes = [...failures, ...new Set(reasons)];
+  const [, processor = NaN, files = ""] = /^Processor: ([\d.]+) s(.*)/m.exec(output) ?? [];
   const counts = {
-    processor: Number(/^Processor: ([\d.]+) s/m.exec(output)?.[1] ?? NaN),
+    processor: Number(processor),
+    costs: [...files.matchAll(/, (\S+) ([\d.]+)/g)]
+      .map(([, file, seconds]) => [file!, Number(seconds)] as const),
     passed: passed || 0,
     failed: total - passed || 0,
     skipped: skipped || 0,
@@ -197,6 +202,16 @@ function read(
     : undefined;
   if (!mistake) return { ...counts, notes };
   return { ...counts, failed: counts.failed + 1, notes: [mistake, ...notes] };
+}
+
+/** The ten files that took most seconds of processor, on all runtimes together. */
+function costliest(results: readonly Result[]): string {
+  const costs = new Map<string, number>();
+  for (const [file, seconds] of results.flatMap(({ costs }) => costs)) {
+    costs.set(file, (costs.get(file) ?? 0) + seconds);
+  }
+  const rows = [...costs].sort(([, a], [, b]) => b - a).slice(0, 10);
+  return `of CPU: ${rows.map(([file, seconds]) => `${file} ${seconds.toFixed(0)}`).join(", ")}`;
 }
 
 function tableOf(results: readonly Result[]): string {

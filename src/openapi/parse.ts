@@ -103,7 +103,7 @@ function parseJson(
   const root: Json = {};
   const offsets: Offsets = new Map();
   /** The objects and lists around the place, with where the members of each stand. */
-  const open: [Json | unknown[], Map<string, number>][] = [[root, new Map()]];
+  const open: [Json | unknown[], Map<string | number, number>][] = [[root, new Map()]];
   let key = "";
   try {
     for (let nodes = 0; scanner.next();) {
@@ -116,7 +116,10 @@ function parseJson(
       }
       if (kind === "}" || kind === "]") {
         open.pop();
-        offsets.set(parent, Object.keys(parent).map((key) => places.get(key)!));
+        const inOrder = Array.isArray(parent)
+          ? [...places.values()]
+          : Object.keys(parent).map((key) => places.get(key)!);
+        offsets.set(parent, inOrder);
         continue;
       }
       if (++nodes > LIMITS.nodes) return fail(start, TOO_MANY_NODES);
@@ -124,9 +127,13 @@ function parseJson(
       if (kind === "number" && typeof value === "string") {
         diagnostics.add("note", LARGE_NUMBER, () => start);
       }
-      if (Array.isArray(parent)) key = String(parent.length);
-      places.set(key, start);
-      setMember(parent as Json, key, value);
+      if (Array.isArray(parent)) {
+        places.set(parent.length, start);
+        parent.push(value);
+      } else {
+        places.set(key, start);
+        setMember(parent, key, value);
+      }
       if (kind === "{" || kind === "[") open.push([value as Json | unknown[], new Map()]);
     }
   } catch (error) {

@@ -10,12 +10,12 @@ import {
   rmSync,
 } from "node:fs";
 import { get } from "node:http";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { buffer } from "node:stream/consumers";
 import { ROOT } from "../_paths.ts";
+import { freePort } from "../_port.ts";
 
 /** A server that answers. */
 export interface Running {
@@ -101,15 +101,6 @@ export async function start(command: (port: number) => readonly string[]): Promi
     await ended;
   };
   return { pid: child.pid!, port, took, stop };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once("error", reject).listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 /** An answer as it was sent, but for its date. */

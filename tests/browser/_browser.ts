@@ -28,8 +28,20 @@ export interface Complaints {
 /** No complaint at all. */
 export const QUIET: Complaints = { outside: [], console: [], failed: [], refused: [] };
 
+let started: Promise<Browser> | undefined;
+
+/** Chromium, which the suites of a process share. It ends with the process. */
+export function launch(): Promise<Browser> {
+  return started ??= start();
+}
+
+/** Closes what a suite has opened. */
+export async function closePages(browser: Browser | undefined): Promise<void> {
+  await Promise.all(browser?.contexts().map((context) => context.close()) ?? []);
+}
+
 /** Starts Chromium with what it needs beside it, so that the machine needs to have nothing. */
-export async function launch(): Promise<Browser> {
+async function start(): Promise<Browser> {
   const { default: packaged, inflate } = await import(pathToFileURL(CHROMIUM).href);
   await inflate(join(dirname(CHROMIUM), "../bin/al2023.tar.br"));
   return await chromium.launch({

@@ -2,7 +2,8 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { ROOT } from "../_paths.ts";
-import { freePort, startDaemon } from "../nodes/_daemon.ts";
+import { freePort } from "../_port.ts";
+import { startDaemon } from "../nodes/_daemon.ts";
 
 /** The program of the node. */
 export const ANVIL: string = `${ROOT}tests/node_modules/.bin/anvil`;

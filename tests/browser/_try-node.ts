@@ -6,7 +6,7 @@ import { loadInterface } from "../../src/description/known-interface.ts";
 import { markedAs } from "../gateway/_ask-through.ts";
 import { startBeside } from "../gateway/_beside.ts";
 import { type AskedNode, formOf, isHarmless, paramsOf } from "../nodes/_interface.ts";
-import { launch } from "./_browser.ts";
+import { closePages, launch } from "./_browser.ts";
 import { fillForm, openForm, operationAt, sendForm } from "./_try.ts";
 
 /** What became of the reads of a node. */
@@ -52,7 +52,7 @@ export async function sendReads(node: AskedNode, kind: string): Promise<Reads> {
       await operation.locator("summary").first().click();
     }
   } finally {
-    await browser.close();
+    await closePages(browser);
     await beside.service.stop();
   }
   return { sent, wrong };
@@ -80,7 +80,7 @@ export async function sendWrong(
       document.getElementById(input.getAttribute("aria-describedby")!)!.textContent ?? ""
     );
   } finally {
-    await browser.close();
+    await closePages(browser);
     await beside.service.stop();
   }
 }

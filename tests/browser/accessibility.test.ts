@@ -2,7 +2,7 @@ import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { serious, unknownIn } from "./_axe.ts";
-import { launch, PATIENCE } from "./_browser.ts";
+import { closePages, launch, PATIENCE } from "./_browser.ts";
 import { NODE, send, SIMPLE, visit } from "./_page.ts";
 import { type Served, serveNode } from "./_serve.ts";
 
@@ -23,7 +23,7 @@ accessibility.before(async () => {
   [server, browser] = await Promise.all([serveNode({ info: () => INFO }), launch()]);
 });
 accessibility.after(async () => {
-  await browser?.close();
+  await closePages(browser);
   await server?.close();
 });
 

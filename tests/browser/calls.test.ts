@@ -9,7 +9,7 @@ import * as assert from "uvu/assert";
 import { serve } from "../../src/adapters/node.ts";
 import { createNodeface, type Nodeface } from "../../src/index.ts";
 import { testWhere, without } from "../_needs.ts";
-import { launch, PATIENCE, watch } from "./_browser.ts";
+import { closePages, launch, PATIENCE, watch } from "./_browser.ts";
 import { mounted, SIMPLE } from "./_page.ts";
 import { attempt, leave, type Targets } from "./_stranger.ts";
 import { ANVIL, type CountedNode, startCountedNode } from "./_relay.ts";
@@ -85,7 +85,7 @@ calls.before(async () => {
   });
 });
 calls.after(async () => {
-  await browser?.close();
+  await closePages(browser);
   stranger?.close();
   elsewhere?.close();
   for (const server of [open, off, both]) await server?.close();

@@ -1,7 +1,7 @@
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { launch, QUIET, watch } from "./_browser.ts";
+import { closePages, launch, QUIET, watch } from "./_browser.ts";
 import { hold, mounted, NODE, picture, SIMPLE, visit } from "./_page.ts";
 import { type Served, serveNode } from "./_serve.ts";
 
@@ -17,7 +17,7 @@ content.before(async () => {
   [server, browser] = await Promise.all([serveNode({ info: () => NODE }), launch()]);
 });
 content.after(async () => {
-  await browser?.close();
+  await closePages(browser);
   await server?.close();
 });
 

@@ -1,7 +1,7 @@
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { launch, QUIET, watch } from "./_browser.ts";
+import { closePages, launch, QUIET, watch } from "./_browser.ts";
 import { describeStorage } from "./_documents.ts";
 import { NODE, SIMPLE, visit } from "./_page.ts";
 import { type Served, serveNode } from "./_serve.ts";
@@ -34,7 +34,7 @@ deepLinks.before(async () => {
   ]);
 });
 deepLinks.after(async () => {
-  await browser?.close();
+  await closePages(browser);
   await server?.close();
 });
 

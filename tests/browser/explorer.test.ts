@@ -4,7 +4,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
 import { COMMANDS, type Running, start } from "../_server.ts";
-import { type Complaints, launch, QUIET, watch } from "./_browser.ts";
+import { closePages, type Complaints, launch, QUIET, watch } from "./_browser.ts";
 import { mounted, send, visit } from "./_page.ts";
 
 const explorer = suite("the explorer in Chromium");
@@ -18,7 +18,7 @@ explorer.before(async () => {
   [server, browser] = await Promise.all([start(COMMANDS.Node), launch()]);
 });
 explorer.after(async () => {
-  await browser?.close();
+  await closePages(browser);
   await server?.stop();
 });
 explorer.before.each(async () => {

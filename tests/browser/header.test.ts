@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { launch, PATIENCE, QUIET, watch } from "./_browser.ts";
+import { closePages, launch, PATIENCE, QUIET, watch } from "./_browser.ts";
 import { NODE, picture, SIMPLE, visit } from "./_page.ts";
 import { type Served, serveNode } from "./_serve.ts";
 
@@ -54,7 +54,7 @@ header.before(async () => {
   [server, browser] = await Promise.all([serveNode({ info: () => info }), launch()]);
 });
 header.after(async () => {
-  await browser?.close();
+  await closePages(browser);
   await server?.close();
 });
 header.before.each(async () => {

@@ -1,7 +1,7 @@
 import type { Browser } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { launch, watch } from "./_browser.ts";
+import { closePages, launch, watch } from "./_browser.ts";
 import { SIMPLE } from "./_page.ts";
 import { serveNode } from "./_serve.ts";
 
@@ -20,7 +20,7 @@ const ATTACK = [
 
 let browser: Browser;
 hostile.before(async () => void (browser = await launch()));
-hostile.after(async () => void await browser?.close());
+hostile.after(() => closePages(browser));
 
 hostile("nothing of it runs, and nothing is asked of anyone else", async () => {
   await inExplorer(describe(ATTACK), async (page, complaints) => {

@@ -9,7 +9,7 @@ import type { Listening } from "../../src/adapters/shared.ts";
 import { serve } from "../../src/adapters/node.ts";
 import { createNodeface } from "../../src/index.ts";
 import { pathOf } from "../description/_load.ts";
-import { type Complaints, launch, watch } from "./_browser.ts";
+import { closePages, type Complaints, launch, watch } from "./_browser.ts";
 
 const explorer = suite("a node's own interface in Chromium");
 
@@ -46,7 +46,7 @@ explorer.before(async () => {
   [server, browser] = await Promise.all([serve(app, { hostname: "127.0.0.1", port: 0 }), launch()]);
 });
 explorer.after(async () => {
-  await browser?.close();
+  await closePages(browser);
   await server?.close();
   node.closeAllConnections();
   node.close();

@@ -3,7 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Json } from "../../src/json/values.ts";
 import { serious, unknownIn } from "./_axe.ts";
-import { launch, QUIET, watch } from "./_browser.ts";
+import { closePages, launch, QUIET, watch } from "./_browser.ts";
 import { describeBroker, describeChain, describeStorage } from "./_documents.ts";
 import { hold, NODE, picture, SIMPLE, visit } from "./_page.ts";
 import { type Served, serveNode } from "./_serve.ts";
@@ -52,7 +52,7 @@ nodePage.before(async () => {
   }
 });
 nodePage.after(async () => {
-  await browser?.close();
+  await closePages(browser);
   for (const server of servers.values()) await server.close();
 });
 

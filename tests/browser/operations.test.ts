@@ -3,7 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { serve } from "../../src/adapters/node.ts";
 import { createNodeface, type Operation } from "../../src/index.ts";
-import { launch } from "./_browser.ts";
+import { closePages, launch } from "./_browser.ts";
 import type { Served } from "./_serve.ts";
 
 const operations = suite("a host's operations in a browser");
@@ -43,7 +43,7 @@ operations.before(async () => {
 });
 operations.before.each(() => void (called = []));
 operations.after(async () => {
-  await browser?.close();
+  await closePages(browser);
   for (const server of [friend, stranger, node]) await server?.close();
 });
 

@@ -4,7 +4,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { serve } from "../../src/adapters/node.ts";
 import { createNodeface, type NodefaceOptions } from "../../src/index.ts";
-import { launch, PATIENCE, QUIET, watch } from "./_browser.ts";
+import { closePages, launch, PATIENCE, QUIET, watch } from "./_browser.ts";
 import { NODE, send, SIMPLE, visit } from "./_page.ts";
 import { type Served, serveNode } from "./_serve.ts";
 
@@ -22,7 +22,7 @@ prefix.before(async () => {
   url = `http://127.0.0.1:${port}/node1/`;
 });
 prefix.after(async () => {
-  await browser?.close();
+  await closePages(browser);
   proxy?.closeAllConnections();
   proxy?.close();
   await node?.close();

@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import { serve } from "../../src/adapters/node.ts";
 import { createNodeface } from "../../src/index.ts";
 import { serious } from "./_axe.ts";
-import { launch } from "./_browser.ts";
+import { closePages, launch } from "./_browser.ts";
 import { picture, SIMPLE } from "./_page.ts";
 import type { Served } from "./_serve.ts";
 import { openForm, operationAt, sendForm } from "./_try.ts";
@@ -44,7 +44,7 @@ everyone.before(async () => {
   ]);
 });
 everyone.after(async () => {
-  await browser?.close();
+  await closePages(browser);
   await server?.close();
 });
 

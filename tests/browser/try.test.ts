@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import { serve } from "../../src/adapters/node.ts";
 import { createNodeface } from "../../src/index.ts";
 import type { Json } from "../../src/json/values.ts";
-import { type Complaints, launch, QUIET, watch } from "./_browser.ts";
+import { closePages, type Complaints, launch, QUIET, watch } from "./_browser.ts";
 import { NODE, SIMPLE } from "./_page.ts";
 import { type Served, serveNode } from "./_serve.ts";
 import { fillForm, openForm, operationAt, sendForm } from "./_try.ts";
@@ -61,7 +61,7 @@ tries.before(async () => {
 });
 tries.before.each(() => void (asked.length = 0));
 tries.after(async () => {
-  await browser?.close();
+  await closePages(browser);
   for (const server of [own, described]) await server?.close();
 });
 

@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { launch, PATIENCE } from "./_browser.ts";
+import { closePages, launch, PATIENCE } from "./_browser.ts";
 import { mounted, NODE, send, SIMPLE } from "./_page.ts";
 import { type Served, serveNode } from "./_serve.ts";
 
@@ -14,7 +14,7 @@ weight.before(async () => {
   [server, browser] = await Promise.all([serveNode({ info: () => NODE }), launch()]);
 });
 weight.after(async () => {
-  await browser?.close();
+  await closePages(browser);
   await server?.close();
 });
 

@@ -8,10 +8,11 @@ import * as assert from "uvu/assert";
 import { objectOf } from "../../src/json/values.ts";
 import { testWhere, without } from "../_needs.ts";
 import { ROOT } from "../_paths.ts";
+import { freePort } from "../_port.ts";
 import { run } from "../_server.ts";
 import { PROGRAMS } from "../nodes/_start-chains.ts";
 import { callsBy, resultOf } from "../nodes/_calls.ts";
-import { freePort, startDaemon, until } from "../nodes/_daemon.ts";
+import { startDaemon, until } from "../nodes/_daemon.ts";
 import { startBeside } from "./_beside.ts";
 import { bitcoinCore, ETHEREUM } from "./_clients.mjs";
 

@@ -10,8 +10,9 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { testWhere, without } from "../_needs.ts";
 import { ROOT } from "../_paths.ts";
+import { freePort } from "../_port.ts";
 import { COMMANDS, run, type Running, start } from "../_server.ts";
-import { freePort, until } from "../nodes/_daemon.ts";
+import { until } from "../nodes/_daemon.ts";
 import { TOKEN, WITH_TOKEN } from "./_beside.ts";
 
 const OPENSSL = "/usr/bin/openssl";

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import process from "node:process";
 import { until } from "../nodes/_daemon.ts";
 import { makeFolder } from "../release/_folder.ts";
-import { freePort } from "../release/_port.ts";
+import { freePort } from "../_port.ts";
 import { runProgram } from "../tools/_program.ts";
 import { PACKAGES } from "./_folder.ts";
 

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { start } from "../_server.ts";
 import { until } from "../nodes/_daemon.ts";
-import { freePort } from "../release/_port.ts";
+import { freePort } from "../_port.ts";
 import { startWorker } from "../runtimes/_workerd.ts";
 import { largeDescription, OWN_PAGE } from "./_checks.ts";
 import { COMMANDS, type Example } from "./_examples.ts";

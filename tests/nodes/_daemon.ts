@@ -1,6 +1,5 @@
 /** Starts real daemons, and asks the service about them. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { createServer } from "node:net";
 import process from "node:process";
 import * as assert from "uvu/assert";
 
@@ -11,15 +10,6 @@ export interface Daemon {
   stop(signal?: NodeJS.Signals): Promise<void>;
   /** Sends it a signal that does not end it. */
   signal(signal: "SIGSTOP" | "SIGCONT"): void;
-}
-
-/** A port that was free a moment ago, for programs that cannot choose one themselves. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** Starts a daemon and waits until something answers at its port, whatever it says. */

@@ -4,11 +4,12 @@ import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ROOT } from "../_paths.ts";
+import { freePort } from "../_port.ts";
 import { HSD, startHsd } from "./_start-hsd.ts";
 import { MONEROD, startMonerod } from "./_start-monerod.ts";
 import { callsBy, callsTo, isKnown, requestsTo, resultOf } from "./_calls.ts";
 import { ETCD, NATS, startEtcd, startNats, startSyncthing, SYNCTHING } from "./_start-services.ts";
-import { freePort, startDaemon, until } from "./_daemon.ts";
+import { startDaemon, until } from "./_daemon.ts";
 import type { AskedNode } from "./_interface.ts";
 
 /** A program that runs here. */

@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { ROOT } from "../_paths.ts";
+import { freePort } from "../_port.ts";
 import { callsTo, isKnown, requestsTo, resultOf } from "./_calls.ts";
-import { freePort, startDaemon, until } from "./_daemon.ts";
+import { startDaemon, until } from "./_daemon.ts";
 import type { AskedNode, RestAnswer } from "./_interface.ts";
 
 /** Where it is. */

@@ -2,10 +2,11 @@
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../_port.ts";
 import { parseJson } from "../../src/json/lossless.ts";
 import { objectOf } from "../../src/json/values.ts";
 import { type Call, callsBy, digestRequestsTo, isKnown, requestsTo, resultOf } from "./_calls.ts";
-import { freePort, startDaemon, until } from "./_daemon.ts";
+import { startDaemon, until } from "./_daemon.ts";
 import type { AskedNode, RestAnswer } from "./_interface.ts";
 
 /** Where it is. */

@@ -3,8 +3,9 @@ import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../_port.ts";
 import { requestsTo } from "./_calls.ts";
-import { freePort, startDaemon, until } from "./_daemon.ts";
+import { startDaemon, until } from "./_daemon.ts";
 import type { AskedNode } from "./_interface.ts";
 
 /** Where Debian puts them. */

@@ -10,9 +10,10 @@ import * as assert from "uvu/assert";
 import { readMetrics } from "../_metrics.ts";
 import { testWhere, without } from "../_needs.ts";
 import { ROOT } from "../_paths.ts";
+import { freePort } from "../_port.ts";
 import type { Running } from "../_server.ts";
 import { type Bench, bench } from "./_bench.ts";
-import { call, type Daemon, freePort, until } from "./_daemon.ts";
+import { call, type Daemon, until } from "./_daemon.ts";
 
 const alerts = suite("alerts");
 

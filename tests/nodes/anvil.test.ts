@@ -4,8 +4,9 @@ import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ROOT } from "../_paths.ts";
+import { freePort } from "../_port.ts";
 import { COMMANDS, run, type Running, start } from "../_server.ts";
-import { assertQuick, call, type Daemon, freePort, infoOf, startDaemon, until } from "./_daemon.ts";
+import { assertQuick, call, type Daemon, infoOf, startDaemon, until } from "./_daemon.ts";
 
 const anvil = suite("anvil");
 

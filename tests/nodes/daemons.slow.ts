@@ -9,8 +9,9 @@ import { mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { testWhere, without } from "../_needs.ts";
+import { freePort } from "../_port.ts";
 import { COMMANDS, start } from "../_server.ts";
-import { freePort, infoOf, startDaemon, until } from "./_daemon.ts";
+import { infoOf, startDaemon, until } from "./_daemon.ts";
 
 /** How a daemon is started, and how its own tool or API is asked what it is. */
 interface Example {

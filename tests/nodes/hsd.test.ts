@@ -5,8 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { ROOT } from "../_paths.ts";
+import { freePort } from "../_port.ts";
 import { COMMANDS, type Running, start } from "../_server.ts";
-import { call, type Daemon, freePort, infoOf, startDaemon } from "./_daemon.ts";
+import { call, type Daemon, infoOf, startDaemon } from "./_daemon.ts";
 
 const hsd = suite("hsd");
 

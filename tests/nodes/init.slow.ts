@@ -10,9 +10,10 @@ import { dirname, join } from "node:path";
 import process from "node:process";
 import { testWhere, without } from "../_needs.ts";
 import { ROOT } from "../_paths.ts";
+import { freePort } from "../_port.ts";
 import { run, start } from "../_server.ts";
 import { EXECUTABLE } from "../release/_executable.ts";
-import { freePort, startDaemon, until } from "./_daemon.ts";
+import { startDaemon, until } from "./_daemon.ts";
 
 const first = suite("nodeface init && nodeface check && nodeface");
 

@@ -6,8 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createEndpoint, requestJson } from "../../src/info/sources.ts";
 import { testWhere, without } from "../_needs.ts";
+import { freePort } from "../_port.ts";
 import { contextFor, failure, kindsRefusing, within } from "../_sources.ts";
-import { type Daemon, freePort, startDaemon } from "./_daemon.ts";
+import { type Daemon, startDaemon } from "./_daemon.ts";
 
 const login = suite("monerod with a login");
 

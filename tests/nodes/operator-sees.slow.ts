@@ -11,9 +11,10 @@ import { join } from "node:path";
 import process from "node:process";
 import { testWhere, without } from "../_needs.ts";
 import { ROOT } from "../_paths.ts";
+import { freePort } from "../_port.ts";
 import type { Running } from "../_server.ts";
 import { bench } from "./_bench.ts";
-import { call, freePort, until } from "./_daemon.ts";
+import { call, until } from "./_daemon.ts";
 import { see, type Seen } from "./_see.ts";
 
 const sees = suite("what the operator of a real node sees");

@@ -16,7 +16,8 @@ import {
   type NodefaceOptions,
   type NodeOptions,
 } from "../../src/index.ts";
-import { freePort, until } from "./_daemon.ts";
+import { freePort } from "../_port.ts";
+import { until } from "./_daemon.ts";
 import { serveFetch } from "./_played-server.ts";
 import { play, RECORDINGS } from "./_recorded.ts";
 import { see, type Seen } from "./_see.ts";

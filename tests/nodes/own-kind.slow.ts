@@ -8,7 +8,8 @@ import { parseKind } from "../../src/cli/yaml-file.ts";
 import { createNodeface } from "../../src/index.ts";
 import { testWhere, without } from "../_needs.ts";
 import { ROOT } from "../_paths.ts";
-import { freePort, startDaemon } from "./_daemon.ts";
+import { freePort } from "../_port.ts";
+import { startDaemon } from "./_daemon.ts";
 
 const own = suite("a kind of one's own");
 

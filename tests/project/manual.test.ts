@@ -10,8 +10,9 @@ import { parseKind } from "../../src/cli/yaml-file.ts";
 import type { Listening } from "../../src/adapters/shared.ts";
 import type { Nodeface } from "../../src/index.ts";
 import { ROOT } from "../_paths.ts";
+import { freePort } from "../_port.ts";
 import { PROGRAMS } from "../nodes/_start-chains.ts";
-import { type Daemon, freePort, startDaemon } from "../nodes/_daemon.ts";
+import { type Daemon, startDaemon } from "../nodes/_daemon.ts";
 import { type Block, blocksOf, commandsOf, follow } from "./_manual.ts";
 
 /** The pages, by their paths. What README says of getting it is tried by `.ci/run`. */

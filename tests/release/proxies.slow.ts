@@ -14,7 +14,7 @@ import { run, type Running, start } from "../_server.ts";
 import { startDaemon, until } from "../nodes/_daemon.ts";
 import { EXECUTABLE, NOWHERE } from "./_executable.ts";
 import { makeFolder } from "./_folder.ts";
-import { freePort } from "./_port.ts";
+import { freePort } from "../_port.ts";
 
 const folder = makeFolder();
 const OPENSSL = "/usr/bin/openssl";

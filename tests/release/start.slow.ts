@@ -10,7 +10,7 @@ import { NOT_ROOT, testWhere, without } from "../_needs.ts";
 import { start } from "../_server.ts";
 import { makeBare } from "./_bare.ts";
 import { childrenOf, EXECUTABLE, NOWHERE, startExecutable } from "./_executable.ts";
-import { freePort } from "./_port.ts";
+import { freePort } from "../_port.ts";
 
 const starting = suite("the executable beside a bare server's");
 

@@ -5,7 +5,8 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { testWhere, without } from "../_needs.ts";
 import { ROOT } from "../_paths.ts";
-import { freePort, startDaemon, until } from "../nodes/_daemon.ts";
+import { freePort } from "../_port.ts";
+import { startDaemon, until } from "../nodes/_daemon.ts";
 import { startSystemd, type Systemd, UNITS } from "./_systemd.ts";
 
 const units = suite("the units under systemd");

@@ -7,8 +7,9 @@ import { readConfig } from "../../src/cli/configuration.ts";
 import { PATHS } from "../_app.ts";
 import { NOT_ROOT, testWhere, without } from "../_needs.ts";
 import { ROOT } from "../_paths.ts";
+import { freePort } from "../_port.ts";
 import { run, start } from "../_server.ts";
-import { freePort, startDaemon, until } from "../nodes/_daemon.ts";
+import { startDaemon, until } from "../nodes/_daemon.ts";
 import { childrenOf, EXECUTABLE, NOWHERE } from "./_executable.ts";
 import { makeFolder } from "./_folder.ts";
 

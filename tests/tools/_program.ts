@@ -1,6 +1,7 @@
 /** Programs that are given a time to end in. */
 import { spawn } from "node:child_process";
 import process from "node:process";
+import { ROOT } from "../_paths.ts";
 
 /** What has become of a program. */
 export interface Ended {
@@ -20,6 +21,9 @@ export interface ProgramOptions {
   until?: { text: string; then: (output: string) => Promise<void> };
 }
 
+/** Starts of one program are many, and compiling it is a part of each. */
+const NODE_COMPILE_CACHE = `${ROOT}tests/.cache/compiled`;
+
 /** No more than this of its output is kept, in characters. */
 const OUTPUT_LIMIT = 4_000_000;
 
@@ -34,7 +38,7 @@ export function runProgram(
       cwd,
       detached: true,
       stdio: ["ignore", "pipe", "pipe"],
-      env: { ...process.env, NO_COLOR: "1", CI: "1", ...env },
+      env: { ...process.env, NO_COLOR: "1", CI: "1", NODE_COMPILE_CACHE, ...env },
     });
     let output = "";
     let isLate = false;
