@@ -27,9 +27,8 @@ export async function gatherBytes(
   return joinBytes(collector.take());
 }
 
-/** Concatenates byte arrays; a single one is returned as it is. */
+/** Concatenates byte arrays. */
 export function joinBytes(parts: readonly Uint8Array[]): Bytes {
-  if (parts.length === 1) return parts[0] as Bytes;
   const length = parts.reduce((size, { byteLength }) => size + byteLength, 0);
   const bytes = new Uint8Array(length);
   let at = 0;

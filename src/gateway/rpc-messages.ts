@@ -157,7 +157,7 @@ function inPlaces(values: readonly (string | undefined)[]): string[] {
 export function readNodeResponse(
   { isWhole, parts }: Pick<UpstreamResponse, "isWhole" | "parts">,
 ): { readonly result: string } | RpcError | undefined {
-  const text = isWhole ? decodeUtf8(joinBytes(parts)) : undefined;
+  const text = isWhole ? decodeUtf8(parts.length === 1 ? parts[0]! : joinBytes(parts)) : undefined;
   if (text === undefined) return undefined;
   try {
     const response = readRpcResponse(text, DEPTH_MAX);

@@ -3,7 +3,8 @@ import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { ROOT } from "../_paths.ts";
-import { freePort, until } from "../nodes/_daemon.ts";
+import { freePort } from "../_port.ts";
+import { until } from "../nodes/_daemon.ts";
 
 const demo = suite("npm run demo");
 

@@ -6,7 +6,8 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { BUN, DENO, ROOT } from "../_paths.ts";
 import { run, start } from "../_server.ts";
-import { freePort, until } from "../nodes/_daemon.ts";
+import { freePort } from "../_port.ts";
+import { until } from "../nodes/_daemon.ts";
 import { makeFolder } from "./_folder.ts";
 
 const clone = suite("a fresh clone");
