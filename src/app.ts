@@ -213,6 +213,15 @@ export function createApp(checked: CheckedOptions): App {
     return sendRepresentation(await resources.health(accepted).get(), request, routing);
   });
   addResource("/v1/ready", resources.ready);
+  if (isBesideNode(options)) {
+    // Pages of other origins have a rule of their own for calls. Where `forward` is off there are these routes too, and
+    // say so.
+    const policy = createCorsPolicy(options.forward?.origins ?? [], "same-origin");
+    const call = createCalls(resources, policy);
+    add(CALL_METHODS, "/v1/node/*", call("callPath", "/v1/node"), policy);
+    add(["POST"], "/v1/rpc", call("callRpc"), policy);
+    add(["GET", "POST"], "/v1/rpc/:method", call("callMethod", "/v1/rpc/"), policy);
+  }
   addResource("/v1/spec", resources.page(""));
   for (const view of VIEWS) addResource(`/v1/spec/${view}`, resources.page(view));
   // A page that reads them sees which operations of the node are called, and when.
@@ -235,15 +244,6 @@ export function createApp(checked: CheckedOptions): App {
       const file = (await resources.assets.get())(routing.path.slice("/assets/".length));
       return file ? sendRepresentation(await file, request, routing) : notFound();
     });
-  }
-  if (isBesideNode(options)) {
-    // Pages of other origins have a rule of their own for calls. Where `forward` is off there are these routes too, and
-    // say so.
-    const policy = createCorsPolicy(options.forward?.origins ?? [], "same-origin");
-    const call = createCalls(resources, policy);
-    add(CALL_METHODS, "/v1/node/*", call("callPath", "/v1/node"), policy);
-    add(["POST"], "/v1/rpc", call("callRpc"), policy);
-    add(["GET", "POST"], "/v1/rpc/:method", call("callMethod", "/v1/rpc/"), policy);
   }
 
   /** Without those of a host's operations. */

@@ -248,8 +248,9 @@ const RANGE = /^([\w!#$%&'*+.^`|~-]+)\/([\w!#$%&'*+.^`|~-]+)$/, WEIGHT = /^q=([0
  * @param named the media types of the operation's responses, in lower case
  */
 function acceptFor(accept: string | null, named: readonly string[]): string {
+  if (accept === null) return ANY;
   const wanted = new Map<string, string>();
-  for (const range of (accept ?? ANY).toLowerCase().split(",", RANGES_MAX)) {
+  for (const range of accept.toLowerCase().split(",", RANGES_MAX)) {
     const [name = "", ...parameters] = range.split(";").map((part) => part.trim());
     const [, type = "", subtype = ""] = RANGE.exec(name) ?? [];
     const weight = parameters.map((one) => WEIGHT.exec(one)?.[1]).find(Boolean) ?? "1";

@@ -250,7 +250,7 @@ export function heldBody(parts: readonly Bytes[], release: () => void): Bytes | 
   const length = parts.reduce((length, { byteLength }) => length + byteLength, 0);
   if (length > SMALL) return { parts, release };
   release();
-  return joinBytes(parts);
+  return parts.length === 1 ? parts[0]! : joinBytes(parts);
 }
 
 const encoder = new TextEncoder();
