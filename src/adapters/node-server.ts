@@ -12,7 +12,7 @@ import {
   type NodeResponse as SrvxResponse,
   sendNodeResponse,
 } from "srvx/node";
-import { isInTinyParts } from "../bytes.ts";
+import { isInTinyParts, PART_LENGTH, partsOf } from "../bytes.ts";
 import { SECURITY_HEADERS } from "../http/cors.ts";
 import type { ServedRequest } from "../http/request.ts";
 import { problemText } from "../http/problem-details.ts";
@@ -250,28 +250,40 @@ class MessageRequest extends SrvxRequest implements ServedRequest {
 
 const EMPTY_BODY = Buffer.alloc(0);
 
-/** RFC 9112, section 6. */
 export const hasContent = ({ headers }: IncomingMessage): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 
 /** Longer bodies, in bytes, are no texts. */
 const SHORT_MAX = 16_384;
 
-/**
- * Sends a response; resolves when it was written, or its stream has failed. Bytes go another way than through srvx: all in
- * one write, short ones as a `latin1` text, which keeps each as it is.
- */
+/** Sends a response; resolves when it was written, or its stream has failed. Bytes are sent without one. */
 async function send(response: ServerResponse, given: Response): Promise<void> {
-  if ("Deno" in globalThis) return await sendNodeResponse(response, forDeno(response, given));
-  if (!("_toNodeResponse" in given)) return await sendNodeResponse(response, given);
-  const prepared = (given as SrvxResponse)._toNodeResponse();
-  const { status, statusText, headers, body } = prepared;
   const held = given instanceof ResponseInParts ? given.held : undefined;
-  const parts = held?.parts ?? (body instanceof Uint8Array ? [body] : []);
-  if (body && parts.length === 0) {
+  if (held) response.once("close", held.release);
+  if ("_toNodeResponse" in given) {
+    const prepared = (given as SrvxResponse)._toNodeResponse();
+    const { body } = prepared;
+    const parts = held?.parts ?? (body instanceof Uint8Array ? [body] : []);
+    if (!body || parts.length > 0) return await sendParts(response, prepared, parts);
     return await sendNodeResponse(response, { _toNodeResponse: () => prepared } as SrvxResponse);
   }
-  if (held) response.once("close", held.release);
+  if (!("Deno" in globalThis)) return await sendNodeResponse(response, given);
+  const length = Number(given.headers.get("content-length") ?? Infinity);
+  if (!held && length > SHORT_MAX) {
+    return await sendNodeResponse(response, forDeno(response, given));
+  }
+  const { status, statusText } = given;
+  const parts = held?.parts.flatMap((part) => [...partsOf(part)]) ??
+    [new Uint8Array(await given.arrayBuffer())];
+  await sendParts(response, { status, statusText, headers: [...given.headers].flat() }, parts);
+}
+
+/** Sends bytes: a short part as a `latin1` text, which keeps each as it is; others in one write, but on Deno. */
+async function sendParts(
+  response: ServerResponse,
+  { status, statusText, headers }: Omit<ReturnType<SrvxResponse["_toNodeResponse"]>, "body">,
+  parts: readonly Uint8Array[],
+): Promise<void> {
   // Each write wakes its client, which may take the processor: those of one moment go out together.
   await new Promise((resolve) => setImmediate(resolve));
   response.writeHead(status, statusText || undefined, headers);
@@ -279,26 +291,18 @@ async function send(response: ServerResponse, given: Response): Promise<void> {
     // A text goes out in one piece with the head, bytes do not: two pieces take twice as long (Node 26.10).
     return void response.end(Buffer.from(parts[0]!).toString("latin1"), "latin1");
   }
-  response.cork();
+  if (!("Deno" in globalThis)) response.cork();
   for (const part of parts) response.write(part);
   response.end();
-  response.uncork();
 }
 
-/** The longest write on Deno, in bytes. */
-const WRITE_MAX = 65_536;
-
-/**
- * Deno 2.9 says of a write that it has ended, and nothing before: the reader of a long one would look stuck. And a
- * response of it does not know its error.
- */
+// Deno 2.9 says of a write that it has ended, and nothing before: the reader of a long one would look stuck. And a response of
+// it does not know its error.
 function forDeno(response: ServerResponse, given: Response): Response {
-  const length = Number(given.headers.get("content-length") ?? Infinity);
-  if (!given.body || length <= WRITE_MAX) return given;
   const onFailure = (error: unknown) => {
     if (!response.destroyed) Object.assign(response, { errored: error });
   };
-  return new Response(watched(given.body, onFailure, WRITE_MAX), given);
+  return !given.body ? given : new Response(watched(given.body, onFailure, PART_LENGTH), given);
 }
 
 /** The head of a message, for the access log. Bun and workerd give the target `*` as this path. */
