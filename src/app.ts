@@ -136,7 +136,7 @@ export function createApp(checked: CheckedOptions): App {
   const fail = (error: unknown, request: Request): Response => {
     // A query may hold secrets.
     const [target] = request.url.replace(/^\w+:\/\/[^/]*/, "").split("?");
-    const message = `${request.method} ${target} is answered with 500: ${describeError(error)}`;
+    const message = `${request.method} ${target} failed with 500: ${describeError(error)}`;
     log(message, { code: "error", level: "error", error });
     return problem(500, FAILED);
   };
@@ -293,7 +293,7 @@ export function createApp(checked: CheckedOptions): App {
     if (found.size === 0) return notFound();
     const methods = [...found.keys()];
     const allow = [...methods, "OPTIONS"].join(", ");
-    if (request.method !== "OPTIONS") return problem(405, `This path answers ${allow}`, { allow });
+    if (request.method !== "OPTIONS") return problem(405, `This path allows ${allow}`, { allow });
     const headers: Record<string, string> = { allow };
     if (isPreflight(request)) {
       // A method that is not there is answered as the others: to allow it would allow its headers for them too.
@@ -320,7 +320,7 @@ export function createApp(checked: CheckedOptions): App {
     fetch(request, ...context) {
       // JavaScript hosts may hand over anything.
       if (typeof request?.url !== "string" || typeof request.headers?.get !== "function") {
-        const error = new TypeError("what is to be answered is no Request");
+        const error = new TypeError("fetch expects a Request");
         log(describeError(error), { code: "error", level: "error", error });
         const common = ownPolicy({ headers: new Headers() });
         return Promise.resolve(finish(problem(500, FAILED), common, { method: "GET" }));
@@ -361,7 +361,7 @@ export function createApp(checked: CheckedOptions): App {
 }
 
 /** Tells a client of an error, and nothing of the inside. */
-const FAILED = "The service could not answer this request; its log says why";
+const FAILED = "The service failed to respond to this request; its log says why";
 
 const ALLOW_ORIGIN = "access-control-allow-origin";
 

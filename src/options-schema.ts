@@ -158,7 +158,7 @@ function mapOf(of: Schema): Schema {
 
 const OPERATION = s.object({
   method: s.needed(s.word(["GET", "POST", "PUT", "PATCH", "DELETE"]), {
-    text: "The method, in upper case. HEAD is answered with GET",
+    text: "The method, in upper case. GET serves HEAD as well",
   }),
   path: s.needed(t.LINE, { text: "The path as OpenAPI writes it" }),
   operation: s.needed(OPERATION_OBJECT, { text: "The OpenAPI operation object" }),
@@ -166,7 +166,9 @@ const OPERATION = s.object({
     text: "The origins whose pages may call it",
     default: "the origins that cors of the service lists",
   }),
-  handle: s.needed(s.callback("a function that answers a request"), { text: "Answers a request" }),
+  handle: s.needed(s.callback("a function that responds to a request"), {
+    text: "Responds to a request",
+  }),
 });
 
 /** Makes the schema of what `createNodeface` may be told. */

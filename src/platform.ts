@@ -16,8 +16,8 @@ export class PlatformError extends Error {
 
 /** Messages by the code or the name of an error. */
 const FILE_FAILURES: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such file",
-  ENOTDIR: "there is no such file",
+  ENOENT: "no such file",
+  ENOTDIR: "no such file",
   EACCES: "this user may not read it",
   EPERM: "this user may not read it",
   EISDIR: "it is a folder",
@@ -111,7 +111,7 @@ export async function findFile(url: URL): Promise<FoundFile> {
     const { fileURLToPath, pathToFileURL } = await import("node:url");
     const path = await realpath(fileURLToPath(url));
     const found = await stat(path);
-    if (!found.isFile()) throw new PlatformError("it is no regular file");
+    if (!found.isFile()) throw new PlatformError("it is not a regular file");
     const { size, mtimeMs, ino } = found;
     return { url: pathToFileURL(path), size, stamp: `${mtimeMs}-${ino}-${size}` };
   } catch (error) {
@@ -141,7 +141,7 @@ async function read(place: string | URL, limit: number): Promise<Bytes> {
   const path = typeof place === "string" ? expand(place) : place;
   // Opening a pipe would block, and a device may never end.
   const found = await stat(path);
-  if (!found.isFile()) throw new PlatformError("it is no regular file");
+  if (!found.isFile()) throw new PlatformError("it is not a regular file");
   if (found.size > limit) throw new PlatformError(isLarger(limit));
   const file = await open(path, "r");
   try {

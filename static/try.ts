@@ -306,9 +306,9 @@ function showFailure(form: Form, error: unknown, ms: number): void {
     ? error.message
     : error instanceof Error && error.name === "AbortError"
     ? "it was stopped"
-    : "the server cannot be reached, or does not let this page read what it answers";
+    : "the server cannot be reached, or does not let this page read its responses";
   form.status.replaceChildren(
-    element("b", { className: "bad", textContent: "No answer" }),
+    element("b", { className: "bad", textContent: "No response" }),
     `: ${why} · ${timeOf(ms)}`,
   );
 }
@@ -387,7 +387,7 @@ function showBody(
   const whole = element("a", {
     href: url,
     download: `answer.${text === undefined ? "bin" : isJson ? "json" : "txt"}`,
-    textContent: `The whole answer, ${sizeOf(bytes.byteLength)}`,
+    textContent: `The whole response, ${sizeOf(bytes.byteLength)}`,
   });
   const tools = element("p", { className: "actions" });
   shown.append(tools);
@@ -395,7 +395,7 @@ function showBody(
   const formatted = isJson && text.length < FORMATTED_MAX ? indent(text) : text;
   const code = element("code");
   const pre = element("pre", { tabIndex: 0, role: "region" }, code);
-  pre.setAttribute("aria-label", "The content of the answer");
+  pre.setAttribute("aria-label", "The content of the response");
   const copy = element("button", { type: "button", textContent: "Copy" });
   copy.addEventListener("click", async () => {
     copy.textContent = await copyText(formatted) ? "Copied" : "Not copied";
@@ -430,7 +430,7 @@ function showPart(code: HTMLElement, text: string, at: number, length: number): 
 function makeSearch(text: string, code: HTMLElement): HTMLElement[] {
   const lower = text.toLowerCase();
   const input = element("input", { type: "search", placeholder: "Find", name: "find" });
-  input.setAttribute("aria-label", "Find in the answer");
+  input.setAttribute("aria-label", "Find in the response");
   const told = element("span", { role: "status" });
   let at = -1;
   const find = (from: number, isBack: boolean): void => {

@@ -39,7 +39,7 @@ const read = (args: string[], env = {}, file = "", place?: string, logo?: Uint8A
   readConfig(args, env, {
     read: () => Promise.resolve(file),
     readBytes: (path) =>
-      logo ? Promise.resolve(logo) : Promise.reject(new Error(`${path}: there is no such file`)),
+      logo ? Promise.resolve(logo) : Promise.reject(new Error(`${path}: no such file`)),
     find: () => Promise.resolve(),
     isThere: (path) => Promise.resolve(path === place),
   });
@@ -69,10 +69,10 @@ config(
     const { page } = await read(args, {}, file, undefined, bytes);
     assert.equal(page, { title: "Harbour 2", logo: bytes });
     const place = "conf/node.yaml:3:9: page.logo names conf/art/logo.txt:";
-    assert.equal(await wrong(args, {}, file), [`${place} there is no such file`]);
+    assert.equal(await wrong(args, {}, file), [`${place} no such file`]);
     const types = "PNG, SVG, JPEG, WebP, GIF or ICO";
     assert.equal(await wrong(args, {}, file, new TextEncoder().encode("<html>")), [
-      `${place} it is no image of a type that is shown: ${types}`,
+      `${place} it must be an image of a type that browsers show: ${types}`,
     ]);
     const large = new Uint8Array(262_145);
     large.set(bytes);
@@ -194,7 +194,7 @@ info:
       ["13:14", "info.fields.version must be a source, # and a JSON Pointer"],
       ["14:16", "info.fields.q.from must be"],
       ["14:38", "info.fields.q.as.match must be a regular expression"],
-      ["15:8", 'info.fields.r names the source "minig", which is not there'],
+      ["15:8", 'info.fields.r names the source "minig", which does not exist'],
     ]
   ) {
     assert.ok(
@@ -239,7 +239,7 @@ config("a field that names no source is wrong", () => {
 config("a field may name a source of the kind that a flag or a variable tells", async () => {
   const fields = "info: { fields: { a: block# } }";
   const complaint =
-    'x:1:22: info.fields.a names the source "block", which is not there; there are ';
+    'x:1:22: info.fields.a names the source "block", which does not exist; there are ';
   const of = async (args: string[], file = fields) =>
     await wrong(["--config", "x", ...args], {}, file);
   assert.equal(await of(["--kind", "ethereum"]), []);
@@ -721,10 +721,10 @@ config("a description that is not there is refused, one at a URL may come later"
     );
   const here = fileURLToPath(import.meta.url);
   assert.is(await of(["--spec", here]), here);
-  assert.is(await of(["--spec", `${here}x`]), `--spec names ${here}x: there is no such file`);
+  assert.is(await of(["--spec", `${here}x`]), `--spec names ${here}x: no such file`);
   assert.is(
     await of(["--config", "/etc/n.yaml"], "description: none.yaml"),
-    "/etc/n.yaml: description names /etc/none.yaml: there is no such file",
+    "/etc/n.yaml: description names /etc/none.yaml: no such file",
   );
   for (const place of ["http://127.0.0.1:9/x.yaml", "none"]) {
     assert.is(await of(["--spec", place]), place);

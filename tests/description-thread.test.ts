@@ -42,7 +42,7 @@ function readerOf(files: Readonly<Record<string, string>>) {
     const name = url.pathname.split("/").at(-1)!;
     asked.push(name);
     const text = files[name];
-    if (text === undefined) return Promise.reject(new ReadError("there is no such file"));
+    if (text === undefined) return Promise.reject(new ReadError("no such file"));
     const bytes = new TextEncoder().encode(text);
     return Promise.resolve({ url, bytes, isJson: true, stamp: `"${name}"` });
   };
@@ -62,7 +62,7 @@ large("comes out of a thread as it would without one", async () => {
   assert.equal(asked, ["openapi.json", "a.json", "none.json"]);
   assert.match(
     here.diagnostics.map(formatDiagnostic).join(),
-    "cannot be read: there is no such file",
+    "cannot be read: no such file",
   );
   assert.ok(here.content);
 });

@@ -141,7 +141,7 @@ embedding(
     assert.is(find("error")[1], "error");
     assert.match(
       find("error")[2],
-      "GET /v1/peers/b2 is answered with 500: Error: the disk is full",
+      "GET /v1/peers/b2 failed with 500: Error: the disk is full",
     );
     assert.not.match(JSON.stringify(told), "hidden");
   },

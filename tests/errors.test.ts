@@ -75,7 +75,7 @@ errors("what is no Request is answered with 500, and nothing is thrown", async (
     assert.is(headers.get("cross-origin-resource-policy"), "same-origin");
   }
   assert.is(told.length, 5);
-  for (const message of told) assert.match(message, "what is to be answered is no Request");
+  for (const message of told) assert.match(message, "fetch expects a Request");
 });
 
 errors.run();

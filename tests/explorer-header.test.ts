@@ -23,7 +23,7 @@ const API = { software: "nodeface", version: "0.2.0", started_at: "2026-01-31T08
 /** An info, and what the header says of the state. */
 const STATES: [info: Info, label: string, note: string][] = [
   [{ status: "ok", synced: true, api: API }, "In sync", ""],
-  [{ status: "ok", api: API }, "Answers", ""],
+  [{ status: "ok", api: API }, "Online", ""],
   [{ status: "ok" }, "Running", ""],
   [{ status: "ok", synced: false, api: API }, "Syncing", "behind its network"],
   [{ status: "starting", api: API }, "Starting", ""],
@@ -39,13 +39,13 @@ const STATES: [info: Info, label: string, note: string][] = [
     "Needs attention",
     "etcd has no leader",
   ],
-  [{ status: "stale" }, "Not answering", "last known values"],
+  [{ status: "stale" }, "Not responding", "last known values"],
   [
     { status: "stale", status_reason: "connection refused", synced: true },
-    "Not answering",
+    "Not responding",
     "connection refused; last known values",
   ],
-  [{ status: "unreachable" }, "Unreachable", "the node does not answer"],
+  [{ status: "unreachable" }, "Unreachable", "the node does not respond"],
   [{ status: "unreachable", status_reason: "timeout" }, "Unreachable", "timeout"],
   [{ status: "resting", status_reason: "until noon" }, "resting", "until noon"],
   [{}, "", ""],

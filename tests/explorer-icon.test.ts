@@ -137,7 +137,7 @@ icon("is the logo where a host gives one, which runs nothing", async () => {
 icon("of a host that is none is refused, with what would be right", () => {
   const wrong: [logo: unknown, message: string][] = [
     ["logo.svg", 'page.logo must be the bytes of an image (Uint8Array), not "logo.svg"'],
-    [bytesOf("<html>"), "page.logo is no image of a type that is shown: PNG, SVG"],
+    [bytesOf("<html>"), "page.logo must be an image of a type that browsers show: PNG, SVG"],
     [new Uint8Array(262_145), "page.logo is larger than 256 KiB"],
   ];
   for (const [logo, message] of wrong) {

@@ -123,7 +123,7 @@ page(
         `<h2 id="tag/webhooks">Webhooks</h2>`,
         `<h3 id="webhook/POST/newBlock">A block has come</h3>`,
         "<code>newBlock</code>",
-        "Sent by the API, to whoever wants to be told.",
+        "Sent by the API to its subscribers.",
         "<dt><code>200</code></dt><dd>Taken",
         `<h3 id="tag/peers/webhook/PUT/peer%20lost">A peer has gone</h3>`,
       ]
@@ -422,7 +422,7 @@ page("1,000 operations take less than 75 kB, whatever is said of them", async ()
     const own = html.split("Get the ").length - 1;
     assert.ok(own >= 1000, `${own}`);
     assert.is(html.match(/curl <var>\$BASE_URL<\/var>\/v1\/\w+\/\{id\}/g)?.length, 1000);
-    assert.match(html, "<h4>Answers</h4>");
+    assert.match(html, "<h4>Responses</h4>");
     // Where answers cannot be described, none is begun.
     if (words === 20) assert.match(html, "<dt><code>404</code></dt><dd></dd>");
   }

@@ -127,7 +127,7 @@ for (const [type, passed] of sampleOf(TYPES)) {
     const answer = await rest.ask("/v1/node/status");
     assert.is(answer.headers.get("content-type"), passed ?? "application/octet-stream");
     const disposition = answer.headers.get("content-disposition");
-    assert.is(disposition, passed === undefined ? 'attachment; filename="answer"' : null);
+    assert.is(disposition, passed === undefined ? 'attachment; filename="response"' : null);
     assert.is(answer.headers.get("x-content-type-options"), "nosniff");
     assert.is(await answer.text(), content);
   });
@@ -182,7 +182,7 @@ answers(
     node.answer = json({}, 503, { "retry-after": "7" });
     const answer = await rest.ask("/v1/node/status");
     assert.equal([answer.status, answer.headers.get("retry-after")], [503, "7"]);
-    assert.match((await answer.json()).detail, "The node answers 503");
+    assert.match((await answer.json()).detail, "The node responded with 503");
   },
 );
 

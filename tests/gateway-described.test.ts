@@ -83,8 +83,8 @@ described("an operation says whether it is open, needs the token or is refused, 
     ["/v1/rpc/call", "post", "open", undefined, []],
     ["/write", "post", "token", "Needs the operator's token.\n\nWrites.", [{ NodefaceToken: [] }]],
     ["/secret", "get", "refused", /^Not forwarded: it shows what is private/, []],
-    ["/unknown", "get", "refused", /^Not forwarded: nobody says that it only reads/, []],
-    ["/stream", "get", "refused", /^Not forwarded: its answer does not end/, []],
+    ["/unknown", "get", "refused", /^Not forwarded: it has no access mark/, []],
+    ["/stream", "get", "refused", /^Not forwarded: its response does not end/, []],
   ] as const;
   for (const [path, method, right, description, security] of table) {
     const found = operation(document, path, method);
@@ -244,7 +244,7 @@ described(
     const status = async (path: string, method = "GET") =>
       (await nodeface.fetch(new Request(`http://localhost/v1/node${path}`, { method }))).status;
     const what =
-      "an operationId, which whoever serves the description can give to another operation";
+      "an operationId, which the author of the description can give to another operation";
     const star = 'forward.open names "GET /n*", and * opens nothing that the network describes';
     await nodeface.ready();
     await until(() => told.length === 3);

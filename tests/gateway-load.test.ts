@@ -22,7 +22,7 @@ import {
 const load = suite("calls side by side");
 
 const node = nodeOf(load);
-/** What the node has not answered yet. */
+/** What the node has not responded yet. */
 let held: ServerResponse[];
 load.before.each(() => {
   held = [];

@@ -379,7 +379,7 @@ const ERRORS: readonly (readonly [error: unknown, status: number, passed?: objec
   }],
   [{ code: "odd", message: 7 }, 422, { code: -32603, message: "7" }],
   ["a text", 422, { code: -32603, message: "a text" }],
-  [{}, 422, { code: -32603, message: "The node answers with an error" }],
+  [{}, 422, { code: -32603, message: "The node responded with an error" }],
 ];
 
 for (const [error, status, passed = error] of sampleOf(ERRORS)) {
@@ -458,11 +458,11 @@ for (const status of [503, 429]) {
     const answer = await gateway.ask("/v1/rpc/number");
     assert.equal([answer.status, answer.headers.get("retry-after")], [503, "9"]);
     const text = await answer.text();
-    assert.match(text, `The node answers ${status}`);
+    assert.match(text, `The node responded with ${status}`);
     assert.not.match(text, "Work queue");
     const { error } = await (await gateway.rpc(call("number"))).json();
     assert.is(error.code, -32016);
-    assert.match(error.message, `The node answers ${status}`);
+    assert.match(error.message, `The node responded with ${status}`);
   });
 }
 

@@ -205,7 +205,7 @@ credentials(
       "wants credentials (403), as syncthing does; set node.auth",
       "syncthing",
       "set \"auth: { header_file: /none/config.xml, header: X-API-Key, match: '<apikey>([^<]+)' }\" " +
-      "below node; looked at /none/config.xml: there is no such file",
+      "below node; looked at /none/config.xml: no such file",
     ]);
     const stranger = await of({ "www-authenticate": 'Basic realm="x"' });
     assert.equal([stranger.message, stranger.looksLike, stranger.hint], [
@@ -303,11 +303,11 @@ credentials(
     };
     assert.is(
       await hintOf("/none/a", "/none/b"),
-      'set "auth: { basic_file: /none/a }" below node; looked at /none/a and 1 more: there is no such file',
+      'set "auth: { basic_file: /none/a }" below node; looked at /none/a and 1 more: no such file',
     );
     assert.match(
       await hintOf("/none/a", folder),
-      `looked at ${folder} and 1 more: it is no regular file`,
+      `looked at ${folder} and 1 more: it is not a regular file`,
     );
     assert.match(
       await hintOf("/none/a", file),
@@ -331,7 +331,7 @@ credentials(
     assert.equal([code, message, hint], [
       "no_credentials",
       "wants credentials (401), and those of node.auth cannot be read",
-      `cannot read node.auth.basic_file ${join(folder, "none")}: there is no such file`,
+      `cannot read node.auth.basic_file ${join(folder, "none")}: no such file`,
     ]);
   },
 );
@@ -344,8 +344,8 @@ credentials("credentials are checked before a node is asked", async () => {
   assert.is(await checkCredentials({ basic_file: file }), undefined);
   for (
     const [place, reason] of [
-      [{ basic_file: "none.txt" }, "there is no such file"],
-      [{ digest_file: folder }, "it is no regular file"],
+      [{ basic_file: "none.txt" }, "no such file"],
+      [{ digest_file: folder }, "it is not a regular file"],
       [{ bearer_env: "NODEFACE_NOPE" }, "there is no such variable"],
       [await of("empty", ""), "it holds no line of printable ASCII"],
       [await of("lines", "a:b\nc:d\n"), "it holds no line of printable ASCII"],

@@ -61,7 +61,7 @@ failures("http where TLS is spoken", () =>
     (url) => says(url, "bad_answer", "speaks TLS; try https://"),
   ));
 
-const CLOSED = "closed the connection without an answer";
+const CLOSED = "closed the connection without a response";
 
 const CLOSINGS: Readonly<
   Record<string, [connect: (socket: Socket) => void, message: string]>
@@ -84,7 +84,7 @@ const CLOSINGS: Readonly<
       socket.once("data", () => {
         socket.end("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n[");
       }),
-    "broke off its answer",
+    "broke off its response",
   ],
 };
 
@@ -104,7 +104,7 @@ for (const [what, text] of Object.entries(NO_HTTP)) {
   failures(`an answer that is no HTTP, ${what}`, () =>
     beside(
       playTcp((socket) => socket.once("data", () => socket.end(text))),
-      (url) => says(url, "bad_answer", "does not answer in HTTP"),
+      (url) => says(url, "bad_answer", "does not speak HTTP"),
     ));
 }
 
@@ -133,14 +133,14 @@ failures("an answer that does not come, or has no end", async () => {
     const error = await failure(get(url, contextFor(url), within(100)));
     assert.equal([error.code, error.message], [
       "timeout",
-      "gives no whole answer within 100 ms",
+      "did not finish its response within 100 ms",
     ]);
   });
   await beside(play((_, response) => response.write("[")), async (url) => {
     const error = await failure(get(url, contextFor(url), within(1200)));
     assert.equal([error.code, error.message], [
       "timeout",
-      "gives no whole answer within 1.2 s",
+      "did not finish its response within 1.2 s",
     ]);
   });
 });
@@ -157,7 +157,7 @@ failures("an answer that is too large, packed, or elsewhere", async () => {
         gzipSync("[]"),
       )
     ),
-    (url) => says(url, "bad_answer", "packs its answer (gzip)"),
+    (url) => says(url, "bad_answer", "encodes its response (gzip)"),
   );
   const asked: string[] = [];
   await beside(
@@ -300,7 +300,7 @@ failures(
         connections++;
         socket.once("data", () => socket.destroy());
       }),
-      (url) => says(url, "reset", "closed the connection without an answer"),
+      (url) => says(url, "reset", "closed the connection without a response"),
     );
     assert.is(connections, 1);
   },

@@ -110,7 +110,7 @@ sources(
       error: SourceError;
     }[];
     assert.equal([first!.error.code, first!.error.number], ["bad_answer", -28]);
-    assert.is(first!.error.message, "answers: Loading block index… (-28)");
+    assert.is(first!.error.message, "responded with an error: Loading block index… (-28)");
     isStarting = false;
     assert.equal(await endpoint(calls, within(), context), answered("a", "b"));
     assert.is(sent.length, 4);
@@ -132,7 +132,7 @@ sources(
     );
     assert.is(
       (first as { error: Error }).error.message,
-      "answers: Not now (-32000)",
+      "responded with an error: Not now (-32000)",
     );
     assert.equal(second, {
       answer: {
@@ -143,7 +143,7 @@ sources(
     const alone = await call(() => Response.json({ id: 1, result: long }));
     assert.equal(alone.answer, {
       value: undefined,
-      omitted: ["the answer: more than 4096 characters"],
+      omitted: ["the response: more than 4096 characters"],
     });
     const beside = await call(() =>
       Response.json({ id: 1, result: 1, results: long, result_x: long })
@@ -180,17 +180,17 @@ sources(
       const [answer, message] of [
         [
           { error: { message: { toString: 1 }, code: [] } },
-          "answers: an error (no code)",
+          "responded with an error: an error (no code)",
         ],
-        [{ error: "no" }, "answers: no (no code)"],
+        [{ error: "no" }, "responded with an error: no (no code)"],
         [
           { error: { code: 1e400, message: "x".repeat(9000) } },
-          "answers: an error (no code)",
+          "responded with an error: an error (no code)",
         ],
-        [{}, "gives no result in JSON-RPC"],
-        [null, "gives no result in JSON-RPC"],
-        [7, "gives no result in JSON-RPC"],
-        [[], "gives no result in JSON-RPC"],
+        [{}, "sent no result in JSON-RPC"],
+        [null, "sent no result in JSON-RPC"],
+        [7, "sent no result in JSON-RPC"],
+        [[], "sent no result in JSON-RPC"],
       ] as const
     ) {
       const { error } = await call(() => Response.json(answer));
@@ -226,7 +226,7 @@ sources("a method that is not there is told from one that fails", async () => {
   ) {
     const { error } = await call(() => new Response("no", { status }));
     assert.equal([error!.message, error!.number, error!.isAbsent], [
-      `answers ${status}`,
+      `responded with ${status}`,
       status,
       isAbsent,
     ]);
@@ -263,7 +263,7 @@ sources(
     assert.equal((await ask(503, '{"health":"false"}')).value, {
       health: "false",
     });
-    assert.is((await failure(ask(503, "sorry"))).message, "answers 503");
+    assert.is((await failure(ask(503, "sorry"))).message, "responded with 503");
     assert.is((await failure(ask(404, "{}"))).isAbsent, true);
   },
 );
@@ -302,7 +302,7 @@ sources(
       const { code, message, number, isAbsent: is } = await ask(status);
       assert.equal([code, message, number, is], [
         "bad_answer",
-        `answers ${status}`,
+        `responded with ${status}`,
         status,
         isAbsent,
       ]);

@@ -254,10 +254,10 @@ testWhere(tls, MISSING, "answers over TLS have the same limits", async () => {
     (await failure(get(`${url}${path}`, context, limits))).message;
   assert.is(
     await said("/hang", within(100)),
-    "gives no whole answer within 100 ms",
+    "did not finish its response within 100 ms",
   );
   assert.is(await said("/redirect"), "redirects (302), which is not followed");
-  assert.is(await said("/packed"), "packs its answer (gzip)");
+  assert.is(await said("/packed"), "encodes its response (gzip)");
   await close();
   const large = await playTls("good", {}, "x".repeat(1024 * 1024 + 1));
   const { message } = await failure(

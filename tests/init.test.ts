@@ -116,7 +116,10 @@ starts(
       await using node = await serveFetch(() =>
         Promise.resolve(new Response('{"hello":"world"}', { status: 200 }))
       );
-      assert.match(await refusal(run(node.url)), "answers, but as no kind that is known");
+      assert.match(
+        await refusal(run(node.url)),
+        "responds, but is not a kind of node that Nodeface knows",
+      );
       assert.equal(readdirSync(folder), []);
       await run(node.url, "--kind", "none");
       assert.is((await readBack(folder)).node.kind, "none");
@@ -140,7 +143,7 @@ starts(
       try {
         const said = await run(node.url);
         assert.match(said, "The node is degraded: wants credentials (401)");
-        assert.match(said, "~/.bitcoin/.cookie: there is no such file");
+        assert.match(said, "~/.bitcoin/.cookie: no such file");
         assert.match(said, /Set auth below node in .*nodeface\.yaml.*\n {2}auth: \{ basic_file: /);
       } finally {
         if (home === undefined) delete process.env.HOME;
@@ -148,7 +151,7 @@ starts(
       }
       const text = readFileSync(join(folder, "nodeface.yaml"), "utf8");
       assert.match(text, /\n {2}kind: bitcoin\n/);
-      assert.match(text, /\n {2}# {3}~\/\.bitcoin\/\.cookie: there is no such file\n/);
+      assert.match(text, /\n {2}# {3}~\/\.bitcoin\/\.cookie: no such file\n/);
       assert.match(text, /\n {2}#auth: \{ basic_file: /);
       if (process.platform !== "win32") {
         assert.is(statSync(join(folder, "nodeface.yaml")).mode & 0o077, 0);

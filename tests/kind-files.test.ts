@@ -236,14 +236,14 @@ health:
   const expected: [place: string, message: string][] = [
     ["2:6", "url must begin with http:// or https://; did you mean http://127.0.0.1:9000?"],
     ["3:1", "unknown key detct; did you mean detect?"],
-    ["4:11", 'names the source "inf", which is not there; did you mean info?'],
+    ["4:11", 'names the source "inf", which does not exist; did you mean info?'],
     ["4:28", 'must be a regular expression, not "("'],
     ["6:23", "unknown key sources.info.tll; did you mean ttl?"],
     ["7:13", "sources.a.get leads back to itself"],
     ["8:13", "sources.b.get leads back to itself"],
-    ["9:20", 'fields.version names the source "ifo", which is not there; did you mean info?'],
-    ["9:34", 'fields.height names the source "imfo", which is not there; did you mean info?'],
-    ["9:34", 'fields.height names the source "x", which is not there; did you mean a?'],
+    ["9:20", 'fields.version names the source "ifo", which does not exist; did you mean info?'],
+    ["9:34", 'fields.height names the source "imfo", which does not exist; did you mean info?'],
+    ["9:34", 'fields.height names the source "x", which does not exist; did you mean a?'],
     ["10:9", "auth.files needs a refusal beside it"],
     [
       "10:18",
@@ -251,7 +251,7 @@ health:
     ],
     ["11:1", "health needs ok"],
     ["13:26", "must be a regular expression, null, or an object with above or below, not 5"],
-    ["13:29", 'when.nfo# names the source "nfo", which is not there; did you mean info?'],
+    ["13:29", 'when.nfo# names the source "nfo", which does not exist; did you mean info?'],
     ["14:13", "must be one of warming_up, syncing, no_leader, alarm, no_peers, stalled"],
     ["15:15", 'reason names the source "nfo"'],
     ["15:15", 'reason has "{b}"; between braces stands a place such as net#/version'],
@@ -316,7 +316,7 @@ const read = (args: string[], files: Record<string, string>) =>
       path in files
         ? Promise.resolve(files[path]!)
         : Promise.reject(new Error(`cannot read ${path}: no such file`)),
-    readBytes: () => Promise.reject(new Error("there is no such file")),
+    readBytes: () => Promise.reject(new Error("no such file")),
     find: () => Promise.resolve(),
     isThere: (path) => Promise.resolve(path in files),
   });
@@ -395,7 +395,7 @@ kinds("a host gives kinds of its own as objects", () => {
   assert.is(complaint({ kinds: { good }, node: { kind: "good" } }), "");
   assert.match(
     complaint({ kinds: { good: { ...good, detect: { "inf#": "x" } } } }),
-    'kinds.good.detect.inf# names the source "inf", which is not there; did you mean info?',
+    'kinds.good.detect.inf# names the source "inf", which does not exist; did you mean info?',
   );
   assert.match(complaint({ kinds: { good }, node: { kind: "god" } }), "did you mean good?");
   assert.match(

@@ -24,7 +24,7 @@ async function assertSaid(attempt: () => unknown, said: readonly string[]): Prom
 const read = (args: string, env: Readonly<Record<string, string>> = {}, text = "") =>
   readConfig(args.split(" ").filter(Boolean), env, {
     read: () => Promise.resolve(text),
-    readBytes: () => Promise.reject(new Error("there is no such file")),
+    readBytes: () => Promise.reject(new Error("no such file")),
     find: () => Promise.resolve(),
     isThere: () => Promise.resolve(false),
   });
@@ -316,7 +316,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ["info: { fields: { a: { as: hex } } }", "1:19: info.fields.a needs from"],
   [
     "info: { fields: { a: { from: 'a#', as: hx } } }",
-    '1:19: info.fields.a names the source "a", which is not there',
+    '1:19: info.fields.a names the source "a", which does not exist',
     '1:40: info.fields.a.as must be one of hex, number, not, count, time, uptime, sum, not "hx"; did you mean hex?',
   ],
   [
@@ -325,7 +325,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
   [
     "info: { fields: { a: { from: 'a#', as: { match: '(' } } } }",
-    '1:19: info.fields.a names the source "a", which is not there',
+    '1:19: info.fields.a names the source "a", which does not exist',
     '1:49: info.fields.a.as.match must be a regular expression, not "("',
   ],
   [
@@ -336,7 +336,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ["info: { static: { a: .inf } }", "1:22: info.static.a must be a JSON value, not Infinity"],
   [
     "info: { fields: { a: minig#/x } }",
-    '1:22: info.fields.a names the source "minig", which is not there',
+    '1:22: info.fields.a names the source "minig", which does not exist',
   ],
   ["description: { servers: keep }", "1:1: description needs from"],
   [

@@ -135,13 +135,13 @@ monitor("an answer waits a moment for a node that answers quickly", async () => 
   assert.unreachable("no answer has waited");
 });
 
-monitor("a node that has not answered yet is starting", async () => {
+monitor("a node that has not responded yet is starting", async () => {
   const { held, infoMeanwhile } = scene({ node: { timeout: "1ms" } });
   const { closed, open } = gate();
   held.gate = closed;
   const { status, status_code, status_reason } = await infoMeanwhile();
   assert.equal([status, status_code], ["starting", "starting"]);
-  assert.is(status_reason, "has not answered yet");
+  assert.is(status_reason, "has not responded yet");
   open();
 });
 
@@ -313,7 +313,7 @@ monitor("a kind that was configured is never looked for", async () => {
   pass(1000);
   const { status, status_code, status_reason } = await info();
   assert.equal([status, status_code], ["degraded", "wrong_kind"]);
-  assert.match(String(status_reason), /^answers, but not as ethereum does/);
+  assert.match(String(status_reason), /^responds, but not as ethereum does/);
 });
 
 monitor(
@@ -328,7 +328,7 @@ monitor(
     pass(1000);
     const { status, status_code, status_reason, peers, updated_at } = await info();
     assert.equal([status, status_code, peers], ["degraded", "bad_answer", 3]);
-    assert.is(status_reason, "answers 500 (peers)");
+    assert.is(status_reason, "responded with 500 (peers)");
     assert.is(updated_at, "2026-01-02T00:00:00.000Z");
     pass(60_000);
     const later = await info();
@@ -353,7 +353,7 @@ monitor("a source of the operator's own that fails is no fault of the node's", a
     undefined,
     undefined,
   ]);
-  assert.equal(said, ["warn: node http://node.example, source more: answers 404"]);
+  assert.equal(said, ["warn: node http://node.example, source more: responded with 404"]);
 });
 
 monitor("a host may tell all by a function of its own", async () => {

@@ -72,7 +72,7 @@ function create(options: NodefaceOptions) {
 const namesOf = ({ paths }: Described) =>
   Object.keys(paths).filter((path) => path.startsWith("/v1/rpc/")).map((path) => path.slice(8));
 
-shown("with a kind given it is shown at once, though the node does not answer", async () => {
+shown("with a kind given it is shown at once, though the node does not respond", async () => {
   const { ask, read } = create({ node: { url: "http://127.0.0.1:9", kind: "bitcoin" } });
   const document = await read();
   assert.ok(namesOf(document).includes("getblock"));

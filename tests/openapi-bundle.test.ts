@@ -161,7 +161,7 @@ for (
     ["//other.example/a.json", "names no file of the description's folder"],
     ["http://node.example/api/there.json", "names no file of the description's folder"],
     ["moved.json", "names no file of the description's folder"],
-    ["none.json", "cannot be read: there is no such file"],
+    ["none.json", "cannot be read: no such file"],
     ["there.json#/none", "leads nowhere"],
   ] as const
 ) {
@@ -331,7 +331,7 @@ references("mapping leads to what it names; links and files of examples stay", a
     }),
     "dog.json": PET,
   });
-  assert.match(diagnostics.join(), /^\S+ a user and a password in a URL are left out[^]*served$/);
+  assert.match(diagnostics.join(), /^\S+ a user and a password in a URL are omitted[^]*served$/);
   assert.equal(document.components.schemas.Any.discriminator.mapping, {
     dog: "#/components/schemas/dog",
     cat: "Cat",
@@ -394,7 +394,7 @@ components:
     assert.equal(diagnostics, [
       'root.json:6:28 the reference to "#/none" leads nowhere',
       `root.json:6:48 the reference to "#/components/schemas/Pet" ${pet}`,
-      `root.json:7:28 "${$ref}" cannot be read: there is no such file (and 2 more)`,
+      `root.json:7:28 "${$ref}" cannot be read: no such file (and 2 more)`,
     ]);
     assert.equal(document.paths["/a"].get, {
       parameters: [],

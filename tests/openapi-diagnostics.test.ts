@@ -25,7 +25,7 @@ const FILES: Readonly<Record<string, [isShown: boolean, ...diagnostics: string[]
     true,
     '6:16 the reference to "#/components/schemas/B" leads in a circle',
   ],
-  "same-id.yaml": [true, '7:25 the operationId "same" is that of GET /a as well; it is left out'],
+  "same-id.yaml": [true, '7:25 the operationId "same" is that of GET /a as well; it is omitted'],
   "passwd.yaml": [
     true,
     '5:11 the reference to "/etc/passwd" leads out of the description\'s folder and is not followed',
@@ -51,7 +51,7 @@ const FILES: Readonly<Record<string, [isShown: boolean, ...diagnostics: string[]
   ],
   "version.yaml": [
     false,
-    '1:10 "4.0.0" is no version that is known; there are "openapi" 3.0, 3.1 and 3.2, ' +
+    '1:10 "4.0.0" is an unknown version; there are "openapi" 3.0, 3.1 and 3.2, ' +
     '"swagger" 2.0 and "openrpc" 1, as strings',
   ],
   "other.yaml": [
@@ -106,7 +106,7 @@ broken("nothing of a file outside the folder is shown", async () => {
 broken("a file that is not there is said to be so, without its path", async () => {
   const { diagnostics } = await load("broken/none.yaml");
   assert.equal(diagnostics.map(formatDiagnostic), [
-    "none.yaml:1:1 cannot be read: there is no such file",
+    "none.yaml:1:1 cannot be read: no such file",
   ]);
 });
 
@@ -115,7 +115,7 @@ broken("diagnostics in JSON have their places as well", async () => {
   "paths": { "/a": { "get": { "parameters": [ { "name": "}\\"" }, { "$ref": "#/none" } ] } } } }`;
   const { diagnostics } = await load({ text, name: "x.json" });
   assert.equal(diagnostics.map(formatDiagnostic), [
-    'x.json:2:47 an item needs "in", one of query, header, path, cookie, to be a parameter; it is left out',
+    'x.json:2:47 an item needs "in", one of query, header, path, cookie, to be a parameter; it is omitted',
     'x.json:2:76 the reference to "#/none" leads nowhere',
   ]);
 });
@@ -228,7 +228,7 @@ broken("no more diagnostics are told than can be read, and how many there are is
   assert.is(diagnostics.length, 10_001);
   assert.match(
     formatDiagnostic(diagnostics.at(-1)!),
-    /there is more to be found, .* \(and 499 more\)$/,
+    /there are more, .* \(and 499 more\)$/,
   );
   assert.equal(forLog(diagnostics).logged.length, 20);
   assert.is(forLog(diagnostics).more, 9981);

@@ -34,23 +34,23 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       operation("parameters: {}"),
       "paths /a get parameters",
       undefined,
-      '3:35 error "parameters" must be a list; it is left out',
+      '3:35 error "parameters" must be a list; it is omitted',
     ],
     [
       operation(`parameters: [null, text, ${P}]`),
       "paths /a get parameters",
       [PARAMETER],
-      "3:36 note an item must be an object: a parameter; it is left out",
-      "3:42 error an item must be an object: a parameter; it is left out",
+      "3:36 note an item must be an object: a parameter; it is omitted",
+      "3:42 error an item must be an object: a parameter; it is omitted",
     ],
     [operation(`parameters: [{ in: query, schema: {} }, ${P}]`), "paths /a get parameters", [
       PARAMETER,
-    ], '3:36 error an item needs "name", a text, to be a parameter; it is left out'],
+    ], '3:36 error an item needs "name", a text, to be a parameter; it is omitted'],
     [
       operation(`parameters: [{ name: p, in: body, schema: {} }]`),
       "paths /a get parameters",
       [],
-      '3:36 error an item needs "in", one of query, header, path, cookie, to be a parameter; it is left out',
+      '3:36 error an item needs "in", one of query, header, path, cookie, to be a parameter; it is omitted',
     ],
     [
       operation(`parameters: [${P}, ${P}]`),
@@ -80,7 +80,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       "paths: { /a: { get: { responses: [] } } }",
       "paths /a get responses",
       undefined,
-      '3:34 note "responses" must be an object; it is left out',
+      '3:34 note "responses" must be an object; it is omitted',
     ],
     [
       "paths: { /a: { get: {} } }",
@@ -92,7 +92,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       "paths: { /a: { get: { responses: { 2xx: { description: Good } } } } }",
       "paths /a get responses",
       {},
-      '3:41 error "2xx" must be a status, such as "200", "4XX" or "default"; it is left out',
+      '3:41 error "2xx" must be a status, such as "200", "4XX" or "default"; it is omitted',
     ],
     [
       "paths: { /a: { get: { responses: { 200: {} } } } }",
@@ -104,26 +104,26 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       "paths: { /a: text, /b: {} }",
       "paths /a",
       undefined,
-      '3:14 error "/a" must be an object: a path item; it is left out',
+      '3:14 error "/a" must be an object: a path item; it is omitted',
     ],
     [
       "paths: { a: {}, /b: {} }",
       "paths a",
       undefined,
-      '3:13 error "a" must begin with /; it is left out',
+      '3:13 error "a" must begin with /; it is omitted',
     ],
-    ["paths: []", "paths", {}, '3:8 note "paths" must be an object; it is left out'],
+    ["paths: []", "paths", {}, '3:8 note "paths" must be an object; it is omitted'],
     [
       components("schemas: []"),
       "components schemas",
       undefined,
-      '4:24 note "schemas" must be an object; it is left out',
+      '4:24 note "schemas" must be an object; it is omitted',
     ],
     [
       "paths: {}\ntags: [text, { name: t }]",
       "tags",
       [{ name: "t" }],
-      "4:8 error an item must be an object: a tag; it is left out",
+      "4:8 error an item must be an object: a tag; it is omitted",
     ],
     [
       schema("properties: { b: { type: string, required: true } }"),
@@ -135,7 +135,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       schema("properties: { b: text, c: {} }"),
       "components schemas A properties",
       { c: {} },
-      '4:48 error "b" must be an object: a schema; it is left out',
+      '4:48 error "b" must be an object: a schema; it is omitted',
     ],
     [
       schema("type: strng"),
@@ -165,25 +165,25 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       "paths: {}\nsecurity: { a: [] }",
       "security",
       undefined,
-      '4:11 error "security" must be a list; it is left out',
+      '4:11 error "security" must be a list; it is omitted',
     ],
     [
       "paths: {}\nservers: { url: / }",
       "servers 0 url",
       "http://127.0.0.1:9053",
-      '4:10 error "servers" must be a list; it is left out',
+      '4:10 error "servers" must be a list; it is omitted',
     ],
     [
       "paths: {}\nwebhooks: {}",
       "webhooks",
       undefined,
-      '4:11 note a document of OpenAPI 3.0 has no "webhooks"; it is left out',
+      '4:11 note a document of OpenAPI 3.0 has no "webhooks"; it is omitted',
     ],
     [
       `paths: { /a: { get: { operationId: a, ${GOOD} }, put: { operationId: a, ${GOOD} } } }`,
       "paths /a put operationId",
       undefined,
-      '3:104 note the operationId "a" is that of GET /a as well; it is left out',
+      '3:104 note the operationId "a" is that of GET /a as well; it is omitted',
     ],
     [
       `paths: { "/a/{b}": {}, "/a/{c}": {} }`,
@@ -195,7 +195,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       components("parameters: { P: { name: p } }"),
       "components parameters",
       {},
-      '4:32 error "P" needs "in", one of query, header, path, cookie, to be a parameter; it is left out',
+      '4:32 error "P" needs "in", one of query, header, path, cookie, to be a parameter; it is omitted',
     ],
     [
       components(
@@ -203,7 +203,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       ),
       "components securitySchemes",
       { T: { type: "http", scheme: "basic" } },
-      '4:37 error "S" needs "in", one of query, header, cookie, to be a security scheme; it is left out',
+      '4:37 error "S" needs "in", one of query, header, cookie, to be a security scheme; it is omitted',
     ],
     [
       operation("deprecated: 'true', summary: 12"),
@@ -218,7 +218,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       "jsonSchemaDialect: ['https://hugo:S3cret@a.example']\npaths: {}",
       "jsonSchemaDialect",
       undefined,
-      '3:20 error "jsonSchemaDialect" must be a text; it is left out',
+      '3:20 error "jsonSchemaDialect" must be a text; it is omitted',
     ],
     [
       operation("parmeters: []"),
@@ -243,14 +243,14 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       "externalDocs: { url: 'https://hugo:S3cret@a.example/' }\npaths: {}",
       "externalDocs",
       { url: "https://a.example/" },
-      "3:22 note a user and a password in a URL are left out: everyone may read what is served",
+      "3:22 note a user and a password in a URL are omitted: everyone may read what is served",
     ],
     [
       `paths: { /a: { get: {}, query: {}, additionalOperations: { COPY: {} } } }`,
       "paths /a",
       { get: {} },
-      '3:32 note a path item of OpenAPI 3.1 has no "query"; it is left out',
-      '3:58 note a path item of OpenAPI 3.1 has no "additionalOperations"; it is left out',
+      '3:32 note a path item of OpenAPI 3.1 has no "query"; it is omitted',
+      '3:58 note a path item of OpenAPI 3.1 has no "additionalOperations"; it is omitted',
     ],
     [
       schema("type: [string, 'null', text]"),
@@ -261,7 +261,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
     [schema("const: 1, properties: { b: true, c: 1 }"), "components schemas A", {
       const: 1,
       properties: { b: true },
-    }, '4:67 error "c" must be an object: a schema; it is left out'],
+    }, '4:67 error "c" must be an object: a schema; it is omitted'],
   ],
   "3.2.0": [
     [
@@ -274,7 +274,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       `paths: { /a: { query: { ${GOOD} }, additionalOperations: { GET: {}, COPY: {} } } }`,
       "paths /a additionalOperations",
       { COPY: {} },
-      '3:99 error "GET" must be a method that a path item has no member for; it is left out',
+      '3:99 error "GET" must be a method that a path item has no member for; it is omitted',
     ],
   ],
 };

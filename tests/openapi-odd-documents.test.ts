@@ -115,7 +115,10 @@ odd("of several files says the same in both forms, examples included", async () 
 const SENSELESS = [
   [`${INFO}paths:\n  "/a\\q":\n    description: ${FILLER}\n`, "is not YAML"],
   [`${INFO}paths: {}\n--- {x: 1}\n`, "a second document begins here"],
-  ["openapi: 30000000000000000000\ninfo: {}\npaths: {}\n", "30000000000000000000 is no version"],
+  [
+    "openapi: 30000000000000000000\ninfo: {}\npaths: {}\n",
+    "30000000000000000000 is an unknown version",
+  ],
   [
     JSON.stringify({
       swagger: "2.0",

@@ -295,7 +295,7 @@ servers("nor is one anywhere else in what is served, whatever may hold a URL", a
     assert.match(json, "http://a.example/");
     const said = diagnostics.map(formatDiagnostic);
     for (const text of [json, yaml, ...said]) assert.not.match(text, /S3cret|hugo/);
-    assert.match(said.join(), "a user and a password in a URL are left out");
+    assert.match(said.join(), "a user and a password in a URL are omitted");
   }
 });
 

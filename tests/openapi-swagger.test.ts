@@ -55,8 +55,8 @@ swagger("keeps what OpenAPI 3.0 has as well, and says what it does not have", as
   const said = diagnostics.map((finding: string) => finding.replace(/^\S+ /, ""));
   assert.equal(said, [
     '"collectionFormat" must be csv, ssv, pipes or multi, as OpenAPI 3 has no other',
-    'a path item of Swagger 2.0 has no "trace"; it is left out',
-    'a schema of Swagger 2.0 has no "patternProperties"; it is left out',
+    'a path item of Swagger 2.0 has no "trace"; it is omitted',
+    'a schema of Swagger 2.0 has no "patternProperties"; it is omitted',
   ]);
 });
 

@@ -225,7 +225,7 @@ fresh.run();
 
 const remote = suite("a description at a URL");
 
-/** What the server answers next, by path; where there is something to wait for, after that. */
+/** What the server responded with next, by path; where there is something to wait for, after that. */
 let answers: Record<
   string,
   { status?: number; headers?: Record<string, string>; body?: string; after?: Promise<void> }
@@ -334,7 +334,7 @@ remote("a server that does not answer leaves the old one", async () => {
   answers["/spec"] = { status: 500 };
   await app.refresh();
   assert.is(await title(app), "One");
-  assert.equal(diagnostics(), ["spec:1:1 cannot be read: the server answers 500"]);
+  assert.equal(diagnostics(), ["spec:1:1 cannot be read: the server responded with 500"]);
   answers["/spec"] = { body: describe("Two") };
   await app.refresh();
   assert.is(await title(app), "Two");

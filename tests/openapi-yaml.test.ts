@@ -52,9 +52,9 @@ yaml("is read without the tags that the core schema does not know", () => {
   const source = read("a: !!binary aGk=\nb: !mine { c: 1 }\nd: !!str 12\ne: !!set { f }\n");
   assert.equal(source.value, { a: "aGk=", b: { c: 1 }, d: "12", e: { f: null } });
   assert.equal(said(source), [
-    "x:1:4 the tag tag:yaml.org,2002:binary is not known and is passed over",
-    "x:2:4 the tag !mine is not known and is passed over",
-    "x:4:4 the tag tag:yaml.org,2002:set is not known and is passed over",
+    "x:1:4 the tag tag:yaml.org,2002:binary is unknown and ignored",
+    "x:2:4 the tag !mine is unknown and ignored",
+    "x:4:4 the tag tag:yaml.org,2002:set is unknown and ignored",
   ]);
 });
 
@@ -73,7 +73,7 @@ yaml("has a key called << where it stands in quotes, and says what cannot be mer
   const source = read('a: { "<<": 1 }\nb: { <<: 2 }\n');
   assert.equal(source.value, { a: { "<<": 1 }, b: {} });
   assert.equal(said(source), [
-    "x:2:6 << merges an object, or a list of objects; it is left out",
+    "x:2:6 << merges an object, or a list of objects; it is omitted",
   ]);
 });
 
@@ -97,7 +97,7 @@ yaml("has keys that are texts, whatever they look like", () => {
   const odd = read("? [a, b]\n: 1\nc: 2\n");
   assert.equal(odd.value, { c: 2 });
   assert.equal(said(odd), [
-    "x:1:3 this key is no single value, as JSON has them; it is left out",
+    "x:1:3 this key is not a single value, as JSON requires; it is omitted",
   ]);
 });
 

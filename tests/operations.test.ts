@@ -145,7 +145,7 @@ for (const [returned, said] of WRONG) {
     assert.is(response.status, 500);
     const content = await response.text();
     assert.not.match(content, /peers|returned|hello/);
-    const name = "GET /v1/peers/a is answered with 500: TypeError: GET /v1/peers/{id} returned ";
+    const name = "GET /v1/peers/a failed with 500: TypeError: GET /v1/peers/{id} returned ";
     assert.is(told.length, 1);
     assert.ok(told[0]!.startsWith(name + said), told[0]);
   });

@@ -85,7 +85,7 @@ const WRONG: readonly [wrong: unknown, complaint: string][] = [
   ],
   [
     { info: { fields: { a: "disc#" }, sources: { disk: { file: "/x" } } } },
-    'info.fields.a names the source "disc", which is not there; did you mean disk?',
+    'info.fields.a names the source "disc", which does not exist; did you mean disk?',
   ],
   [
     { description: 5 },

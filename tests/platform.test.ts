@@ -39,11 +39,11 @@ platform("a file that says it is empty is read to its end", async () => {
 });
 
 platform("what cannot be read is said to be so", async () => {
-  await refused(readFile(join(folder, "none"), BOUNDS), "there is no such file");
-  await refused(readFile(join(file, "none"), BOUNDS), "there is no such file");
-  await refused(readFile(folder, BOUNDS), "it is no regular file");
-  await refused(findFile(pathToFileURL(folder)), "it is no regular file");
-  await refused(findFile(pathToFileURL(join(folder, "none"))), "there is no such file");
+  await refused(readFile(join(folder, "none"), BOUNDS), "no such file");
+  await refused(readFile(join(file, "none"), BOUNDS), "no such file");
+  await refused(readFile(folder, BOUNDS), "it is not a regular file");
+  await refused(findFile(pathToFileURL(folder)), "it is not a regular file");
+  await refused(findFile(pathToFileURL(join(folder, "none"))), "no such file");
 });
 
 platform("~/ is the home directory, as each system names it", async () => {

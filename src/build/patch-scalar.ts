@@ -27,13 +27,13 @@ const PATCHES: readonly Patch[] = [
   },
   {
     file: "chunks/modal",
-    why: "The content policy blocks frames: an answer of HTML is shown as text",
+    why: "The content policy blocks frames: a response of HTML is shown as text",
     from: "raw:!0,language:`html`,preview:`object`",
     with: "raw:!0,language:`html`",
   },
   {
     file: "chunks/modal",
-    why: "The content policy blocks frames: an answer of PDF can be downloaded",
+    why: "The content policy blocks frames: a response of PDF can be downloaded",
     from: "{extension:`.pdf`,preview:`object`}",
     with: "{extension:`.pdf`}",
   },

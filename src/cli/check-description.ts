@@ -254,6 +254,6 @@ function hint(unmarked: readonly NodeOperation[]): string {
   const names = sorted.slice(0, NAMES_MAX).map(({ name }) => `      - ${JSON.stringify(name)}\n`);
   const more = sorted.length - NAMES_MAX;
   if (more > 0) names.push(`      # and ${more} more\n`);
-  return "Nobody says of these what they do. What only reads can be opened by name:\n" +
+  return "These operations have no access mark. Those that only read can be opened by name:\n" +
     `  forward:\n    open:\n      - reads\n${names.join("")}`;
 }

@@ -129,7 +129,7 @@ function describeSources(inspection: Inspection | undefined): Section[] {
   return [{
     title: "Sources",
     text: formatTable([["SOURCE", "ASKS", "TOOK", "GAVE"], ...rows]),
-    troubles: failed.length > 0 ? [`no answer of ${failed.join(", ")}`] : [],
+    troubles: failed.length > 0 ? [`no response of ${failed.join(", ")}`] : [],
     data: {
       sources: asked.map(({ name, asks, took, outcome }) => ({
         ...{ name, asks, took_ms: took },

@@ -60,7 +60,7 @@ export async function init(
   const text = newConfiguration({
     head: [
       `The configuration of Nodeface ${VERSION}, beside ${node}.`,
-      "Every key may be left out. A line that begins with # is not read: remove the # to set a key.",
+      "Every key is optional. A line that begins with # is not read: remove the # to set a key.",
       "Files are relative to this one; ~/ is the home directory, $CREDENTIALS_DIRECTORY/ systemd's.",
     ],
     values: valuesOf(config, path, name),
@@ -239,7 +239,7 @@ const WRITE_FAILURES: Readonly<Record<string, string>> = {
   EACCES: "this user may not write there",
   EPERM: "this user may not write there",
   EROFS: "nothing can be written there",
-  ENOSPC: "there is no room left",
+  ENOSPC: "no space left",
   NotCapable: "the runtime has not been allowed to write it",
 };
 

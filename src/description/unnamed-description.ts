@@ -68,7 +68,7 @@ function createNodeReader(node: KnownNode, offer: () => Offer): Reader {
   const contentOf = async ({ href, protocol, pathname }: URL): Promise<Uint8Array<ArrayBuffer>> => {
     if (href === KIND_FILES.interface) return await node.loadInterface();
     if (href === KIND_FILES.offer) return encode(JSON.stringify(offer()));
-    if (protocol !== "jsonrpc:" || !node.ask) throw new ReadError("there is nobody to ask");
+    if (protocol !== "jsonrpc:" || !node.ask) throw new ReadError("no node to ask is configured");
     try {
       return encode(await node.ask({ jsonrpc: decodeURIComponent(pathname), ...pathOf(node) }));
     } catch (error) {

@@ -24,14 +24,14 @@ const FACTS = [
  */
 const STATES = {
   synced: ["In sync"],
-  answers: ["Answers"],
+  answers: ["Online"],
   /** A service without a node. */
   running: ["Running"],
   starting: ["Starting"],
   syncing: ["Syncing", "behind its network"],
   degraded: ["Needs attention", "something is wrong"],
-  stale: ["Not answering", "", "last known values"],
-  unreachable: ["Unreachable", "the node does not answer"],
+  stale: ["Not responding", "", "last known values"],
+  unreachable: ["Unreachable", "the node does not respond"],
   /** The state where the service does not respond to the page. */
   silent: ["No connection", "", "last known values"],
 } as const;

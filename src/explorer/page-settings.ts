@@ -40,5 +40,7 @@ export function imageTypeOf(bytes: Uint8Array): string | undefined {
 /** Says what is wrong with the bytes of a logo, after "it"; `undefined` where nothing is. */
 export function mistakeInLogo(bytes: Uint8Array): string | undefined {
   if (bytes.byteLength > LOGO_BYTES_MAX) return `is larger than ${LOGO_BYTES_MAX / 1024} KiB`;
-  return imageTypeOf(bytes) ? undefined : `is no image of a type that is shown: ${LOGO_TYPES}`;
+  return imageTypeOf(bytes)
+    ? undefined
+    : `must be an image of a type that browsers show: ${LOGO_TYPES}`;
 }

@@ -87,7 +87,7 @@ const LEGEND = {
 
 const SHOWN_ONLY = "This page shows what the node can do; calls are not forwarded.";
 
-const SENT_BY_API = `<p class="also">Sent by the API, to whoever wants to be told.</p>`;
+const SENT_BY_API = `<p class="also">Sent by the API to its subscribers.</p>`;
 
 const POSTED_TOO =
   `<p class="also">Also as <b class="post">POST</b>, with an object of the parameters.</p>`;
@@ -205,7 +205,7 @@ function renderOperation(operation: Operation, detail: Detail): string {
     (operation.isWebhook ? SENT_BY_API : "") +
     renderMarkdown(operation.description, detail.operation) +
     renderItems("Parameters", parameters, detail) +
-    renderItems("Answers", responses, detail) +
+    renderItems("Responses", responses, detail) +
     (operation.isWebhook ? "" : renderCommand(operation)) +
     `${renderForm(operation, detail)}</article>`;
 }

@@ -59,7 +59,7 @@ export async function callPath(node: CalledNode, call: Call, lease: Lease): Prom
   if ("methods" in match) {
     const methods = match.methods.filter((method) => CALL_METHODS.includes(method));
     const allow = [...methods, "OPTIONS"].join(", ");
-    return problem(405, `This path answers ${allow}`, { allow });
+    return problem(405, `This path allows ${allow}`, { allow });
   }
   const { entry, parameters, fault } = match;
   const { operation, permission } = entry;
@@ -203,7 +203,9 @@ function refusalOfStatus(
   });
   if ([401, 407, 421].includes(status)) return refusal("The node wants another secret");
   const maybe = access === "read" ? "" : "; it may have been carried out";
-  return status >= 500 ? refusal(`The node fails: it answers ${status}${maybe}`) : undefined;
+  return status >= 500
+    ? refusal(`The node failed: it responded with ${status}${maybe}`)
+    : undefined;
 }
 
 /** Makes a body of what has been read of a response, and the rest as it comes. What is cut looks cut. */

@@ -69,7 +69,7 @@ export async function callRpc(node: CalledNode, call: Call, lease: Lease): Promi
   if (!content.bytes) return refuseBody(WRONG_TYPE);
   const text = decodeUtf8(content.bytes);
   const body = text === undefined
-    ? { id: "null", code: CODES.noJson, message: "This is no text in UTF-8" }
+    ? { id: "null", code: CODES.noJson, message: "The body is not UTF-8" }
     // A large one is read after the large ones before it.
     : await inTurn(text.length, () => readRpcBody(text));
   if (isFault(body)) {
@@ -122,7 +122,7 @@ async function checkCall(
   const fail = (refusal: Pick<Refusal, "code" | "message">, data?: object) =>
     id === undefined ? undefined : writeResponse(one, { error: errorOf(refusal, data) });
   const entry = (await node.calls()).methods.get(method);
-  if (!entry) return fail({ code: CODES.noMethod, message: "There is no such method here" });
+  if (!entry) return fail({ code: CODES.noMethod, message: "Unknown method" });
   const { operation } = entry;
   const refusal = await node.guard.reasonAgainst(call, entry, method);
   if (refusal) return fail(refusal, { setting: refusal.setting });
@@ -189,7 +189,7 @@ export async function callMethod(node: CalledNode, call: Call, lease: Lease): Pr
   const methods = operation.isGettable ? ["GET", "POST"] : ["POST"];
   if (!methods.includes(request.method)) {
     const allow = [...methods, "OPTIONS"].join(", ");
-    return problem(405, `This path answers ${allow}`, { allow });
+    return problem(405, `This path allows ${allow}`, { allow });
   }
   const refusal = await node.guard.reasonAgainst(call, entry);
   if (refusal) return refuse(refusal);
@@ -252,7 +252,7 @@ async function paramsOf(
   }
   if (!content.bytes) return new Map();
   const text = decodeUtf8(content.bytes);
-  if (text === undefined) return problem(400, "The content is no text in UTF-8");
+  if (text === undefined) return problem(400, "The content is not UTF-8");
   const params = await inTurn(text.length, () => readParams(text));
   return typeof params === "string" ? params : problem(400, params.message);
 }

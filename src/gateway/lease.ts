@@ -340,7 +340,7 @@ function whyUnread(
 ): string | undefined {
   if (status >= 300 && status < 400) return "The node redirects, which is not followed";
   const coding = headers.get("content-encoding")?.toLowerCase() ?? "identity";
-  if (coding !== "identity") return "The node encodes its answer, though nobody asked for that";
+  if (coding !== "identity") return "The node encodes its response, though nobody asked for that";
   const length = headers.get("content-length") ?? "";
   return /^\d+$/.test(length) && Number(length) > left ? tooLong(limit) : undefined;
 }

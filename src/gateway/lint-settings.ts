@@ -80,7 +80,7 @@ function lintName(
   const moved = foreign("operationId");
   if (moved.length > 0 && !(isOpen && meant.name.length > 0)) {
     const what =
-      "an operationId, which whoever serves the description can give to another operation";
+      "an operationId, which the author of the description can give to another operation";
     found.push([isOpen ? "error" : "warn", `${what}; write ${lines(moved)}`]);
   }
   const [marked] = isOpen ? closed(named) : [];

@@ -182,7 +182,7 @@ function decideOne(
   if (!CALL_METHODS.includes(operation.method)) {
     return refused(`${operation.method} is never forwarded`);
   }
-  if (operation.isStreaming) return refused("its answer does not end, or waits");
+  if (operation.isStreaming) return refused("its response does not end, or waits");
   if (operation.obstacle !== undefined) return refused(operation.obstacle);
   const { open, with_token: withToken } = settings;
   const { access, isForeign } = operation;
@@ -214,7 +214,7 @@ function decideOne(
   if (isRead) return refused("reads are not open");
   if (access === "write") return refused("it may change something; with_token can allow it");
   if (access === "secret") return refused("it shows what is private; with_token can allow it");
-  return refused("nobody says that it only reads; open or with_token can allow it by name");
+  return refused("it has no access mark; open or with_token can allow it by name");
 }
 
 /**

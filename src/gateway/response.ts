@@ -78,7 +78,7 @@ const BUSY: Refusal = {
 /** The refusal if the node's response is not JSON-RPC. */
 export const NONSENSE: Refusal = {
   ...{ status: 502, code: CODES.notReached },
-  message: "The node answers with something else than JSON-RPC",
+  message: "The node's response is not JSON-RPC",
 };
 
 /** The refusal of a protocol upgrade. */
@@ -94,7 +94,7 @@ export function busyNode(
 ): Refusal {
   return {
     ...{ status: 503, code: CODES.busy },
-    message: `The node answers ${status}: it is busy or warming up`,
+    message: `The node responded with ${status}: it is busy or starting`,
     headers: { "retry-after": retryAfterOf(headers) ?? LATER["retry-after"] },
   };
 }
@@ -163,11 +163,13 @@ export function refusalOf(error: unknown, isRead: boolean, timeout: number): Ref
     return refusal(isRead ? status : 502, message + maybe);
   }
   if ((error as Error | undefined)?.name === "TimeoutError") {
-    return refusal(504, `The node gives no whole answer within ${timeout / 1000} s${maybe}`);
+    return refusal(504, `The node did not finish its response within ${timeout / 1000} s${maybe}`);
   }
   const { code, message } = failureOf(error);
   const after = BEFORE.has(code) ? "" : maybe;
-  return refusal(502, `The node cannot be reached: it ${message}${after}`);
+  // The others complete "the node …".
+  const clause = message === "connection refused" ? `cannot be reached: ${message}` : message;
+  return refusal(502, `The node ${clause}${after}`);
 }
 
 /** Headers that are never passed on, though an operation names them. */
@@ -232,7 +234,7 @@ function typeOf(type: string | null): Record<string, string> {
   if (!TYPES.test(known)) {
     return {
       "content-type": "application/octet-stream",
-      "content-disposition": 'attachment; filename="answer"',
+      "content-disposition": 'attachment; filename="response"',
     };
   }
   const charset = parameters.map((parameter) => /^charset="?([\w-]+)"?$/i.exec(parameter)?.[1])

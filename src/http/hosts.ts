@@ -51,7 +51,7 @@ export function createHostGuard(
     if (asked.isServed && !(isElsewhere && !isServed(host))) return undefined;
     return problem(
       421,
-      'This service does not answer for that host name; the setting "hosts" names those it does',
+      'This host name is not served; the setting "hosts" names those that are',
     );
   };
 }

@@ -117,7 +117,7 @@ function statusOfUnknown(
     trials.every(({ errors }) => errors.some(({ message }) => message === common.message));
   if (isSaidByAll) return statusOfError(common);
   return statusOfError(
-    new SourceError("unknown_kind", "answers, but as no kind that is known", {
+    new SourceError("unknown_kind", "responds, but is not a kind of node that Nodeface knows", {
       hint: "set node.kind, or node.kind to none and say in info what is asked",
     }),
   );

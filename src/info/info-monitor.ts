@@ -234,7 +234,7 @@ function remarksOn(plan: Plan, outcomes: ReadonlyMap<string, Outcome>): Map<stri
         remarks.set(name, hint === undefined ? message : `${message} (${hint})`);
       }
     } else if (outcome.omitted.length > 0) {
-      remarks.set(name, `a part of the answer is left out: ${outcome.omitted.join(", ")}`);
+      remarks.set(name, `a part of the response is omitted: ${outcome.omitted.join(", ")}`);
     }
   }
   return remarks;

@@ -98,7 +98,7 @@ export function makeInfo(parts: Parts): { info: Info; omitted: ReadonlyMap<strin
     const isTooMuch = size + length > SIZE_MAX;
     if (isTooMuch || Object.keys(shown).length === KEYS_MAX) {
       const most = isTooMuch ? "64 kB" : `${KEYS_MAX} keys`;
-      omitted.set(quote(key.slice(0, 40)), `is left out: the info has at most ${most}`);
+      omitted.set(quote(key.slice(0, 40)), `is omitted: the info has at most ${most}`);
       continue;
     }
     size += length;

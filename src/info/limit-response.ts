@@ -151,5 +151,5 @@ function nameOf([, ...open]: readonly Open[]): string {
     return String(level === open.length - 1 ? value.length : value.length - 1);
   });
   const pointer = printable(formatPointer(path));
-  return pointer === "" ? "the answer" : shorten(pointer, NAME_LENGTH);
+  return pointer === "" ? "the response" : shorten(pointer, NAME_LENGTH);
 }

@@ -124,7 +124,7 @@ export class Observer {
     return isKnown && !this.#cache.isUnreachable && !this.#cache.gaveNothing;
   }
 
-  /** Takes the node, which has not answered in time, for one that does not answer. */
+  /** Takes the node, which has not responded in time, for one that does not answer. */
   markUnreachable(): void {
     this.#cache.markUnreachable();
   }
@@ -160,7 +160,7 @@ export class Observer {
   #useKind(name: string | undefined): void {
     const { node, kinds, client } = this.#options;
     const kind = name === undefined || name === "none" ? undefined : kinds[name];
-    if (name && name !== "none" && !kind) throw new TypeError(`"${name}" is no kind of node`);
+    if (name && name !== "none" && !kind) throw new TypeError(`"${name}" is not a kind of node`);
     const { url } = node;
     const credentials = url === undefined
       ? undefined

@@ -122,7 +122,7 @@ export function createQuery(context: QueryContext): Query {
         ? resolvePointer((await responses.get(name))?.value, pointer)
         : remembered(name, pointer);
       if (typeof target !== "string") {
-        throw new SourceError("bad_answer", `gives no link at ${link}`);
+        throw new SourceError("bad_answer", `has no link at ${link}`);
       }
       return urlOfLink(target, urlOf(undefined));
     };

@@ -66,7 +66,7 @@ export const DURATION: RegExp = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/;
 /** @throws {TypeError} where it has another form than `500ms`, `2s`, `1m` or `1h` */
 export function milliseconds(duration: Duration): number {
   const [, number, unit] = DURATION.exec(duration) ?? [];
-  if (!number) throw new TypeError(`"${duration}" is no duration such as "2s" or "500ms"`);
+  if (!number) throw new TypeError(`"${duration}" is not a duration such as "2s" or "500ms"`);
   return Number(number) * MILLISECONDS[unit as keyof typeof MILLISECONDS];
 }
 

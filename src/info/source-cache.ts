@@ -90,9 +90,9 @@ export class SourceCache {
     for (const [name, state] of states) if (!state.error) states.set(name, { ...state, held: now });
   }
 
-  /** Takes the node, which has not answered in time, for one that does not answer. */
+  /** Takes the node, which has not responded in time, for one that does not answer. */
   markUnreachable(): void {
-    const error = new SourceError("timeout", "has not answered in time");
+    const error = new SourceError("timeout", "has not responded in time");
     for (const name of namesOf(this.#plan, "vital")) {
       this.#states.set(name, { ...this.get(name), error });
     }

@@ -163,7 +163,7 @@ function outcomeOf({ keep_errors: keepErrors }: JsonRpcSource, response: RpcResp
 
 /** Makes the failure of a response that has neither a result nor an error. */
 export const noResult = (): SourceError =>
-  new SourceError("bad_answer", "gives no result in JSON-RPC", { isForeign: true });
+  new SourceError("bad_answer", "sent no result in JSON-RPC", { isForeign: true });
 
 /** JSON-RPC's code for a method that is not there. */
 const NO_METHOD = -32601;
@@ -179,7 +179,7 @@ export function failureOfRpc(json: string): SourceError {
   const said = startOf(textOf(message) ?? textOf(error) ?? "an error", 1024);
   const number = typeof code === "number" ? code : undefined;
   const words = `${excerpt(said, 80)} (${excerpt(textOf(code) ?? "no code", 20)})`;
-  return new SourceError("bad_answer", `answers: ${words}`, {
+  return new SourceError("bad_answer", `responded with an error: ${words}`, {
     number,
     isAbsent: number === NO_METHOD || NO_METHOD_WORDS.test(said),
   });

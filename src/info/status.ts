@@ -53,7 +53,7 @@ export const STATUS_OF: Readonly<Record<KindStatusCode, Status>> = {
 export const NOT_ASKED: NodeStatus = {
   status: "starting",
   code: "starting",
-  reason: "has not answered yet",
+  reason: "has not responded yet",
 };
 
 /** Blocks that a node may be behind what its peers know of. */
@@ -134,7 +134,7 @@ function statusOfFailures(
 function wrongKind(kind: string, error?: SourceError): SourceError {
   const number = error?.number === undefined ? "" : ` (${error.number})`;
   const seen = error && !error.isAbsent ? `it ${error.message}; ` : "";
-  return new SourceError("wrong_kind", `answers, but not as ${kind} does${number}`, {
+  return new SourceError("wrong_kind", `responds, but not as ${kind} does${number}`, {
     hint: `${seen}node.kind says what is asked; without it the kind is found by asking`,
   });
 }

@@ -52,7 +52,7 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   "x-cost": {
     on: "operation",
     value: "`heavy`",
-    text: "It may keep a node busy for seconds, or answer with megabytes: one at a time",
+    text: "It may keep a node busy for seconds, or respond with megabytes: one at a time",
   },
   "x-streaming": {
     on: "operation",

@@ -14,7 +14,7 @@ export interface Metric {
 
 /** The metrics in the order in which they are written: the node's, then ours. */
 const TABLE = {
-  node_up: { type: "gauge", help: "Whether the node answers" },
+  node_up: { type: "gauge", help: "1 if the node responds, 0 if not" },
   node_status: {
     type: "gauge",
     help: "1 for the status of the node, 0 for the others",
@@ -43,7 +43,7 @@ const TABLE = {
   },
   nodeface_requests_total: {
     type: "counter",
-    help: "Answers by the template of their path; other is what no path fits",
+    help: "Responses by the template of their path; other is what no path matches",
     labels: ["route", "status"],
   },
   nodeface_node_queries_total: {

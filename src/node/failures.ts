@@ -77,7 +77,7 @@ export const ABSENT: readonly number[] = [404, 405, 501];
 
 /** The failure of a response whose status is not one of success. */
 export function failureOfStatus(status: number): SourceError {
-  return new SourceError("bad_answer", `answers ${status}`, {
+  return new SourceError("bad_answer", `responded with ${status}`, {
     number: status,
     isAbsent: ABSENT.includes(status),
   });
@@ -129,11 +129,11 @@ const MEANINGS: readonly Meaning[] = [
     "does not speak TLS; try http://",
   ],
   [/^(EPROTO|ERR_SSL_|ERR_TLS_)/, "tls", "breaks off the TLS handshake"],
-  [/^HPE_/, "bad_answer", "does not answer in HTTP"],
+  [/^HPE_/, "bad_answer", "does not speak HTTP"],
   [
     /^(ECONNRESET|EPIPE|ECONNABORTED|ERR_SOCKET_CLOSED)/,
     "reset",
-    "closed the connection without an answer",
+    "closed the connection without a response",
   ],
 ];
 

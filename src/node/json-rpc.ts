@@ -92,7 +92,7 @@ export function readRpcError(text: string, depthMax: number): RpcError {
   // Some nodes of JSON-RPC 1 answer with a text.
   const message = text.startsWith('"')
     ? text
-    : read("message", "string", "number") ?? '"The node answers with an error"';
+    : read("message", "string", "number") ?? '"The node responded with an error"';
   return {
     code: code !== undefined && code.length <= CODE_MAX ? code : undefined,
     message: shorten(message.startsWith('"') ? JSON.parse(message) : message, MESSAGE_MAX),

@@ -75,7 +75,7 @@ export async function requestText(
     // Ends what is left of the response, and its connection.
     stop();
     if (isLate) {
-      throw new SourceError("timeout", `gives no whole answer within ${formatTime(timeout)}`);
+      throw new SourceError("timeout", `did not finish its response within ${formatTime(timeout)}`);
     }
     if (signal.aborted) throw new SourceError("timeout", "is no longer asked");
     throw withScheme(failureOf(error), request.url);
@@ -105,7 +105,7 @@ async function readText({ response, refusal }: Exchanged, url: string): Promise<
   const coding = headers.get("content-encoding")?.toLowerCase() ?? "identity";
   if (coding !== "identity") {
     const name = excerpt(startOf(coding, 400), 40);
-    throw new SourceError("bad_answer", `packs its answer (${name})`);
+    throw new SourceError("bad_answer", `encodes its response (${name})`);
   }
   const text = await decode(response);
   if (status === 400 && WANTS_TLS.test(text)) {
@@ -143,7 +143,7 @@ async function decode(response: NodeResponse): Promise<string> {
     }
   } catch (error) {
     const failure = failureOf(error);
-    throw failure.code === "reset" ? new SourceError("reset", "broke off its answer") : failure;
+    throw failure.code === "reset" ? new SourceError("reset", "broke off its response") : failure;
   }
   return text + decoder.decode();
 }

@@ -196,7 +196,7 @@ export function limitDiagnostics(all: readonly Diagnostic[], omittedCount: numbe
   const kept = all.slice(0, LIMITS.findings);
   const omitted = omittedCount + all.length - kept.length;
   if (omitted === 0) return kept;
-  const stand = diagnosticOf(all[0]!.file, "note", "there is more to be found, which is not told");
+  const stand = diagnosticOf(all[0]!.file, "note", "there are more, which are not listed");
   return [...kept, { ...stand, ...omitted > 1 && { more: omitted - 1 } }];
 }
 

@@ -99,7 +99,7 @@ async function readUrl(
       if (response.status === 304 && stamp !== undefined) return undefined;
       if (!response.ok) {
         await response.body?.cancel();
-        throw new ReadError(`the server answers ${response.status}`);
+        throw new ReadError(`the server responded with ${response.status}`);
       }
       const { body } = response;
       const bytes = body ? await gatherBytes(body, LIMITS.json) : new Uint8Array();

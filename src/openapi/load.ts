@@ -153,7 +153,7 @@ function checkVersion(document: unknown): { place: string[]; message: string } |
   const { openapi, swagger, openrpc } = document;
   if (openapi === undefined && swagger === undefined && openrpc !== undefined) {
     if (OPENRPC_VERSION.test(textOf(openrpc) ?? "")) return undefined;
-    const message = `${excerpt(formatJson(openrpc))} is no version that is known; ` +
+    const message = `${excerpt(formatJson(openrpc))} is an unknown version; ` +
       'there is "openrpc" 1, as in "1.3.2"';
     return { place: ["openrpc"], message };
   }
@@ -164,7 +164,7 @@ function checkVersion(document: unknown): { place: string[]; message: string } |
   const place = [openapi === undefined && swagger !== undefined ? "swagger" : "openapi"];
   const message = openapi === undefined && swagger === undefined
     ? `says nowhere that it is an OpenAPI or OpenRPC description; ${known}`
-    : `${excerpt(formatJson(openapi ?? swagger))} is no version that is known; ${known}`;
+    : `${excerpt(formatJson(openapi ?? swagger))} is an unknown version; ${known}`;
   return { place, message };
 }
 

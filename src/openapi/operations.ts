@@ -87,7 +87,7 @@ export function checkOperations(document: Json, diagnostics: Diagnostics): Json 
     const all = Object.entries(objectOf(item[FURTHER]));
     if (all.length <= LIMITS.inherited) return item;
     const message =
-      `a path has more than ${LIMITS.inherited} further operations; the others are left out`;
+      `a path has more than ${LIMITS.inherited} further operations; the others are omitted`;
     diagnostics.add("error", message, () => [...path, FURTHER]);
     return { ...item, [FURTHER]: Object.fromEntries(all.slice(0, LIMITS.inherited)) };
   };
@@ -102,7 +102,7 @@ export function checkOperations(document: Json, diagnostics: Diagnostics): Json 
         return operation;
       }
       const id = nameOf(operationId);
-      const message = `the operationId ${id} is that of ${first} as well; it is left out`;
+      const message = `the operationId ${id} is that of ${first} as well; it is omitted`;
       diagnostics.add("note", message, () => [...path, ...keys, "operationId"]);
       return rest;
     });
@@ -169,7 +169,7 @@ export function checkOperations(document: Json, diagnostics: Diagnostics): Json 
   const schemes = listOf(document.security).flatMap((one) => Object.keys(objectOf(one)));
   if (schemes.length > LIMITS.inherited) {
     const message =
-      `"security" of the whole names more than ${LIMITS.inherited} schemes; it is left out`;
+      `"security" of the whole names more than ${LIMITS.inherited} schemes; it is omitted`;
     diagnostics.add("error", message, () => ["security"]);
     delete checked.security;
   }

@@ -222,7 +222,7 @@ function validateMember(
   }
   // What is no URL may hold some, with their passwords.
   const isOmitted = rule.shape !== undefined || rule.type === "url" || rule.type === "host";
-  const message = `${name} ${misfit}${isOmitted ? "; it is left out" : ""}`;
+  const message = `${name} ${misfit}${isOmitted ? "; it is omitted" : ""}`;
   return { severity, message, isOmitted };
 }
 
@@ -236,14 +236,14 @@ function withoutLoginIn(type: string, text: string): string {
 
 /** Everyone may read what is served, and messages. */
 const LOGIN: MemberDiagnostic = {
-  message: "a user and a password in a URL are left out: everyone may read what is served",
+  message: "a user and a password in a URL are omitted: everyone may read what is served",
   severity: "note",
 };
 
 function validateKey(shape: Shape, key: string): MemberDiagnostic | undefined {
   const [form, words] = KEYS[shape] ?? [];
   if (!form || form.test(key) || (key.startsWith("x-") && !shape.startsWith("{"))) return undefined;
-  const message = `${nameOf(key)} ${words}; it is left out`;
+  const message = `${nameOf(key)} ${words}; it is omitted`;
   return { severity: "error", message, isOmitted: true };
 }
 
@@ -262,7 +262,7 @@ function unknownMember(
   // Nothing in it is looked at, and some version has references and operations there.
   const isOmitted = isKeyword(key);
   const message = `${withArticle(nameOfShape(shape))} of ${name} has no ${nameOf(key)}` +
-    (isOmitted ? "; it is left out" : "") + didYouMean(meant);
+    (isOmitted ? "; it is omitted" : "") + didYouMean(meant);
   return { severity: "note", message, isOmitted };
 }
 

@@ -98,7 +98,7 @@ function compose(text: string, diagnostics: Diagnostics): Document.Parsed | unde
     diagnostics.add(
       isFatal ? "fatal" : "note",
       !isFatal && code === "TAG_RESOLVE_FAILED"
-        ? `the tag ${tag} is not known and is passed over`
+        ? `the tag ${tag} is unknown and ignored`
         : `is not YAML: ${message}`,
       () => offset,
     );
@@ -271,7 +271,7 @@ function build(
         continue;
       }
       if (key === undefined) {
-        const message = "this key is no single value, as JSON has them; it is left out";
+        const message = "this key is not a single value, as JSON requires; it is omitted";
         diagnostics.add("error", message, () => offset);
         continue;
       }
@@ -296,7 +296,7 @@ function build(
   const sourcesOf = (value: unknown, offset: number): Json[] => {
     const sources = Array.isArray(value) ? value : [value];
     if (!sources.every((source) => offsets.has(source) && !Array.isArray(source))) {
-      const message = "<< merges an object, or a list of objects; it is left out";
+      const message = "<< merges an object, or a list of objects; it is omitted";
       diagnostics.add("error", message, () => offset);
       return [];
     }

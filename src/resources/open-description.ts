@@ -35,7 +35,7 @@ const PATIENCE_FOUND = 3000;
 
 /**
  * Opens the description. Resolves when there is something to show, and that is soon: our own operations are shown
- * while a large description is read, or a node has not answered yet.
+ * while a large description is read, or a node has not responded yet.
  *
  * @param beside the node, where nobody has named a description
  * @param icons those of the page

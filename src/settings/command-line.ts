@@ -69,7 +69,7 @@ export const CLI_OPTIONS: {
   url: {
     key: "node.url",
     schema: NODE_URL,
-    text: "where the node answers, such as http://127.0.0.1:8545",
+    text: "the node's URL, such as http://127.0.0.1:8545",
     example: "http://127.0.0.1:8545",
     variables: ["NODEFACE_URL"],
     argument: "NODE_URL",
@@ -135,7 +135,7 @@ export const CLI_OPTIONS: {
   metrics: {
     key: "metrics",
     schema: SWITCH,
-    text: "answer /v1/metrics, for Prometheus",
+    text: "serve /v1/metrics, for Prometheus",
     default: "false",
     example: "true",
     flag: "metrics",

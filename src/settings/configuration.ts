@@ -55,8 +55,8 @@ export function allowed(entry: Schema<string>, entries: string): Schema<readonly
 }
 
 export const HOSTS: Schema<Hosts | undefined> = s.setting(allowed(t.HOST_NAME, "host names"), {
-  text: "The host names that are answered for, besides loopback names and IP addresses. " +
-    'Others are refused with 421. "*" answers for any',
+  text: "The host names that are served, besides loopback names and IP addresses. " +
+    'Others are refused with 421. "*" serves any',
   default: "[]",
   example: "[node.example]",
 });
@@ -69,7 +69,7 @@ export const CORS: Schema<Cors | undefined> = s.setting(allowed(t.ORIGIN, "origi
 
 export const METRICS: Schema<boolean | undefined> = s.setting(s.BOOLEAN, {
   ...CLI_OPTIONS.metrics,
-  text: "Whether /v1/metrics is answered, for Prometheus",
+  text: "If true, /v1/metrics is served, for Prometheus",
 });
 
 export const PAGE: About = {

@@ -132,7 +132,7 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
       example: "5s",
     }),
     stale: s.setting(t.AGE, {
-      text: "How long last known values are shown when the node stops answering",
+      text: "The time for which last known values are shown when the node stops responding",
       default: DEFAULTS.stale,
       example: "2m",
     }),
@@ -207,5 +207,5 @@ export function explainSource(
   if (names.includes(name)) return undefined;
   const meant = didYouMean(nearest(name, names)) ||
     (told.length > 0 ? `; there are ${told.join(", ")}` : "");
-  return `names the source ${describeValue(name)}, which is not there${meant}`;
+  return `names the source ${describeValue(name)}, which does not exist${meant}`;
 }

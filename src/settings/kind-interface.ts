@@ -142,7 +142,7 @@ export function diagnosticsOfInterface(kind: unknown): Diagnostic[] {
 }
 
 /** The clauses on what becomes of a wrong part where it is served: a kind has to be right. */
-const CONSEQUENCE = /; (?:it is left out|[^;]* is (?:put there|taken for )[^;]*)/;
+const CONSEQUENCE = /; (?:it is omitted|[^;]* is (?:put there|taken for )[^;]*)/;
 
 function diagnosticsOfPart(key: string, part: Json, version: Json): Diagnostic[] {
   const diagnosticAt = (path: readonly string[], message: string, more = 0): Diagnostic => ({

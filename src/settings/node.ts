@@ -73,7 +73,7 @@ export function nodeSettings(
   return {
     url: setting(NODE_URL, {
       ...CLI_OPTIONS.url,
-      text: "Where the node answers, with http: or https:",
+      text: "The node's URL, with http: or https:",
     }),
     public_url: setting(NODE_URL, {
       text: "Where pages reach the node. It takes the place of the servers of its description",
@@ -92,7 +92,7 @@ export function nodeSettings(
         }),
       }),
       {
-        text: "Whom to trust besides, where the node answers with https:",
+        text: "Certificate authorities to trust besides, for https:",
         default: "the authorities that the runtime trusts",
         example: "{ ca_file: ~/.node/ca.pem }",
       },

@@ -54,7 +54,7 @@ explorer("Test Request and Send give this service's own answer", async () => {
   await page.getByText(info.started_at).waitFor();
 });
 
-explorer("an answer of HTML is shown as text, which no policy has to stop", async () => {
+explorer("a response of HTML is shown as text, which no policy has to stop", async () => {
   await page.locator("#scalar").getByRole("link", { name: "Open the explorer" }).first().click();
   await send(page, "/v1/spec");
   await page.getByText("<!DOCTYPE html>").first().waitFor();

@@ -15,7 +15,7 @@ const LONG = 1234567890123456789012345678901234567890n;
 /** What the node says in each state, and what the header then says of it. */
 const STATES: [info: Record<string, unknown>, shown: string][] = [
   [NODE, "In sync"],
-  [{ ...ANSWERS, head_at: "2026-01-31T08:14:41Z" }, "Answers"],
+  [{ ...ANSWERS, head_at: "2026-01-31T08:14:41Z" }, "Online"],
   [{ name: "nodeface", version: "0.2.0", status: "ok" }, "Running"],
   [{ name: NODE.name, status: "starting", status_reason: "loading its blocks" }, "Starting"],
   [
@@ -40,7 +40,7 @@ const STATES: [info: Record<string, unknown>, shown: string][] = [
       status_reason: "connection refused",
       updated_at: "2026-01-31T08:15:00.123Z",
     },
-    "Not answering",
+    "Not responding",
   ],
   [{ name: NODE.name, status: "unreachable", status_reason: "connection refused" }, "Unreachable"],
 ];

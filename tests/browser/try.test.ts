@@ -265,7 +265,7 @@ tries(
       const { text, line } = await sendForm(operation);
       assert.match(line, "300.0 kB");
       assert.ok(text.length < 110_000 && !text.includes("needle"));
-      await operation.getByRole("searchbox", { name: "Find in the answer" }).fill("NEEDLE");
+      await operation.getByRole("searchbox", { name: "Find in the response" }).fill("NEEDLE");
       await operation.getByText("Line 20001").waitFor();
       const found = operation.locator(".answer mark");
       assert.is(await found.innerText(), "needle");
@@ -282,7 +282,7 @@ tries("what is no text, and nothing at all, are answers too", () =>
   inPage(async (page) => {
     await openForm(operationAt(page, "octets"));
     await sendForm(operationAt(page, "octets"));
-    await operationAt(page, "octets").getByRole("link", { name: "The whole answer, 3 bytes" })
+    await operationAt(page, "octets").getByRole("link", { name: "The whole response, 3 bytes" })
       .waitFor();
     await openForm(operationAt(page, "nothing"));
     const { status, text } = await sendForm(operationAt(page, "nothing"));
@@ -333,7 +333,7 @@ tries(
       const operation = operationAt(page, "elsewhere");
       await openForm(operation);
       const { line } = await sendForm(operation);
-      assert.match(line, "No answer: the server cannot be reached");
+      assert.match(line, "No response: the server cannot be reached");
     }),
 );
 

@@ -40,7 +40,7 @@ export async function bundleFiles(
     const name = url.href.replace(FOLDER, "");
     asked.push(name);
     const to = moved[name] ?? name;
-    if (!Object.hasOwn(files, to)) throw new ReadError("there is no such file");
+    if (!Object.hasOwn(files, to)) throw new ReadError("no such file");
     const content = files[to];
     const isJson = typeof content !== "string";
     const bytes = new TextEncoder().encode(isJson ? JSON.stringify(content) : content);

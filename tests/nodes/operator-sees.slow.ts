@@ -57,7 +57,7 @@ testWhere(
       ], ports[i]![0]!);
     }));
     const service = await bench.service([daemons[0]!.url]);
-    assert.is((await reaches(service, "ok")).header, "Answers");
+    assert.is((await reaches(service, "ok")).header, "Online");
     await daemons[1]!.stop("SIGKILL");
     await daemons[2]!.stop("SIGKILL");
     const { reason, health } = await reaches(service, "degraded", "no_leader");
@@ -213,7 +213,7 @@ testWhere(
     const config = await bench.config("c.yaml", { node, info: { stale: "1s" } });
     const drops = await bench.service(["--config", config]);
     for (const service of [keeps, drops]) {
-      assert.is((await reaches(service, "ok")).header, "Answers");
+      assert.is((await reaches(service, "ok")).header, "Online");
     }
     const before = await infoOf(keeps);
     await daemon.stop("SIGKILL");

@@ -103,7 +103,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     seen: {
       status: "starting",
       code: "starting",
-      reason: "has not answered yet",
+      reason: "has not responded yet",
       health: 503,
       header: "Starting",
     },
@@ -124,7 +124,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   "ok, of a kind that cannot tell whether it is in sync": {
     node: played(() => recorded("nats")),
-    seen: { status: "ok", code: undefined, reason: undefined, health: 200, header: "Answers" },
+    seen: { status: "ok", code: undefined, reason: undefined, health: 200, header: "Online" },
   },
   "syncing": {
     node: played(() => litecoin({ initialblockdownload: true })),
@@ -253,7 +253,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     seen: {
       status: "degraded",
       code: "wrong_kind",
-      reason: /^answers, but not as bitcoin does/,
+      reason: /^responds, but not as bitcoin does/,
       health: 503,
       header: "Needs attention",
     },
@@ -263,7 +263,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     seen: {
       status: "degraded",
       code: "unknown_kind",
-      reason: "answers, but as no kind that is known",
+      reason: "responds, but is not a kind of node that Nodeface knows",
       health: 503,
       header: "Needs attention",
     },
@@ -340,7 +340,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     seen: {
       status: "degraded",
       code: "wrong_kind",
-      reason: /^answers, but not as ethereum does$/,
+      reason: /^responds, but not as ethereum does$/,
       health: 503,
       header: "Needs attention",
     },
@@ -350,7 +350,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     seen: {
       status: "degraded",
       code: "wrong_kind",
-      reason: /^answers, but not as ethereum does \(501\)$/,
+      reason: /^responds, but not as ethereum does \(501\)$/,
       health: 503,
       header: "Needs attention",
     },
@@ -364,7 +364,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     seen: {
       status: "degraded",
       code: "bad_answer",
-      reason: /does not answer in HTTP/,
+      reason: /does not speak HTTP/,
       health: 503,
       header: "Needs attention",
     },
@@ -376,7 +376,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     seen: {
       status: "degraded",
       code: "bad_answer",
-      reason: /does not answer in HTTP/,
+      reason: /does not speak HTTP/,
       health: 503,
       header: "Needs attention",
     },

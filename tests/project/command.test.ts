@@ -16,10 +16,10 @@ import { infoOf, until } from "../nodes/_daemon.ts";
 const WRONG: [args: string[], env: Record<string, string>, complaint: string][] = [
   [["--bogus"], {}, 'unknown option "--bogus"; see nodeface --help'],
   [["check"], {}, "no node is named, as in nodeface check http://127.0.0.1:8545"],
-  [["--spec", "/none.yaml"], {}, "--spec names /none.yaml: there is no such file"],
-  [["check", "--spec", "/none.yaml"], {}, "--spec names /none.yaml: there is no such file"],
+  [["--spec", "/none.yaml"], {}, "--spec names /none.yaml: no such file"],
+  [["check", "--spec", "/none.yaml"], {}, "--spec names /none.yaml: no such file"],
   [["kinds", "xyz"], {}, 'unknown kind "xyz"; see nodeface kinds'],
-  [["--config", "/none"], {}, "/none: there is no such file"],
+  [["--config", "/none"], {}, "/none: no such file"],
   [[], { PORT: "http" }, 'PORT must be a whole number from 0 to 65535, not "http"'],
 ];
 
@@ -199,7 +199,7 @@ for (
   const [what, args, code, trouble] of [
     ["trouble", ["check", "http://127.0.0.1:2"], 1, /^the node is unreachable: /],
     ["wrong arguments", ["check", "--prot", "80"], 2, /^unknown option "--prot"/],
-    ["a wrong configuration", ["check", "--config", "/none"], 2, /there is no such file$/],
+    ["a wrong configuration", ["check", "--config", "/none"], 2, /no such file$/],
   ] as const
 ) {
   json(`prints one object and ends with ${code} where there is ${what}`, async () => {

@@ -164,7 +164,7 @@ systemd("the environment that it shows is what the command reads", async () => {
   };
   const { node, command } = await readConfig([], env, {
     read,
-    readBytes: () => Promise.reject(new Error("there is no such file")),
+    readBytes: () => Promise.reject(new Error("no such file")),
     find: () => Promise.resolve(),
     isThere: () => Promise.resolve(false),
   });
