@@ -6,7 +6,6 @@
  * @module
  */
 import { type Bytes, joinBytes } from "./bytes.ts";
-import { CREDENTIALS_DIRECTORY, expandPath, isCredential } from "./expand-path.ts";
 import { withTimeout } from "./with-timeout.ts";
 
 /** Why a file cannot be read or a program cannot be run; the message completes a sentence about it. */
@@ -92,7 +91,7 @@ export function readVariable(name: string): string | undefined {
 /**
  * The URL of a file.
  *
- * @param path absolute, relative to the working directory, or as `expandPath` knows it
+ * @param path absolute, relative to the working directory, or one that `isAnchored`
  * @throws {PlatformError} if the runtime has no files
  */
 export async function fileUrl(path: string): Promise<URL> {
@@ -351,10 +350,26 @@ export function parentThread(): {
   };
 }
 
+/** The variable that systemd sets for a unit with credentials (systemd.exec, section Credentials). */
+export const CREDENTIALS_DIRECTORY = "CREDENTIALS_DIRECTORY";
+
+const CREDENTIALS = /^\$(?:CREDENTIALS_DIRECTORY|\{CREDENTIALS_DIRECTORY\})(?=\/)/;
+const HOME = /^~(?=\/)/;
+
+/** Tells whether a path begins with the home directory or that of systemd's credentials, so that it is absolute. */
+export function isAnchored(path: string): boolean {
+  return HOME.test(path) || CREDENTIALS.test(path);
+}
+
+/** Puts the directory in place of its name. */
 function expand(path: string): string {
-  const expanded = expandPath(path, readVariable);
-  if (isCredential(expanded)) throw new PlatformError(`$${CREDENTIALS_DIRECTORY} is not set`);
-  return expanded;
+  if (CREDENTIALS.test(path)) {
+    const folder = readVariable(CREDENTIALS_DIRECTORY);
+    if (!folder) throw new PlatformError(`$${CREDENTIALS_DIRECTORY} is not set`);
+    return path.replace(CREDENTIALS, () => folder);
+  }
+  const home = HOME.test(path) ? readVariable("HOME") ?? readVariable("USERPROFILE") : undefined;
+  return home ? path.replace(HOME, () => home) : path;
 }
 
 function withoutFiles(): never {

@@ -6,7 +6,7 @@
  */
 import { open, unlink } from "node:fs/promises";
 import { dirname, isAbsolute, relative } from "node:path";
-import { isAnchored } from "../expand-path.ts";
+import { isAnchored } from "../platform.ts";
 import { VERSION } from "../generated/build-info.js";
 import { KINDS } from "../generated/kinds.js";
 import type { NodeStatus } from "../info/status.ts";

@@ -19,7 +19,7 @@ import {
   visit,
   type YAMLError,
 } from "yaml";
-import { isAnchored } from "../expand-path.ts";
+import { isAnchored } from "../platform.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { kindSchema } from "../settings/kind.ts";
 import { type Diagnostic, formatDiagnostic, readValue } from "../settings/schema.ts";

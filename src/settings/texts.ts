@@ -4,7 +4,7 @@
  * @module
  */
 import * as v from "valibot";
-import { CREDENTIALS_DIRECTORY, isAnchored } from "../expand-path.ts";
+import { CREDENTIALS_DIRECTORY, isAnchored } from "../platform.ts";
 import { bytesOf, SIZE_FORM } from "../gateway/policy.ts";
 import { KIND_ALIASES, KIND_NAMES } from "../generated/kind-names.js";
 import { DURATION, milliseconds, RESERVED_KEYS } from "../info/settings.ts";
