@@ -130,7 +130,7 @@ export function createApp(checked: CheckedOptions): App {
   const { meters, log } = options;
   const resources = createResources(options);
   const prefix = createPrefix(options.prefix);
-  const guard = createHostGuard(options.hosts);
+  const hostGuard = createHostGuard(options.hosts);
   const ownPolicy = createCorsPolicy(options.cors);
 
   const fail = (error: unknown, request: Request): Response => {
@@ -153,7 +153,7 @@ export function createApp(checked: CheckedOptions): App {
   const router = Router<Request, [Routing]>({
     before: [
       (request, { target, path }) => {
-        const refusal = guard(request, target);
+        const refusal = hostGuard(request, target);
         if (refusal) return refusal;
         return hasExtraSlash(path) ? notFound() : undefined;
       },

@@ -50,7 +50,7 @@ const DOCUMENT = "the path of a file, a URL, none, an OpenAPI document, or an ob
 
 const TEXT_OF_DOCUMENT = s.object({
   text: s.needed(v.string("the description as text"), { text: "The description itself" }),
-  name: s.setting(t.LINE, { text: "What it is called; .json for JSON" }),
+  name: s.setting(t.LINE, { text: "Its name; .json for JSON" }),
 });
 
 const VERSION = v.optional(v.string('a version such as "3.1.1"'));
@@ -177,7 +177,7 @@ export function optionsSchema(own: readonly string[] = []): Schema<ReadOptions> 
     hosts: HOSTS,
     cors: CORS,
     prefix: s.setting(t.PREFIX, {
-      text: "The path under which visitors find the service",
+      text: "The path of the service as clients see it",
       default: '""',
     }),
     description: s.setting(DESCRIPTION, CLI_OPTIONS.spec),
@@ -202,13 +202,13 @@ export function optionsSchema(own: readonly string[] = []): Schema<ReadOptions> 
       text: "Further operations, which the description and the explorer show as well",
     }),
     document: s.setting(DOCUMENT_PARTS, {
-      text: "What the description says besides its operations, as OpenAPI writes it",
+      text: "The other members of the description, as OpenAPI writes them",
     }),
     startedAt: s.setting(v.date("a Date, such as new Date()"), {
-      text: "When the service started",
+      text: "The time at which the service started",
     }),
     log: s.setting(s.callback(), {
-      text: "Is told what an operator should know: of the node, its description, and errors",
+      text: "Receives messages for the operator: on the node, its description, and errors",
     }),
     logCalls: s.setting(s.word(LOG_CALLS), CLI_OPTIONS.logCalls),
   };

@@ -33,7 +33,7 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
    */
   cors?: Cors | undefined;
   /**
-   * The path under which visitors find the service, such as `/deep/node`. A host's router may take it off
+   * The path of the service as clients see it, such as `/deep/node`. A host's router may take it off
    * before the request comes here, or leave it. Routers of Fetch that take it off need it said here, or
    * the redirect from the mount itself is wrong.
    *

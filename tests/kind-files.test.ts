@@ -467,7 +467,7 @@ kinds(
         assert.match(url, /\/(blob|tree)\/([0-9a-f]{7,40}|v?[0-9][0-9.]*)(\/|$)|\/v\/[0-9.]+$/);
         assert.ok(formatKinds(name).includes(url), url);
       }
-      assert.match(formatKinds(name), tried ?? "not tried against a real node");
+      assert.match(formatKinds(name), tried ?? "not tested with a real node");
     }
   },
 );

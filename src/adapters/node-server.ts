@@ -213,7 +213,7 @@ class MessageRequest extends SrvxRequest implements ServedRequest {
     return this.#gone ??= this.#watch();
   }
 
-  get readParts(): ServedRequest["readParts"] {
+  get readChunks(): ServedRequest["readChunks"] {
     const message = this.#message;
     // srvx knows these.
     if (/^(?:GET|HEAD)$/.test(this.method) || "rawBody" in message) return undefined;

@@ -42,7 +42,7 @@ function origin({ written_from: sources = [], tried }: Kind): string {
   if (sources.length === 0) return "";
   const trial = tried
     ? `What reads was tried against ${tried}`
-    : "It was not tried against a real node";
+    : "It was not tested with a real node";
   const lines = sources.map((url) => `#   ${url}\n`).join("");
   return `# What it can do was written from these. ${trial}.\n${lines}`;
 }

@@ -75,7 +75,7 @@ const WITHOUT_SCRIPT =
 
 /** The meaning of marks, in the order of the legend. */
 const LEGEND = {
-  read: "changes nothing, and shows what anybody may see",
+  read: "reads public data",
   write: "may change something",
   private: "changes nothing, and shows what is private",
   heavy: "may keep the node busy for seconds",

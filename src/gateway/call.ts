@@ -5,7 +5,7 @@
  * @module
  */
 import { type Bytes, createCollector, isInTinyParts, joinBytes } from "../bytes.ts";
-import { namesContent, type ReadParts, type ServedRequest } from "../http/request.ts";
+import { namesContent, type ReadChunks, type ServedRequest } from "../http/request.ts";
 import type { RequestContent } from "../node/client.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { LightSignal, type Signal } from "../with-timeout.ts";
@@ -100,15 +100,15 @@ export async function readContent(
   const type = (headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
   const isTaken = types.includes(type);
   if (!isTaken && namesContent(request)) return wrongType;
-  const { readParts = readerOf(request) } = request;
-  if (!readParts) {
+  const { readChunks = readerOf(request) } = request;
+  if (!readChunks) {
     content.isRead = true;
     return NO_CONTENT;
   }
   const said = Number(headers.get("content-length") ?? 0);
   // HTTP/2 and a host's own requests need no length: nothing is of any type.
   const most = isTaken ? BODY_MAX : 0;
-  const bytes = said > most ? TOO_LARGE : await readBody(readParts, most, grow);
+  const bytes = said > most ? TOO_LARGE : await readBody(readChunks, most, grow);
   if ("status" in bytes) return !isTaken && bytes.status === 413 ? wrongType : bytes;
   content.isRead = true;
   return bytes.byteLength === 0 ? NO_CONTENT : { bytes, type: isTaken ? type : undefined };
@@ -131,7 +131,7 @@ const FULL: Refusal = {
 };
 
 /** Reads the stream of a request. */
-function readerOf({ body }: Request): ReadParts | undefined {
+function readerOf({ body }: Request): ReadChunks | undefined {
   return body === null ? undefined : async (take, stop) => {
     const reader = body.getReader() as ReadableStreamDefaultReader<Bytes>;
     // Not at once: Node 20 fails as a whole where what it was about to hand over is cancelled.
@@ -146,7 +146,7 @@ function readerOf({ body }: Request): ReadParts | undefined {
 }
 
 async function readBody(
-  readParts: ReadParts,
+  readChunks: ReadChunks,
   most: number,
   grow: Grow,
 ): Promise<Bytes | Refusal> {
@@ -166,7 +166,7 @@ async function readBody(
     return reason === undefined;
   };
   try {
-    await readParts(take, stop);
+    await readChunks(take, stop);
   } catch {
     reason ??= BROKEN;
   }

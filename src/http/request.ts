@@ -14,14 +14,14 @@ export interface ServedRequest extends Request {
   /** Is aborted when the client leaves, as `signal`, which costs more. */
   readonly gone?: Signal | undefined;
   /** Reads the content without `body`, a stream of the platform, which costs more. */
-  readonly readParts?: ReadParts | undefined;
+  readonly readChunks?: ReadChunks | undefined;
 }
 
 /**
  * Reads a content part by part, up to its end, or until `take` wants no more or `stop` is aborted. Rejects where it
  * breaks off.
  */
-export type ReadParts = (take: (part: Bytes) => boolean, stop: Signal) => Promise<void>;
+export type ReadChunks = (take: (part: Bytes) => boolean, stop: Signal) => Promise<void>;
 
 /** A parsed request target (RFC 9112, section 3.2). */
 export interface RequestTarget {

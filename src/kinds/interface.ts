@@ -62,7 +62,7 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   "x-since": {
     on: "operation",
     value: 'a version, as in `"0.19"`',
-    text: "The first version of the node that has it; those without it had it before",
+    text: "The first version of the node that has it; without this mark, all versions have it",
   },
   "x-software": {
     on: "operation",
@@ -74,12 +74,12 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   "x-common": {
     on: "operation",
     value: "`true`",
-    text: "What a client developer uses in the first hour: shown before the others",
+    text: "For what a client developer uses in the first hour: shown before the others",
   },
   "x-auth": {
     on: "operation",
     value: "`none`",
-    text: "It is called without the node's secret, where that would show more than anybody may see",
+    text: "It is called without the node's secret, which would show private data",
   },
   "x-multi-segment": {
     on: "parameter",

@@ -131,7 +131,7 @@ export interface KindAuth {
    * has logged in what it shows nobody else.
    */
   reads?: "none" | undefined;
-  /** The setting that helps where there are no such files, as in a configuration. */
+  /** An example of node.auth, for when there are no such files, as in a configuration. */
   example?: AuthFile | undefined;
 }
 
@@ -235,7 +235,7 @@ export interface Kind extends KindInterface {
   title: string;
   /** The URL where such a node listens as a rule: for people alone, it is never asked there by itself. */
   url: string;
-  /** Names of programs and networks that people give in place of the kind. */
+  /** Names of programs and networks that stand for the kind. */
   aliases?: readonly string[] | undefined;
   /**
    * The place where it describes its own interface: a path below the node's URL, to OpenAPI or Swagger, or a method of
@@ -254,6 +254,6 @@ export interface Kind extends KindInterface {
   health: KindHealth;
   /** The URLs of what its operations were written from: a file or a folder, at a version. */
   written_from?: readonly string[] | undefined;
-  /** The node that what reads was tried against, with its version, such as `hsd 8.0.0`. */
+  /** The node that its reads were tested with, and its version, such as `hsd 8.0.0`. */
   tried?: string | undefined;
 }

@@ -77,7 +77,7 @@ export const CLI_OPTIONS: {
   kind: {
     key: "node.kind",
     schema: KIND_OR_FILE,
-    text: "what kind of node it is; a file for one of your own",
+    text: "the kind of the node, or the file of a kind of your own",
     default: "found by asking",
     example: "bitcoin",
     flag: "kind",
@@ -125,7 +125,7 @@ export const CLI_OPTIONS: {
   forward: {
     key: "forward",
     schema: word(FORWARDS, undefined, FORWARD_ALIASES),
-    text: "what may be called at the node through this service: off, or reads",
+    text: "the calls of the node that are forwarded: off, or reads",
     default: "off",
     example: "reads",
     flag: "forward",
@@ -156,7 +156,7 @@ export const CLI_OPTIONS: {
   logCalls: {
     key: "log_calls",
     schema: word(LOG_CALLS),
-    text: "which calls of the node are a line of the log, on standard error: failed, all or off",
+    text: "log calls of the node on standard error: failed, all or off",
     default: "failed",
     example: "all",
     flag: "log-calls",

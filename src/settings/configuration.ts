@@ -73,10 +73,10 @@ export const METRICS: Schema<boolean | undefined> = s.setting(s.BOOLEAN, {
 });
 
 export const PAGE: About = {
-  text: "What the explorer page is called, its logo, and what it shows first",
+  text: "The title, logo and first view of the explorer page",
 };
 export const NODE: About = { text: "The node that is shown" };
-export const INFO: About = { text: "What is shown of the node at /v1/info" };
+export const INFO: About = { text: "The content of /v1/info" };
 
 /** Makes the schema of the place of a description with what becomes of its servers. */
 export const placeWithServers = <T>(
@@ -85,7 +85,7 @@ export const placeWithServers = <T>(
   s.object({
     from: s.needed(place, { ...CLI_OPTIONS.spec, text: "Where it is, as above" }),
     servers: s.setting(t.SERVERS, {
-      text: "What becomes of the servers at its top: keep leaves them as they are, and a path is " +
+      text: "The servers at its top: keep leaves them as they are, and a path is " +
         "the one before every path of the node",
       default: "with node.url they stand for the node: a path is taken of them, and no origin",
       example: "keep",
@@ -97,7 +97,7 @@ type PageSettingsOf<Logo> = SettingsOf<{ title?: string; logo?: Logo; view?: Vie
 /** Makes the settings of the page; a file has the logo by its path, a host by its bytes. */
 export const pageSettings = <T>(logo: Schema<T>, what: string): PageSettingsOf<T> => ({
   title: s.setting(t.TITLE, {
-    text: "What the page is called",
+    text: "The title of the page",
     default: "the name of the node",
     example: "Harbour 2",
   }),
@@ -108,7 +108,7 @@ export const pageSettings = <T>(logo: Schema<T>, what: string): PageSettingsOf<T
     example: "logo.svg",
   }),
   view: s.setting(s.word(VIEWS), {
-    text: "What /v1/spec is: Scalar's reference, or the simple page. The other one stays at " +
+    text: "The page at /v1/spec: Scalar's reference, or the simple page. The other one stays at " +
       "/v1/spec/reference or /v1/spec/simple",
     default: "reference",
     example: "simple",
@@ -138,11 +138,11 @@ export function configuration(
     }),
     access_log: s.setting(s.word(ACCESS_LOGS), {
       ...CLI_OPTIONS.accessLog,
-      text: "What is written of each request to standard output: text, json or off",
+      text: "The access log, on standard output: text, json or off",
     }),
     log_calls: s.setting(s.word(LOG_CALLS), {
       ...CLI_OPTIONS.logCalls,
-      text: "Which calls of the node are a line of the log: failed, all or off",
+      text: "The calls of the node that are logged: failed, all or off",
     }),
     hosts: HOSTS,
     cors: CORS,
@@ -182,8 +182,7 @@ const FORWARD = "off, reads, or an object with what is open";
 export function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefined> {
   const settings: SettingsOf<ForwardSettings> = {
     open: s.setting(OPERATIONS, {
-      text:
-        "What may be called without a token: reads, or operations by name. A name is that of a " +
+      text: "The operations that need no token: reads, or names. A name is that of a " +
         "method, an operationId, or a method of HTTP with the template of a path; * stands for any part, " +
         "but not for what is marked write or secret. Where the description is read by HTTP there is " +
         "neither * nor an operationId",
@@ -191,7 +190,7 @@ export function forwardSetting(path: Schema<string>): Schema<ResolvedForward | u
       example: '[reads, "GET /blocks/*"]',
     }),
     with_token: s.setting(OPERATIONS, {
-      text: "What may be called with the token, in the same form",
+      text: "The operations that need the token, in the same form",
       default: "[]",
       example: "[sendrawtransaction]",
     }),
@@ -208,7 +207,7 @@ export function forwardSetting(path: Schema<string>): Schema<ResolvedForward | u
       example: "[https://app.example]",
     }),
     timeout: s.setting(t.CALL_TIMEOUT, {
-      text: "How long a call may take, with the whole of its response",
+      text: "The longest time for a call with its whole response",
       default: FORWARD_DEFAULTS.timeout,
     }),
     limit: s.setting(t.SIZE, { text: "The longest response", default: FORWARD_DEFAULTS.limit }),
@@ -218,7 +217,7 @@ export function forwardSetting(path: Schema<string>): Schema<ResolvedForward | u
         (number) => Number.isInteger(number) && number >= 1 && number <= 1000,
       ),
       {
-        text: "How many calls may be at the node at a time. 64 others wait for up to 5 s",
+        text: "The most calls at the node at a time. 64 others wait for up to 5 s",
         default: String(FORWARD_DEFAULTS.concurrency),
       },
     ),
@@ -234,8 +233,7 @@ export function forwardSetting(path: Schema<string>): Schema<ResolvedForward | u
     v.pipe(whole as Schema<Forward>, v.transform((forward: Forward) => resolveForward(forward))),
     {
       ...CLI_OPTIONS.forward,
-      text:
-        "What may be called at the node through this service: off, reads, or an object as below",
+      text: "The calls of the node that are forwarded: off, reads, or an object as below",
     },
   );
 }

@@ -14,8 +14,11 @@ import * as s from "./schema.ts";
 import type { Diagnostic, Schema, SettingsOf } from "./schema.ts";
 
 const COMMON: SettingsOf<SourceOptions> = {
-  timeout: s.setting(t.TIMEOUT, { text: "How long a response may take", default: "node.timeout" }),
-  ttl: s.setting(t.AGE, { text: "How long a response is good for", default: "info.ttl" }),
+  timeout: s.setting(t.TIMEOUT, {
+    text: "The longest time for a response",
+    default: "node.timeout",
+  }),
+  ttl: s.setting(t.AGE, { text: "The time for which a response is current", default: "info.ttl" }),
   optional: s.setting(s.BOOLEAN, {
     text: "If true, a missing method or path is not an error",
     default: "false",
@@ -40,7 +43,7 @@ export function source(path: Schema<string>): Schema<Source> {
         { text: "Its parameters", example: "[1, true]" },
       ),
       path: s.setting(t.SOURCE_PATH, {
-        text: "Where it is posted to, below node.url",
+        text: "The path below node.url that it is posted to",
         default: "node.url itself",
         example: "/rpc",
       }),
@@ -63,7 +66,7 @@ export function source(path: Schema<string>): Schema<Source> {
         text: "A path below node.url, or a URL, that is posted to",
         example: "/v3/maintenance/status",
       }),
-      json: s.setting(s.json, { text: "What is posted", example: "{}" }),
+      json: s.setting(s.json, { text: "The JSON that is posted", example: "{}" }),
       ...COMMON,
     },
     file: {
@@ -111,14 +114,14 @@ export const FIELD: Schema<Field> = s.either(
       },
     ),
     as: s.setting(CONVERSION, {
-      text: "What is made of the value: hex (a number from or to its hexadecimal form), " +
+      text: "The conversion of the value: hex (a number from or to its hexadecimal form), " +
         "number (from its decimal form), not, count (how many), time (RFC 3339), " +
         "uptime (the start, from the seconds since), sum, { count: POINTER }, " +
         "{ match: EXPRESSION }, { add: NUMBER } or { join: TEXT }",
       example: "{ match: '^v(.+)' }",
     }),
     unless: s.setting(t.REFERENCE_TEXT, {
-      text: "The key is left out where this place is true",
+      text: "The key is omitted if this place is true",
       example: "net#/hidden",
     }),
   }),
@@ -145,11 +148,12 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
       example: "[peers]",
     }),
     sources: s.setting(s.map(t.SOURCE_NAME, source(path)), {
-      text: "What is asked, by a name: beside or in place of what the kind asks",
+      text: "The sources by name, in addition to or in place of those of the kind",
       example: "{ mining: { jsonrpc: getmininginfo } }",
     }),
     fields: s.setting(s.map(t.INFO_KEY, FIELD), {
-      text: "Where the keys come from, beside or in place of those of the kind: a place, " +
+      text:
+        "The keys and where their values are, in addition to or in place of those of the kind: a place, " +
         "or an object as below",
       example: "{ difficulty: mining#/difficulty }",
     }),

@@ -43,7 +43,7 @@ const OPERATION_MARKS: SettingsOf<OperationMarks> = {
 };
 
 const SUMMARY = s.needed(LINE, {
-  text: "What it gives or does, in one line",
+  text: "A summary in one line",
   example: "Get a block",
 });
 
@@ -63,9 +63,9 @@ const METHOD = s.object({
     text: "Its parameters, in the order of their positions",
     example: "[]",
   }),
-  result: s.needed(s.json, { text: "What it gives", example: "{ name: block, schema: {} }" }),
+  result: s.needed(s.json, { text: "Its result", example: "{ name: block, schema: {} }" }),
   paramStructure: s.setting(s.word(["by-name", "by-position", "either"]), {
-    text: "How it takes its parameters",
+    text: "The form of its parameters",
     default: "either",
   }),
   ...openRpc("description", "tags", "examples", "deprecated"),
@@ -74,7 +74,7 @@ const METHOD = s.object({
 
 const OPERATION = s.object({
   operationId: s.needed(OPERATION_ID, {
-    text: "A name of its own, which generated clients call it by",
+    text: "A unique name, for generated clients",
     example: "getBlock",
   }),
   summary: SUMMARY,
@@ -89,13 +89,13 @@ const ITEM = s.object({
   parameters: s.setting(s.json, { text: "Parameters of all its operations" }),
   ...Object.fromEntries(COMMON_METHODS.map((name) => [
     name,
-    s.setting(OPERATION, { text: `What ${name.toUpperCase()} does` }),
+    s.setting(OPERATION, { text: `The operation ${name.toUpperCase()}` }),
   ])),
 });
 
 const SERVERS = v.pipe(
   s.list(
-    s.object({ url: s.needed(BASE_PATH, { text: "What all paths begin with", example: "/v1" }) }),
+    s.object({ url: s.needed(BASE_PATH, { text: "The start of all paths", example: "/v1" }) }),
     "a list of one server",
   ),
   v.check((servers) => servers.length === 1, "a list of one server"),
@@ -103,7 +103,7 @@ const SERVERS = v.pipe(
 
 const OPENRPC = s.object({
   path: s.setting(TEMPLATE, {
-    text: "Where calls are posted to, below the node's URL",
+    text: "The path below the node's URL that calls are posted to",
     default: "the node's URL itself",
     example: "/json_rpc",
   }),

@@ -65,7 +65,7 @@ const NETWORK_RULES: SettingsOf<NetworkRules> = {
 
 const HEALTH: SettingsOf<KindHealth> = {
   ok: s.needed(t.LINE, {
-    text: "What ok rests on, for people",
+    text: "The evidence for ok, for people",
     example: "it has a leader and raises no alarm",
   }),
   warming_up: s.setting(s.list(wholeNumber("a whole number"), "a list of whole numbers"), {
@@ -92,11 +92,11 @@ const HEALTH: SettingsOf<KindHealth> = {
     },
   ),
   lag: s.setting(wholeNumber("a whole number from 0", 0), {
-    text: "By how many blocks a node may be behind target",
+    text: "The number of blocks that a node may be behind target",
     default: "2",
   }),
   networks: s.setting(s.map(t.LINE, s.object(NETWORK_RULES)), {
-    text: "What is expected in a network, by chain_id or network as the info has it, " +
+    text: "Expectations by network: by chain_id or network as the info has it, " +
       "* for any other",
     example: "{ main: { quiet: 3h, peers: 1 } }",
   }),
@@ -105,7 +105,7 @@ const HEALTH: SettingsOf<KindHealth> = {
 const CALL = {
   jsonrpc: s.needed(t.LINE, { text: "The name of the method", example: "rpc.discover" }),
   path: s.setting(t.PATH, {
-    text: "Where it is posted to, below the node's URL",
+    text: "The path below the node's URL that it is posted to",
     default: "the node's URL itself",
     example: "/rpc",
   }),
@@ -132,7 +132,8 @@ const NAMES = {
     },
   ),
   before: s.setting(t.LINE, {
-    text: "Where the names are those of groups: what follows these in the names of methods",
+    text:
+      "If the names are those of groups: the separator that follows them in the names of methods",
     example: "_",
   }),
 };
@@ -143,7 +144,7 @@ const LISTING = v.pipe(
     get: { get: s.needed(t.PATH, { text: "A path below the node's URL", example: "/" }), ...NAMES },
     post: {
       post: s.needed(t.PATH, { text: "A path below the node's URL", example: "/api/v0/commands" }),
-      json: s.setting(s.json, { text: "What is posted", example: "{}" }),
+      json: s.setting(s.json, { text: "The JSON that is posted", example: "{}" }),
       ...NAMES,
     },
   }),
@@ -164,10 +165,11 @@ export function kindSchema(path: Schema<string> = t.FILE): Schema<Kind> {
         }),
         pattern: s.needed(t.EXPRESSION, { text: "A regular expression for it" }),
       }),
-      { text: "How such a node refuses. Nobody else is sent what lies in files" },
+      { text: "The refusal of such a node. Secrets in files are sent to no other" },
     ),
     files: s.setting(s.list(s.oneOf(authFiles(path)), "a list of files"), {
-      text: "Where such a node leaves its secret on this machine, in the form of node.auth",
+      text:
+        "The files in which such a node leaves its secret on this machine, in the form of node.auth",
     }),
     reads: s.setting(s.word(["none"]), {
       text:
@@ -175,18 +177,21 @@ export function kindSchema(path: Schema<string> = t.FILE): Schema<Kind> {
         "what it shows nobody else",
     }),
     example: s.setting(s.oneOf(authFiles(path)), {
-      text: "The setting that helps where there are no such files",
+      text: "An example of node.auth, for when there are no such files",
       example: "{ basic_file: ~/.node/secret }",
     }),
   };
   const kind: SettingsOf<Kind> = {
-    title: s.needed(t.LINE, { text: "What it is, for people", example: "etcd (gRPC gateway)" }),
+    title: s.needed(t.LINE, {
+      text: "The name of the kind, for people",
+      example: "etcd (gRPC gateway)",
+    }),
     url: s.needed(t.NODE_URL, {
-      text: "Where such a node listens as a rule",
+      text: "The usual URL of such a node",
       example: "http://127.0.0.1:2379",
     }),
     aliases: s.setting(s.list(t.KIND_NAME, "a list of names"), {
-      text: "Names of programs and networks that people give in place of the kind",
+      text: "Names of programs and networks that stand for the kind",
       example: "[geth, reth]",
     }),
     description: s.setting(
@@ -208,24 +213,24 @@ export function kindSchema(path: Schema<string> = t.FILE): Schema<Kind> {
     detect: s.needed(
       s.filledMap(t.REFERENCE_TEXT, t.EXPRESSION, "places, each with a regular expression"),
       {
-        text: "What its responses show: places, each with a regular expression. All have to match",
+        text: "Places in its responses, each with a regular expression. All have to match",
         example: "{ 'version#/etcdserver': '^[0-9]' }",
       },
     ),
-    auth: s.setting(s.object(auth), { text: "How it refuses, and where its secret lies" }),
+    auth: s.setting(s.object(auth), { text: "Its refusals, and the places of its secret" }),
     static: s.setting(s.map(t.INFO_KEY, s.json), {
       text: "Keys whose values are always the same",
       example: "{ software: etcd }",
     }),
-    sources: s.needed(s.map(t.SOURCE_NAME, source(path)), { text: "What is asked, by a name" }),
-    fields: s.needed(s.map(t.INFO_KEY, FIELD), { text: "Where the keys come from" }),
-    health: s.needed(s.object(HEALTH), { text: "The responses that say that something is wrong" }),
+    sources: s.needed(s.map(t.SOURCE_NAME, source(path)), { text: "The sources by name" }),
+    fields: s.needed(s.map(t.INFO_KEY, FIELD), { text: "The keys, and where their values are" }),
+    health: s.needed(s.object(HEALTH), { text: "The rules of its status" }),
     written_from: s.setting(s.filledList(t.WEB_URL, "a list of URLs"), {
-      text: "What its operations were written from: a file or a folder, at a version",
+      text: "The sources of its operations: a file or a folder, at a version",
       example: "[https://github.com/handshake-org/hsd/blob/v8.0.0/lib/node/http.js]",
     }),
     tried: s.setting(t.LINE, {
-      text: "The node that what reads was tried against, with its version",
+      text: "The node that its reads were tested with, and its version",
       example: "hsd 8.0.0",
     }),
     ...interfaceSettings(),

@@ -60,7 +60,7 @@ function auth(path: Schema<string>): Schema<NodeSettings["auth"]> {
   });
   return setting(secret(forms), {
     text:
-      "Where the secret for the node lies. It is sent to the origin of node.url and nowhere else",
+      "The place of the secret for the node, which is sent to the origin of node.url and nowhere else",
     default: "where nodes of its kind leave it, on this machine",
     example: "{ basic_file: ~/.node/cookie }",
   });
@@ -76,12 +76,12 @@ export function nodeSettings(
       text: "The node's URL, with http: or https:",
     }),
     public_url: setting(NODE_URL, {
-      text: "Where pages reach the node. It takes the place of the servers of its description",
+      text: "The URL of the node for pages. It replaces the servers of its description",
       example: "https://node.example/rpc",
     }),
     kind: setting(kindName(own), {
       ...CLI_OPTIONS.kind,
-      text: "What kind of node it is; none where info says all",
+      text: "The kind of the node; none if info describes all of it",
     }),
     auth: auth(path),
     tls: setting(
@@ -98,7 +98,7 @@ export function nodeSettings(
       },
     ),
     timeout: setting(TIMEOUT, {
-      text: "How long a response of the node may take",
+      text: "The longest time for a response of the node",
       default: DEFAULTS.timeout,
       example: "5s",
     }),
