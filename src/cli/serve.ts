@@ -115,14 +115,12 @@ function makeService(
   since: { readonly startedAt: Date; readonly meters: Meters },
   reloadLog: ReloadLog,
 ): RunningService {
-  const { kinds, page, node, info, hosts, cors, description, servers, forward, metrics } = config;
   let described = () => {};
   const whenDescribed = new Promise<void>((resolve) => described = resolve);
   // The configuration was checked when it was read.
   const nodeface = createApp({
-    ...{ kinds, page, node, info, hosts, cors, description, servers, forward, metrics },
+    ...config,
     ...since,
-    logCalls: config.logCalls,
     onDescription: ({ shown }) => {
       service.shown = shown;
       reloadLog.endOfRead();
