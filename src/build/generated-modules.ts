@@ -119,11 +119,14 @@ async function writeScalar(folder: string, files: Files): Promise<void> {
 }
 
 async function contentModules(folder: string, files: Files): Promise<Modules> {
+  const contents = await Promise.all(
+    [...files].map(async ([path, content]) =>
+      [modulePath(folder, path, content), basename(path), await packContent(content)] as const
+    ),
+  );
+  // In the order of the files, whichever was packed first: builds of one commit are the same.
   const packed: Record<string, Record<string, PackedContent>> = {};
-  await Promise.all([...files].map(async ([path, content]) => {
-    const group = packed[modulePath(folder, path, content)] ??= {};
-    group[basename(path)] = await packContent(content);
-  }));
+  for (const [module, name, content] of contents) (packed[module] ??= {})[name] = content;
   return new Map(Object.entries(packed).map(([path, FILES]) => [path, moduleText({ FILES })]));
 }
 
