@@ -361,7 +361,7 @@ export function createApp(checked: CheckedOptions): App {
 }
 
 /** Tells a client of an error, and nothing of the inside. */
-const FAILED = "The service failed to respond to this request; its log says why";
+const FAILED = "Internal error; the log of the service says why";
 
 const ALLOW_ORIGIN = "access-control-allow-origin";
 

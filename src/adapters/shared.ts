@@ -213,5 +213,4 @@ export function refusal(status: Status, detail: string): Response {
 }
 
 /** The response where an app throws, which a `Nodeface` does not. */
-export const failure = (): Response =>
-  refusal(500, "The service failed to respond to this request");
+export const failure = (): Response => refusal(500, "Internal error");

@@ -272,7 +272,7 @@ tries(
       assert.ok(await found.isVisible());
       const [download] = await Promise.all([
         page.waitForEvent("download"),
-        operation.getByRole("link", { name: /The whole answer/ }).click(),
+        operation.getByRole("link", { name: /The whole response/ }).click(),
       ]);
       assert.is(download.suggestedFilename(), "answer.txt");
     }),
@@ -344,7 +344,7 @@ tries("an answer that does not come can be stopped", () =>
     await openForm(operation);
     await operation.getByRole("button", { name: "Send" }).click();
     await operation.getByRole("button", { name: "Stop" }).click();
-    await operation.getByText("No answer: it was stopped").waitFor();
+    await operation.getByText("No response: it was stopped").waitFor();
     await operation.getByRole("button", { name: "Send" }).waitFor();
   }));
 
