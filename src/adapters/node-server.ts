@@ -12,11 +12,11 @@ import {
   type NodeResponse as SrvxResponse,
   sendNodeResponse,
 } from "srvx/node";
-import { isInTinyParts, PART_LENGTH, partsOf } from "../bytes.ts";
+import { isInTinyParts, PART_LENGTH } from "../bytes.ts";
 import { SECURITY_HEADERS } from "../http/cors.ts";
 import type { ServedRequest } from "../http/request.ts";
 import { problemText } from "../http/problem-details.ts";
-import { REASONS, ResponseInParts, type Status } from "../http/response.ts";
+import { REASONS, ResponseInParts, shortPartsOf, type Status } from "../http/response.ts";
 import { LightSignal, type Signal } from "../with-timeout.ts";
 import {
   type Address,
@@ -273,8 +273,7 @@ async function send(response: ServerResponse, given: Response): Promise<void> {
     return await sendNodeResponse(response, forDeno(response, given));
   }
   const { status, statusText } = given;
-  const parts = held?.parts.flatMap((part) => [...partsOf(part)]) ??
-    [new Uint8Array(await given.arrayBuffer())];
+  const parts = held ? [...shortPartsOf(held.parts)] : [new Uint8Array(await given.arrayBuffer())];
   await sendParts(response, { status, statusText, headers: [...given.headers].flat() }, parts);
 }
 

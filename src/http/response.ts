@@ -5,7 +5,7 @@
  * @module
  */
 import { FastResponse as ResponseOfSrvx } from "srvx";
-import { type Bytes, PART_LENGTH } from "../bytes.ts";
+import { type Bytes, partsOf } from "../bytes.ts";
 
 /**
  * The `Response` that the runtime's server writes fastest. On Node it is srvx's: it checks no header values, keeps them as
@@ -37,20 +37,21 @@ export class ResponseInParts extends FastResponse {
 }
 
 function streamOf({ parts, release }: HeldBytes): ReadableStream<Bytes> {
-  const left = [...parts];
+  const left = shortPartsOf(parts);
   return new ReadableStream({
     pull(controller) {
-      const [part] = left;
-      if (!part) {
-        release();
-        return controller.close();
-      }
-      controller.enqueue(part.subarray(0, PART_LENGTH));
-      if (part.byteLength > PART_LENGTH) left[0] = part.subarray(PART_LENGTH);
-      else left.shift();
+      const { value } = left.next();
+      if (value) return controller.enqueue(value);
+      release();
+      controller.close();
     },
     cancel: release,
   }, { highWaterMark: 0 });
+}
+
+/** The same bytes in parts that are short enough to be written one by one. */
+export function* shortPartsOf(parts: readonly Bytes[]): Generator<Bytes, undefined> {
+  for (const part of parts) yield* partsOf(part);
 }
 
 /** The reason phrases of the status codes of responses and errors (RFC 9110, section 15). */
