@@ -46,6 +46,29 @@ serving("may be closed twice, and does not answer from then on", async () => {
   assert.ok(failed);
 });
 
+serving("sends a response as its host has left it", async () => {
+  for (const path of ["v1/info", "spec.json", "v1/rpc/any", "nothing"]) {
+    const texts: string[] = [];
+    const wrapped = async (request: Request) => {
+      const response = await nodeface.fetch(request);
+      const before = response.headers.get("content-type")!;
+      response.headers.set("x-host", before);
+      if (!request.url.endsWith("?read")) return response;
+      texts.push(await response.clone().text());
+      return new Response(response.body?.pipeThrough(new TransformStream()), response);
+    };
+    const server = await serve({ fetch: wrapped }, { port: 0 });
+    for (const query of ["", "?read"]) {
+      const headers = { "accept-encoding": "identity" };
+      const response = await fetch(server.url + path + query, { headers });
+      assert.is(response.headers.get("x-host"), response.headers.get("content-type"), path);
+      texts.push(await response.text());
+    }
+    await server.close();
+    assert.equal(new Set(texts).size, 1, path);
+  }
+});
+
 serving("tells the log of a service when the stream of an operation fails", async () => {
   const told: string[] = [];
   const app = createNodeface({

@@ -12,11 +12,17 @@ import {
   type NodeResponse as SrvxResponse,
   sendNodeResponse,
 } from "srvx/node";
-import { isInTinyParts, PART_LENGTH } from "../bytes.ts";
+import { type Bytes, isInTinyParts, PART_LENGTH } from "../bytes.ts";
 import { SECURITY_HEADERS } from "../http/cors.ts";
 import type { ServedRequest } from "../http/request.ts";
 import { problemText } from "../http/problem-details.ts";
-import { REASONS, ResponseInParts, shortPartsOf, type Status } from "../http/response.ts";
+import {
+  type NodeForm,
+  REASONS,
+  ResponseInParts,
+  shortPartsOf,
+  type Status,
+} from "../http/response.ts";
 import { LightSignal, type Signal } from "../with-timeout.ts";
 import {
   type Address,
@@ -31,6 +37,8 @@ import {
   urlAt,
   watched,
 } from "./shared.ts";
+
+const IS_DENO = "Deno" in globalThis;
 
 /** Makes a server that does not listen yet. */
 export function createNodeServer(
@@ -79,7 +87,7 @@ export function createNodeServer(
     const socket = stream as Socket;
     const last = connections.pendingResponse(socket);
     // Bytes behind a broken request have broken the parser of another connection, whose request was 400 (Deno 2.9).
-    if ("Deno" in globalThis) socket.removeAllListeners("data").resume();
+    if (IS_DENO) socket.removeAllListeners("data").resume();
     if (error.code === "ECONNRESET") socket.destroy();
     // Whoever reads the content would wait for the rest of it.
     else if (last && !last.req.complete) {
@@ -260,48 +268,41 @@ const SHORT_MAX = 16_384;
 async function send(response: ServerResponse, given: Response): Promise<void> {
   const held = given instanceof ResponseInParts ? given.held : undefined;
   if (held) response.once("close", held.release);
-  if ("_toNodeResponse" in given) {
-    const prepared = (given as SrvxResponse)._toNodeResponse();
-    const { body } = prepared;
-    const parts = held?.parts ?? (body instanceof Uint8Array ? [body] : []);
-    if (!body || parts.length > 0) return await sendParts(response, prepared, parts);
-    return await sendNodeResponse(response, { _toNodeResponse: () => prepared } as SrvxResponse);
-  }
-  if (!("Deno" in globalThis)) return await sendNodeResponse(response, given);
-  const length = Number(given.headers.get("content-length") ?? Infinity);
-  if (!held && length > SHORT_MAX) {
-    return await sendNodeResponse(response, forDeno(response, given));
-  }
-  const { status, statusText } = given;
-  const parts = held ? [...shortPartsOf(held.parts)] : [new Uint8Array(await given.arrayBuffer())];
-  await sendParts(response, { status, statusText, headers: [...given.headers].flat() }, parts);
+  const form = nodeFormOf(given);
+  const { body } = form;
+  const parts = held?.parts ?? (body instanceof Uint8Array ? [body] : []);
+  if (!body || parts.length > 0) return await sendParts(response, form, parts);
+  // A response of Deno's does not know the error of its stream.
+  const fail = (errored: unknown) => response.destroyed || Object.assign(response, { errored });
+  const sent = IS_DENO && body instanceof ReadableStream
+    ? { ...form, body: watched(body, fail, PART_LENGTH) }
+    : form;
+  await sendNodeResponse(response, { _toNodeResponse: () => sent } as SrvxResponse);
+}
+
+function nodeFormOf(given: Response): NodeForm {
+  if ("_toNodeResponse" in given) return (given as SrvxResponse)._toNodeResponse() as NodeForm;
+  const { status, statusText, headers, body } = given;
+  return { status, statusText, headers: [...headers].flat(), body };
 }
 
 /** Sends bytes: a short part as a `latin1` text, which keeps each as it is; others in one write, but on Deno. */
 async function sendParts(
   response: ServerResponse,
-  { status, statusText, headers }: Omit<ReturnType<SrvxResponse["_toNodeResponse"]>, "body">,
-  parts: readonly Uint8Array[],
+  { status, statusText, headers }: NodeForm,
+  parts: readonly Bytes[],
 ): Promise<void> {
   // Each write wakes its client, which may take the processor: those of one moment go out together.
   await new Promise((resolve) => setImmediate(resolve));
-  response.writeHead(status, statusText || undefined, headers);
+  response.writeHead(status, statusText || undefined, [...headers]);
   if (parts.length === 1 && parts[0]!.byteLength <= SHORT_MAX) {
     // A text goes out in one piece with the head, bytes do not: two pieces take twice as long (Node 26.10).
     return void response.end(Buffer.from(parts[0]!).toString("latin1"), "latin1");
   }
-  if (!("Deno" in globalThis)) response.cork();
-  for (const part of parts) response.write(part);
+  // Deno 2.9 says of a write that it has ended, and nothing before: the reader of a long one would look stuck.
+  if (!IS_DENO) response.cork();
+  for (const part of IS_DENO ? shortPartsOf(parts) : parts) response.write(part);
   response.end();
-}
-
-// Deno 2.9 says of a write that it has ended, and nothing before: the reader of a long one would look stuck. And a response of
-// it does not know its error.
-function forDeno(response: ServerResponse, given: Response): Response {
-  const onFailure = (error: unknown) => {
-    if (!response.destroyed) Object.assign(response, { errored: error });
-  };
-  return !given.body ? given : new Response(watched(given.body, onFailure, PART_LENGTH), given);
 }
 
 /** The head of a message, for the access log. Bun and workerd give the target `*` as this path. */

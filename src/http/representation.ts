@@ -154,7 +154,7 @@ function headMaker(status: Status, own: Readonly<Record<string, string>>): MakeH
       status,
       statusText: REASONS[status],
       // `FastResponse` takes a list as it is; the runtimes' own copies `Headers` in less than half of the time.
-      headers: COPIES ? new Headers(headers) : Object.entries(headers),
+      headers: FastResponse === Response ? new Headers(headers) : Object.entries(headers),
       // workerd must not encode the bytes again
       // (https://developers.cloudflare.com/workers/runtime-apis/response/).
       encodeBody: "manual",
