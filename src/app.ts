@@ -11,6 +11,7 @@ import { Router } from "itty-router";
 import type { Closeable } from "./closeable.ts";
 import { VIEWS } from "./explorer/page-settings.ts";
 import type { Call } from "./gateway/call.ts";
+import { hasTokenInQuery, isAllowedCaller, TOKEN_IN_QUERY } from "./gateway/guard.ts";
 import { CALL_METHODS } from "./gateway/policy.ts";
 import { type MakeResponse, refuseCall, refuseRpc } from "./gateway/response.ts";
 import { createOperations, type OperationMatch } from "./host-operations/call-operation.ts";
@@ -38,6 +39,7 @@ import type { Resource } from "./lazy.ts";
 import { describeError } from "./log.ts";
 import { OTHER } from "./metrics/meters.ts";
 import { type CheckedOptions, type ResolvedOptions, withDefaults } from "./options.ts";
+import { HAS_SOCKETS } from "./platform.ts";
 import { createResources, type Resources } from "./resources/resources.ts";
 
 /** A service. Its `fetch` works with any server of `Request` and `Response`. */
@@ -115,6 +117,12 @@ interface Routing {
 }
 
 type Handler = (request: Request, routing: Routing) => Response | Promise<Response>;
+
+type LiveHandler = (
+  request: Request,
+  routing: Routing,
+  query: URLSearchParams,
+) => Response | Promise<Response>;
 
 interface Entry extends Named {
   readonly handle: Handler;
@@ -222,6 +230,7 @@ export function createApp(checked: CheckedOptions): App {
     add(["POST"], "/v1/rpc", call("callRpc"), policy);
     add(["GET", "POST"], "/v1/rpc/:method", call("callMethod", "/v1/rpc/"), policy);
   }
+  addLive();
   addResource("/v1/spec", resources.page(""));
   for (const view of VIEWS) addResource(`/v1/spec/${view}`, resources.page(view));
   // A page that reads them sees which operations of the node are called, and when.
@@ -244,6 +253,37 @@ export function createApp(checked: CheckedOptions): App {
       const file = (await resources.assets.get())(routing.path.slice("/assets/".length));
       return file ? sendRepresentation(await file, request, routing) : notFound();
     });
+  }
+
+  /** Adds what tells for hours when the node and this machine were up: pages of other origins read it where `cors` lists them. */
+  function addLive(): void {
+    // A worker has no timers between requests.
+    if (!HAS_SOCKETS) return;
+    const { live } = resources;
+    const origins = options.cors === "*" ? [] : options.cors;
+    const policy = createCorsPolicy(origins, "same-origin");
+    const addGuarded = (path: string, handle: LiveHandler) => {
+      if (options.operations.some((operation) => operation.path === path)) {
+        const message = `an operation of the host takes the place of ${path}`;
+        return log(message, { code: "description", level: "warn" });
+      }
+      add(["GET"], path, (request, routing) => {
+        const query = new URLSearchParams(routing.target!.search);
+        if (!isAllowedCaller(request, origins)) {
+          return problem(403, `Pages of other origins may not read ${path}`);
+        }
+        if (hasTokenInQuery(routing.target!.search)) return problem(400, TOKEN_IN_QUERY.message);
+        return handle(request, routing, query);
+      }, policy);
+    };
+    addGuarded("/v1/events", (request, _, query) => live.open(request, query));
+    const { history } = live;
+    if (history) {
+      addGuarded(
+        "/v1/history",
+        async (request, routing) => sendRepresentation(await history.get(), request, routing),
+      );
+    }
   }
 
   /** Without those of a host's operations. */

@@ -16,6 +16,7 @@ import {
   allowed,
   clashesOfForward,
   CORS,
+  EVENTS,
   forwardSetting,
   HOSTS,
   INFO,
@@ -188,6 +189,7 @@ export function optionsSchema(own: readonly string[] = []): Schema<ReadOptions> 
     }),
     forward: forwardSetting(t.FILE),
     metrics: METRICS,
+    events: EVENTS,
     page: s.setting(s.object(pageSettings(LOGO, "The bytes of an image")), PAGE),
     node: s.setting(nodeOptions(own), NODE),
     info: s.setting(

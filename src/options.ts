@@ -8,7 +8,7 @@ import type { View } from "./explorer/page-settings.ts";
 import type { Forward, ResolvedForward } from "./gateway/policy.ts";
 import type { Cors } from "./http/cors.ts";
 import type { Hosts } from "./http/hosts.ts";
-import type { InfoSettings, NodeSettings } from "./info/settings.ts";
+import type { EventSettings, InfoSettings, NodeSettings } from "./info/settings.ts";
 import type { HostInfo } from "./info/query-plan.ts";
 import { consoleLog, describeError, type Log, type LogCalls } from "./log.ts";
 import { withoutKeys } from "./untrusted-text.ts";
@@ -82,6 +82,8 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
   forward?: Forward | undefined;
   /** If true, `/v1/metrics` is served: the node's numbers and the service's own, for Prometheus. @default false */
   metrics?: boolean | undefined;
+  /** Who may listen to `/v1/events`. */
+  events?: EventSettings | undefined;
   /**
    * The info that is shown of it, as the `info` part of the configuration file; or a function that tells it
    * whenever its last result is a second old. What it returns is read as JSON, within the bounds of
@@ -193,6 +195,7 @@ export function withDefaults(options: CheckedOptions): ResolvedOptions {
     node: options.node ?? {},
     // They count what `/v1/metrics` tells; nothing where that is off.
     meters: options.metrics ? options.meters ?? new Meters() : undefined,
+    events: options.events ?? {},
     info: options.info ?? {},
     startedAt: options.startedAt ?? new Date(),
     log,

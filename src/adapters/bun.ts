@@ -28,7 +28,7 @@ export type { Servable, Servable as App, ServeOptions } from "./shared.ts";
 interface BunServer {
   readonly address: { readonly address: string };
   readonly port: number;
-  requestIP(request: Request): object | null;
+  requestIP(request: Request): { readonly address: string } | null;
   /** Sets the idle timeout of a request's connection, in seconds; 0 is none. */
   timeout(request: Request, seconds: number): void;
   stop(closeActiveConnections: boolean): Promise<void>;
@@ -132,6 +132,7 @@ async function respond(
   try {
     // A client that waits for the app is not idle.
     server.timeout(request, 0);
+    Object.defineProperty(request, "ip", { get: () => server.requestIP(request)?.address });
     response = await app.fetch(request);
     server.timeout(request, IDLE_SECONDS);
     if (response instanceof ResponseInParts) {

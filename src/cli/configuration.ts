@@ -29,7 +29,8 @@ import {
 } from "./arguments.ts";
 import type { Files, GivenSettings, ReadFiles } from "./configuration-file.ts";
 
-export interface Config extends Pick<FileConfig, "hosts" | "cors" | "metrics" | "forward"> {
+export interface Config
+  extends Pick<FileConfig, "hosts" | "cors" | "metrics" | "events" | "forward"> {
   command: Command;
   topic?: string | undefined;
   asJson?: boolean;
@@ -113,7 +114,9 @@ export async function readConfig(
     accessLog: values.accessLog ?? file.access_log ?? defaultOf(CLI_OPTIONS.accessLog),
     logCalls: values.logCalls ?? file.log_calls ?? defaultOf(CLI_OPTIONS.logCalls),
     metrics: values.metrics ?? file.metrics,
-    info: file.info ?? {},
+    events: file.events,
+    // The log of a command tells of a failure when it happens.
+    info: { watch: "30s", ...file.info },
     ...{ kinds, page, node, hosts, cors, description, servers, forward },
   };
 }

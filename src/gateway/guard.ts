@@ -180,7 +180,7 @@ const BROWSER_HEADERS = [
  *
  * @param origins whose pages may call; `"*"` for any
  */
-function isAllowedCaller(
+export function isAllowedCaller(
   { method, url, headers }: Pick<Request, "method" | "url" | "headers">,
   origins: readonly string[] | "*",
 ): boolean {

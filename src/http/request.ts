@@ -11,6 +11,8 @@ import type { Signal } from "../with-timeout.ts";
 export interface ServedRequest extends Request {
   /** The path and query that the client asked for, where a router has shortened `url`, as Express does. */
   readonly originalUrl?: unknown;
+  /** The address of the client, where the server tells it. */
+  readonly ip?: string | undefined;
   /** Is aborted when the client leaves, as `signal`, which costs more. */
   readonly gone?: Signal | undefined;
   /** Reads the content without `body`, a stream of the platform, which costs more. */

@@ -12,6 +12,7 @@ import { lazy, type Resource } from "../lazy.ts";
 import { createClient } from "../node/client.ts";
 import { withTimeout } from "../with-timeout.ts";
 import type { Detection } from "./detect-kind.ts";
+import type { Measured } from "./history.ts";
 import { createSnapshots, type Info, makeInfo, type Service, type Snapshot } from "./info.ts";
 import { Observer, type ObserverOptions } from "./observe-node.ts";
 import type { HostInfo, Plan } from "./query-plan.ts";
@@ -35,26 +36,32 @@ const PAUSE = 10_000;
 /** The time beyond a source's own for which a response waits where there is nothing to show, in ms. */
 const GRACE = 200;
 
-/** The first and the longest time between two tries of a node that does not answer, in ms. */
-const BACKOFF_FIRST = 1000, BACKOFF_MAX = 24_000;
+/** The first and the longest time between two tries of a node that does not answer, also where somebody listens; in ms. */
+const BACKOFF_FIRST = 1000, BACKOFF_MAX = 24_000, BACKOFF_HEARD = 3000;
 
 /** A query that takes longer than this is never going to end, in ms. */
 const QUERY_MAX = 60_000;
 
 interface MonitorOptions
   extends
-    Pick<ObserverOptions, "service" | "kinds" | "log" | "onOutcome">,
+    Pick<ObserverOptions, "service" | "kinds" | "log" | "onOutcome" | "onIdentity">,
     Partial<Pick<ObserverOptions, "node" | "info" | "client">> {
   onError(error: unknown): void;
   /** Milliseconds that only count up, and milliseconds since 1970. @default the runtime's own */
   readonly clock?: { monotonic(): number; now(): number };
   readonly random?: () => number;
+  /** Is told of each new state of what is known, in order. */
+  readonly onPublished?: ((info: Info, measured: Measured) => void) | undefined;
+  /** Tells whether somebody listens, who is not to wait long for a node that comes back. */
+  readonly isHeard?: (() => boolean) | undefined;
 }
 
 /** The state of the node, kept current while somebody asks. */
 export interface Monitor extends Resource<Snapshot>, AsyncDisposable {
   /** The name of the node's kind, which may be `none`; `undefined` while it is not known. */
   readonly kind: string | undefined;
+  /** Asks the node if that is due, though nobody else does; resolves when it has responded. Never rejects. */
+  look(): Promise<void>;
 }
 
 export interface NodeMonitor extends Monitor {
@@ -89,8 +96,14 @@ type State =
     readonly done: Promise<void>;
   }
   | { readonly name: "current"; readonly dueAt: number }
-  | { readonly name: "failing"; readonly dueAt: number }
+  | { readonly name: "failing"; readonly dueAt: number; readonly since: number }
   | { readonly name: "closed" };
+
+const failingSince = (since: number, backoff: number): State => ({
+  name: "failing",
+  since,
+  dueAt: since + backoff,
+});
 
 const CLOCK = { monotonic: () => performance.now(), now: () => Date.now() };
 
@@ -100,7 +113,8 @@ const CLOCK = { monotonic: () => performance.now(), now: () => Date.now() };
  * @throws {TypeError} if a kind is unknown
  */
 export function createMonitor(options: MonitorOptions): NodeMonitor {
-  const { service, node = {}, info = {}, kinds, log, onError, onOutcome } = options;
+  const { service, node = {}, info = {}, kinds, log, onError, onOutcome, onIdentity } = options;
+  const { onPublished, isHeard = () => false } = options;
   const { clock = CLOCK, random = Math.random, client = createClient(node) } = options;
   const { ttl } = timesOf(node, typeof info === "function" ? {} : info);
   const label = node.url === undefined ? "node" : `node ${new URL(node.url).origin}`;
@@ -108,7 +122,19 @@ export function createMonitor(options: MonitorOptions): NodeMonitor {
   const onLearnt = () => {
     if (state.name !== "querying") void publish().catch(onError);
   };
-  const parts = { service, node, info, kinds, label, log, client, now, onLearnt, onOutcome };
+  const parts = {
+    service,
+    node,
+    info,
+    kinds,
+    label,
+    log,
+    client,
+    now,
+    onLearnt,
+    onOutcome,
+    onIdentity,
+  };
   const observer = new Observer(parts);
   const stateLog = new StateLog(label, log);
   const run = `${clock.now().toString(36)}-${random().toString(36).slice(2, 8)}`;
@@ -123,21 +149,29 @@ export function createMonitor(options: MonitorOptions): NodeMonitor {
   let versions = 0;
 
   const publish = async (): Promise<Snapshot> => {
-    const { status, info, omitted, until } = observer.report();
+    const { status, info, omitted, took, until } = observer.report();
     stateLog.logStatus(status, clock.monotonic());
     stateLog.logRemarks("source", remarksOn(observer.plan, observer.outcomes));
     stateLog.logRemarks("key", omitted);
     const version = ++versions;
     const snapshot = await toSnapshot(info);
     // An older one that took longer does not take the place of a newer one.
-    if (version > (published?.version ?? 0)) published = { version, snapshot, until };
+    if (version > (published?.version ?? 0)) {
+      published = { version, snapshot, until };
+      onPublished?.(snapshot.info, { took, columns: observer.plan.history, ...now() });
+    }
     return snapshot;
   };
 
-  const runQuery = async (since: number, mine: number, signal: AbortSignal): Promise<void> => {
+  const runQuery = async (
+    since: number,
+    mine: number,
+    signal: AbortSignal,
+    isWatch: boolean,
+  ): Promise<void> => {
     let isGiven = false;
     try {
-      isGiven = await observer.observe(signal);
+      isGiven = await observer.observe(signal, isWatch);
       if (generation === mine) await publish();
     } catch (error) {
       // What was published before is not known to be right any more.
@@ -149,19 +183,20 @@ export function createMonitor(options: MonitorOptions): NodeMonitor {
     const backoff = Math.min(BACKOFF_FIRST * 2 ** (failures - 1), BACKOFF_MAX);
     state = isGiven
       ? { name: "current", dueAt: since + ttl }
-      : { name: "failing", dueAt: clock.monotonic() + backoff * (0.5 + random() / 2) };
+      : failingSince(clock.monotonic(), backoff * (0.5 + random() / 2));
   };
 
-  const start = (): void => {
+  const start = (isWatch = false): void => {
     const abort = new AbortController();
     const since = clock.monotonic();
-    const done = runQuery(since, ++generation, abort.signal);
+    const done = runQuery(since, ++generation, abort.signal, isWatch);
     state = { name: "querying", since, abort, done };
   };
 
   const isDue = (time: number) =>
     state.name === "idle" ||
-    ((state.name === "current" || state.name === "failing") && time >= state.dueAt);
+    ((state.name === "current" || state.name === "failing") && time >= state.dueAt) ||
+    (state.name === "failing" && isHeard() && time >= state.since + BACKOFF_HEARD);
 
   const abandon = () => {
     if (state.name === "querying") state.abort.abort();
@@ -205,6 +240,10 @@ export function createMonitor(options: MonitorOptions): NodeMonitor {
         }
       }
       return valid() ?? await publish();
+    },
+    async look() {
+      if (isDue(clock.monotonic())) start(true);
+      if (state.name === "querying") await withTimeout(state.done, QUERY_MAX, () => {});
     },
     async inspect() {
       if (isDue(clock.monotonic()) || state.name === "failing") start();
@@ -258,6 +297,7 @@ export function createInfoWithoutNode(service: Service, settings: InfoSettings =
   return {
     kind: "none",
     get: lazy(() => toSnapshot(info)).get,
+    look: () => Promise.resolve(),
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
 }

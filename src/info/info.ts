@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { LastSeen } from "./identity.ts";
 import type { NodeStatus, Status, StatusCode } from "./status.ts";
 import { formatJson } from "../json/lossless.ts";
 import { quote } from "../untrusted-text.ts";
@@ -40,6 +41,8 @@ export interface Info {
   status_reason?: string | undefined;
   /** The time at which the oldest of stale values was right, RFC 3339. */
   updated_at?: string | undefined;
+  /** The node as it was when it responded last; while it is `unreachable`. */
+  last_seen?: LastSeen | undefined;
   /** The service itself, where it stands beside a node. */
   api?: Service | undefined;
   /** The rest of the interface: references relative to the URL of the info itself. */
@@ -64,6 +67,7 @@ interface Parts {
   readonly status: NodeStatus;
   /** The time at which the oldest of stale values was right, in milliseconds since 1970. */
   readonly updatedAt?: number | undefined;
+  readonly lastSeen?: LastSeen | undefined;
   readonly hide?: readonly string[] | undefined;
 }
 
@@ -83,7 +87,7 @@ const KEYS_MAX = 64, SIZE_MAX = 60 * 1024;
  * @returns it, and the keys that were omitted since there is too much of it, with the reason
  */
 export function makeInfo(parts: Parts): { info: Info; omitted: ReadonlyMap<string, string> } {
-  const { service, isBesideNode, values, status, updatedAt, hide = [] } = parts;
+  const { service, isBesideNode, values, status, updatedAt, lastSeen, hide = [] } = parts;
   const own = isBesideNode ? {} : { name: service.software, ...service };
   const known: Record<string, unknown> = { ...own, ...values };
   if (status.synced !== undefined) known.synced = status.synced;
@@ -110,6 +114,7 @@ export function makeInfo(parts: Parts): { info: Info; omitted: ReadonlyMap<strin
     ...status.code !== undefined && { status_code: status.code },
     ...status.reason !== undefined && { status_reason: status.reason },
     ...updatedAt !== undefined && { updated_at: new Date(updatedAt).toISOString() },
+    ...lastSeen && { last_seen: lastSeen },
     ...isBesideNode && { api: service },
     links: LINKS,
   };

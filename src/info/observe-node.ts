@@ -7,7 +7,8 @@
 import type { Kind } from "../kinds/kind.ts";
 import { createCredentials } from "../node/credentials.ts";
 import type { Client } from "../node/client.ts";
-import { assessStatus, type NodeStatus, NOT_ASKED } from "./status.ts";
+import { Identity } from "./identity.ts";
+import { assessStatus, type NodeStatus, NOT_ASKED, withoutHidden } from "./status.ts";
 import { type Detection, detectKind } from "./detect-kind.ts";
 import { type Info, makeInfo, type Service } from "./info.ts";
 import { HOST, type HostInfo, makePlan, type Plan, planOfHost } from "./query-plan.ts";
@@ -31,6 +32,8 @@ export interface ObserverOptions {
   /** Is called where something was learnt after `observe` had ended. */
   readonly onLearnt: () => void;
   readonly onOutcome?: ((source: string, outcome: Outcome) => void) | undefined;
+  /** Is told when another chain responds at the node's address. */
+  readonly onIdentity?: (() => void) | undefined;
 }
 
 /** The time by which the operator's own sources may delay the node's, in milliseconds. */
@@ -43,6 +46,8 @@ interface NodeReport {
   readonly status: NodeStatus;
   readonly info: Info;
   readonly omitted: ReadonlyMap<string, string>;
+  /** The longest time that the node took for what it is asked each time, in milliseconds. */
+  readonly took: number | undefined;
   /** The end of its validity if nothing is learnt, in milliseconds that only count up. */
   readonly until: number;
 }
@@ -60,6 +65,9 @@ export class Observer {
   #cache!: SourceCache;
   #outcomes: ReadonlyMap<string, Outcome> = new Map();
   #values: Values = {};
+  readonly #identity: Identity;
+  /** The last height, and when it was seen first, in milliseconds since 1970. */
+  #height: { readonly height: unknown; readonly since: number } | undefined;
   /** The time of the last look for another kind, in milliseconds that only count up. */
   #lookedAt = -Infinity;
   /** Sources of the operator's own that have not responded yet; the node's do not wait for them. */
@@ -73,6 +81,8 @@ export class Observer {
     this.#host = typeof info === "function" ? info : undefined;
     this.#settings = typeof info === "function" ? {} : info;
     this.#times = timesOf(node, this.#settings);
+    const { label, log, onIdentity: onChange = () => {} } = options;
+    this.#identity = new Identity({ label, log, hide: this.#settings.hide ?? [], onChange });
     this.#isDetected = node.url !== undefined && node.kind === undefined && !this.#host;
     this.#useKind(node.kind);
   }
@@ -105,11 +115,12 @@ export class Observer {
    * Finds out the kind of the node where it is not known, and asks the sources that are due.
    *
    * @param signal once it is aborted, nothing is learnt any more
+   * @param isWatch true where nobody has asked for it
    * @returns true if the node gave anything
    */
-  async observe(signal: AbortSignal): Promise<boolean> {
+  async observe(signal: AbortSignal, isWatch = false): Promise<boolean> {
     if (this.#isDetected && this.kind === undefined) await this.#findKind(signal);
-    if (!signal.aborted) await this.#askSources(signal);
+    if (!signal.aborted) await this.#askSources(signal, isWatch);
     // Another kind of node may have come in the place of the one that was found.
     const { monotonic } = this.#options.now();
     const mayLook = this.#isDetected && !signal.aborted &&
@@ -118,7 +129,7 @@ export class Observer {
       this.#lookedAt = monotonic;
       const before = this.#plan;
       await this.#findKind(signal);
-      if (!signal.aborted && this.#plan !== before) await this.#askSources(signal);
+      if (!signal.aborted && this.#plan !== before) await this.#askSources(signal, isWatch);
     }
     const isKnown = !this.#isDetected || this.kind !== undefined;
     return isKnown && !this.#cache.isUnreachable && !this.#cache.gaveNothing;
@@ -137,14 +148,32 @@ export class Observer {
       ? formed(shown.answers.get(HOST)?.taken.get("") as Values | undefined)
       : readFields(plan.fields, shown.answers, this.#values);
     const values = this.#values = { ...read, ...plan.static };
+    const { height } = values;
+    if (height !== this.#height?.height) this.#height = { height, since: instant.date };
     const detection = this.#detection;
-    const status = this.#isDetected && detection?.kind === undefined
+    const assessed = this.#isDetected && detection?.kind === undefined
       ? detection?.status ?? NOT_ASKED
-      : assessStatus({ plan, cache, shown, values, date: instant.date });
+      : assessStatus({
+        ...{ plan, cache, shown, values, date: instant.date },
+        ...{ movedAt: this.#height!.since, stalledAfter: this.#times.stalledAfter },
+      });
     const { oldest } = shown;
     const { hide } = this.#settings;
-    const parts = { service, isBesideNode: true, hide, values, status, updatedAt: oldest?.date };
-    return { status, until: oldest ? oldest.monotonic + stale : Infinity, ...makeInfo(parts) };
+    const status = withoutHidden(assessed, hide);
+    const lastSeen = status.status === "unreachable" ? this.#identity.lastSeen : undefined;
+    const times = { updatedAt: oldest?.date, lastSeen };
+    const made = makeInfo({ service, isBesideNode: true, hide, values, status, ...times });
+    this.#identity.take(values, made.info, status, instant);
+    const until = oldest ? oldest.monotonic + stale : Infinity;
+    return { status, took: this.#took(), until, ...made };
+  }
+
+  #took(): number | undefined {
+    const times = namesOf(this.#plan, "vital").flatMap((name) => {
+      const outcome = this.#outcomes.get(name);
+      return outcome && !("error" in outcome) ? [outcome.took] : [];
+    });
+    return times.length > 0 ? Math.max(...times) : undefined;
   }
 
   /** Resolves when nothing is under way. */
@@ -189,9 +218,10 @@ export class Observer {
     this.#detection = found;
   }
 
-  async #askSources(signal: AbortSignal): Promise<void> {
+  async #askSources(signal: AbortSignal, isWatch: boolean): Promise<void> {
     const [plan, cache] = [this.#plan, this.#cache];
-    const due = cache.dueSources(this.#options.now()).filter((name) => !this.#running.has(name));
+    const due = cache.dueSources(this.#options.now(), isWatch)
+      .filter((name) => !this.#running.has(name));
     const some = (isExtra: boolean) =>
       new Map(
         due.map((name) => [name, plan.sources.get(name)!] as const)

@@ -36,6 +36,8 @@ export interface Plan {
   readonly fields: Readonly<Record<string, FieldOptions>>;
   readonly static: Readonly<Record<string, unknown>>;
   readonly health: KindHealth | undefined;
+  /** The keys of the info that say most over time; `undefined` where the kind names none. */
+  readonly history?: readonly string[] | undefined;
 }
 
 /** The times of a source that has none of its own, in milliseconds. */
@@ -101,6 +103,7 @@ export function makePlan(
     fields,
     static: { ...kind?.static, ...settings.static },
     health: kind?.health,
+    history: kind?.history,
   };
 }
 

@@ -28,6 +28,16 @@ export interface InfoSettings {
   ttl?: Duration | undefined;
   /** The time for which last known values are shown when the node stops answering. @default "60s" */
   stale?: Duration | undefined;
+  /**
+   * The pace at which the node is asked although nobody else asks, at least 1 s.
+   *
+   * @default "30s" for the command, "off" in the library
+   */
+  watch?: Duration | "off" | undefined;
+  /** The time for which `/v1/history` goes back, from 4 min to 24 h. @default "1h" */
+  history?: Duration | "off" | undefined;
+  /** The time without a new block after which the node is stalled, at least 10 s. @default what its kind says of its network */
+  stalled_after?: Duration | undefined;
   /** Values that are always the same. */
   static?: Readonly<Record<string, unknown>> | undefined;
   /** Keys that are not shown. */
@@ -38,25 +48,47 @@ export interface InfoSettings {
   fields?: Readonly<Record<string, Field>> | undefined;
 }
 
+/** Who may listen to the events. */
+export interface EventSettings {
+  /** The most streams at a time. @default 1000 */
+  listeners?: number | undefined;
+  /** The most of them of one address, where the server knows it. @default 250 */
+  per_address?: number | undefined;
+}
+
+export const EVENT_DEFAULTS = { listeners: 1000, per_address: 250 } as const;
+
 /** Keys that only the service itself sets. */
 export const RESERVED_KEYS: readonly string[] = [
   "status",
   "status_code",
   "status_reason",
   "updated_at",
+  "last_seen",
   "api",
   "links",
 ];
 
 /** The defaults, in the form of the file. */
-export const DEFAULTS = { timeout: "2s", ttl: "1s", stale: "60s" } as const;
+export const DEFAULTS = { timeout: "2s", ttl: "1s", stale: "60s", history: "1h" } as const;
+
+/** The times of a node, in milliseconds. */
+export interface Times {
+  readonly timeout: number;
+  readonly ttl: number;
+  readonly stale: number;
+  readonly stalledAfter: number | undefined;
+}
 
 /** @throws {TypeError} where one cannot be understood */
 export function timesOf(
   { timeout = DEFAULTS.timeout }: NodeSettings,
-  { ttl = DEFAULTS.ttl, stale = DEFAULTS.stale }: InfoSettings,
-): Readonly<Record<keyof typeof DEFAULTS, number>> {
-  return { timeout: milliseconds(timeout), ttl: milliseconds(ttl), stale: milliseconds(stale) };
+  { ttl = DEFAULTS.ttl, stale = DEFAULTS.stale, stalled_after }: InfoSettings,
+): Times {
+  return {
+    ...{ timeout: milliseconds(timeout), ttl: milliseconds(ttl), stale: milliseconds(stale) },
+    stalledAfter: stalled_after && milliseconds(stalled_after),
+  };
 }
 
 const MILLISECONDS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;

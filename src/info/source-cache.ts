@@ -21,6 +21,8 @@ interface SourceState {
   readonly last?: { readonly taken: Taken; readonly learnt: Instant };
   /** The last time at which the response held: it was given then, or the node responded to other requests. */
   readonly held?: Instant;
+  /** The last time at which it was asked, whatever came of it. */
+  readonly asked?: Instant;
   readonly error?: SourceError | undefined;
   readonly isAbsent?: boolean;
 }
@@ -37,6 +39,9 @@ export interface Shown {
 
 /** After such a pause, in milliseconds, another node may have come in the place of the one that was asked. */
 const PAUSE = 10_000;
+
+/** The shortest time between two runs of a program that nobody asked for, in milliseconds. */
+const WATCHED_PROGRAM_MS = 30_000;
 
 export class SourceCache {
   readonly #plan: Plan;
@@ -63,14 +68,21 @@ export class SourceCache {
       vital.every((state) => state?.error || state?.isAbsent);
   }
 
-  /** Names the sources to ask: those whose time is over; after a failure or a pause all. */
-  dueSources(now: Instant): string[] {
+  /**
+   * Names the sources to ask: those whose time is over; after a failure or a pause all.
+   *
+   * @param isWatch true where nobody has asked: programs are run seldom then
+   */
+  dueSources(now: Instant, isWatch: boolean): string[] {
     const isUncertain = namesOf(this.#plan, "vital").some((name) => {
       const { held, error } = this.get(name) ?? {};
-      return error || !held || now.monotonic - held.monotonic >= PAUSE;
+      return error || !held || (!isWatch && now.monotonic - held.monotonic >= PAUSE);
     });
-    return [...this.#plan.sources].filter(([name, { ttl }]) => {
-      const { last, error } = this.get(name) ?? {};
+    return [...this.#plan.sources].filter(([name, { source, ttl }]) => {
+      const { last, error, asked } = this.get(name) ?? {};
+      if (isWatch && "command" in source && asked) {
+        return now.monotonic - asked.monotonic >= Math.max(ttl, WATCHED_PROGRAM_MS);
+      }
       return isUncertain || !last || error || now.monotonic - last.learnt.monotonic >= ttl;
     }).map(([name]) => name);
   }
@@ -80,8 +92,8 @@ export class SourceCache {
     for (const [name, outcome] of outcomes) {
       if ("taken" in outcome) {
         const last = { taken: outcome.taken, learnt: now };
-        states.set(name, { last, held: now, isAbsent: outcome.absent !== undefined });
-      } else states.set(name, { ...states.get(name), error: outcome.error });
+        states.set(name, { last, held: now, asked: now, isAbsent: outcome.absent !== undefined });
+      } else states.set(name, { ...states.get(name), asked: now, error: outcome.error });
     }
     const { sources } = this.#plan;
     const isOfNode = [...outcomes.keys()].some((name) => sources.get(name)?.role === "vital");

@@ -11,7 +11,7 @@ import type { NodeStatus, Status, StatusCode } from "./status.ts";
 export type NodeLog = (message: string, event: NodeEvent) => void;
 
 /** The event that a message about the node is about. */
-export type NodeEvent = StatusEvent | KindEvent | RemarkEvent;
+export type NodeEvent = StatusEvent | KindEvent | IdentityEvent | RemarkEvent;
 
 /** The state of the node has changed. */
 export interface StatusEvent {
@@ -25,6 +25,12 @@ export interface StatusEvent {
 export interface KindEvent {
   readonly code: "kind";
   readonly level: "info";
+}
+
+/** Another chain or network responds at the address. */
+export interface IdentityEvent {
+  readonly code: "identity";
+  readonly level: "warn";
 }
 
 /** Something is wrong with one source or one key of the info, or is well again. */

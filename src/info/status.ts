@@ -37,6 +37,8 @@ export interface NodeStatus {
   readonly hint?: string | undefined;
   /** The kind that its refusal shows, where it wants credentials. */
   readonly looksLike?: string | undefined;
+  /** The keys of the info whose values the reason has; `any` where it has what a rule of the kind names. */
+  readonly keys?: readonly string[] | "any" | undefined;
   /** Set where it follows from more than the node's own word. */
   readonly synced?: boolean;
 }
@@ -66,6 +68,10 @@ interface Seen {
   readonly values: Values;
   /** Milliseconds since 1970. */
   readonly date: number;
+  /** The time since which the height is the same, in milliseconds since 1970. */
+  readonly movedAt: number;
+  /** The longest time without a block that the operator allows, in milliseconds. */
+  readonly stalledAfter: number | undefined;
 }
 
 /** Decides the status: the first thing that is wrong counts. */
@@ -139,42 +145,48 @@ function wrongKind(kind: string, error?: SourceError): SourceError {
   });
 }
 
-function statusOfAnswers({ plan, shown, values, date }: Seen): NodeStatus {
+function statusOfAnswers(seen: Seen): NodeStatus {
+  const { plan, shown, values } = seen;
   const { health } = plan;
   const rule = health?.rules?.find(({ when }) => holds(when, shown.answers));
   if (rule) return statusOfRule(rule, shown.answers);
   const behind = health && blocksBehind(health, shown.answers, values);
   if (behind !== undefined) {
-    return syncing(`is ${groupDigits(String(behind), ",")} blocks behind its peers`);
+    const blocks = groupDigits(String(behind), ",");
+    return { ...syncing(`is ${blocks} blocks behind its peers`), keys: ["height"] };
   }
   const { synced, sync_progress: progress } = values;
   if (synced === false) return syncing("is catching up with its network");
   if (typeof progress === "number" && health?.complete !== undefined) {
-    if (progress < health.complete) return syncing(`is ${formatPercent(progress)} synced`);
+    if (progress < health.complete) {
+      const reason = `is ${formatPercent(progress)} synced`;
+      return { ...syncing(reason), keys: ["sync_progress"] };
+    }
   }
   const isInSync = synced === true || health?.complete !== undefined && progress !== undefined ||
     health !== undefined && targetsOf(health, shown.answers).length > 0;
-  return statusInNetwork(health, values, date) ?? { status: "ok", ...isInSync && { synced: true } };
+  return statusInNetwork(seen) ?? { status: "ok", ...isInSync && { synced: true } };
 }
 
 function statusInNetwork(
-  health: KindHealth | undefined,
-  { chain_id, network, peers, head_at }: Values,
-  date: number,
+  { plan, values, date, movedAt, stalledAfter }: Seen,
 ): NodeStatus | undefined {
-  const networks = health?.networks ?? {};
+  const { chain_id, network, peers, height, head_at } = values;
+  const networks = plan.health?.networks ?? {};
   const names = [textOf(chain_id), textOf(network), "*"].filter((name) => name !== undefined);
   const name = names.find((name) => Object.hasOwn(networks, name));
   const expected = name === undefined ? undefined : networks[name];
-  if (!expected) return undefined;
-  if (numberFrom(peers) !== undefined && numberFrom(peers)! < (expected.peers ?? 0)) {
+  if (numberFrom(peers) !== undefined && numberFrom(peers)! < (expected?.peers ?? 0)) {
     const reason = Number(peers) === 0 ? "has no peers" : `has ${peers} peers only`;
-    return { status: STATUS_OF.no_peers, code: "no_peers", reason };
+    return { status: STATUS_OF.no_peers, code: "no_peers", reason, keys: ["peers"] };
   }
-  const age = date - Date.parse(String(head_at));
-  if (expected.quiet && age > milliseconds(expected.quiet)) {
+  const quiet = stalledAfter ?? (expected?.quiet && milliseconds(expected.quiet));
+  // Where the node tells no time of its head, its height has to move while it is watched.
+  const hasMoved = head_at === undefined && stalledAfter !== undefined && height !== undefined;
+  const age = date - (hasMoved ? movedAt : Date.parse(String(head_at)));
+  if (quiet && age > quiet) {
     const reason = `no new block for ${formatDuration(age)}`;
-    return { status: STATUS_OF.stalled, code: "stalled", reason };
+    return { status: STATUS_OF.stalled, code: "stalled", reason, keys: ["head_at", "height"] };
   }
   return undefined;
 }
@@ -183,13 +195,31 @@ function syncing(reason: string): NodeStatus {
   return { status: STATUS_OF.syncing, code: "syncing", reason, synced: false };
 }
 
+/** What is said in place of a reason that has a hidden value. */
+const PLAIN_REASONS: Readonly<Record<KindStatusCode, string>> = {
+  warming_up: "is warming up",
+  syncing: "is catching up with its network",
+  no_leader: "has no leader",
+  alarm: "reports an alarm",
+  no_peers: "has too few peers",
+  stalled: "has had no new block for too long",
+};
+
+/** Leaves the values of hidden keys out of the reason. */
+export function withoutHidden(status: NodeStatus, hide: readonly string[] = []): NodeStatus {
+  const { code, keys = [] } = status;
+  const isHidden = keys === "any" ? hide.length > 0 : keys.some((key) => hide.includes(key));
+  return isHidden ? { ...status, reason: PLAIN_REASONS[code as KindStatusCode] } : status;
+}
+
 function statusOfRule({ code, reason }: HealthRule, answers: Answers): NodeStatus {
   const filled = reason.replaceAll(/\{([^{}]+)\}/g, (_, reference) => {
     const value = answerAt(answers, reference as Reference);
     return excerpt(textOf(value) ?? "?", 60);
   });
   const status = STATUS_OF[code];
-  return { status, code, reason: filled, ...status === "syncing" && { synced: false } };
+  const synced = status === "syncing" && { synced: false };
+  return { status, code, reason: filled, ...filled !== reason && { keys: "any" }, ...synced };
 }
 
 function holds(when: HealthRule["when"], answers: Answers): boolean {

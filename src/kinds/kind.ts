@@ -252,6 +252,8 @@ export interface Kind extends KindInterface {
   sources: Readonly<Record<string, Source>>;
   fields: Readonly<Record<string, Field>>;
   health: KindHealth;
+  /** The keys of the info whose values over time say most, at most four. @default height and peers */
+  history?: readonly string[] | undefined;
   /** The URLs of what its operations were written from: a file or a folder, at a version. */
   written_from?: readonly string[] | undefined;
   /** The node that its reads were tested with, and its version, such as `hsd 8.0.0`. */

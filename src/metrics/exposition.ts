@@ -63,6 +63,12 @@ const TABLE = {
   },
   nodeface_call_duration_seconds: { type: "histogram", help: "How long forwarded calls took" },
   nodeface_queue_length: { type: "gauge", help: "Calls that wait for a place at the node" },
+  nodeface_event_listeners: { type: "gauge", help: "Open streams of events" },
+  nodeface_events_sent_total: { type: "counter", help: "Events that were sent, to all listeners" },
+  nodeface_node_identity_changes_total: {
+    type: "counter",
+    help: "How often another chain or network responded at the node's address",
+  },
   nodeface_description_age_seconds: {
     type: "gauge",
     help: "How long ago the description of the node that is shown was read",

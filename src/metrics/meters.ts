@@ -93,6 +93,13 @@ export class Meters {
     this.queryTimes.observe(name, outcome.took / 1000);
   }
 
+  /** The changes of the node's chain or network. */
+  identities = 0;
+
+  countIdentity(): void {
+    this.identities++;
+  }
+
   countCall({ operation, status, milliseconds }: CallRecord): void {
     this.calls.add(labelOf(operation), status);
     this.callTimes.observe("", milliseconds / 1000);

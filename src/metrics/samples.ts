@@ -66,13 +66,15 @@ interface Moment {
   readonly version: string;
   /** The calls that wait for a slot at the node. */
   readonly waiting: number | undefined;
+  readonly listeners: number;
+  readonly eventsSent: number;
   /** The seconds since the description was read. */
   readonly descriptionAge: number | undefined;
 }
 
 export function serviceSamples(
   meters: Meters,
-  { version, waiting, descriptionAge }: Moment,
+  { version, waiting, listeners, eventsSent, descriptionAge }: Moment,
 ): Samples {
   return {
     nodeface_build_info: [{ labels: [version, runtime()], value: 1 }],
@@ -82,6 +84,9 @@ export function serviceSamples(
     nodeface_calls_total: counted(meters.calls),
     nodeface_call_duration_seconds: observed(meters.callTimes),
     nodeface_queue_length: known(waiting),
+    nodeface_event_listeners: known(listeners),
+    nodeface_events_sent_total: known(eventsSent),
+    nodeface_node_identity_changes_total: known(meters.identities),
     nodeface_description_age_seconds: known(descriptionAge),
     process_start_time_seconds: known(startOfProcess()),
   };

@@ -13,6 +13,7 @@ import { expose, MEDIA_TYPE } from "../metrics/exposition.ts";
 import type { Meters } from "../metrics/meters.ts";
 import { nodeSamples, serviceSamples } from "../metrics/samples.ts";
 import type { ResolvedOptions } from "../options.ts";
+import type { Live } from "./live.ts";
 
 /** The sources of the metrics. */
 export interface MetricsSources {
@@ -20,6 +21,7 @@ export interface MetricsSources {
   /** The last info. To read it has the node asked, as `/v1/info` does. */
   readonly snapshot: Resource<Snapshot>;
   readonly gateway: Gateway | undefined;
+  readonly live: Pick<Live, "listeners" | "sent">;
   /** When the description was read, in milliseconds that only count up. */
   readonly describedAt: () => number | undefined;
 }
@@ -27,7 +29,7 @@ export interface MetricsSources {
 /** Makes the metrics of a service. */
 export function createMetrics(
   { node, info }: ResolvedOptions,
-  { meters, snapshot, gateway, describedAt }: MetricsSources,
+  { meters, snapshot, gateway, live, describedAt }: MetricsSources,
 ): Resource<Representation> {
   const run = Date.now().toString(36);
   let texts = 0;
@@ -38,6 +40,7 @@ export function createMetrics(
       const moment = {
         version: VERSION,
         waiting: gateway?.waiting,
+        ...{ listeners: live.listeners, eventsSent: live.sent },
         descriptionAge: readAt === undefined ? undefined : (performance.now() - readAt) / 1000,
       };
       const samples = {

@@ -15,6 +15,7 @@ import type { Snapshot } from "../info/info.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { type Lazy, lazy, type Resource } from "../lazy.ts";
 import type { ResolvedOptions } from "../options.ts";
+import type { Live } from "./live.ts";
 
 /** The node of a service. Nothing is asked before somebody wants to know it. */
 export interface NodeBeside {
@@ -32,7 +33,11 @@ export interface NodeBeside {
   readonly rpcPath: Resource<string>;
 }
 
-export function createNodeBeside(options: ResolvedOptions): NodeBeside {
+/** @param live is told of each new state of what is known */
+export function createNodeBeside(
+  options: ResolvedOptions,
+  live: Pick<Live, "take" | "isHeard">,
+): NodeBeside {
   const { startedAt, log, onError, node, info, meters } = options;
 
   const kinds = async () => ({
@@ -47,6 +52,8 @@ export function createNodeBeside(options: ResolvedOptions): NodeBeside {
       ...{ service, node, info, log, onError },
       kinds: node.url || node.kind ? await kinds() : {},
       onOutcome: (source, outcome) => meters?.countQuery(source, outcome),
+      onIdentity: () => meters?.countIdentity(),
+      ...{ onPublished: live.take, isHeard: live.isHeard },
     });
   });
 

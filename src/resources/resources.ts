@@ -13,6 +13,7 @@ import { type CallRecord, isLogged } from "../log.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import type { ResolvedOptions } from "../options.ts";
 import { refreshOnDemand } from "./refresh-on-demand.ts";
+import { createLive, type Live } from "./live.ts";
 import { createMetrics } from "./metrics.ts";
 import { createNodeBeside } from "./node-beside.ts";
 
@@ -42,6 +43,8 @@ export interface Resources {
   readonly assets: Resource<Assets>;
   /** `/v1/node` and `/v1/rpc`; nothing where calls are not forwarded. */
   readonly gateway: Gateway | undefined;
+  /** `/v1/events` and `/v1/history` */
+  readonly live: Live;
   /** Tells whether it is known what can be called: the description was read, or there is none. */
   readonly isDescribed: () => Promise<boolean>;
   /**
@@ -62,7 +65,12 @@ const NONE: readonly NodeOperation[] = [];
 /** Makes the resources of a service. Reads nothing before the first request. */
 export function createResources(options: ResolvedOptions): Resources {
   const { node, forward, description: place, onError, meters, log, logCalls } = options;
-  const beside = createNodeBeside(options);
+  const live = createLive(options, {
+    look: async () => await (await beside.monitor.get()).look(),
+    readInfo: async () => (await beside.snapshot.get()).info,
+    readEtag: async () => (await description.get()).current.json.variants.identity!.etag,
+  });
+  const beside = createNodeBeside(options, live);
   const icons = lazy(async () =>
     createIcons((await import("../generated/page.js")).FAVICON, options.page.logo)
   );
@@ -104,6 +112,7 @@ export function createResources(options: ResolvedOptions): Resources {
       meters,
       snapshot: beside.snapshot,
       gateway,
+      live,
       describedAt: () => describedAt,
     });
   const ready = lazy(() => represent('{"status":"ok"}\n', READY));
@@ -146,6 +155,7 @@ export function createResources(options: ResolvedOptions): Resources {
     favicon,
     assets,
     gateway,
+    live,
     isDescribed,
     async prepare() {
       await Promise.all([beside.monitor.get(), catalog.get(), favicon.get(), assets.get()]);
@@ -154,6 +164,7 @@ export function createResources(options: ResolvedOptions): Resources {
     refresh: description.refresh,
     async close() {
       description.end();
+      live.end();
       gateway?.close();
       await beside.monitor.made?.[Symbol.asyncDispose]();
     },

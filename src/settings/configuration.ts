@@ -18,7 +18,12 @@ import {
 } from "../gateway/policy.ts";
 import type { Cors } from "../http/cors.ts";
 import type { Hosts } from "../http/hosts.ts";
-import type { InfoSettings, NodeSettings } from "../info/settings.ts";
+import {
+  EVENT_DEFAULTS,
+  type EventSettings,
+  type InfoSettings,
+  type NodeSettings,
+} from "../info/settings.ts";
 import { LOG_CALLS, type LogCalls } from "../log.ts";
 import { ACCESS_LOGS, type AccessLog, CLI_OPTIONS } from "./command-line.ts";
 import { infoSettings } from "./info.ts";
@@ -38,6 +43,7 @@ export interface FileConfig {
   description?: string | { from: string; servers?: string | undefined } | undefined;
   forward?: ResolvedForward | undefined;
   metrics?: boolean | undefined;
+  events?: EventSettings | undefined;
   /** The files of the operator's own kinds, as the process sees them. */
   kinds?: readonly string[] | undefined;
   /** The logo is a file, as the process sees it. */
@@ -71,6 +77,27 @@ export const METRICS: Schema<boolean | undefined> = s.setting(s.BOOLEAN, {
   ...CLI_OPTIONS.metrics,
   text: "If true, /v1/metrics is served, for Prometheus",
 });
+
+const countOf = (most: number): Schema<number> =>
+  s.number(
+    `a whole number from 1 to ${most}`,
+    (number) => Number.isInteger(number) && number >= 1 && number <= most,
+  );
+
+export const EVENTS: Schema<EventSettings | undefined> = s.setting(
+  s.object<SettingsOf<EventSettings>>({
+    listeners: s.setting(countOf(10_000), {
+      text: "The most streams of /v1/events at a time",
+      default: String(EVENT_DEFAULTS.listeners),
+    }),
+    per_address: s.setting(countOf(10_000), {
+      text: "The most of them of one address. Behind a proxy all have its address",
+      default: String(EVENT_DEFAULTS.per_address),
+      example: "1000",
+    }),
+  }),
+  { text: "Who may listen to /v1/events" },
+);
 
 export const PAGE: About = {
   text: "The title, logo and first view of the explorer page",
@@ -160,6 +187,7 @@ export function configuration(
     ),
     forward: forwardSetting(path),
     metrics: METRICS,
+    events: EVENTS,
     kinds: s.setting(s.list(v.pipe(t.KIND_FILE, v.transform(locate)), "a list of files"), {
       text:
         "Kinds of your own: files in the form of those in spec/kinds/, each called as its kind " +
@@ -212,10 +240,7 @@ export function forwardSetting(path: Schema<string>): Schema<ResolvedForward | u
     }),
     limit: s.setting(t.SIZE, { text: "The longest response", default: FORWARD_DEFAULTS.limit }),
     concurrency: s.setting(
-      s.number(
-        "a whole number from 1 to 1000",
-        (number) => Number.isInteger(number) && number >= 1 && number <= 1000,
-      ),
+      countOf(1000),
       {
         text: "The most calls at the node at a time. 64 others wait for up to 5 s",
         default: String(FORWARD_DEFAULTS.concurrency),

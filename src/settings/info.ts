@@ -139,6 +139,23 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
       default: DEFAULTS.stale,
       example: "2m",
     }),
+    watch: s.setting(t.WATCH, {
+      text:
+        "The pace at which the node is asked although nobody else asks, for the log, the history and the events",
+      default: "30s",
+      example: "5s",
+    }),
+    history: s.setting(t.HISTORY, {
+      text:
+        "The time for which /v1/history goes back, at most 24h, with at most 240 samples; or off",
+      default: DEFAULTS.history,
+      example: "24h",
+    }),
+    stalled_after: s.setting(t.STALLED_AFTER, {
+      text: "The time without a new block after which the node is stalled",
+      default: "what its kind says of its network",
+      example: "10m",
+    }),
     static: s.setting(s.map(t.INFO_KEY, s.json), {
       text: "Keys whose values are always the same",
       example: "{ name: my-node }",

@@ -225,6 +225,16 @@ export function kindSchema(path: Schema<string> = t.FILE): Schema<Kind> {
     sources: s.needed(s.map(t.SOURCE_NAME, source(path)), { text: "The sources by name" }),
     fields: s.needed(s.map(t.INFO_KEY, FIELD), { text: "The keys, and where their values are" }),
     health: s.needed(s.object(HEALTH), { text: "The rules of its status" }),
+    history: s.setting(
+      v.pipe(s.list(t.INFO_KEY, "a list of keys"), v.maxLength(4, "at most 4 keys")) as Schema<
+        string[]
+      >,
+      {
+        text: "The keys of the info whose values over time say most, at most four",
+        default: "[height, peers]",
+        example: "[revision, db_size]",
+      },
+    ),
     written_from: s.setting(s.filledList(t.WEB_URL, "a list of URLs"), {
       text: "The sources of its operations: a file or a folder, at a version",
       example: "[https://github.com/handshake-org/hsd/blob/v8.0.0/lib/node/http.js]",

@@ -12,7 +12,7 @@ import { REFERENCE } from "../info/query-plan.ts";
 import type { Duration, Reference } from "../kinds/kind.ts";
 import { didYouMean } from "../nearest.ts";
 import { describeValue } from "../untrusted-text.ts";
-import { meantWord, type Schema, secret, text, word } from "./schema.ts";
+import { either, meantWord, type Schema, secret, text, word } from "./schema.ts";
 
 export const LINE: Schema<string> = text("a line of text", /^[^\r\n]+$/);
 
@@ -277,6 +277,16 @@ export const CALL_TIMEOUT: Schema<Duration> = duration("10m", "100ms");
 
 /** The time that a response is good for, or is shown when the node has stopped responding. */
 export const AGE: Schema<Duration> = duration("24h");
+
+/** The pace at which the node is watched; the time that the history has; the time without a block. */
+export const WATCH: Schema<Duration | "off"> = durationOrOff(duration("24h", "1s"));
+export const HISTORY: Schema<Duration | "off"> = durationOrOff(duration("24h", "4m"));
+export const STALLED_AFTER: Schema<Duration> = duration("24h", "10s");
+
+function durationOrOff(duration: Schema<Duration>): Schema<Duration | "off"> {
+  const expected = 'a duration such as "30s", or off';
+  return either(expected, word(["off"], expected), duration);
+}
 
 export const SIZE: Schema<string> = text('a size such as "32MiB", at most 1GiB', SIZE_FORM, {
   isValid: (text) => bytesOf(text) >= 1024 && bytesOf(text) <= 1024 ** 3,

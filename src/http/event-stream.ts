@@ -1,0 +1,240 @@
+/**
+ * Server-Sent Events (HTML Standard, section 9.2): one bounded log of events that all listeners share. A listener has a
+ * place in it and nothing else, so that one who does not read costs the others nothing.
+ *
+ * @module
+ */
+import type { Bytes } from "../bytes.ts";
+import { FastResponse, REASONS } from "./response.ts";
+import { problem } from "./problem-details.ts";
+
+/** The events that are kept for who comes back, and for how long, in milliseconds. */
+const KEPT = { events: 256, bytes: 1_048_576, time: 3_600_000 } as const;
+
+/** More bytes than this, of more than one event, do not wait for a listener. */
+const WAITING_MAX = 65_536;
+
+/** A plain `Bun.serve` cuts a stream that is silent for 12 s (Bun 1.4). */
+const COMMENT_INTERVAL_MS = 8000;
+
+/** A position: which log, and how many events it had. */
+const POSITION = /^([0-9a-z]{1,16})-([0-9]{1,15})$/;
+
+const HEADERS: readonly [string, string][] = [
+  ["content-type", "text/event-stream"],
+  ["cache-control", "no-store"],
+  // nginx would keep events back until it has some kB of them.
+  ["x-accel-buffering", "no"],
+];
+
+const RETRY_AFTER = { "retry-after": "5" };
+
+export interface EventStreamOptions<Name extends string> {
+  /** The names of events that can be asked for. */
+  readonly names: readonly Name[];
+  /** Writes the whole state as JSON, which comes first, and in place of events that are lost. */
+  readonly snapshot: () => string;
+  /** The most listeners, and the most of one address. */
+  readonly listeners: number;
+  readonly perAddress: number;
+  /** Is told when the first listener comes and when the last one leaves. */
+  readonly onListeners: (count: number) => void;
+}
+
+interface LoggedEvent {
+  readonly name: string;
+  /** The first of a log is 1. */
+  readonly number: number;
+  readonly bytes: Bytes;
+  /** In milliseconds that only count up. */
+  readonly at: number;
+}
+
+interface Listener {
+  readonly names: ReadonlySet<string>;
+  readonly address: string | undefined;
+  /** The number of the last event that went out, or that is not for it. */
+  sent: number;
+  /** True while its reader waits for the next part. */
+  isWaiting: boolean;
+  readonly controller: ReadableStreamDefaultController<Bytes>;
+}
+
+const encoder = new TextEncoder();
+
+const COMMENT = encoder.encode(":\n\n");
+
+/** The events of one subject, and who listens. */
+export class EventStream<Name extends string> {
+  readonly #options: EventStreamOptions<Name>;
+  readonly #log = randomPrefix();
+  readonly #listeners = new Set<Listener>();
+  #events: LoggedEvent[] = [];
+  #last = 0;
+  #snapshot: { readonly number: number; readonly bytes: Bytes } | undefined;
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #hasEnded = false;
+  /** The events that went out, to all listeners together. */
+  sent = 0;
+
+  constructor(options: EventStreamOptions<Name>) {
+    this.#options = options;
+  }
+
+  get listeners(): number {
+    return this.#listeners.size;
+  }
+
+  /** Logs an event and sends it; `snapshot` sends the whole state to everybody. */
+  append(name: Name | "snapshot", json: string): void {
+    const now = performance.now();
+    const number = ++this.#last;
+    this.#events.push({ name, number, bytes: this.#write(name, json, number), at: now });
+    let bytes = this.#events.reduce((sum, event) => sum + event.bytes.byteLength, 0);
+    while (
+      this.#events.length > KEPT.events || bytes > KEPT.bytes ||
+      now - (this.#events[0]?.at ?? now) > KEPT.time
+    ) bytes -= this.#events.shift()!.bytes.byteLength;
+    for (const listener of this.#listeners) {
+      if (listener.isWaiting) this.#feed(listener);
+      else if (this.#isStuck(listener)) this.#cut(listener);
+    }
+  }
+
+  /**
+   * Opens a stream for a request.
+   *
+   * @param query with `events`, which chooses among the names
+   * @param address that of the client, if it is known
+   */
+  open(request: Request, query: URLSearchParams, address: string | undefined): Response {
+    const { names, listeners, perAddress } = this.#options;
+    const asked = query.getAll("events").flatMap((list) => list.split(","))
+      .map((name) => name.trim());
+    if (asked.some((name) => !(names as readonly string[]).includes(name))) {
+      return problem(400, `"events" lists events: ${names.join(", ")}`);
+    }
+    const init = { status: 200, statusText: REASONS[200], headers: [...HEADERS] };
+    if (request.method === "HEAD") return new FastResponse(null, init);
+    const ofAddress = [...this.#listeners].filter((each) => each.address === address);
+    if (this.#hasEnded || this.#listeners.size >= listeners) {
+      return problem(503, "As many listen to events as this service serves", RETRY_AFTER);
+    }
+    if (address !== undefined && ofAddress.length >= perAddress) {
+      return problem(503, "As many of this address listen to events as may", RETRY_AFTER);
+    }
+    const from = this.#positionOf(request.headers.get("last-event-id"));
+    let listener: Listener;
+    const stream = new ReadableStream<Bytes>({
+      start: (controller) => {
+        listener = {
+          ...{ address, controller, isWaiting: false, sent: from ?? this.#last },
+          names: new Set<string>(
+            asked.length > 0 ? [...asked, "snapshot"] : [...names, "snapshot"],
+          ),
+        };
+        controller.enqueue(encoder.encode(`retry: ${2000 + Math.floor(Math.random() * 3000)}\n\n`));
+        if (from === undefined) this.#enqueue(listener, this.#whole());
+        this.#add(listener);
+      },
+      pull: () => {
+        listener.isWaiting = true;
+        this.#feed(listener);
+      },
+      cancel: () => this.#remove(listener),
+    }, { highWaterMark: 0 });
+    return new FastResponse(stream, init);
+  }
+
+  /** Ends all streams; nobody is let in from then on. */
+  end(): void {
+    this.#hasEnded = true;
+    for (const listener of this.#listeners) this.#cut(listener);
+  }
+
+  #add(listener: Listener): void {
+    this.#listeners.add(listener);
+    this.#timer ??= setInterval(() => {
+      for (const listener of this.#listeners) {
+        if (listener.isWaiting) this.#enqueue(listener, COMMENT, 0);
+      }
+    }, COMMENT_INTERVAL_MS);
+    this.#options.onListeners(this.#listeners.size);
+  }
+
+  #remove(listener: Listener): void {
+    if (!this.#listeners.delete(listener)) return;
+    if (this.#listeners.size === 0) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    }
+    this.#options.onListeners(this.#listeners.size);
+  }
+
+  #cut(listener: Listener): void {
+    listener.controller.close();
+    this.#remove(listener);
+  }
+
+  /** Sends the next event that is for a listener, if there is one. */
+  #feed(listener: Listener): void {
+    const first = this.#last - this.#events.length + 1;
+    if (listener.sent < first - 1) {
+      listener.sent = this.#last;
+      return this.#enqueue(listener, this.#whole());
+    }
+    const next = this.#next(listener);
+    listener.sent = next ? next.number : this.#last;
+    if (next) this.#enqueue(listener, next.bytes);
+  }
+
+  #enqueue(listener: Listener, bytes: Bytes, count = 1): void {
+    listener.isWaiting = false;
+    this.sent += count;
+    listener.controller.enqueue(bytes);
+  }
+
+  #next({ sent, names }: Listener): LoggedEvent | undefined {
+    const first = this.#last - this.#events.length;
+    return this.#events.slice(Math.max(0, sent - first)).find(({ name }) => names.has(name));
+  }
+
+  #isStuck({ sent, names }: Listener): boolean {
+    const waiting = this.#events.filter(({ number, name }) => number > sent && names.has(name));
+    return waiting.length > 1 && lengthOf(waiting) > WAITING_MAX;
+  }
+
+  /** Reads the position of who comes back; `undefined` where a snapshot has to come instead of what they missed. */
+  #positionOf(id: string | null): number | undefined {
+    const [, log, number] = POSITION.exec(id ?? "") ?? [];
+    const at = Number(number);
+    const first = this.#last - this.#events.length;
+    if (log !== this.#log || !(at >= first && at <= this.#last)) return undefined;
+    const missed = this.#events.slice(at - first);
+    return lengthOf(missed) <= WAITING_MAX ? at : undefined;
+  }
+
+  /** The whole state as an event with the position of now, written once for each position. */
+  #whole(): Bytes {
+    if (this.#snapshot?.number !== this.#last) {
+      const bytes = this.#write("snapshot", this.#options.snapshot(), this.#last);
+      this.#snapshot = { number: this.#last, bytes };
+    }
+    return this.#snapshot!.bytes;
+  }
+
+  /** Writes an event. JSON has no line ends of its own; these two end lines for some readers. */
+  #write(name: Name | "snapshot", json: string, number: number): Bytes {
+    const line = json.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
+    return encoder.encode(`event: ${name}\nid: ${this.#log}-${number}\ndata: ${line}\n\n`);
+  }
+}
+
+const lengthOf = (events: readonly LoggedEvent[]): number =>
+  events.reduce((sum, { bytes }) => sum + bytes.byteLength, 0);
+
+/** Makes 64 random bits: nobody can guess a position of another run. */
+function randomPrefix(): string {
+  const [high = 0n] = crypto.getRandomValues(new BigUint64Array(1));
+  return high.toString(36);
+}

@@ -1,0 +1,109 @@
+/**
+ * The last hour of a node, or of a day, in samples for plots: only those that were taken, in memory.
+ *
+ * @module
+ */
+import { represent, type Representation } from "../http/representation.ts";
+import { formatJson } from "../json/lossless.ts";
+import type { Info } from "./info.ts";
+import { startOf } from "../untrusted-text.ts";
+
+/** The most samples: with them goes the time between two, the span by this. */
+const SAMPLES_MAX = 240;
+
+/** The keys that say most of a kind of node that names none. */
+const COLUMNS = ["height", "peers"] as const;
+
+/** A sample beside the info. */
+export interface Measured {
+  /** The time of the node's responses, in milliseconds; `undefined` where it gave none. */
+  readonly took: number | undefined;
+  /** The keys of the info that the kind names. */
+  readonly columns: readonly string[] | undefined;
+  /** Milliseconds that only count up, and milliseconds since 1970. */
+  readonly monotonic: number;
+  readonly date: number;
+}
+
+interface Sample {
+  /** Milliseconds that only count up. */
+  readonly at: number;
+  readonly date: number;
+  readonly took: number | undefined;
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+export class History {
+  readonly #span: number;
+  readonly #hide: readonly string[];
+  readonly #run: string;
+  #samples: Sample[] = [];
+  #columns: readonly string[] = COLUMNS;
+  #taken = 0;
+  #made: { readonly taken: number; readonly representation: Promise<Representation> } | undefined;
+
+  /**
+   * @param span in milliseconds
+   * @param hide keys of the info that are not shown
+   * @param run differs in each run of the service
+   */
+  constructor(span: number, hide: readonly string[], run: string) {
+    this.#span = span;
+    this.#hide = hide;
+    this.#run = run;
+  }
+
+  /** The time between two samples, in milliseconds. */
+  get interval(): number {
+    return this.#span / SAMPLES_MAX;
+  }
+
+  /** Takes a sample where it is time for one, or the state is another. */
+  take(info: Info, { took, columns = COLUMNS, monotonic: at, date }: Measured): void {
+    const last = this.#samples.at(-1);
+    this.#columns = columns.filter((key) => !this.#hide.includes(key));
+    const isDue = !last || at - last.at >= this.interval;
+    if (!isDue && info.status === last.values.status) return;
+    const values = Object.fromEntries(
+      ["status", ...this.#columns].map((key) => [key, plottable(info[key])]),
+    );
+    const kept = this.#samples.filter((sample) => at - sample.at <= this.#span);
+    this.#samples = [...kept, { at, date, took, values }].slice(-SAMPLES_MAX);
+    this.#taken++;
+  }
+
+  async get(): Promise<Representation> {
+    if (this.#made?.taken !== this.#taken) {
+      const representation = represent(this.#write(), {
+        type: "application/json",
+        cache: "private, no-cache",
+        tag: `${this.#run}-h${this.#taken.toString(36)}`,
+      });
+      this.#made = { taken: this.#taken, representation };
+    }
+    return await this.#made!.representation;
+  }
+
+  #write(): string {
+    const samples = this.#samples;
+    const column = (key: string) => samples.map(({ values }) => values[key] ?? null);
+    const lines = Object.entries({
+      interval: this.interval / 1000,
+      at: samples.map(({ date }) => new Date(date).toISOString()),
+      status: column("status"),
+      // Two digits: enough for a plot, and too few for who would measure the node by them.
+      response_ms: samples.map(({ took }) =>
+        took === undefined ? null : Number(took.toPrecision(2))
+      ),
+      ...Object.fromEntries(this.#columns.map((key) => [key, column(key)])),
+    }).map(([key, value]) => `  ${JSON.stringify(key)}: ${formatJson(value)}`);
+    return `{\n${lines.join(",\n")}\n}\n`;
+  }
+}
+
+/** A node may have anything under a key: what is no number, word or truth value is `null`. */
+function plottable(value: unknown): unknown {
+  if (typeof value === "string") return startOf(value, 100);
+  const isPlain = typeof value === "bigint" || typeof value === "boolean" || Number.isFinite(value);
+  return isPlain ? value : null;
+}

@@ -1,0 +1,108 @@
+/**
+ * The identity of a node: the chain that it is on, which may become another one at the same address, and what is known of a
+ * node that is gone.
+ *
+ * @module
+ */
+import { textOf } from "../json/values.ts";
+import { describeValue, excerpt } from "../untrusted-text.ts";
+import type { Info } from "./info.ts";
+import type { Instant, Values } from "./source-cache.ts";
+import type { NodeLog } from "./state-log.ts";
+import type { NodeStatus } from "./status.ts";
+
+/** What tells one chain from another. */
+const CHAIN = ["chain_id", "network"] as const;
+
+const SEEN = ["software", "version", "network", "chain_id", "height"] as const;
+
+/** The longest text of the node that is remembered, in UTF-16 code units. */
+const TEXT_LENGTH = 100;
+
+/** So many changes are told within a time, in milliseconds; of more it is told that they go on. */
+const CHANGES_MAX = 5, CHANGES_TIME = 3_600_000;
+
+/** The node as it was when it responded last. */
+export interface LastSeen {
+  readonly software?: string;
+  readonly version?: string;
+  readonly network?: string;
+  readonly chain_id?: string;
+  readonly height?: number | bigint;
+  /** RFC 3339. */
+  readonly at: string;
+}
+
+interface IdentityOptions {
+  /** The node's name in the log. */
+  readonly label: string;
+  readonly log: NodeLog;
+  readonly hide: readonly string[];
+  readonly onChange: () => void;
+}
+
+export class Identity {
+  readonly #options: IdentityOptions;
+  #chain: Readonly<Record<string, string>> = {};
+  /** The times of the last changes, in milliseconds that only count up. */
+  #changes: number[] = [];
+  /** `undefined` where nothing is known that tells one node from another. */
+  lastSeen: LastSeen | undefined;
+
+  constructor(options: IdentityOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Remembers a node that responds.
+   *
+   * @param values with those that are hidden
+   */
+  take(values: Values, info: Info, { status }: NodeStatus, now: Instant): void {
+    if (status === "unreachable" || status === "stale") return;
+    const chain = Object.fromEntries(CHAIN.flatMap((key) => {
+      const text = textOf(values[key]);
+      return text === undefined ? [] : [[key, text]];
+    }));
+    if (Object.keys(chain).length === 0) return;
+    const before = this.#chain;
+    const changed = Object.keys(chain).filter((key) =>
+      before[key] !== undefined && before[key] !== chain[key]
+    );
+    this.#chain = { ...before, ...chain };
+    if (changed.length > 0) this.#tell(changed, before, chain, now.monotonic);
+    const seen = SEEN.flatMap((key): [string, unknown][] => {
+      const value = info[key];
+      if (value === undefined) return [];
+      return [[key, typeof value === "string" ? excerpt(value, TEXT_LENGTH) : value]];
+    });
+    this.lastSeen = { ...Object.fromEntries(seen), at: new Date(now.date).toISOString() };
+  }
+
+  #tell(
+    changed: readonly string[],
+    before: Readonly<Record<string, string>>,
+    after: Readonly<Record<string, string>>,
+    now: number,
+  ): void {
+    const { label, log, hide, onChange } = this.#options;
+    onChange();
+    const recent = this.#changes.filter((at) => now - at < CHANGES_TIME);
+    // Those that are not told count as well: an hour has to be quiet.
+    this.#changes = [...recent, now].slice(-CHANGES_MAX - 1);
+    if (recent.length > CHANGES_MAX) return;
+    const event = { code: "identity", level: "warn" } as const;
+    if (recent.length === CHANGES_MAX) {
+      return log(
+        `${label} is another chain again and again; further changes are not logged`,
+        event,
+      );
+    }
+    const what = changed.filter((key) => !hide.includes(key))
+      .map((key) => `${key} ${named(after[key]!)}, was ${named(before[key]!)}`);
+    log(`${label} is another chain now${what.length > 0 ? `: ${what.join("; ")}` : ""}`, event);
+  }
+}
+
+/** A word as it is, and any other text as JSON. */
+const named = (text: string) => /^[\w.-]{1,60}$/.test(text) ? text : describeValue(text);

@@ -1,0 +1,88 @@
+/**
+ * The node as it goes on: its events, its history, and the watch that asks it although nobody else does.
+ *
+ * @module
+ */
+import { NodeEvents } from "../info/events.ts";
+import { History, type Measured } from "../info/history.ts";
+import { isAlone } from "../info/info-monitor.ts";
+import type { Info } from "../info/info.ts";
+import { DEFAULTS, EVENT_DEFAULTS, milliseconds } from "../info/settings.ts";
+import { Watch } from "../info/watch.ts";
+import type { ServedRequest } from "../http/request.ts";
+import type { ResolvedOptions } from "../options.ts";
+import { HAS_SOCKETS } from "../platform.ts";
+
+export interface Live {
+  /** `undefined` where the history is switched off. */
+  readonly history: History | undefined;
+  readonly listeners: number;
+  /** The events that were sent, to all listeners together. */
+  readonly sent: number;
+  /** True while somebody listens. */
+  isHeard(): boolean;
+  /** Takes what is known of the node, in order. */
+  take(info: Info, measured?: Measured): void;
+  /** Opens the stream of events for a request. */
+  open(request: Request, query: URLSearchParams): Promise<Response>;
+  end(): void;
+}
+
+/** The parts of a service that are watched. */
+interface Watched {
+  /** Asks the node if that is due. */
+  readonly look: () => Promise<void>;
+  readonly readInfo: () => Promise<Info>;
+  /** Reads the validator of `/spec.json`. */
+  readonly readEtag: () => Promise<string>;
+}
+
+export function createLive(options: ResolvedOptions, watched: Watched): Live {
+  const { node, events, onError } = options;
+  const info = typeof options.info === "function" ? {} : options.info;
+  const { watch = "off", ttl = DEFAULTS.ttl, history = DEFAULTS.history, hide = [] } = info;
+  const describe = async () => nodeEvents.describe(await watched.readEtag());
+  const look = async () => {
+    await watched.look();
+    if (nodeEvents.stream.listeners > 0) await describe();
+  };
+  const watching = new Watch({
+    pace: watch === "off" || !HAS_SOCKETS || isAlone(node, options.info)
+      ? undefined
+      : milliseconds(watch),
+    ttl: milliseconds(ttl),
+    look: () => look().catch(onError),
+  });
+  const nodeEvents = new NodeEvents({
+    listeners: events.listeners ?? EVENT_DEFAULTS.listeners,
+    perAddress: events.per_address ?? EVENT_DEFAULTS.per_address,
+    onListeners: (count) => watching.hear(count > 0),
+  });
+  const samples = history === "off"
+    ? undefined
+    : new History(milliseconds(history), hide, Date.now().toString(36));
+
+  return {
+    history: samples,
+    get listeners() {
+      return nodeEvents.stream.listeners;
+    },
+    get sent() {
+      return nodeEvents.stream.sent;
+    },
+    isHeard: () => watching.isHeard,
+    take(info, measured) {
+      nodeEvents.take(info);
+      if (measured) samples?.take(info, measured);
+    },
+    async open(request, query) {
+      nodeEvents.begin(await watched.readInfo());
+      void describe().catch(onError);
+      return nodeEvents.stream.open(request, query, (request as ServedRequest).ip);
+    },
+    end() {
+      watching.end();
+      nodeEvents.stream.end();
+    },
+  };
+}

@@ -1,0 +1,323 @@
+import fc from "fast-check";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { NodeEvents } from "../src/info/events.ts";
+import type { Info } from "../src/info/info.ts";
+import { createNodeface } from "../src/index.ts";
+import { formatJson, parseJson } from "../src/json/lossless.ts";
+import { isEqual, isObject, type Json } from "../src/json/values.ts";
+import { sampleSize } from "./_runtime.ts";
+
+const events = suite("events of the node");
+
+interface Told {
+  readonly event: string;
+  readonly id: string;
+  readonly data: unknown;
+  readonly text: string;
+}
+
+/** Reads events until there is nothing to read at once. */
+async function readEvents(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Told[]> {
+  const told: Told[] = [];
+  for (;;) {
+    const none = new Promise<undefined>((resolve) => setTimeout(resolve, 0));
+    const part = await Promise.race([pending(reader), none]);
+    if (part === undefined || part.done) return told;
+    waiting.delete(reader);
+    const text = new TextDecoder().decode(part.value);
+    const lines = text.trimEnd().split("\n");
+    const field = (name: string) =>
+      lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2) ?? "";
+    if (field("event") === "") continue;
+    assert.is(lines.length, 3, text);
+    const data = parseJson(field("data"));
+    told.push({ event: field("event"), id: field("id"), data, text });
+  }
+}
+
+/** A read that was not over stays under way. */
+const waiting = new WeakMap<object, ReturnType<ReadableStreamDefaultReader<Uint8Array>["read"]>>();
+
+function pending(reader: ReadableStreamDefaultReader<Uint8Array>) {
+  const read = waiting.get(reader) ?? reader.read();
+  waiting.set(reader, read);
+  return read;
+}
+
+const info = (values: Record<string, unknown> = {}): Info => ({
+  ...{ software: "anvil", status: "ok", links: {} },
+  ...values,
+});
+
+function open(options: { listeners?: number; perAddress?: number; first?: Info } = {}) {
+  const { listeners = 1000, perAddress = 250, first = info({ height: 1 }) } = options;
+  const heard: number[] = [];
+  const node = new NodeEvents({ listeners, perAddress, onListeners: (count) => heard.push(count) });
+  node.begin(first);
+  const listen = (
+    { query = "", id, address, method = "GET" }: {
+      query?: string;
+      id?: string;
+      address?: string;
+      method?: string;
+    } = {},
+  ) => {
+    const headers = { ...id !== undefined && { "last-event-id": id } };
+    const request = new Request("http://localhost/v1/events", { headers, method });
+    return node.stream.open(request, new URLSearchParams(query), address);
+  };
+  const read = (how: Parameters<typeof listen>[0] = {}) => {
+    const reader = listen(how).body!.getReader();
+    return { events: () => readEvents(reader), leave: () => reader.cancel() };
+  };
+  return { node, heard, listen, read };
+}
+
+events("begin with the whole info, and tell what changes, each head and each state", async () => {
+  const { node, read } = open();
+  const listener = read();
+  const [first, ...rest] = await listener.events();
+  assert.is(first!.event, "snapshot");
+  assert.equal(first!.data, { software: "anvil", status: "ok", links: {}, height: 1 });
+  assert.equal(rest, []);
+  node.take(info({ height: 2, head_at: "2026-01-01T00:00:00.000Z" }));
+  node.take(info({ height: 2, head_at: "2026-01-01T00:00:00.000Z", updated_at: "x" }));
+  node.take(info({ height: 2n ** 64n, status: "degraded", status_code: "alarm" }));
+  node.take(info({ height: 1, status: "degraded", status_code: "alarm" }));
+  const told = (await listener.events()).map(({ event, data }) => {
+    const { since: _, ...known } = data as Json;
+    return [event, known];
+  });
+  assert.equal(told, [
+    ["info", { height: 2, head_at: "2026-01-01T00:00:00.000Z" }],
+    ["head", { height: 2, head_at: "2026-01-01T00:00:00.000Z" }],
+    ["info", { height: 2n ** 64n, head_at: null, status: "degraded", status_code: "alarm" }],
+    ["head", { height: 2n ** 64n }],
+    ["status", { status: "degraded", status_code: "alarm" }],
+    ["info", { height: 1 }],
+    ["head", { height: 1 }],
+  ]);
+});
+
+events("are those that were asked for", async () => {
+  const { node, read, listen } = open();
+  const heads = read({ query: "events=head" });
+  const both = read({ query: "events=status,head" });
+  node.take(info({ height: 2, status: "syncing", status_code: "syncing" }));
+  assert.equal((await heads.events()).map(({ event }) => event), ["snapshot", "head"]);
+  assert.equal((await both.events()).map(({ event }) => event), ["snapshot", "head", "status"]);
+  const wrong = listen({ query: "events=heads" });
+  assert.is(wrong.status, 400);
+  assert.match(await wrong.text(), /info, head, status, description/);
+});
+
+events("who comes back is told what came after, and nothing twice", async () => {
+  const { node, read } = open();
+  const listener = read({ query: "events=head" });
+  for (let height = 2; height < 10; height++) node.take(info({ height }));
+  const told = await listener.events();
+  await listener.leave();
+  for (let height = 10; height < 20; height++) node.take(info({ height }));
+  const again = await read({ id: told.at(-1)!.id, query: "events=head" }).events();
+  const heights = [...told.slice(1), ...again].map(({ data }) => (data as Json).height);
+  assert.equal(heights, Array.from({ length: 18 }, (_, i) => i + 2));
+  const none = await read({ id: again.at(-1)!.id, query: "events=head" }).events();
+  assert.equal(none, []);
+});
+
+events("a position that is not known begins with the whole info, and is not repeated", async () => {
+  const { node, read } = open();
+  node.take(info({ height: 2 }));
+  const [{ id } = { id: "" }] = await read().events();
+  const [log, number] = id.split("-");
+  assert.match(log!, /^[0-9a-z]{10,16}$/);
+  const strange = [
+    "0-0",
+    `${log}-999`,
+    `${log}-`,
+    `${log}-0x1`,
+    `${log}-${number}, ${log}-${number}`,
+    `${"z".repeat(17)}-1`,
+    "\u00e4",
+    "",
+  ];
+  for (const id of strange) {
+    const told = await read({ id }).events();
+    assert.equal(told.map(({ event }) => event), ["snapshot"], id);
+    if (id !== "") assert.not.ok(told[0]!.text.includes(`id: ${id}\n`), id);
+  }
+});
+
+events("of many that were missed the whole info comes instead", async () => {
+  const { node, read } = open();
+  const [{ id } = { id: "" }] = await read().events();
+  for (let height = 2; height < 300; height++) node.take(info({ height }));
+  const told = await read({ id }).events();
+  assert.equal(told.map(({ event }) => event), ["snapshot"]);
+  assert.is((told[0]!.data as Json).height, 299);
+  // So do a few that are long.
+  for (let height = 300; height < 303; height++) {
+    node.take(info({ height, text: `${height}${"x".repeat(30_000)}` }));
+  }
+  const long = await read({ id: told[0]!.id }).events();
+  assert.equal(long.map(({ event }) => event), ["snapshot"]);
+});
+
+events("who does not read is cut, and the others are told all", async () => {
+  const { node, listen, read, heard } = open();
+  const stuck = listen().body!.getReader();
+  const other = read();
+  const heads: unknown[] = [];
+  for (let height = 2; height < 12; height++) {
+    node.take(info({ height, text: `${height}${"x".repeat(20_000)}` }));
+    for (const { event, data } of await other.events()) {
+      if (event === "head") heads.push((data as Json).height);
+    }
+  }
+  assert.is(node.stream.listeners, 1);
+  assert.equal(heard, [1, 2, 1]);
+  assert.equal(heads, Array.from({ length: 10 }, (_, i) => i + 2));
+  // What was given to the platform comes, and then the end.
+  let parts = 0;
+  while (!(await stuck.read()).done) parts++;
+  assert.ok(parts <= 3, `${parts} parts`);
+});
+
+events("whatever a node says, an event has three lines", async () => {
+  const odd = "\r\n\n: x\ndata: y\n\nevent: z\u2028\u2029\u0000\ud800\u0085";
+  const { node, read } = open({ first: info({ name: odd }) });
+  const listener = read();
+  node.take(info({ name: odd + odd, [odd]: odd, list: [odd], deep: { [odd]: odd } }));
+  const told = await listener.events();
+  assert.equal(told.map(({ event }) => event), ["snapshot", "info"]);
+  for (const { text } of told) assert.not.match(text, /[\r\0\u2028\u2029]/);
+  assert.is((told[1]!.data as Json).name, odd + odd);
+});
+
+events("never tell of a member that changes a prototype", async () => {
+  const evil = JSON.parse('{"__proto__":{"x":1},"constructor":{"prototype":{"x":1}},"a":1}');
+  const { node, read } = open({ first: info({ evil }) });
+  const listener = read();
+  node.take(info({ evil: { ...evil, b: evil } }));
+  for (const { text } of await listener.events()) {
+    assert.not.match(text, /__proto__|constructor|prototype/);
+  }
+});
+
+events("where a value is null in an object the whole info comes, and seldom", async () => {
+  const { node, read } = open();
+  const listener = read();
+  node.take(info({ height: 1, peer: { name: null } }));
+  for (let i = 2; i < 9; i++) node.take(info({ height: i, peer: i % 2 ? { name: null } : {} }));
+  const told = (await listener.events()).map(({ event }) => event);
+  assert.is(told.filter((event) => event === "snapshot").length, 2);
+  assert.is(told.filter((event) => event === "head").length, 7);
+});
+
+events("as many listen as may, of one address and together", async () => {
+  const { node, listen } = open({ listeners: 3, perAddress: 2 });
+  const first = listen({ address: "127.0.0.1" });
+  listen({ address: "127.0.0.1" });
+  const refused = listen({ address: "127.0.0.1" });
+  assert.is(refused.status, 503);
+  assert.ok(refused.headers.has("retry-after"));
+  assert.is(listen({ address: "127.0.0.2" }).status, 200);
+  assert.is(listen({ address: "127.0.0.3" }).status, 503);
+  await first.body!.cancel();
+  assert.is(listen({ address: "127.0.0.3" }).status, 200);
+  assert.is(node.stream.listeners, 3);
+  assert.is(listen({ address: "127.0.0.3", method: "HEAD" }).status, 200);
+  assert.is(node.stream.listeners, 3);
+  node.stream.end();
+  assert.is(node.stream.listeners, 0);
+  assert.is(listen().status, 503);
+});
+
+events("clients come back at different times", async () => {
+  const { listen } = open();
+  const times = await Promise.all(Array.from({ length: 20 }, async () => {
+    const { value } = await listen().body!.getReader().read();
+    return Number(/^retry: (\d+)\n/.exec(new TextDecoder().decode(value))![1]);
+  }));
+  assert.ok(times.every((time) => time >= 2000 && time <= 5000));
+  assert.ok(new Set(times).size > 10);
+});
+
+/** JSON Merge Patch (RFC 7396, section 2). */
+function merge(target: unknown, patch: unknown): unknown {
+  if (!isObject(patch)) return patch;
+  const merged = new Map(isObject(target) ? Object.entries(target) : []);
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) merged.delete(key);
+    else merged.set(key, merge(merged.get(key), value));
+  }
+  return Object.fromEntries(merged);
+}
+
+events("the patches make of the last whole info that of now", async () => {
+  const word = fc.constantFrom("a", "b", "c", "d");
+  const dictionary = <T>(value: fc.Arbitrary<T>) =>
+    fc.dictionary(word, value, { noNullPrototype: true });
+  const values = dictionary(
+    fc.oneof(
+      word,
+      fc.integer(),
+      fc.constant(null),
+      fc.bigInt(2n ** 60n, 2n ** 80n),
+      fc.array(fc.oneof(word, fc.constant(null), dictionary(fc.constant(null)))),
+      dictionary(fc.oneof(word, fc.constant(null), dictionary(word))),
+    ),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(values, { minLength: 2, maxLength: 20 }), async (all) => {
+      const { node, read } = open({ first: info(all[0]) });
+      const listener = read();
+      let known: unknown;
+      for (const [i, values] of all.entries()) {
+        // A `null` at the top is not shown in an info.
+        const shown = Object.fromEntries(Object.entries(values).filter(([, v]) => v !== null));
+        const next = info(i === 0 ? values : shown);
+        if (i > 0) node.take(next);
+        for (const { event, data } of await listener.events()) {
+          if (event === "snapshot") known = data;
+          if (event === "info") known = merge(known, data);
+        }
+        // A whole info in place of a patch may come later.
+        if (!hasNull(next)) assert.ok(isEqual(known, next), formatJson([known, next]));
+      }
+    }),
+    { numRuns: sampleSize(500) },
+  );
+});
+
+const hasNull = (value: unknown): boolean =>
+  isObject(value) && Object.values(value).some((member) => member === null || hasNull(member));
+
+const BROWSER = { "sec-fetch-site": "cross-site", "user-agent": "Mozilla/5.0" };
+
+events(
+  "and the history are for programs, own pages, and pages of origins that are listed",
+  async () => {
+    const any = createNodeface();
+    const listed = createNodeface({ cors: ["https://a.example"] });
+    const status = async (of: typeof any, path: string, headers: Record<string, string>) => {
+      const response = await of.fetch(new Request(`http://localhost${path}`, { headers }));
+      await response.body?.cancel();
+      return response.status;
+    };
+    for (const path of ["/v1/events", "/v1/history"]) {
+      assert.is(await status(any, path, {}), 200, path);
+      assert.is(await status(any, path, { "sec-fetch-site": "same-origin" }), 200, path);
+      const ofB = { ...BROWSER, origin: "https://b.example" };
+      assert.is(await status(any, path, ofB), 403, path);
+      assert.is(await status(any, path, BROWSER), 403, path);
+      assert.is(await status(listed, path, ofB), 403, path);
+      assert.is(await status(listed, path, { ...BROWSER, origin: "https://a.example" }), 200, path);
+      assert.is(await status(any, `${path}?token=x`, {}), 400, path);
+    }
+    await Promise.all([any.close(), listed.close()]);
+  },
+);
+
+events.run();
