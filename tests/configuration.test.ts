@@ -172,7 +172,7 @@ info:
     const [place, what] of [
       [
         "1:1",
-        "unknown key prot; expected one of listen, access_log, log_calls, hosts, cors, description, forward, metrics, kinds, page, node, info",
+        "unknown key prot; expected one of listen, access_log, log_calls, hosts, cors, description, forward, metrics, events, kinds, page, node, info",
       ],
       ["2:1", "unknown key nod; did you mean node?"],
       ["3:9", "listen must be an address and a port, as in 127.0.0.1:8080"],
@@ -301,7 +301,7 @@ config("flags win over the environment, that over the file, that over the defaul
     logCalls: "failed",
     node: { url: "http://a", kind: "nats" },
     kinds: {},
-    info: {},
+    info: { watch: "30s" },
   });
   const { host, port, accessLog } = await read([]);
   assert.equal([host, port, accessLog], ["127.0.0.1", 8080, "off"]);

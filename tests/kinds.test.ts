@@ -50,6 +50,11 @@ for (const [name, recording] of sampleOf([...RECORDINGS])) {
       const before = await info();
       const { status, status_code: _code, status_reason: _reason, synced: _synced, ...values } =
         before;
+      const at = new Date(recording.now ?? NOW).toISOString();
+      const seen = ["software", "version", "network", "chain_id", "height"].filter((key) =>
+        values[key] !== undefined
+      ).map((key) => [key, values[key]]);
+      const lastSeen = seen.length > 0 ? { ...Object.fromEntries(seen), at } : undefined;
       held.failure = "ECONNREFUSED";
       for (let second = 0; second < 59; second++) {
         pass(1000);
@@ -63,9 +68,10 @@ for (const [name, recording] of sampleOf([...RECORDINGS])) {
       // Longer than the longest time for which a kind takes an answer for good.
       for (let minute = 0; minute < 90; minute++) {
         pass(minute === 0 ? 1000 : 60_000);
-        const { status, status_code, status_reason: _, ...last } = await info();
+        const { status, status_code, status_reason: _, last_seen, ...last } = await info();
         assert.equal([status, status_code], ["unreachable", "connection_refused"]);
         assert.equal(last, fixed);
+        assert.equal(last_seen, lastSeen);
       }
       held.failure = undefined;
       held.date = Date.parse(recording.now ?? NOW);

@@ -155,7 +155,7 @@ const VARIABLES: readonly Row<Record<string, string>>[] = [
 const CONFIGURATIONS: readonly Row<string>[] = [
   [
     "prot: 1",
-    "1:1: unknown key prot; expected one of listen, access_log, log_calls, hosts, cors, description, forward, metrics, kinds, page, node, info",
+    "1:1: unknown key prot; expected one of listen, access_log, log_calls, hosts, cors, description, forward, metrics, events, kinds, page, node, info",
   ],
   ["nod: {}", "1:1: unknown key nod; did you mean node?"],
   [
@@ -272,7 +272,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
     "a.yaml:1:1: needs sources",
     "a.yaml:1:1: needs fields",
     "a.yaml:1:1: needs health",
-    "a.yaml:1:1: unknown key kinds; expected one of title, url, aliases, description, listing, detect, auth, static, sources, fields, health, written_from, tried, openrpc, openapi",
+    "a.yaml:1:1: unknown key kinds; expected one of title, url, aliases, description, listing, detect, auth, static, sources, fields, health, history, written_from, tried, openrpc, openapi",
     '1:8: kinds must be a list of files, not "a.yaml"',
   ],
   ["page: { title: '' }", '1:16: page.title must be a line of text, at most 80 characters, not ""'],
@@ -307,7 +307,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
   [
     "info: { fields: { Height: 'a#' } }",
-    '1:19: info.fields.Height must be a key in snake_case other than status, status_code, status_reason, updated_at, api, links, not "Height"',
+    '1:19: info.fields.Height must be a key in snake_case other than status, status_code, status_reason, updated_at, last_seen, api, links, not "Height"',
   ],
   [
     "info: { fields: { a: b } }",
@@ -330,7 +330,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
   [
     "info: { hide: [status, pears] }",
-    '1:16: info.hide[0] must be a key that can be hidden, which status, status_code, status_reason, updated_at, api, links cannot, not "status"',
+    '1:16: info.hide[0] must be a key that can be hidden, which status, status_code, status_reason, updated_at, last_seen, api, links cannot, not "status"',
     '1:24: info.hide[1] is "pears", a key that nothing shows; did you mean peers?',
   ],
   ["info: { static: { a: .inf } }", "1:22: info.static.a must be a JSON value, not Infinity"],
@@ -375,7 +375,7 @@ health: { ok: it answers }
 const KINDS: readonly Row<string>[] = [
   [
     "colour: blue",
-    "7:1: unknown key colour; expected one of title, url, aliases, description, listing, detect, auth, static, sources, fields, health, written_from, tried, openrpc, openapi",
+    "7:1: unknown key colour; expected one of title, url, aliases, description, listing, detect, auth, static, sources, fields, health, history, written_from, tried, openrpc, openapi",
   ],
   [
     "aliases: [Geth]",
@@ -493,7 +493,7 @@ const OPTIONS: readonly Row<unknown>[] = [
   [{ logCalls: "al" }, 'logCalls must be one of failed, all, off, not "al"; did you mean all?'],
   [
     { onError() {} },
-    "unknown key onError; expected one of hosts, cors, prefix, description, kinds, forward, metrics, page, node, info, operations, document, startedAt, log, logCalls",
+    "unknown key onError; expected one of hosts, cors, prefix, description, kinds, forward, metrics, events, page, node, info, operations, document, startedAt, log, logCalls",
   ],
   [
     { prefix: null },

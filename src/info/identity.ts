@@ -58,25 +58,25 @@ export class Identity {
    *
    * @param values with those that are hidden
    */
-  take(values: Values, info: Info, { status }: NodeStatus, now: Instant): void {
+  take(values: Values, info: Info, { status }: NodeStatus, respondedAt: Instant): void {
     if (status === "unreachable" || status === "stale") return;
     const chain = Object.fromEntries(CHAIN.flatMap((key) => {
       const text = textOf(values[key]);
       return text === undefined ? [] : [[key, text]];
     }));
-    if (Object.keys(chain).length === 0) return;
     const before = this.#chain;
     const changed = Object.keys(chain).filter((key) =>
       before[key] !== undefined && before[key] !== chain[key]
     );
     this.#chain = { ...before, ...chain };
-    if (changed.length > 0) this.#tell(changed, before, chain, now.monotonic);
+    if (changed.length > 0) this.#tell(changed, before, chain, respondedAt.monotonic);
     const seen = SEEN.flatMap((key): [string, unknown][] => {
       const value = info[key];
       if (value === undefined) return [];
       return [[key, typeof value === "string" ? excerpt(value, TEXT_LENGTH) : value]];
     });
-    this.lastSeen = { ...Object.fromEntries(seen), at: new Date(now.date).toISOString() };
+    if (seen.length === 0) return;
+    this.lastSeen = { ...Object.fromEntries(seen), at: new Date(respondedAt.date).toISOString() };
   }
 
   #tell(

@@ -67,7 +67,7 @@ export class Observer {
   #values: Values = {};
   readonly #identity: Identity;
   /** The last height, and when it was seen first, in milliseconds since 1970. */
-  #height: { readonly height: unknown; readonly since: number } | undefined;
+  #height: { readonly height: unknown; readonly since: number } = { height: undefined, since: 0 };
   /** The time of the last look for another kind, in milliseconds that only count up. */
   #lookedAt = -Infinity;
   /** Sources of the operator's own that have not responded yet; the node's do not wait for them. */
@@ -149,13 +149,13 @@ export class Observer {
       : readFields(plan.fields, shown.answers, this.#values);
     const values = this.#values = { ...read, ...plan.static };
     const { height } = values;
-    if (height !== this.#height?.height) this.#height = { height, since: instant.date };
+    if (height !== this.#height.height) this.#height = { height, since: instant.date };
     const detection = this.#detection;
     const assessed = this.#isDetected && detection?.kind === undefined
       ? detection?.status ?? NOT_ASKED
       : assessStatus({
         ...{ plan, cache, shown, values, date: instant.date },
-        ...{ movedAt: this.#height!.since, stalledAfter: this.#times.stalledAfter },
+        ...{ movedAt: this.#height.since, stalledAfter: this.#times.stalledAfter },
       });
     const { oldest } = shown;
     const { hide } = this.#settings;
@@ -163,7 +163,7 @@ export class Observer {
     const lastSeen = status.status === "unreachable" ? this.#identity.lastSeen : undefined;
     const times = { updatedAt: oldest?.date, lastSeen };
     const made = makeInfo({ service, isBesideNode: true, hide, values, status, ...times });
-    this.#identity.take(values, made.info, status, instant);
+    this.#identity.take(values, made.info, status, cache.respondedAt ?? instant);
     const until = oldest ? oldest.monotonic + stale : Infinity;
     return { status, took: this.#took(), until, ...made };
   }

@@ -61,6 +61,12 @@ export class SourceCache {
     return vital.length > 0 && vital.every((error) => error !== undefined && !error.isAnswer);
   }
 
+  /** The last time at which the node responded. */
+  get respondedAt(): Instant | undefined {
+    return namesOf(this.#plan, "vital").map((name) => this.get(name)?.held)
+      .filter((held) => held !== undefined).sort((a, b) => b.monotonic - a.monotonic)[0];
+  }
+
   /** True if the node responded when it was last asked, but gave nothing of what it was asked for. */
   get gaveNothing(): boolean {
     const vital = namesOf(this.#plan, "vital").map((name) => this.get(name));

@@ -85,7 +85,7 @@ const countOf = (most: number): Schema<number> =>
   );
 
 export const EVENTS: Schema<EventSettings | undefined> = s.setting(
-  s.object<SettingsOf<EventSettings>>({
+  s.section<SettingsOf<EventSettings>>({
     listeners: s.setting(countOf(10_000), {
       text: "The most streams of /v1/events at a time",
       default: String(EVENT_DEFAULTS.listeners),

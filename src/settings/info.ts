@@ -139,6 +139,14 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
       default: DEFAULTS.stale,
       example: "2m",
     }),
+    static: s.setting(s.map(t.INFO_KEY, s.json), {
+      text: "Keys whose values are always the same",
+      example: "{ name: my-node }",
+    }),
+    hide: s.setting(s.list(t.HIDDEN_KEY, "a list of keys"), {
+      text: "Keys that are not shown",
+      example: "[peers]",
+    }),
     watch: s.setting(t.WATCH, {
       text:
         "The pace at which the node is asked although nobody else asks, for the log, the history and the events",
@@ -155,14 +163,6 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
       text: "The time without a new block after which the node is stalled",
       default: "what its kind says of its network",
       example: "10m",
-    }),
-    static: s.setting(s.map(t.INFO_KEY, s.json), {
-      text: "Keys whose values are always the same",
-      example: "{ name: my-node }",
-    }),
-    hide: s.setting(s.list(t.HIDDEN_KEY, "a list of keys"), {
-      text: "Keys that are not shown",
-      example: "[peers]",
     }),
     sources: s.setting(s.map(t.SOURCE_NAME, source(path)), {
       text: "The sources by name, in addition to or in place of those of the kind",
