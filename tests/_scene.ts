@@ -2,6 +2,7 @@
 import * as assert from "uvu/assert";
 import { KINDS } from "../src/generated/kinds.js";
 import { createMonitor, type NodeMonitor } from "../src/info/info-monitor.ts";
+import { History } from "../src/info/history.ts";
 import type { HostInfo } from "../src/info/query-plan.ts";
 import type { InfoSettings, NodeSettings } from "../src/info/settings.ts";
 import type { Kind } from "../src/kinds/kind.ts";
@@ -21,6 +22,8 @@ export interface Held {
   gate: Promise<unknown>;
   /** What answers. */
   fetch: typeof fetch;
+  /** True while somebody listens to the events. */
+  isHeard: boolean;
 }
 
 /** What a scene is made of. */
@@ -37,6 +40,10 @@ export interface Scene {
   held: Held;
   /** Lines of the log, with their levels. */
   said: string[];
+  /** The history of an hour. */
+  history: History;
+  /** How often another chain came. */
+  changes(): number;
   /** Lets time go by. */
   pass(milliseconds: number): void;
   /**
@@ -51,6 +58,9 @@ export interface Scene {
 /** Sets a scene. */
 export function setScene({ fetch, info = {}, node = {}, kinds = KINDS }: SceneOptions): Scene {
   const said: string[] = [];
+  const span = 3_600_000;
+  const history = new History(span, typeof info === "function" ? [] : info.hide ?? [], "run");
+  let changes = 0;
   const held: Held = {
     monotonic: 1000,
     date: Date.parse("2026-01-02T00:00:00Z"),
@@ -58,6 +68,7 @@ export function setScene({ fetch, info = {}, node = {}, kinds = KINDS }: SceneOp
     failure: undefined,
     gate: Promise.resolve(),
     fetch,
+    isHeard: false,
   };
   const monitor = createMonitor({
     service: { software: "nodeface", version: "1", started_at: "2026-01-01T00:00:00.000Z" },
@@ -75,6 +86,9 @@ export function setScene({ fetch, info = {}, node = {}, kinds = KINDS }: SceneOp
     }),
     clock: { monotonic: () => held.monotonic, now: () => held.date },
     random: () => 1,
+    onPublished: (info, measured) => history.take(info, measured),
+    onIdentity: () => changes++,
+    isHeard: () => held.isHeard,
   });
   const infoMeanwhile = async () => {
     const { api: _api, links: _links, ...rest } = (await monitor.get()).info;
@@ -84,6 +98,8 @@ export function setScene({ fetch, info = {}, node = {}, kinds = KINDS }: SceneOp
     monitor,
     held,
     said,
+    history,
+    changes: () => changes,
     pass(milliseconds) {
       held.monotonic += milliseconds;
       held.date += milliseconds;

@@ -1,0 +1,370 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { createNodeface } from "../src/index.ts";
+import { KINDS } from "../src/generated/kinds.js";
+import { parseJson } from "../src/json/lossless.ts";
+import type { Json } from "../src/json/values.ts";
+import type { Kind } from "../src/kinds/kind.ts";
+import { ask } from "./_app.ts";
+import { type SceneOptions, setScene } from "./_scene.ts";
+import { play, RECORDINGS } from "./nodes/_recorded.ts";
+
+const overTime = suite("a node over time");
+
+/** A kind whose responses are one object that the test changes. */
+const KIND: Kind = {
+  title: "A node",
+  url: "http://127.0.0.1:1",
+  detect: { "state#/is": "^node$" },
+  sources: { state: { get: "/state" } },
+  fields: {
+    software: "state#/software",
+    chain_id: "state#/chain",
+    network: "state#/network",
+    height: "state#/height",
+    peers: "state#/peers",
+    head_at: { from: "state#/head", as: "time" },
+    sync_progress: "state#/progress",
+  },
+  health: {
+    ok: "it responds",
+    networks: { "*": { peers: 3, quiet: "1h" } },
+    complete: 1,
+    target: "state#/target",
+  },
+};
+
+function play1(state: Json, options: Partial<SceneOptions> = {}) {
+  const fetch = () =>
+    Promise.resolve(
+      new Response(JSON.stringify(state, (_, v) => typeof v === "bigint" ? String(v) : v)),
+    );
+  const node = { kind: "mine" };
+  return { state, ...setScene({ fetch, kinds: { mine: KIND }, node, ...options }) };
+}
+
+const readHistory = async ({ history }: { history: ReturnType<typeof setScene>["history"] }) => {
+  const { variants } = await history.get();
+  return parseJson(new TextDecoder().decode(variants.identity!.body)) as Record<string, unknown[]>;
+};
+
+overTime("the history has the samples that were taken, in columns", async () => {
+  const { info, pass, held, state, history } = play1({ height: 1, peers: 5 });
+  const interval = 15_000;
+  await info();
+  pass(interval);
+  Object.assign(state, { height: "36893488147419103232", peers: null });
+  await info();
+  held.failure = "ECONNREFUSED";
+  pass(interval);
+  await info();
+  for (let i = 0; i < 6; i++) {
+    pass(interval);
+    await info();
+  }
+  const { interval: seconds, at, status, response_ms, height, peers, ...rest } = await readHistory({
+    history,
+  });
+  assert.equal(rest, {});
+  assert.is(seconds, 15);
+  assert.is(at![0], "2026-01-02T00:00:00.000Z");
+  assert.is(at![1], "2026-01-02T00:00:15.000Z");
+  assert.equal(status!.slice(0, 3), ["ok", "ok", "stale"]);
+  assert.is(status!.at(-1), "unreachable");
+  assert.equal(height!.slice(0, 2), [1, 2n ** 65n]);
+  assert.equal(peers!.slice(0, 2), [5, null]);
+  assert.is(height!.at(-1), null);
+  assert.ok(response_ms!.slice(0, 2).every((time) => typeof time === "number"));
+  assert.is(response_ms!.at(-1), null);
+  assert.ok([status, response_ms, height, peers].every((column) => column!.length === at!.length));
+});
+
+overTime(
+  "the history has at most 240 samples of an hour, and of each change of the state one",
+  async () => {
+    const { info, pass, held, history } = play1({ height: 1 });
+    for (let i = 0; i < 300; i++) {
+      pass(5000);
+      if (i === 298) held.failure = "ECONNREFUSED";
+      await info();
+    }
+    const { at, status } = await readHistory({ history });
+    assert.is(at!.length, 101);
+    assert.equal(status!.slice(-2), ["ok", "stale"]);
+    held.failure = undefined;
+    for (let i = 0; i < 400; i++) {
+      pass(15_000);
+      await info();
+    }
+    assert.is((await readHistory({ history })).at!.length, 240);
+    pass(3_600_001);
+    await info();
+    assert.is((await readHistory({ history })).at!.length, 1);
+  },
+);
+
+overTime("its times are two digits long", async () => {
+  const { info, pass, history } = play1({ height: 1 });
+  for (let i = 0; i < 20; i++) {
+    pass(15_000);
+    await info();
+  }
+  for (const time of (await readHistory({ history })).response_ms!) {
+    assert.match(String(time).replace(/[0.]*([1-9])/, "$1"), /^\d{1,2}(\.\d)?$|^\d{2}0*$/);
+  }
+});
+
+overTime("the history is kept by its client alone, and has a validator", async () => {
+  const response = await ask("/v1/history");
+  assert.is(response.headers.get("cache-control"), "private, no-cache");
+  const etag = response.headers.get("etag")!;
+  const again = await ask("/v1/history", { headers: { "if-none-match": etag } });
+  assert.is(again.status, 304);
+  const off = createNodeface({ info: { history: "off" } });
+  assert.is((await off.fetch(new Request("http://localhost/v1/history"))).status, 404);
+});
+
+overTime("a node without a new block for as long as its operator says is stalled", async () => {
+  const head = "2026-01-02T00:00:00Z";
+  const { info, pass, state } = play1({ height: 1, peers: 5, head }, {
+    info: { stalled_after: "10m" },
+  });
+  assert.is((await info()).status, "ok");
+  pass(599_000);
+  assert.is((await info()).status, "ok");
+  pass(2000);
+  const { status, status_code, status_reason } = await info();
+  assert.equal([status, status_code, status_reason], [
+    "degraded",
+    "stalled",
+    "no new block for 10 min 1 s",
+  ]);
+  state.head = "2026-01-02T00:10:00Z";
+  pass(1000);
+  assert.is((await info()).status, "ok");
+});
+
+overTime("where it tells no time of its head, its height has to move", async () => {
+  const { info, pass, state } = play1({ height: 1, peers: 5 }, { info: { stalled_after: "10m" } });
+  const statusAfter = async (time: number) => {
+    pass(time);
+    return (await info()).status;
+  };
+  assert.is(await statusAfter(0), "ok");
+  assert.is(await statusAfter(590_000), "ok");
+  state.height = 2;
+  assert.is(await statusAfter(20_000), "ok");
+  assert.is(await statusAfter(590_000), "ok");
+  assert.is(await statusAfter(20_000), "degraded");
+  // A step back is a move.
+  state.height = 1;
+  assert.is(await statusAfter(1000), "ok");
+});
+
+overTime("without the setting nothing but the kind says when it is stalled", async () => {
+  const { info, pass } = play1({ height: 1, peers: 5 });
+  await info();
+  pass(24 * 3_600_000);
+  assert.is((await info()).status, "ok");
+});
+
+overTime("another chain at the address is told of, and counted", async () => {
+  const { info, pass, state, said, changes } = play1({ chain: 31337, network: "a", peers: 5 });
+  await info();
+  Object.assign(state, { chain: 31338, network: "b\u0000\u202e" });
+  pass(1000);
+  await info();
+  assert.equal(said, [
+    'warn: node http://node.example is another chain now: chain_id 31338, was 31337; network "b\\u0000\\u202e", was a',
+  ]);
+  assert.is(changes(), 1);
+});
+
+overTime("another chain is told of without what is hidden", async () => {
+  const { info, pass, state, said } = play1({ chain: 31337 }, { info: { hide: ["chain_id"] } });
+  await info();
+  state.chain = 31338;
+  pass(1000);
+  await info();
+  assert.equal(said, ["warn: node http://node.example is another chain now"]);
+});
+
+overTime("of many changes within an hour one line says that they go on", async () => {
+  const { info, pass, state, said, changes } = play1({ chain: 0, peers: 5 });
+  for (let i = 0; i < 100; i++) {
+    state.chain = i % 2;
+    pass(10_000);
+    await info();
+  }
+  assert.is(said.length, 6);
+  assert.match(said.at(-1)!, /again and again/);
+  assert.is(changes(), 99);
+  pass(3_600_001);
+  await info();
+  state.chain = 7;
+  pass(1000);
+  await info();
+  assert.is(said.length, 7);
+});
+
+overTime(
+  "what is known of a node that is gone is that of the last one that responded",
+  async () => {
+    const long = "x".repeat(300);
+    const { info, pass, state, held } = play1({ software: long, chain: 1, height: 7, peers: 5 });
+    await info();
+    Object.assign(state, { software: undefined, chain: 2, height: 3 });
+    pass(1000);
+    await info();
+    const at = new Date(held.date).toISOString();
+    held.failure = "ECONNREFUSED";
+    pass(1000);
+    assert.is((await info()).last_seen, undefined);
+    pass(61_000);
+    const { status, last_seen, ...rest } = await info();
+    assert.is(status, "unreachable");
+    assert.equal(last_seen, { chain_id: "2", height: 3, at });
+    assert.not.ok("height" in rest);
+    held.failure = undefined;
+    pass(30_000);
+    assert.is((await info()).last_seen, undefined);
+  },
+);
+
+overTime("the texts of a node that is gone are short", async () => {
+  const { info, pass, held } = play1({ software: "x".repeat(300), chain: "y".repeat(300) });
+  await info();
+  held.failure = "ECONNREFUSED";
+  pass(61_000);
+  await info();
+  pass(61_000);
+  const { software, chain_id } = (await info()).last_seen as Record<string, string>;
+  assert.ok(software!.length <= 100 && chain_id!.length <= 100);
+});
+
+overTime(
+  "a node that does not respond is asked every few seconds while somebody listens",
+  async () => {
+    const { info, pass, held, monitor } = play1({ height: 1 });
+    await info();
+    held.failure = "ECONNREFUSED";
+    const longest = async () => {
+      let [asked, since, longest] = [held.asked, 0, 0];
+      for (let i = 0; i < 200; i++) {
+        pass(1000);
+        since += 1000;
+        await monitor.look();
+        if (held.asked > asked) [asked, since, longest] = [held.asked, 0, Math.max(longest, since)];
+      }
+      return longest;
+    };
+    assert.ok(await longest() > 10_000);
+    held.isHeard = true;
+    assert.ok(await longest() <= 5000);
+  },
+);
+
+overTime("what is looked at without being asked for is no answer to who asks later", async () => {
+  const { info, pass, held, monitor, state } = play1({ height: 1 });
+  await info();
+  pass(30_000);
+  await monitor.look();
+  const { asked } = held;
+  state.height = 2;
+  pass(20_000);
+  assert.is((await monitor.get()).info.height, 2);
+  assert.is(held.asked, asked + 1);
+});
+
+overTime("who watches asks seldom what is seldom new, and runs programs seldom", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
+  const file = join(folder, "runs");
+  const asked: string[] = [];
+  const { monitor, pass } = play1({}, {
+    fetch: (input) => {
+      asked.push(new URL(String(input)).pathname);
+      return Promise.resolve(new Response('{"height":1}'));
+    },
+    kinds: {
+      mine: {
+        ...KIND,
+        sources: { ...KIND.sources, genesis: { get: "/genesis", ttl: "1h" } },
+        fields: { ...KIND.fields, id: "genesis#/height" },
+      },
+    },
+    info: {
+      sources: { disk: { command: ["sh", "-c", `echo run >> ${file}; echo 7`] } },
+      fields: { free: "disk#" },
+    },
+  });
+  for (let i = 0; i < 10; i++) {
+    await monitor.look();
+    // Nothing is due: it waits for the program.
+    const { info } = await monitor.inspect();
+    assert.is(String(info.free), "7");
+    pass(20_000);
+  }
+  const runs = readFileSync(file, "utf8").trim().split("\n").length;
+  rmSync(folder, { recursive: true });
+  const count = (path: string) => asked.filter((each) => each === path).length;
+  assert.equal([count("/state"), count("/genesis"), runs], [10, 1, 5]);
+});
+
+overTime("what is hidden is nowhere, whatever the state of a node", async () => {
+  for (const [name, recording] of RECORDINGS) {
+    const { sources: _, fields } = KINDS[recording.kind]!;
+    for (const key of [...Object.keys(fields), "peers", "height", "head_at"]) {
+      const open = setScene({ fetch: play(recording), node: { kind: recording.kind } });
+      open.held.date = Date.parse(recording.now ?? "2026-11-21T10:00:00Z");
+      const value = (await open.info())[key];
+      if (typeof value !== "string" && typeof value !== "number") continue;
+      const text = String(value);
+      // A short one stands elsewhere by chance.
+      if (text.length < 5) continue;
+      const scene = setScene({
+        fetch: play(recording),
+        node: { kind: recording.kind },
+        info: { hide: [key] },
+      });
+      scene.held.date = open.held.date;
+      const said: string[] = [];
+      const others = { ...await open.info() };
+      delete others[key];
+      if (JSON.stringify(others).includes(text)) continue;
+      said.push(JSON.stringify(await scene.info(), (_, v) => typeof v === "bigint" ? `${v}` : v));
+      scene.held.failure = "ECONNREFUSED";
+      for (const time of [1000, 61_000, 61_000]) {
+        scene.pass(time);
+        const shown = await scene.info();
+        said.push(JSON.stringify(shown, (_, v) => typeof v === "bigint" ? `${v}` : v));
+      }
+      said.push(JSON.stringify(await readHistory(scene), (_, v) => String(v)), ...scene.said);
+      for (const line of said) assert.not.ok(line.includes(text), `${name} ${key}: ${line}`);
+    }
+  }
+});
+
+overTime("a reason that would name what is hidden says the same without it", async () => {
+  const cases: [Json, string, string][] = [
+    [{ height: 1, peers: 2 }, "peers", "has too few peers"],
+    [{ height: 1, peers: 5, target: 1000 }, "height", "is catching up with its network"],
+    [{ height: 1, peers: 5, progress: 0.4 }, "sync_progress", "is catching up with its network"],
+    [
+      { height: 1, peers: 5, head: "2026-01-01T00:00:00Z" },
+      "head_at",
+      "has had no new block for too long",
+    ],
+  ];
+  for (const [state, key, reason] of cases) {
+    const shown = await play1(state).info();
+    assert.match(String(shown.status_reason), /\d/);
+    const hidden = await play1(state, { info: { hide: [key] } }).info();
+    assert.is(hidden.status_reason, reason);
+    assert.is(hidden.status_code, shown.status_code);
+  }
+});
+
+overTime.run();
