@@ -177,6 +177,20 @@ openrpc("marks are carried over, and places of parameters that have one", () => 
   assert.is(get.parameters[0]["x-position"], 0);
 });
 
+openrpc("the encoding of a text is written as OpenAPI 3.1 has it", () => {
+  const text = { type: "string", media: { binaryEncoding: "base64" } };
+  const { components } = openApiOfMethods({
+    methods: [method({ params: [param(text)] })],
+    components: { schemas: { A: text, B: { properties: { media: text } }, C: { media: "x" } } },
+  }) as unknown as { components: { schemas: Json } };
+  const right = { type: "string", contentEncoding: "base64" };
+  assert.equal(components.schemas, {
+    A: right,
+    B: { properties: { media: right } },
+    C: { media: "x" },
+  });
+});
+
 openrpc("schemas of draft 7 are written as OpenAPI 3.1 has them", () => {
   const items = [{ type: "string" }, { items: [{ type: "integer" }] }];
   const tuple = { type: "array", items, additionalItems: false };

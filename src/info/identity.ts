@@ -6,7 +6,6 @@
  */
 import { textOf } from "../json/values.ts";
 import { describeValue, excerpt } from "../untrusted-text.ts";
-import type { Info } from "./info.ts";
 import type { Instant, Values } from "./source-cache.ts";
 import type { NodeLog } from "./state-log.ts";
 import type { NodeStatus } from "./status.ts";
@@ -58,7 +57,7 @@ export class Identity {
    *
    * @param values with those that are hidden
    */
-  take(values: Values, info: Info, { status }: NodeStatus, respondedAt: Instant): void {
+  take(values: Values, info: Values, { status }: NodeStatus, respondedAt: Instant): void {
     if (status === "unreachable" || status === "stale") return;
     const chain = Object.fromEntries(CHAIN.flatMap((key) => {
       const text = textOf(values[key]);

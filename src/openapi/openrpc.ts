@@ -34,7 +34,7 @@ const GROWTH_MAX = LIMITS.nodes;
 
 /**
  * Writes the schemas of draft 7, which OpenRPC has, as OpenAPI 3.1 does, which has those of 2020-12: a list of
- * schemas for the first items is `prefixItems`.
+ * schemas for the first items is `prefixItems`. `media`, as Lotus writes it, is of draft 4 of JSON Hyper-Schema.
  */
 function upgradeSchemas(document: unknown): unknown {
   const structure = structureOf({ openrpc: "1.3" });
@@ -47,7 +47,7 @@ function upgradeSchemas(document: unknown): unknown {
       return inner === undefined ? member : upgrade(member, inner);
     };
     const upgraded = isObject(value)
-      ? withPrefixItems(mapMembers(value, upgradeMember), shape)
+      ? upgradeSchema(mapMembers(value, upgradeMember), shape)
       : (value as unknown[]).map((item, i) => upgradeMember(item, String(i)));
     known.set(value, upgraded);
     return upgraded;
@@ -55,9 +55,14 @@ function upgradeSchemas(document: unknown): unknown {
   return upgrade(document, "document");
 }
 
-function withPrefixItems(value: Json, shape: Shape): Json {
-  if (shape !== "schema" || !Array.isArray(value.items)) return value;
-  const { items: prefixItems, additionalItems: items, ...others } = value;
+function upgradeSchema(value: Json, shape: Shape): Json {
+  if (shape !== "schema") return value;
+  const { media, ...unencoded } = value;
+  const { binaryEncoding } = objectOf(media);
+  const encoding = typeof binaryEncoding === "string" && { contentEncoding: binaryEncoding };
+  const schema = encoding ? { ...unencoded, ...encoding } : value;
+  if (!Array.isArray(schema.items)) return schema;
+  const { items: prefixItems, additionalItems: items, ...others } = schema;
   return {
     ...others,
     ...prefixItems.length > 0 && { prefixItems },
