@@ -67,7 +67,8 @@ const COMMENT = encoder.encode(":\n\n");
 /** The events of one subject, and who listens. */
 export class EventStream<Name extends string> {
   readonly #options: EventStreamOptions<Name>;
-  readonly #log = randomPrefix();
+  /** Tells this log from that of another run. Workers have no random numbers before the first request. */
+  #prefix: string | undefined;
   readonly #listeners = new Set<Listener>();
   #events: LoggedEvent[] = [];
   #last = 0;
@@ -79,6 +80,10 @@ export class EventStream<Name extends string> {
 
   constructor(options: EventStreamOptions<Name>) {
     this.#options = options;
+  }
+
+  get #log(): string {
+    return this.#prefix ??= randomPrefix();
   }
 
   get listeners(): number {
