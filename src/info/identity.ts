@@ -6,6 +6,7 @@
  */
 import { textOf } from "../json/values.ts";
 import { describeValue, excerpt } from "../untrusted-text.ts";
+import type { LastSeen } from "./info.ts";
 import type { Instant, Values } from "./source-cache.ts";
 import type { NodeLog } from "./state-log.ts";
 import type { NodeStatus } from "./status.ts";
@@ -20,17 +21,6 @@ const TEXT_LENGTH = 100;
 
 /** So many changes are told within a time, in milliseconds; of more it is told that they go on. */
 const CHANGES_MAX = 5, CHANGES_TIME = 3_600_000;
-
-/** The node as it was when it responded last. */
-export interface LastSeen {
-  readonly software?: string;
-  readonly version?: string;
-  readonly network?: string;
-  readonly chain_id?: string;
-  readonly height?: number | bigint;
-  /** RFC 3339. */
-  readonly at: string;
-}
 
 interface IdentityOptions {
   /** The node's name in the log. */

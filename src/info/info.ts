@@ -3,7 +3,6 @@
  *
  * @module
  */
-import type { LastSeen } from "./identity.ts";
 import type { NodeStatus, Status, StatusCode } from "./status.ts";
 import { formatJson } from "../json/lossless.ts";
 import { quote } from "../untrusted-text.ts";
@@ -49,6 +48,12 @@ export interface Info {
   links: Readonly<Record<string, string>>;
   [key: string]: unknown;
 }
+
+/** The node as it was when it responded last. */
+export type LastSeen =
+  & Pick<Info, "software" | "version" | "network" | "chain_id" | "height">
+  /** RFC 3339. */
+  & { readonly at: string };
 
 /** The service itself. */
 export interface Service {
