@@ -204,7 +204,7 @@ for (const language of ["html", "js"]) {
   });
 }
 
-testWhere(clients, NO_PYTHON, "the program in Python has a limit of depth", async () => {
+testWhere(clients, NO_PYTHON, "the program in Python has a limit of depth", () => {
   const [functions] = /def merge[^]*?return merged\n/.exec(clientOf("python"))!;
   const code = `${functions}
 import json
@@ -215,6 +215,7 @@ except ValueError:
     print("refused")
 `;
   assert.is(execFileSync("python3", ["-c", code], { encoding: "utf8" }), "refused\n");
+  return Promise.resolve();
 });
 
 clients.run();
