@@ -75,7 +75,7 @@ export interface Nodeface extends Closeable {
   ready(): Promise<void>;
   /**
    * Ends what is under way at the node, programs included. Responses stay as they are from then on. Nothing
-   * is left running without it either: the service has no timers of its own.
+   * is left running without it either: no timer of the service keeps a process alive.
    */
   close(): Promise<void>;
 }

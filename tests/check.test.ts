@@ -246,4 +246,29 @@ check("reads that go without the node's secret are said to, where there is one",
   rmSync(folder, { recursive: true });
 });
 
+check("says how often the node is asked by the service itself", async () => {
+  const node = { url: NOWHERE, kind: "bitcoin" };
+  assert.match(
+    await report({ node, info: { watch: "30s" } }),
+    "The service asks the node every 30s by itself (info.watch)\n",
+  );
+  assert.match(
+    await report({ node, info: { watch: "off" } }),
+    "The node is asked only while somebody asks the service (info.watch: off)\n",
+  );
+});
+
+check("says where others learn when the node was down, and how to prevent it", async () => {
+  const node = { url: NOWHERE, kind: "bitcoin" };
+  const notesOf = async (config: Partial<Config>) =>
+    JSON.parse((await checked({ node, ...config })).json).notes;
+  assert.equal(await notesOf({ host: "0.0.0.0" }), [
+    "whoever reaches 0.0.0.0 learns from /v1/history when the node was down; " +
+    "info.history: off switches it off",
+  ]);
+  assert.match(await report({ node, host: "0.0.0.0" }), "note  whoever reaches 0.0.0.0 learns");
+  assert.equal(await notesOf({ host: "0.0.0.0", info: { history: "off" } }), []);
+  assert.equal(await notesOf({ host: "127.0.0.1" }), []);
+});
+
 check.run();

@@ -73,12 +73,12 @@ metrics("no page of another origin reads them, whatever cors says", async () => 
   }
 });
 
-metrics("beside a node they stand with info, health and readiness after its own", async () => {
+metrics("beside a node they stand with the service's other operations, after its own", async () => {
   for (const isOn of [true, false]) {
     const description = { openapi: "3.1.1", info: { title: "x", version: "1" }, paths: {} };
     const app = createNodeface({ metrics: isOn, description, log: () => {} });
     const { paths } = await (await app.fetch(at("/spec.json"))).json();
-    const own = ["/v1/info", "/v1/health", "/v1/ready"];
+    const own = ["/v1/info", "/v1/events", "/v1/history", "/v1/health", "/v1/ready"];
     assert.equal(Object.keys(paths), isOn ? [...own, "/v1/metrics"] : own);
   }
 });

@@ -149,7 +149,14 @@ node("this service's operations are tried here, and need no key", async () => {
   const own = Object.entries(objectOf(document?.paths)).filter(([path]) =>
     !path.startsWith("/pets")
   );
-  assert.equal(own.map(([path]) => path), ["/v1/info", "/v1/health", "/v1/ready", "/v1/metrics"]);
+  assert.equal(own.map(([path]) => path), [
+    "/v1/info",
+    "/v1/events",
+    "/v1/history",
+    "/v1/health",
+    "/v1/ready",
+    "/v1/metrics",
+  ]);
   for (const [path, item] of own as [string, { get: Json & { servers: Json[] } }][]) {
     assert.is(item.get.servers[0]?.url, ".", path);
     assert.equal([item.get.tags, item.get.security], [["About this service"], []]);

@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import { parse } from "yaml";
 import { ASSETS } from "../src/generated/assets.js";
 import { FILES } from "../src/generated/page.js";
+import { EVENTS } from "../src/info/events.ts";
 import { ask, PATHS } from "./_app.ts";
 
 const description = suite("description");
@@ -62,9 +63,49 @@ description("what is not described is served, and stands in no description", asy
 description("everything described is served, with a status that is described", async () => {
   const { paths } = await json("/spec.json");
   for (const [path, { get }] of Object.entries(paths)) {
-    const { status } = await ask(path);
+    const { status, body } = await ask(path);
+    await body?.cancel();
     assert.ok(status < 400 && get.responses[status], `GET ${path} answers ${status}`);
   }
+});
+
+/** The responses of a path that are described, by status, with the properties of their content. */
+const responsesOf = async (path: string, status: number) => {
+  const { [status]: response } = (await json("/spec.json")).paths[path]!.get.responses;
+  return response as { headers?: Record<string, unknown>; $ref?: string } | undefined;
+};
+
+description("events and history refuse with a status that is described", async () => {
+  const foreign = { "sec-fetch-site": "cross-site", "user-agent": "Mozilla/5.0" };
+  for (const path of ["/v1/events", "/v1/history"]) {
+    const all = await Promise.all([
+      ask(path, { headers: foreign }),
+      ask(`${path}?token=x`),
+      ask(path, { method: "HEAD" }),
+    ]);
+    assert.equal(all.map(({ status }) => status), [403, 400, 200]);
+    for (const { status } of all) assert.ok(await responsesOf(path, status), `${path} ${status}`);
+    const headers = Object.keys((await responsesOf(path, 200))!.headers!);
+    for (const name of headers) assert.ok(all[2]!.headers.has(name), `${path} ${name}`);
+  }
+  const { status, headers } = await ask("/v1/history", {
+    headers: { "if-none-match": (await ask("/v1/history")).headers.get("etag")! },
+  });
+  assert.equal([status, headers.has("etag")], [304, true]);
+  assert.is((await ask("/v1/events?events=heads")).status, 400);
+});
+
+description("the events that are described are those that can be asked for", async () => {
+  const { paths } = await (await ask("/spec.json")).json();
+  const [{ schema }] = paths["/v1/events"].get.parameters;
+  assert.equal(schema.items.enum, EVENTS);
+  assert.equal(schema.default, EVENTS);
+});
+
+description("the history has the columns that its schema requires", async () => {
+  const { components } = await (await ask("/spec.json")).json();
+  const found = await (await ask("/v1/history")).json();
+  for (const key of components.schemas.History.required) assert.ok(key in found, key);
 });
 
 description("the link set has the relations that its schema names, and no others", async () => {

@@ -414,4 +414,55 @@ for (const size of ["small", "large"] as const) {
   );
 }
 
+/** The methods that are described at a path; `undefined` where it is not described. */
+async function describedAt(path: string, options: NodefaceOptions): Promise<string[] | undefined> {
+  const app = createNodeface({ ...options, log: () => {} });
+  const found: (string[] | undefined)[] = [];
+  for (const form of ["spec.json", "spec.yaml"]) {
+    const response = await app.fetch(new Request(`http://localhost/${form}`));
+    const { paths } = parse(await response.text());
+    found.push(paths[path] && Object.keys(paths[path]).filter((key) => key !== "summary"));
+  }
+  await app.close();
+  assert.equal(found[0], found[1]);
+  return found[0];
+}
+
+/** A node's description, beside which the service's own operations are shown. */
+const BESIDE = { text: 'openapi: 3.1.1\ninfo: { title: a, version: "1" }\npaths: {}\n' };
+
+for (const path of ["/v1/events", "/v1/history"]) {
+  for (
+    const [name, more] of [["alone", {}], ["beside a node's", { description: BESIDE }]] as const
+  ) {
+    operations(`one at ${path} is described in place of the service's own, ${name}`, async () => {
+      const handle = () => Response.json("mine");
+      const mine = { path, operation: { ...operation, operationId: "mine" }, handle };
+      assert.equal(await describedAt(path, more), ["get"]);
+      for (const method of ["GET", "POST"] as const) {
+        const options = { ...more, operations: [{ ...mine, method }] };
+        assert.equal(await describedAt(path, options), [method.toLowerCase()]);
+        const told: string[] = [];
+        const app = createNodeface({ ...options, log: (message) => told.push(message) });
+        const spec = await app.fetch(new Request("http://localhost/spec.json"));
+        const { paths } = await spec.json();
+        assert.is(paths[path][method.toLowerCase()].operationId, "mine");
+        const response = await app.fetch(requestOf(path, { method }));
+        assert.is(await response.json(), "mine");
+        assert.match(told.join(), `an operation of the host takes the place of ${path}`);
+        await app.close();
+      }
+    });
+  }
+}
+
+operations("a history that is switched off is not described", async () => {
+  for (const more of [{}, { description: BESIDE }]) {
+    const off = { ...more, info: { history: "off" } } as const;
+    assert.is(await describedAt("/v1/history", off), undefined);
+    assert.equal(await describedAt("/v1/events", off), ["get"]);
+    assert.equal(await describedAt("/v1/history", more), ["get"]);
+  }
+});
+
 operations.run();

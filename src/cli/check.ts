@@ -6,6 +6,7 @@
  */
 import { VERSION } from "../generated/build-info.js";
 import { KINDS } from "../generated/kinds.js";
+import { isLoopback } from "../http/request.ts";
 import {
   createInfoWithoutNode,
   createMonitor,
@@ -78,6 +79,7 @@ export async function check(config: Config, { during }: Progress = SILENT): Prom
     ...describeSecrets(await findOpenSecrets(config.node.auth)),
     ...describeKind(config, inspection),
     ...describeSources(inspection),
+    ...describeService(config, inspection),
     ...described.sections,
     ...await describeCalls(config, described, kind),
   ]);
@@ -137,6 +139,21 @@ function describeSources(inspection: Inspection | undefined): Section[] {
       })),
     },
   }];
+}
+
+/** Tells what the service does by itself, and who learns of it. */
+function describeService({ info, host }: Config, inspection: Inspection | undefined): Section[] {
+  if (!inspection) return [];
+  const { watch = "off", history } = info;
+  const pace = watch === "off"
+    ? "The node is asked only while somebody asks the service (info.watch: off)"
+    : `The service asks the node every ${watch} by itself (info.watch)`;
+  const notes = history === "off" || isLoopback(host) ? [] : [
+    `whoever reaches ${host} learns from /v1/history when the node was down; ` +
+    "info.history: off switches it off",
+  ];
+  const text = [pace, ...notes.map((note) => `note  ${note}`)].map((line) => `${line}\n`).join("");
+  return [{ title: "Service", text, notes }];
 }
 
 function askedBy({ source }: PlannedSource): string {

@@ -68,6 +68,16 @@ function addHost(
   };
 }
 
+/** Returns a description without some of its paths. */
+export function withoutPaths(document: Json, omitted: readonly string[]): Json {
+  if (omitted.length === 0) return document;
+  const paths = mapMembers(
+    objectOf(document.paths),
+    (item, path) => omitted.includes(path) ? undefined : item,
+  );
+  return { ...document, paths };
+}
+
 /** Returns this service's own description with what a host says. */
 export function withHost(
   own: Json,
@@ -79,7 +89,14 @@ export function withHost(
 }
 
 /** The paths that are shown beside those of a node: the others are of the page, and of this description. */
-const SHOWN = ["/v1/info", "/v1/health", "/v1/ready", "/v1/metrics"];
+const SHOWN = [
+  "/v1/info",
+  "/v1/events",
+  "/v1/history",
+  "/v1/health",
+  "/v1/ready",
+  "/v1/metrics",
+];
 
 /** The tag that all of them have; it stands after the node's. */
 export const TAG = "About this service";

@@ -8,7 +8,7 @@ import { identityOf, keep, type KeptContent } from "../http/content-coding.ts";
 import { represent, type Representation } from "../http/representation.ts";
 import type { Json } from "../json/values.ts";
 import { lazy, type Resource } from "../lazy.ts";
-import { type DescribedOperation, type DocumentOfHost, withHost } from "./merge.ts";
+import { type DescribedOperation, type DocumentOfHost, withHost, withoutPaths } from "./merge.ts";
 import { createWriter, encodeForm, type Form, rebaseServers } from "./write.ts";
 
 /** A description may be kept, but is asked after at every use. */
@@ -32,22 +32,29 @@ export async function documentOf({ json }: Forms): Promise<Json> {
   return JSON.parse(new TextDecoder().decode(await identityOf(json))) as Json;
 }
 
+/**
+ * Prepares the service's own description.
+ *
+ * @param omitted paths of it that are not served
+ * @returns it, and `own`, which is that of the service alone
+ */
 export async function prepareOwn(
   forms: Forms,
   operations: readonly DescribedOperation[],
   ofHost: DocumentOfHost = {},
-): Promise<Description & { readonly document: Json }> {
-  const document = await documentOf(forms);
-  if (operations.length > 0 || Object.keys(ofHost).length > 0) {
-    const described = withHost(document, operations, ofHost);
+  omitted: readonly string[] = [],
+): Promise<Description & { readonly document: Json; readonly own: Json }> {
+  const own = withoutPaths(await documentOf(forms), omitted);
+  if (operations.length + omitted.length > 0 || Object.keys(ofHost).length > 0) {
+    const described = withHost(own, operations, ofHost);
     const writer = createWriter(described);
     const written = {
       json: await encodeForm(writer.json()),
       yaml: await encodeForm(writer.yaml()),
     };
-    return { document: described, ...await prepareForms(written) };
+    return { document: described, own, ...await prepareForms(written) };
   }
-  return { document, ...await prepareForms(forms) };
+  return { document: own, own, ...await prepareForms(forms) };
 }
 
 /** Prepares both forms of a description, with this service's operations. The YAML may be written later. */

@@ -16,7 +16,7 @@ import { createNameWatch } from "../gateway/lint-settings.ts";
 import { VERSION } from "../generated/build-info.js";
 import { lazy, type Resource } from "../lazy.ts";
 import { describeOperation } from "../host-operations/describe-operation.ts";
-import { documentOf, prepareOwn } from "../openapi/serve.ts";
+import { prepareOwn } from "../openapi/serve.ts";
 import type { ResolvedOptions } from "../options.ts";
 import { withTimeout } from "../with-timeout.ts";
 import type { NodeBeside } from "./node-beside.ts";
@@ -26,6 +26,11 @@ import { ownDescription } from "./own-description.ts";
 export type OpenDescription = Live<Resource<Page>>;
 
 type PageContent = Pick<Content, "page" | "origins">;
+
+const HISTORY_PATH = "/v1/history";
+
+/** The paths at which an operation of the host, of whatever method, takes the place of the service's own. */
+const LIVE_PATHS = ["/v1/events", HISTORY_PATH];
 
 /** The longest wait of a page for a description that is read for the first time, in milliseconds. */
 const PATIENCE = 10_000;
@@ -50,8 +55,13 @@ export async function openDescription(
     describeOperation(operation, documentOfHost.components)
   );
   const makePage = createMakePage(options.page, icons);
-  const own = await ownDescription(options.meters !== undefined).get();
-  const { document, ...forms } = await prepareOwn(own, operations, documentOfHost);
+  const packed = await ownDescription(options.meters !== undefined).get();
+  const { document, own, ...forms } = await prepareOwn(
+    packed,
+    operations,
+    documentOfHost,
+    omittedPaths(options),
+  );
   const parts = lazy(() => renderParts(document));
   const alone = (notice?: string) => ({
     ...forms,
@@ -73,7 +83,7 @@ export async function openDescription(
       return { get: () => Promise.resolve(page) };
     },
     alone,
-    own: await documentOf(own),
+    own,
     operations,
     documentOfHost,
     report: (report: DescriptionReport) => {
@@ -98,6 +108,13 @@ export async function openDescription(
   const live = keepFound({ ...found, ...common }, alone());
   await withTimeout(live.refresh().catch(onError), PATIENCE_FOUND, () => {});
   return live;
+}
+
+/** Returns the paths of the service's own description that it does not serve here. */
+function omittedPaths({ info, operations }: ResolvedOptions): string[] {
+  const isOff = typeof info === "object" && info.history === "off";
+  const replaced = operations.map(({ path }) => path).filter((path) => LIVE_PATHS.includes(path));
+  return [...new Set([...replaced, ...isOff ? [HISTORY_PATH] : []])];
 }
 
 /** Makes what tells of the names in `forward`, each time that the description was read. */

@@ -36,6 +36,12 @@ const BY_OTHERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   "docs/deployment.md": { nginx: "release/replicas.slow.ts" },
   "docs/embedding.md": { ts: "hosts/documents.test.ts" },
+  "docs/events.md": {
+    sh: "project/event-clients.test.ts",
+    html: "project/event-clients.test.ts",
+    js: "project/event-clients.test.ts",
+    python: "project/event-clients.test.ts",
+  },
   "docs/kinds.md": { sh: "nodes/own-kind.slow.ts" },
 };
 

@@ -70,6 +70,8 @@ interface Behind {
   readonly services: Readonly<Record<string, Running>>;
   /** The targets of the requests that arrived at the node of REST. */
   readonly seen: string[];
+  /** Mines a block at the node of Ethereum; returns the height. */
+  mine(): Promise<number>;
   /** Takes what that node would respond with at once. */
   hold: ((respond: () => void) => void) | undefined;
   stop(): Promise<void>;
@@ -115,7 +117,7 @@ async function startBehind(): Promise<Behind> {
   };
   const { port } = rest.address() as AddressInfo;
   const services = {
-    ethereum: await startService("ethereum", { url: anvil.url }),
+    ethereum: await startService("ethereum", { url: anvil.url }, { metrics: true }),
     etcd: await startService("etcd", { url: etcd.url }),
     rest: await startService("rest", { url: `http://127.0.0.1:${port}`, kind: "none" }, {
       description: "rest.yaml",
@@ -130,6 +132,15 @@ async function startBehind(): Promise<Behind> {
   const behind: Behind = {
     services,
     seen,
+    async mine() {
+      const call = async (method: string) => {
+        const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: [] });
+        const headers = { "content-type": "application/json" };
+        return (await (await fetch(anvil.url, { method: "POST", headers, body })).json()).result;
+      };
+      await call("evm_mine");
+      return Number(await call("eth_blockNumber"));
+    },
     hold: undefined,
     async stop() {
       for (const service of Object.values(services)) await service.stop();
@@ -319,6 +330,24 @@ for (const { name, program, snippet, cleans, around, arguments: toArguments } of
     );
   }
 
+  testWhere(proxied, missing, "events arrive one by one, and the stream stays", async () => {
+    const stream = await listen(port, "/ethereum/v1/events?events=head");
+    const told = () => stream.text;
+    await until(() => Promise.resolve(told().includes("event: snapshot\n")));
+    assert.is(stream.coding, undefined);
+    for (let i = 0; i < 2; i++) {
+      const head = `data: {"height":${await behind.mine()}`;
+      await until(() => Promise.resolve(told().includes(head)));
+    }
+    await until(() => Promise.resolve(/^:$/m.test(told())));
+    stream.leave();
+    // The service notices that nobody listens any more.
+    const metrics = new URL("/v1/metrics", behind.services.ethereum!.url);
+    await until(async () =>
+      /^nodeface_event_listeners 0$/m.test(await (await send(metrics)).text())
+    );
+  });
+
   testWhere(proxied, missing, "another host's name is not served", async () => {
     const answer = await ask(port, "/etcd/v1/info", { host: "attacker.example" });
     // Caddy answers for no site but its own, with nothing.
@@ -400,6 +429,25 @@ function ask(
           body: Buffer.concat(chunks),
         }));
     }).on("error", reject).end(content);
+  });
+}
+
+/** Opens a stream over TLS; `text` is what has come so far. */
+function listen(port: number, path: string) {
+  type Stream = { text: string; coding: string | undefined; leave(): void };
+  return new Promise<Stream>((resolve, reject) => {
+    const headers = { host: `node.example:${port}`, "accept-encoding": "gzip, br" };
+    const sent = request({
+      ...{ host: "127.0.0.1", port, path, headers, agent: false },
+      servername: "node.example",
+      rejectUnauthorized: false,
+    }, (response) => {
+      const coding = response.headers["content-encoding"];
+      const stream: Stream = { text: "", coding, leave: () => void sent.destroy() };
+      response.on("data", (part) => stream.text += part).on("error", () => {});
+      resolve(stream);
+    });
+    sent.on("error", reject).end();
   });
 }
 
