@@ -186,6 +186,7 @@ monitor("an answer that is good for an hour is no sign of life", async () => {
     status: "unreachable",
     status_code: "connection_refused",
     status_reason: "connection refused",
+    last_seen: { chain_id: "x", height: 7, at: "2026-01-02T00:00:00.000Z" },
   });
 });
 

@@ -5,6 +5,7 @@
  * @module
  */
 import type { Bytes } from "../bytes.ts";
+import { formatJson } from "../json/lossless.ts";
 import { FastResponse, REASONS } from "./response.ts";
 import { problem } from "./problem-details.ts";
 
@@ -32,8 +33,8 @@ const RETRY_AFTER = { "retry-after": "5" };
 export interface EventStreamOptions<Name extends string> {
   /** The names of events that can be asked for. */
   readonly names: readonly Name[];
-  /** Writes the whole state as JSON, which comes first, and in place of events that are lost. */
-  readonly snapshot: () => string;
+  /** The whole state, which comes first, and in place of events that are lost: the same object while it is the same. */
+  readonly snapshot: () => object;
   /** The most listeners, and the most of one address. */
   readonly listeners: number;
   readonly perAddress: number;
@@ -72,7 +73,7 @@ export class EventStream<Name extends string> {
   readonly #listeners = new Set<Listener>();
   #events: LoggedEvent[] = [];
   #last = 0;
-  #snapshot: { readonly number: number; readonly bytes: Bytes } | undefined;
+  #snapshot: { readonly of: object; readonly number: number; readonly bytes: Bytes } | undefined;
   #timer: ReturnType<typeof setInterval> | undefined;
   #hasEnded = false;
   /** The events that went out, to all listeners together. */
@@ -92,18 +93,23 @@ export class EventStream<Name extends string> {
 
   /** Logs an event and sends it; `snapshot` sends the whole state to everybody. */
   append(name: Name | "snapshot", json: string): void {
-    const now = performance.now();
     const number = ++this.#last;
-    this.#events.push({ name, number, bytes: this.#write(name, json, number), at: now });
-    let bytes = this.#events.reduce((sum, event) => sum + event.bytes.byteLength, 0);
-    while (
-      this.#events.length > KEPT.events || bytes > KEPT.bytes ||
-      now - (this.#events[0]?.at ?? now) > KEPT.time
-    ) bytes -= this.#events.shift()!.bytes.byteLength;
+    const bytes = this.#write(name, json, number);
+    this.#events.push({ name, number, bytes, at: performance.now() });
+    this.#forget();
     for (const listener of this.#listeners) {
       if (listener.isWaiting) this.#feed(listener);
       else if (this.#isStuck(listener)) this.#cut(listener);
     }
+  }
+
+  #forget(): void {
+    const now = performance.now();
+    let bytes = lengthOf(this.#events);
+    while (
+      this.#events.length > KEPT.events || bytes > KEPT.bytes ||
+      now - (this.#events[0]?.at ?? now) > KEPT.time
+    ) bytes -= this.#events.shift()!.bytes.byteLength;
   }
 
   /**
@@ -211,6 +217,7 @@ export class EventStream<Name extends string> {
 
   /** Reads the position of who comes back; `undefined` where a snapshot has to come instead of what they missed. */
   #positionOf(id: string | null): number | undefined {
+    this.#forget();
     const [, log, number] = POSITION.exec(id ?? "") ?? [];
     const at = Number(number);
     const first = this.#last - this.#events.length;
@@ -219,13 +226,13 @@ export class EventStream<Name extends string> {
     return lengthOf(missed) <= WAITING_MAX ? at : undefined;
   }
 
-  /** The whole state as an event with the position of now, written once for each position. */
+  /** The whole state as an event with the position of now, written once for all. */
   #whole(): Bytes {
-    if (this.#snapshot?.number !== this.#last) {
-      const bytes = this.#write("snapshot", this.#options.snapshot(), this.#last);
-      this.#snapshot = { number: this.#last, bytes };
+    const [of, number] = [this.#options.snapshot(), this.#last];
+    if (this.#snapshot?.of !== of || this.#snapshot.number !== number) {
+      this.#snapshot = { of, number, bytes: this.#write("snapshot", formatJson(of), number) };
     }
-    return this.#snapshot!.bytes;
+    return this.#snapshot.bytes;
   }
 
   /** Writes an event. JSON has no line ends of its own; these two end lines for some readers. */

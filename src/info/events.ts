@@ -21,16 +21,23 @@ const PROTOTYPES: ReadonlySet<string> = new Set(["__proto__", "constructor", "pr
 
 export class NodeEvents {
   readonly stream: EventStream<EventName>;
+  readonly #now: () => number;
   #taken: Info | undefined;
-  /** The info as all listeners know it. */
+  /** The same as listeners have it, but where they are told of it as a whole, later. */
   #told: Json | undefined;
-  /** The last time at which it was told as a whole, in milliseconds that only count up. */
+  #isBehind = false;
+  /** The last time at which it was told as a whole. */
   #toldWhole = -Infinity;
   #etag: string | undefined;
 
-  constructor(options: Omit<EventStreamOptions<EventName>, "names" | "snapshot">) {
-    const snapshot = () => formatJson(this.#told ?? {});
+  /** @param now milliseconds that only count up */
+  constructor(
+    options: Omit<EventStreamOptions<EventName>, "names" | "snapshot">,
+    now: () => number = () => performance.now(),
+  ) {
+    const snapshot = () => this.#told ?? {};
     this.stream = new EventStream({ ...options, names: EVENTS, snapshot });
+    this.#now = now;
   }
 
   /** Begins to log what changes, if it has not begun: before somebody listens it is nobody's. */
@@ -39,11 +46,11 @@ export class NodeEvents {
     this.#told ??= comparable(this.#taken) as Json;
   }
 
-  /** Takes an info, and tells what is new in it. */
+  /** Takes an info, and tells what is new in it. To be called with the same one as well, while it is so. */
   take(info: Info): void {
     const before = this.#taken;
     this.#taken = info;
-    if (!before || !this.#told || info === before) return;
+    if (!before || !this.#told || (info === before && !this.#isBehind)) return;
     this.#tellChange(this.#told, comparable(info) as Json);
     const { height, head_at, status, status_code, status_reason } = info;
     if (height !== undefined && height !== before.height) {
@@ -64,18 +71,18 @@ export class NodeEvents {
     }
   }
 
-  #tellChange(told: Json, next: Json): void {
-    const patch = patchBetween(told, next);
-    if (patch === undefined) return;
-    const isWhole = holdsNull(patch, next);
-    if (isWhole) {
-      const now = performance.now();
-      // What is not told now is part of the next change.
-      if (now - this.#toldWhole < SNAPSHOT_INTERVAL_MS) return;
-      this.#toldWhole = now;
-    }
+  #tellChange(before: Json, next: Json): void {
+    const patch = patchBetween(before, next);
+    if (patch === undefined && !this.#isBehind) return;
     this.#told = next;
-    this.stream.append(isWhole ? "snapshot" : "info", formatJson(isWhole ? next : patch));
+    if (!this.#isBehind && !holdsNull(patch, next)) {
+      return this.stream.append("info", formatJson(patch));
+    }
+    const now = this.#now();
+    this.#isBehind = now - this.#toldWhole < SNAPSHOT_INTERVAL_MS;
+    if (this.#isBehind) return;
+    this.#toldWhole = now;
+    this.stream.append("snapshot", formatJson(next));
   }
 }
 
