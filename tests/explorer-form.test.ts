@@ -96,6 +96,8 @@ form("what cannot be sent from a page has none", async () => {
   assert.is(await dataOf({}, "/a", "trace"), undefined);
   const cookie = [{ name: "s", in: "cookie", required: true }];
   assert.is(await dataOf({ parameters: cookie }), undefined);
+  const stream = { 200: { description: "Events", content: { "text/event-stream": {} } } };
+  assert.is(await dataOf({ responses: stream }), undefined);
 });
 
 form("what is not forwarded has none, and what wants the token names its scheme", async () => {

@@ -63,7 +63,7 @@ const VALUES_MAX = 60;
 /** In UTF-16 code units. */
 const EXAMPLE_LENGTH_MAX = 300;
 
-/** Reads a form; `undefined` where a page cannot send it: its content is no text, or it needs a cookie. */
+/** Reads a form; `undefined` where a page cannot send it: its content is no text, it needs a cookie, or its response does not end. */
 export function readForm(
   root: Json,
   item: Json,
@@ -71,7 +71,7 @@ export function readForm(
   method: string,
   isHere: boolean,
 ): Form | undefined {
-  if (FORBIDDEN_METHODS.has(method)) return undefined;
+  if (FORBIDDEN_METHODS.has(method) || isEndless(root, operation)) return undefined;
   const parameters = parametersOf(root, item, operation).map(({ parameter }) => parameter);
   if (parameters.some((one) => one.in === "cookie" && one.required === true)) return undefined;
   const fields = parameters.flatMap((parameter) => {
@@ -82,6 +82,11 @@ export function readForm(
   const body = hasBody ? readBody(root, operation.requestBody) : undefined;
   if (body === "no text") return undefined;
   return { fields, body, token: isHere ? tokenOf(root, operation) : undefined };
+}
+
+function isEndless(root: Json, { responses }: Json): boolean {
+  const types = Object.keys(objectOf(followReference(root, objectOf(responses)["200"]).content));
+  return types.length > 0 && types.every((type) => /^text\/event-stream/i.test(type));
 }
 
 function readField(root: Json, parameter: Json, place: Place): Field {
