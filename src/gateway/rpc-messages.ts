@@ -109,7 +109,7 @@ function paramsOf(text: string, params: Part | undefined): string | RpcFault {
 /** @throws what is no error of JSON */
 function faultOf(error: unknown): RpcFault {
   if (!(error instanceof JsonSyntaxError)) throw error;
-  return fault(CODES.noJson, `This is no JSON that is read here: ${error.message}`);
+  return fault(CODES.noJson, `Invalid JSON: ${error.message}`);
 }
 
 /** Tells whether a call is heavy: its operation is, or a parameter makes it so. */

@@ -129,10 +129,10 @@ export class EventStream<Name extends string> {
     if (request.method === "HEAD") return new FastResponse(null, init);
     const ofAddress = [...this.#listeners].filter((each) => each.address === address);
     if (this.#hasEnded || this.#listeners.size >= listeners) {
-      return problem(503, "As many listen to events as this service serves", RETRY_AFTER);
+      return problem(503, "Too many listeners", RETRY_AFTER);
     }
     if (address !== undefined && ofAddress.length >= perAddress) {
-      return problem(503, "As many of this address listen to events as may", RETRY_AFTER);
+      return problem(503, "Too many listeners of this address", RETRY_AFTER);
     }
     const from = this.#positionOf(request.headers.get("last-event-id"));
     let listener: Listener;
