@@ -206,12 +206,16 @@ export class EventStream<Name extends string> {
   }
 
   #next({ sent, names }: Listener): LoggedEvent | undefined {
-    const first = this.#last - this.#events.length;
-    return this.#events.slice(Math.max(0, sent - first)).find(({ name }) => names.has(name));
+    return this.#after(sent).find(({ name }) => names.has(name));
+  }
+
+  /** The events that are kept of those after a number. */
+  #after(number: number): readonly LoggedEvent[] {
+    return this.#events.slice(Math.max(0, number - this.#last + this.#events.length));
   }
 
   #isStuck({ sent, names }: Listener): boolean {
-    const waiting = this.#events.filter(({ number, name }) => number > sent && names.has(name));
+    const waiting = this.#after(sent).filter(({ name }) => names.has(name));
     return waiting.length > 1 && lengthOf(waiting) > WAITING_MAX;
   }
 
@@ -222,8 +226,7 @@ export class EventStream<Name extends string> {
     const at = Number(number);
     const first = this.#last - this.#events.length;
     if (log !== this.#log || !(at >= first && at <= this.#last)) return undefined;
-    const missed = this.#events.slice(at - first);
-    return lengthOf(missed) <= WAITING_MAX ? at : undefined;
+    return lengthOf(this.#after(at)) <= WAITING_MAX ? at : undefined;
   }
 
   /** The whole state as an event with the position of now, written once for all. */
