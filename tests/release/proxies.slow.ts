@@ -11,7 +11,8 @@ import { send } from "../_http.ts";
 import { testWhere, without } from "../_needs.ts";
 import { ROOT } from "../_paths.ts";
 import { run, type Running, start } from "../_server.ts";
-import { startDaemon, until } from "../nodes/_daemon.ts";
+import { call, startDaemon, until } from "../nodes/_daemon.ts";
+import { EventReader } from "../nodes/_event-reader.ts";
 import { EXECUTABLE, NOWHERE } from "./_executable.ts";
 import { makeFolder } from "./_folder.ts";
 import { freePort } from "../_port.ts";
@@ -68,6 +69,8 @@ https://node.example:${port} {
 /** The services behind the snippets' prefixes, and one whose node tells what it was asked. */
 interface Behind {
   readonly services: Readonly<Record<string, Running>>;
+  /** Where anvil is. */
+  readonly node: string;
   /** The targets of the requests that arrived at the node of REST. */
   readonly seen: string[];
   /** Takes what that node would respond with at once. */
@@ -129,6 +132,7 @@ async function startBehind(): Promise<Behind> {
   }
   const behind: Behind = {
     services,
+    node: anvil.url,
     seen,
     hold: undefined,
     async stop() {
@@ -297,6 +301,24 @@ for (const { name, program, snippet, cleans, around, arguments: toArguments } of
     );
   }
 
+  testWhere(proxied, missing, "a head arrives when the service has it", async () => {
+    const direct = await new EventReader(behind.services.ethereum!.url, "head").open();
+    const through = await openThrough(port, "/ethereum/v1/events?events=head");
+    try {
+      await until(() => Promise.resolve(through.text().includes("event: snapshot")));
+      await call(behind.node, "evm_mine");
+      await until(() => Promise.resolve(direct.of("head").length > 0));
+      const { id } = direct.events.at(-1)!;
+      const from = performance.now();
+      await until(() => Promise.resolve(through.text().includes(`id: ${id}\n`)));
+      const took = performance.now() - from;
+      assert.ok(took < 1000, `${took} ms`);
+    } finally {
+      through.leave();
+      direct.leave();
+    }
+  });
+
   if (name === "nginx") {
     testWhere(
       proxied,
@@ -401,6 +423,17 @@ function ask(
         }));
     }).on("error", reject).end(content);
   });
+}
+
+/** Opens a stream over TLS. */
+async function openThrough(port: number, path: string) {
+  const headers = { host: `node.example:${port}` };
+  const to = { host: "127.0.0.1", port, path, headers, servername: "node.example" };
+  const sent = request({ ...to, rejectUnauthorized: false, agent: false }).end();
+  const [response] = await once(sent, "response");
+  let text = "";
+  response.setEncoding("utf8").on("data", (part: string) => text += part).on("error", () => {});
+  return { text: () => text, leave: () => sent.destroy() };
 }
 
 /** The status of a path that is sent as it is, which `fetch` would mend. */
