@@ -134,3 +134,6 @@ process.on("message", async (order: Order) => {
   }
   process.send!(tell());
 });
+
+// It does not outlive a test that was ended.
+process.on("disconnect", () => process.exit());
