@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import { createNodeface, type Operation } from "../../src/index.ts";
 import { PATHS } from "../_app.ts";
 import { testWhere } from "../_needs.ts";
+import { until } from "../nodes/_daemon.ts";
 import { HOSTS } from "./_hosts.mjs";
 
 const mounted = suite("mounted in other servers");
@@ -75,6 +76,45 @@ for (const [name, { needs, mount, takesOff, goesOn }] of Object.entries(HOSTS)) 
       }
     });
   }
+}
+
+for (const [name, { needs, mount }] of Object.entries(HOSTS)) {
+  testWhere(
+    mounted,
+    await missing(needs),
+    `${name} passes events on, until a client leaves`,
+    async () => {
+      let height = 0;
+      const info = () => ({ height: ++height });
+      const nodeface = createNodeface({ prefix: "/deep/node", metrics: true, info, log: () => {} });
+      const server = await mount(nodeface, "/deep/node");
+      const base = `${server.url}/deep/node/v1`;
+      const listeners = async () => {
+        const text = await (await fetch(`${base}/metrics`)).text();
+        return Number(/^nodeface_event_listeners (\d+)/m.exec(text)![1]);
+      };
+      const client = new AbortController();
+      try {
+        const response = await fetch(`${base}/events`, { signal: client.signal });
+        assert.is(response.headers.get("content-type"), "text/event-stream");
+        let text = "";
+        const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+        // The whole info, and then a head.
+        while (!/^event: head$/m.test(text)) {
+          await fetch(`${base}/info`);
+          text += (await reader.read()).value;
+        }
+        assert.match(text, /^event: snapshot$/m);
+        assert.is(await listeners(), 1);
+        client.abort();
+        await until(async () => await listeners() === 0);
+      } finally {
+        client.abort();
+        server.close();
+        await nodeface.close();
+      }
+    },
+  );
 }
 
 /** Why a host cannot be tested here; `undefined` if it can. */

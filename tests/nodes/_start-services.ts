@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../_port.ts";
 import { requestsTo } from "./_calls.ts";
-import { startDaemon, until } from "./_daemon.ts";
+import type { Bench } from "./_bench.ts";
+import { type Daemon, startDaemon, until } from "./_daemon.ts";
 import type { AskedNode } from "./_interface.ts";
 
 /** Where Debian puts them. */
@@ -236,4 +237,20 @@ export async function startEtcd(): Promise<AskedNode> {
     await stop();
     throw error;
   }
+}
+
+/** Starts three members of a cluster of etcd. */
+export async function startEtcdCluster(bench: Bench): Promise<Daemon[]> {
+  const names = ["a", "b", "c"];
+  const ports = await Promise.all(names.map(async () => [await freePort(), await freePort()]));
+  const cluster = names.map((name, i) => `${name}=http://127.0.0.1:${ports[i]![1]}`).join();
+  return await Promise.all(names.map((name, i) => {
+    const [client, peer] = ports[i]!.map((port) => `http://127.0.0.1:${port}`);
+    return bench.daemon([
+      ...[ETCD, "--name", name, "--data-dir", join(bench.home, name)],
+      ...["--listen-peer-urls", peer!, "--initial-advertise-peer-urls", peer!],
+      ...["--listen-client-urls", client!, "--advertise-client-urls", client!],
+      ...["--initial-cluster", cluster, "--initial-cluster-state", "new"],
+    ], ports[i]![0]!);
+  }));
 }

@@ -13,7 +13,8 @@ import { ROOT } from "../_paths.ts";
 import { freePort } from "../_port.ts";
 import type { Running } from "../_server.ts";
 import { type Bench, bench } from "./_bench.ts";
-import { call, type Daemon, until } from "./_daemon.ts";
+import { call, until } from "./_daemon.ts";
+import { ETCD, startEtcdCluster } from "./_start-services.ts";
 
 const alerts = suite("alerts");
 
@@ -21,7 +22,6 @@ const PROMETHEUS = "/usr/bin/prometheus";
 const PROMTOOL = "/usr/bin/promtool";
 const ANVIL = `${ROOT}tests/node_modules/.bin/anvil`;
 const LITECOIND = "/usr/lib/litecoin/litecoind";
-const ETCD = "/usr/bin/etcd";
 
 const RULES = `${ROOT}deploy/alerts.yaml`;
 
@@ -54,22 +54,6 @@ testWhere(
     })();
   },
 );
-
-/** Three members of a cluster. */
-async function startEtcd(bench: Bench): Promise<Daemon[]> {
-  const names = ["a", "b", "c"];
-  const ports = await Promise.all(names.map(async () => [await freePort(), await freePort()]));
-  const cluster = names.map((name, i) => `${name}=http://127.0.0.1:${ports[i]![1]}`).join();
-  return await Promise.all(names.map((name, i) => {
-    const [client, peer] = ports[i]!.map((port) => `http://127.0.0.1:${port}`);
-    return bench.daemon([
-      ...[ETCD, "--name", name, "--data-dir", join(bench.home, name)],
-      ...["--listen-peer-urls", peer!, "--initial-advertise-peer-urls", peer!],
-      ...["--listen-client-urls", client!, "--advertise-client-urls", client!],
-      ...["--initial-cluster", cluster, "--initial-cluster-state", "new"],
-    ], ports[i]![0]!);
-  }));
-}
 
 /** Starts Prometheus with the rules, whose times are shortened. */
 async function startPrometheus(bench: Bench, services: readonly Running[]): Promise<string> {
@@ -106,7 +90,7 @@ testWhere(
     const [chain, litecoin, etcd] = await Promise.all([
       anvil(),
       bench.daemon([LITECOIND, "-regtest", "-server", "-listen=0", `-rpcport=${rpcPort}`], rpcPort),
-      startEtcd(bench),
+      startEtcdCluster(bench),
     ]);
     await mine();
 

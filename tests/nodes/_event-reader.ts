@@ -1,0 +1,58 @@
+/** Reads the events of a service, as a client that keeps its place. */
+import { parseJson } from "../../src/json/lossless.ts";
+
+/** An event, and when it was read, by `performance.now()`. */
+export interface ReadEvent {
+  readonly event: string;
+  readonly id: string;
+  // deno-lint-ignore no-explicit-any -- what an event has is for the test to know
+  readonly data: any;
+  readonly at: number;
+}
+
+/** Listens until it is told to leave, and comes back where it was. */
+export class EventReader {
+  readonly events: ReadEvent[] = [];
+  readonly #url: URL;
+  #stop = new AbortController();
+
+  constructor(service: string, names = "") {
+    this.#url = new URL(`v1/events${names && `?events=${names}`}`, service);
+  }
+
+  /** Opens the stream from the last event on; resolves when there is a response. */
+  async open(): Promise<this> {
+    const { signal } = this.#stop = new AbortController();
+    const id = this.events.at(-1)?.id;
+    const headers = id === undefined ? {} : { "last-event-id": id };
+    const response = await fetch(this.#url, { headers, signal });
+    if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`);
+    void this.#read(response.body!).catch(() => {});
+    return this;
+  }
+
+  leave(): void {
+    this.#stop.abort();
+  }
+
+  /** What came in events of a name, in order. */
+  of(name: string): ReadEvent["data"][] {
+    return this.events.filter(({ event }) => event === name).map(({ data }) => data);
+  }
+
+  async #read(body: ReadableStream<Uint8Array>): Promise<void> {
+    let text = "";
+    const decoder = new TextDecoder();
+    for await (const part of body) {
+      const blocks = (text + decoder.decode(part, { stream: true })).split("\n\n");
+      text = blocks.pop()!;
+      for (const block of blocks) {
+        const field = (name: string) => new RegExp(`^${name}: (.*)$`, "m").exec(block)?.[1];
+        const event = field("event");
+        if (event === undefined) continue;
+        const data = parseJson(field("data")!);
+        this.events.push({ event, id: field("id")!, data, at: performance.now() });
+      }
+    }
+  }
+}
