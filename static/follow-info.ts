@@ -47,7 +47,10 @@ export function followInfo(base: URL, isClockSet: boolean): void {
     requesting = setTimeout(request, isStreaming ? INTERVAL_BESIDE : interval);
   };
 
-  const request = async () => {
+  /** The time of stale values is not told. */
+  const isIncomplete = () => !info || info.status === "stale" || info.updated_at !== undefined;
+
+  const request = async (): Promise<void> => {
     if (document.hidden || isRequesting) return;
     isRequesting = true;
     const before = told;
@@ -62,7 +65,7 @@ export function followInfo(base: URL, isClockSet: boolean): void {
         // A new stream begins with the whole info as soon as the service is back.
         listen();
       }
-    }
+    } else if (isIncomplete()) return request();
     schedule();
   };
 
@@ -72,8 +75,7 @@ export function followInfo(base: URL, isClockSet: boolean): void {
       told++;
       showInfo(info);
     }
-    // The time of stale values is not told.
-    if (!info || info.status === "stale" || info.updated_at) request();
+    if (isIncomplete()) request();
   };
 
   const listen = () => {

@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import { testWhere, without } from "../_needs.ts";
 import { until } from "../nodes/_daemon.ts";
 import { closePages, launch, PATIENCE } from "./_browser.ts";
-import { NODE, SIMPLE, visit } from "./_page.ts";
+import { hold, NODE, SIMPLE, visit } from "./_page.ts";
 import { ANVIL } from "./_relay.ts";
 import { type Served, serveNode } from "./_serve.ts";
 import { look, showsHeight, startService, type WatchedService } from "./_service.ts";
@@ -131,11 +131,12 @@ live(
   "what is told is shown with all its digits and changes no prototype, or is requested",
   async () => {
     const told = new TextEncoder();
+    let info: Record<string, unknown> = { ...NODE, height: 7 };
     let stream: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | undefined;
     const tell = (event: string, data: string) =>
       stream!.enqueue(told.encode(`event: ${event}\ndata: ${data}\n\n`));
     server = await serveNode({
-      info: () => ({ ...NODE, height: 7 }),
+      info: () => info,
       answer: ({ url }) => {
         if (!url.includes("/v1/events")) return Promise.resolve(undefined);
         const body = new ReadableStream({ start: (controller) => void (stream = controller) });
@@ -144,6 +145,7 @@ live(
       },
     });
     const shown = (text: string) => page.locator("#node dd").getByText(text, { exact: true });
+    const streams = requestsFor(page, "/v1/events");
     const requested = page.waitForResponse(`${server.url}v1/info`);
     await page.goto(server.url + SIMPLE);
     await requested;
@@ -162,6 +164,22 @@ live(
       tell("info", `{"height":${100 + i}}`);
       await shown(String(100 + i)).waitFor();
     }
+    // The time of stale values is not told.
+    info = { ...info, status: "stale", updated_at: "2026-01-31T08:15:00Z" };
+    const time = page.locator("#node dt").getByText("As of");
+    tell("info", `{"status":"stale"}`);
+    await time.waitFor();
+    // What is told while it is requested is newer, and has no time either.
+    const release = await hold(page, "**/v1/info");
+    await look(page, false);
+    await until(() => Promise.resolve(streams.length === 2));
+    tell("snapshot", `{"status":"stale","height":7}`);
+    await time.waitFor({ state: "detached" });
+    release();
+    await time.waitFor();
+    info = { ...NODE, height: 8 };
+    tell("info", `{"status":"ok"}`);
+    await time.waitFor({ state: "detached" });
   },
 );
 
