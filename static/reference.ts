@@ -9,7 +9,8 @@ import { isObject, type Json, listOf, objectOf, textOf } from "../src/json/value
 import { TAG as SERVICE_TAG } from "../src/openapi/merge.ts";
 import { ONE_METHOD } from "../src/kinds/interface.ts";
 import { decodePercent } from "../src/untrusted-text.ts";
-import { refreshHead, setClock } from "./head.ts";
+import { followInfo } from "./follow-info.ts";
+import { setClock } from "./head.ts";
 import { base, here, isCall, leadToOther } from "./service.ts";
 
 /** What is used of Scalar's module. */
@@ -36,7 +37,7 @@ const mount = document.getElementById("scalar")!;
 const { calls } = document.getElementById("node")!.dataset;
 const { scalar } = document.querySelector<HTMLScriptElement>("script[data-scalar]")!.dataset;
 
-refreshHead(base);
+followInfo(base, true);
 leadToOther(() => location.hash);
 document.querySelector(".skip")!.addEventListener("click", skip);
 await show().catch((error) => {

@@ -3,7 +3,7 @@
  * operations be tried.
  */
 import { decodePercent } from "../src/untrusted-text.ts";
-import { refreshHead } from "./head.ts";
+import { followInfo } from "./follow-info.ts";
 import { base, here, leadToOther } from "./service.ts";
 import { openForm } from "./try.ts";
 
@@ -11,7 +11,7 @@ const plain = document.getElementById("plain")!;
 
 addEventListener("hashchange", showTarget);
 nameServers();
-refreshHead(base, 0);
+followInfo(base, false);
 leadToOther(fragmentInView);
 showTarget();
 

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import {
@@ -6,9 +7,13 @@ import {
   iconNameOf,
   type Info,
   renderHead,
+  titleOf,
 } from "../src/explorer/head.ts";
-import { parseInfo } from "../static/head.ts";
-import { formatJson } from "../src/json/lossless.ts";
+import { parseInfo, patchInfo } from "../static/follow-info.ts";
+import { patchBetween } from "../src/info/events.ts";
+import { formatJson, parseJson } from "../src/json/lossless.ts";
+import { isEqual } from "../src/json/values.ts";
+import { sampleSize } from "./_runtime.ts";
 
 const header = suite("the header of the explorer");
 
@@ -128,18 +133,6 @@ const AGES: [age: number, said: string][] = [
   [NaN, ""],
 ];
 
-/** Parses as in a browser that does not give the source of a number. */
-function withoutSource<Result>(work: () => Result): Result {
-  const { parse } = JSON;
-  JSON.parse = (text: string, reviver: (key: string, value: unknown) => unknown) =>
-    parse(text, reviver && ((key, value) => reviver(key, value)));
-  try {
-    return work();
-  } finally {
-    JSON.parse = parse;
-  }
-}
-
 header("says of each state what is known, and no more", () => {
   for (const [info, label, note] of STATES) {
     const said = describeInfo(info);
@@ -181,10 +174,10 @@ header("the page's script reads an info as the service wrote it", () => {
     ]),
   ];
   for (const info of infos) {
-    const text = formatJson(info, 2) + "\n";
     const said = describeInfo(info);
-    assert.equal(describeInfo(parseInfo(text)!), said, text);
-    assert.equal(describeInfo(withoutSource(() => parseInfo(text))!), said, text);
+    for (const text of [formatJson(info, 2) + "\n", formatJson(info)]) {
+      assert.equal(describeInfo(parseInfo(text)!), said, text);
+    }
   }
 });
 
@@ -232,6 +225,118 @@ header("cuts a number that has thousands of digits", () => {
   const { facts: [fact] } = describeInfo(info);
   assert.ok(fact && fact[1].length <= 80);
   assert.equal(describeInfo(parseInfo(formatJson(info, 2))!).facts, [fact]);
+});
+
+/** A node that is gone, as it was. */
+const LAST_SEEN = {
+  software: "litecoind",
+  version: "0.21.4",
+  network: "main",
+  chain_id: "0xfbc0b6db",
+  height: 21_000_000,
+  at: "2026-01-31T08:15:00.123Z",
+};
+
+const GONE = { status: "unreachable", status_reason: "connection refused", api: API };
+
+header("of a node that is gone it keeps the name, and says when and where it was seen", () => {
+  const info = { ...GONE, last_seen: LAST_SEEN };
+  const { name, about, facts, label } = describeInfo(info);
+  assert.equal([name, about, label], ["litecoind", "Version 0.21.4 · main", "Unreachable"]);
+  const seen = ["Last seen", "2026-01-31 08:15:00 UTC", "2026-01-31T08:15:00Z"];
+  const height = `21${SPACE}000${SPACE}000`;
+  assert.equal(facts, [seen, ["At height", height]]);
+  assert.is(iconNameOf(info, NAMING), "litecoind");
+  assert.is(titleOf(info, NAMING), "litecoind · Version 0.21.4 · main");
+  assert.match(renderHead(info, NAMING, ""), `<dt>At height</dt><dd>${height}</dd>`);
+  // What is known of it now comes first.
+  assert.is(describeInfo({ ...info, name: "harbour-2" }).name, "harbour-2");
+  assert.is(describeNamed(info, { ...NAMING, title: "Mine" }).name, "Mine");
+  const { height: _, ...hidden } = LAST_SEEN;
+  assert.equal(describeInfo({ ...GONE, last_seen: hidden }).facts, [seen]);
+});
+
+header("of a node that responds, or that says nothing of the kind, it shows nothing old", () => {
+  for (const last_seen of [undefined, null, 7, "x", [], {}, { at: 7, height: null }]) {
+    const { name, facts } = describeInfo({ ...GONE, last_seen });
+    assert.equal([name, facts], ["Their API", []], String(last_seen));
+  }
+  for (const status of ["ok", "stale", "starting", "wrong"]) {
+    const { name, facts } = describeInfo({ status, last_seen: LAST_SEEN, api: API });
+    assert.equal([name, facts], ["Their API", []], status);
+  }
+});
+
+header(
+  "takes out what cannot be seen, and cuts what is long, of a node that is gone as well",
+  () => {
+    const unseen = "\u200b\u200d\u2060\ufeff\u00ad\u202e\u2066\u061c\u{e0041}\u{e007f}\u{1d173}";
+    const texts = { software: `an${unseen}vil`, version: `\u001b[1m${unseen}1`, network: unseen };
+    for (const info of [{ ...texts, api: API }, { ...GONE, last_seen: texts }]) {
+      const { name, about } = describeInfo(info);
+      assert.equal([name, about], ["anvil", "Version [1m1"]);
+    }
+    const long = "x".repeat(100);
+    const { name } = describeInfo({ ...GONE, last_seen: { ...LAST_SEEN, software: long } });
+    assert.is(name, `${"x".repeat(79)}…`);
+  },
+);
+
+/** An info, what is told of it, and what it is then; `undefined` where it has to be requested. */
+const PATCHES: [info: string, patch: string, patched: string | undefined][] = [
+  ['{"a":"b","c":1}', '{"a":"c","d":{"e":null,"f":1}}', '{"a":"c","c":1,"d":{"f":1}}'],
+  ['{"a":{"b":1,"c":2}}', '{"a":{"b":null}}', '{"a":{"c":2}}'],
+  ['{"a":[1,2]}', '{"a":{"b":1}}', '{"a":{"b":1}}'],
+  ['{"a":{"b":1}}', '{"a":[null,{"b":null}]}', '{"a":[null,{"b":null}]}'],
+  ['{"height":1}', '{"height":9007199254740993}', '{"height":9007199254740993}'],
+  ["{}", '{"a":1', undefined],
+  ["{}", "", undefined],
+  ["{}", "null", undefined],
+  ["{}", "[1]", undefined],
+  ["{}", '"a"', undefined],
+  ["{}", nested(31), nested(31)],
+  ["{}", nested(32), undefined],
+  ["{}", nested(100_000), undefined],
+];
+
+function nested(depth: number): string {
+  return `${'{"a":'.repeat(depth)}{}${"}".repeat(depth)}`;
+}
+
+header("what is told of the info is applied as a merge patch, or not at all", () => {
+  for (const [info, patch, patched] of PATCHES) {
+    const made = patchInfo(parseInfo(info)!, patch);
+    assert.is(made && formatJson(made), patched, patch.slice(0, 100));
+  }
+});
+
+header("no name in a patch changes anything but a member of that name", () => {
+  const patch =
+    '{"__proto__":{"a":1},"constructor":{"prototype":{"a":1}},"b":{"__proto__":{"a":1}}}';
+  const info = patchInfo({ b: { c: 1 }, status: "ok" }, patch)!;
+  const again = patchInfo(info, '{"__proto__":{"d":1},"b":{"__proto__":{"d":1}}}')!;
+  for (const object of [info, info.b, info.__proto__, again, again.b, again.__proto__]) {
+    assert.is(Object.getPrototypeOf(object), null);
+  }
+  assert.is(({} as Info).a, undefined);
+  assert.is(({} as Info).d, undefined);
+  assert.equal([again.status, (again.b as Info).c, (again.b as Info).a], ["ok", 1, undefined]);
+});
+
+header("the patches that the service makes lead the page to the same info", () => {
+  const word = fc.constantFrom("a", "b", "c");
+  const dictionary = <T>(value: fc.Arbitrary<T>) =>
+    fc.dictionary(word, value, { noNullPrototype: true });
+  const simple = fc.oneof(word, fc.integer(), fc.bigInt(2n ** 60n, 2n ** 80n));
+  const values = dictionary(fc.oneof(simple, fc.array(simple), dictionary(simple)));
+  fc.assert(
+    fc.property(values, values, (before, after) => {
+      const patch = formatJson(patchBetween(before, after) ?? {});
+      const patched = patchInfo(parseInfo(formatJson(before))!, patch)!;
+      assert.ok(isEqual(parseJson(formatJson(patched)), after), patch);
+    }),
+    { numRuns: sampleSize(300) },
+  );
 });
 
 header("is text, whatever the node says", () => {

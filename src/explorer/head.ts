@@ -4,11 +4,15 @@
  * @module
  */
 import { groupDigits } from "../info/settings.ts";
+import { objectOf } from "../json/values.ts";
 import { excerpt } from "../untrusted-text.ts";
 import { escape, V1 } from "./html.ts";
 
-/** The keys that are shown, the most important first, their labels, and their form where it is special. */
-const FACTS = [
+/** A key that is shown, its label, and its form where it is special. */
+type Row = readonly [key: string, label: string, form?: "time" | "percent"];
+
+/** The most important first. */
+const FACTS: readonly Row[] = [
   ["updated_at", "As of", "time"],
   ["height", "Height"],
   ["head_at", "Latest block", "time"],
@@ -16,7 +20,13 @@ const FACTS = [
   ["peers", "Peers"],
   ["started_at", "Started", "time"],
   ["chain_id", "Chain"],
-] as const;
+];
+
+/** Of `last_seen`. */
+const FACTS_LAST_SEEN: readonly Row[] = [
+  ["at", "Last seen", "time"],
+  ["height", "At height"],
+];
 
 /**
  * The label of each state, the note where the info gives no reason, and what is said beside the reason.
@@ -72,15 +82,17 @@ interface HeadText extends StateText {
 
 export function describeInfo(info: Info, naming: Naming): HeadText {
   const state = stateOf(info);
-  const facts = FACTS.flatMap(([key, label, form]): Fact[] => {
-    const value = format(info[key], form);
-    // Nodes that are in sync stay a little below 100 %. Without a node, the page is the same in every run.
-    const isLeftOut = (key === "sync_progress" && state === "synced") ||
-      (key === "started_at" && isService(info));
-    const time = form === "time" ? timeOf(info[key]) : undefined;
-    return value === "" || isLeftOut ? [] : [time ? [label, value, time] : [label, value]];
-  });
+  const describe = (rows: readonly Row[], values: Info) =>
+    rows.flatMap(([key, label, form]): Fact[] => {
+      const value = format(values[key], form);
+      // Nodes that are in sync stay a little below 100 %. Without a node, the page is the same in every run.
+      const isLeftOut = (key === "sync_progress" && state === "synced") ||
+        (key === "started_at" && isService(info));
+      const time = form === "time" ? timeOf(values[key]) : undefined;
+      return value === "" || isLeftOut ? [] : [time ? [label, value, time] : [label, value]];
+    });
   const name = nameOf(info, naming);
+  const facts = [...describe(FACTS, info), ...describe(FACTS_LAST_SEEN, seenOf(info))];
   return { name, about: aboutOf(info, name), ...describeState(state, info), facts };
 }
 
@@ -90,10 +102,15 @@ export function describeState(state: string, info: Info = {}): StateText {
   return { state, label, note: [reason, addition].filter((text) => text !== "").join("; ") };
 }
 
+/** Reads who a node was that is gone; of others nothing. */
+const seenOf = ({ status, last_seen }: Info): Info =>
+  status === "unreachable" ? objectOf(last_seen) : {};
+
 /** Names the node as plain text. The API may have a name where the info has none. */
 function nameOf(info: Info, { title, api }: Naming): string {
   const isOwn = isAlone(info);
-  const known = isOwn ? [] : [info.name, info.software].map(formatValue);
+  const { name, software } = { ...seenOf(info), ...info };
+  const known = isOwn ? [] : [name, software].map(formatValue);
   const ofApi = isOwn || api !== OWN_TITLE ? formatText(api, VALUE_LENGTH_MAX) : "";
   const names = [formatText(title, VALUE_LENGTH_MAX), ...known, ofApi];
   return names.find((text) => text !== "") ?? "Node";
@@ -117,7 +134,9 @@ const isAlone = (info: Info): boolean =>
   isService(info) && (info.name === undefined || info.name === info.software);
 
 function aboutOf(info: Info, name: string): string {
-  const [software, version, network] = [info.software, info.version, info.network].map(formatValue);
+  const known = { ...seenOf(info), ...info };
+  const [software, version, network] = [known.software, known.version, known.network]
+    .map(formatValue);
   const isNamed = name.toLowerCase() === software!.toLowerCase();
   const what = isNamed ? version && `Version ${version}` : `${software} ${version}`.trim();
   return [isAlone(info) && !isNamed ? "" : what, network].filter((text) => text).join(" · ");
@@ -167,8 +186,11 @@ function formatShare(value: unknown): string {
   return `${Math.min(hundredths, value < 1 ? 9_999 : 10_000) / 100}%`;
 }
 
+/** Zero-width characters, bidirectional controls and tags, by which a text looks like another. */
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
+
 function formatText(value: unknown, length: number): string {
-  return typeof value === "string" ? excerpt(value, length) : "";
+  return typeof value === "string" ? excerpt(value.replaceAll(INVISIBLE, ""), length) : "";
 }
 
 /** The units of an age with their lengths in milliseconds, and from how many on the next one is used. */

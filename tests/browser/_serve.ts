@@ -7,6 +7,8 @@ import { FAVICON } from "../../src/generated/page.js";
 import { createCorsPolicy } from "../../src/http/cors.ts";
 import { represent, type Representation } from "../../src/http/representation.ts";
 import { createNodeface } from "../../src/index.ts";
+import { NodeEvents } from "../../src/info/events.ts";
+import type { Info } from "../../src/info/info.ts";
 import { formatJson } from "../../src/json/lossless.ts";
 
 /** A service that listens; its address ends with a slash. */
@@ -29,8 +31,9 @@ export interface Shown {
 export function serveNode({ info, document, answer: first }: Shown = {}): Promise<Served> {
   const own = createNodeface();
   const page = pageOf(document);
+  const events = new NodeEvents({ listeners: 1000, perAddress: 1000, onListeners() {} });
   const replaced = async (request: Request) => {
-    const { pathname } = new URL(request.url);
+    const { pathname, searchParams } = new URL(request.url);
     const known = info?.();
     const special = await first?.(request);
     if (special) return special;
@@ -38,6 +41,12 @@ export function serveNode({ info, document, answer: first }: Shown = {}): Promis
       if (!known) return new Response(null, { status: 503 });
       // No second passes before a suite asks again, in which a browser has what it was told before.
       return answer(await json(known), request);
+    }
+    if (pathname === "/v1/events" && info) {
+      if (!known) return new Response(null, { status: 503 });
+      events.begin(known as Info);
+      events.take(known as Info);
+      return events.stream.open(request, searchParams, undefined);
     }
     const found = /^\/v1\/spec(?:\/(reference|simple))?$/.exec(pathname);
     if (found) {

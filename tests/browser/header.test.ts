@@ -42,7 +42,22 @@ const STATES: [info: Record<string, unknown>, shown: string][] = [
     },
     "Not responding",
   ],
-  [{ name: NODE.name, status: "unreachable", status_reason: "connection refused" }, "Unreachable"],
+  [
+    {
+      status: "unreachable",
+      status_reason: "connection refused",
+      last_seen: {
+        software: NODE.software,
+        version: NODE.version,
+        network: NODE.network,
+        chain_id: NODE.chain_id,
+        height: 21_000_000,
+        at: "2026-01-31T08:15:00.123Z",
+      },
+      api: NODE.api,
+    },
+    "Unreachable",
+  ],
 ];
 
 let info: Record<string, unknown> | undefined;
@@ -88,7 +103,7 @@ header("it follows the node from state to state without a visit", async () => {
     info = state;
     await refresh(page);
     await page.getByRole("status").getByText(shown, { exact: true }).waitFor();
-    const height = page.locator("#node dl").getByText("Height");
+    const height = page.locator("#node dt").getByText("Height", { exact: true });
     assert.is(await height.count(), "height" in state ? 1 : 0);
   }
 });
@@ -178,7 +193,7 @@ header("it asks by itself while the page is seen, and not while it is hidden", a
   await page.clock.install();
   await open(page);
   const answer = page.waitForResponse(`${server.url}v1/info`);
-  await page.clock.runFor(5_000);
+  await page.clock.runFor(30_000);
   await answer;
   await look(page, true);
   let asked = 0;

@@ -1,0 +1,70 @@
+/** A service in a process of its own beside a real anvil, and the page that shows it. */
+import type { Page } from "playwright-core";
+import { freePort } from "../_port.ts";
+import { readMetrics } from "../_metrics.ts";
+import { COMMANDS } from "../_server.ts";
+import { call, type Daemon, startDaemon } from "../nodes/_daemon.ts";
+import { ANVIL } from "./_relay.ts";
+
+export interface WatchedService {
+  /** Ends with a slash. */
+  readonly url: string;
+  readonly node: Daemon;
+  /** Its process; another one after each start. */
+  process: Daemon;
+  /** Starts it on the same port as before. */
+  start(): Promise<void>;
+  /** Counts the open streams of events. */
+  listeners(): Promise<number>;
+  /** Has the node make a block; returns its height. */
+  mine(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+/** Starts a node that makes no block by itself, and a service beside it. */
+export async function startService(): Promise<WatchedService> {
+  const [port, ofNode] = [await freePort(), await freePort()];
+  const node = await startDaemon([ANVIL, "--port", String(ofNode), "--silent"], ofNode);
+  const startProcess = () =>
+    startDaemon(
+      [...COMMANDS.Node, node.url, "--port", String(port), "--metrics"],
+      port,
+    );
+  const url = `http://127.0.0.1:${port}/`;
+  const service: WatchedService = {
+    url,
+    node,
+    process: await startProcess(),
+    async start() {
+      service.process = await startProcess();
+    },
+    async listeners() {
+      const lines = readMetrics(await (await fetch(`${url}v1/metrics`)).text());
+      return Number(lines.get("nodeface_event_listeners"));
+    },
+    async mine() {
+      await call(node.url, "evm_mine");
+      return Number(await call(node.url, "eth_blockNumber"));
+    },
+    async stop() {
+      await service.process.stop("SIGKILL");
+      await node.stop("SIGKILL");
+    },
+  };
+  return service;
+}
+
+/** Waits until a page shows a height and that the node is well. */
+export async function showsHeight(page: Page, height: number, timeout?: number): Promise<void> {
+  const options = timeout === undefined ? {} : { timeout };
+  await page.locator("#node dl div", { hasText: "Height" })
+    .getByText(String(height), { exact: true }).waitFor(options);
+  await page.locator('#node [data-state="answers"], #node [data-state="synced"]').waitFor(options);
+}
+
+/** Hides a page from its reader, or shows it. */
+export const look = (page: Page, hidden: boolean): Promise<void> =>
+  page.evaluate((hidden) => {
+    Object.defineProperty(document, "hidden", { configurable: true, value: hidden });
+    document.dispatchEvent(new Event("visibilitychange"));
+  }, hidden);

@@ -1,0 +1,186 @@
+import type { Browser, Page } from "playwright-core";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { testWhere, without } from "../_needs.ts";
+import { until } from "../nodes/_daemon.ts";
+import { closePages, launch, PATIENCE } from "./_browser.ts";
+import { hold, NODE, SIMPLE, visit } from "./_page.ts";
+import { ANVIL } from "./_relay.ts";
+import { type Served, serveNode } from "./_serve.ts";
+import { look, showsHeight, startService, type WatchedService } from "./_service.ts";
+
+const live = suite("the page of a node that changes");
+
+let browser: Browser;
+let page: Page;
+let service: WatchedService | undefined;
+let server: Served | undefined;
+
+live.before(async () => {
+  browser = await launch();
+});
+live.before.each(async () => {
+  page = await browser.newPage();
+  page.setDefaultTimeout(PATIENCE);
+});
+live.after.each(async () => {
+  await page.close();
+  await Promise.all([service?.stop(), server?.close()]);
+  service = server = undefined;
+});
+live.after(() => closePages(browser));
+
+const anvil = without(ANVIL);
+
+/** The requests of a page for a path, from now on. */
+function requestsFor(page: Page, path: string): string[] {
+  const urls: string[] = [];
+  page.on("request", (request) => {
+    if (new URL(request.url()).pathname === path) urls.push(request.url());
+  });
+  return urls;
+}
+
+/** Stops the time of a page: from now on it goes on where a test says so. */
+async function stopTime(page: Page): Promise<void> {
+  const now = Date.now();
+  await page.clock.install({ time: now });
+  await page.clock.pauseAt(now + 1000);
+}
+
+for (const document of ["v1/spec", SIMPLE]) {
+  testWhere(live, anvil, `${document} has one stream, and none while it is hidden`, async () => {
+    service = await startService();
+    const { url, listeners, mine } = service;
+    const streams = requestsFor(page, "/v1/events");
+    if (document === SIMPLE) await page.goto(url + document);
+    else await visit(page, url);
+    await until(async () => await listeners() === 1);
+    const requests = requestsFor(page, "/v1/info");
+    await showsHeight(page, await mine());
+    await showsHeight(page, await mine());
+    assert.equal(requests, []);
+    await look(page, true);
+    await until(async () => await listeners() === 0);
+    const height = await mine();
+    await look(page, false);
+    await showsHeight(page, height);
+    await until(async () => await listeners() === 1);
+    assert.equal(streams, Array(2).fill(`${url}v1/events?events=info`));
+    await page.goto("about:blank");
+    await until(async () => await listeners() === 0);
+  });
+}
+
+testWhere(live, anvil, "after a restart of the service it is right within 4 s", async () => {
+  service = await startService();
+  const { url, mine, listeners } = service;
+  await stopTime(page);
+  await page.goto(url + SIMPLE);
+  await showsHeight(page, await mine());
+  await service.process.stop();
+  // The stream has ended when the page has seen that: it may have to wait for 5 s from then on.
+  for (let seconds = 0; seconds < 10; seconds++) await page.clock.runFor(1_000);
+  await page.getByRole("status").getByText("No connection").waitFor();
+  for (let seconds = 0; seconds < 300; seconds += 10) await page.clock.runFor(10_000);
+  const height = await mine();
+  await service.start();
+  await page.clock.runFor(4_000);
+  await showsHeight(page, height);
+  await until(async () => await listeners() === 1);
+});
+
+testWhere(live, anvil, "after a service hangs it is right at once", async () => {
+  service = await startService();
+  const { url, mine, listeners } = service;
+  await stopTime(page);
+  await page.goto(url + SIMPLE);
+  await showsHeight(page, await mine());
+  service.process.signal("SIGSTOP");
+  // After 30 s it requests the info, and waits for 5 s.
+  for (let seconds = 0; seconds < 35; seconds += 5) await page.clock.runFor(5_000);
+  await page.getByRole("status").getByText("No connection").waitFor();
+  const height = await mine();
+  service.process.signal("SIGCONT");
+  await showsHeight(page, height);
+  await until(async () => await listeners() === 1);
+});
+
+live("without a stream it requests the info, and tries again ever less", async () => {
+  let info: Record<string, unknown> = NODE;
+  server = await serveNode({
+    info: () => info,
+    answer: ({ url }) =>
+      Promise.resolve(url.includes("/v1/events") ? new Response(null, { status: 403 }) : undefined),
+  });
+  await stopTime(page);
+  const streams = requestsFor(page, "/v1/events");
+  const first = page.waitForResponse(`${server.url}v1/info`);
+  await page.goto(server.url + SIMPLE);
+  await first;
+  for (let height = 1; height <= 24; height++) {
+    info = { ...NODE, height };
+    await page.clock.runFor(5_000);
+    await page.locator("#node dl div", { hasText: "Height" })
+      .getByText(String(height), { exact: true }).waitFor();
+  }
+  assert.ok(streams.length >= 4 && streams.length <= 8, `${streams.length} streams`);
+});
+
+live(
+  "what is told is shown with all its digits and changes no prototype, or is requested",
+  async () => {
+    const told = new TextEncoder();
+    let info: Record<string, unknown> = { ...NODE, height: 7 };
+    let stream: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | undefined;
+    const tell = (event: string, data: string) =>
+      stream!.enqueue(told.encode(`event: ${event}\ndata: ${data}\n\n`));
+    server = await serveNode({
+      info: () => info,
+      answer: ({ url }) => {
+        if (!url.includes("/v1/events")) return Promise.resolve(undefined);
+        const body = new ReadableStream({ start: (controller) => void (stream = controller) });
+        const headers = { "content-type": "text/event-stream" };
+        return Promise.resolve(new Response(body, { headers }));
+      },
+    });
+    const shown = (text: string) => page.locator("#node dd").getByText(text, { exact: true });
+    const streams = requestsFor(page, "/v1/events");
+    const requested = page.waitForResponse(`${server.url}v1/info`);
+    await page.goto(server.url + SIMPLE);
+    await requested;
+    await until(() => Promise.resolve(stream !== undefined));
+    tell("snapshot", `{"name":"a","status":"ok","height":1}`);
+    await shown("1").waitFor();
+    tell(
+      "info",
+      `{"height":9007199254740993,"__proto__":{"x":1},"constructor":{"prototype":{"x":1}}}`,
+    );
+    await shown("9\u202f007\u202f199\u202f254\u202f740\u202f993").waitFor();
+    assert.is(await page.evaluate(() => (Object.prototype as { x?: number }).x), undefined);
+    for (const [i, wrong] of ["{", `${'{"a":'.repeat(33)}1${"}".repeat(33)}`, "[]"].entries()) {
+      tell("info", wrong);
+      await shown("7").waitFor();
+      tell("info", `{"height":${100 + i}}`);
+      await shown(String(100 + i)).waitFor();
+    }
+    // The time of stale values is not told.
+    info = { ...info, status: "stale", updated_at: "2026-01-31T08:15:00Z" };
+    const time = page.locator("#node dt").getByText("As of");
+    tell("info", `{"status":"stale"}`);
+    await time.waitFor();
+    // What is told while it is requested is newer, and has no time either.
+    const release = await hold(page, "**/v1/info");
+    await look(page, false);
+    await until(() => Promise.resolve(streams.length === 2));
+    tell("snapshot", `{"status":"stale","height":7}`);
+    await time.waitFor({ state: "detached" });
+    release();
+    await time.waitFor();
+    info = { ...NODE, height: 8 };
+    tell("info", `{"status":"ok"}`);
+    await time.waitFor({ state: "detached" });
+  },
+);
+
+live.run();
