@@ -149,6 +149,11 @@ tries(
       assert.ok(names.length >= 8, String(names));
       for (const name of names) {
         const operation = operationAt(page, name);
+        // Its response does not end.
+        if (name === "getEvents") {
+          assert.is(await operation.locator(".try").count(), 0);
+          continue;
+        }
         await openForm(operation);
         const { status, line, text } = await sendForm(operation);
         assert.is(status, "200 OK", name);
@@ -286,7 +291,7 @@ tries("what is no text, and nothing at all, are answers too", () =>
       .waitFor();
     await openForm(operationAt(page, "nothing"));
     const { status, text } = await sendForm(operationAt(page, "nothing"));
-    assert.equal([status, text], ["204", ""]);
+    assert.equal([status, text], ["204 No Content", ""]);
   }));
 
 tries("an answer can be copied", () =>
