@@ -25,14 +25,14 @@ async function readEvents(reader: ReadableStreamDefaultReader<Uint8Array>): Prom
     const part = await Promise.race([pending(reader), none]);
     if (part === undefined || part.done) return told;
     waiting.delete(reader);
-    const text = new TextDecoder().decode(part.value);
-    const lines = text.trimEnd().split("\n");
-    const field = (name: string) =>
-      lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2) ?? "";
-    if (field("event") === "") continue;
-    assert.is(lines.length, 3, text);
-    const data = parseJson(field("data"));
-    told.push({ event: field("event"), id: field("id"), data, text });
+    for (const text of new TextDecoder().decode(part.value).split("\n\n").slice(0, -1)) {
+      const lines = text.split("\n");
+      const field = (name: string) =>
+        lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2) ?? "";
+      if (field("event") === "") continue;
+      assert.is(lines.length, 3, text);
+      told.push({ event: field("event"), id: field("id"), data: parseJson(field("data")), text });
+    }
   }
 }
 
@@ -103,6 +103,16 @@ events("begin with the whole info, and tell what changes, each head and each sta
     ["info", { height: 1 }],
     ["head", { height: 1 }],
   ]);
+});
+
+events("of a head are not told twice where a node was away", async () => {
+  const { node, read } = open({ first: info({ height: 6 }) });
+  const listener = read({ query: "events=head" });
+  await listener.events();
+  node.take(info({ status: "unreachable" }));
+  node.take(info({ height: 6 }));
+  node.take(info({ height: 7 }));
+  assert.equal((await listener.events()).map(({ data }) => data), [{ height: 7 }]);
 });
 
 events("are those that were asked for", async () => {

@@ -347,6 +347,54 @@ overTime("what is hidden is nowhere, whatever the state of a node", async () => 
   }
 });
 
+overTime("the words of a node are no reason where anything is hidden", async () => {
+  const error = { code: 1, message: "chain 31337" };
+  const reasonWith = async (hide: string[]) => {
+    const source = { jsonrpc: "state" };
+    const { info } = play1({}, {
+      fetch: async (_, init) => {
+        const { id } = JSON.parse(String(await new Response(init?.body).text()));
+        return Response.json({ jsonrpc: "2.0", id, error });
+      },
+      kinds: { mine: { ...KIND, sources: { state: source } } },
+      info: { hide },
+    });
+    return String((await info()).status_reason);
+  };
+  assert.match(await reasonWith([]), "31337");
+  assert.is(await reasonWith(["chain_id"]), "responds with something unexpected");
+});
+
+overTime(
+  "who was there before another chain is forgotten, though nothing is known of the other",
+  async () => {
+    const { info, pass, state, held } = play1({ software: "a", chain: 1 }, {
+      info: { hide: ["chain_id"] },
+    });
+    await info();
+    Object.assign(state, { software: undefined, chain: 2 });
+    pass(1000);
+    await info();
+    held.failure = "ECONNREFUSED";
+    for (const time of [1000, 61_000]) {
+      pass(time);
+      await info();
+    }
+    assert.is((await info()).last_seen, undefined);
+  },
+);
+
+overTime("a state that changes again and again does not shorten the history much", async () => {
+  const { info, pass, held, history } = play1({ height: 1 });
+  for (let i = 0; i < 1800; i++) {
+    held.failure = i % 4 < 2 ? undefined : "ECONNREFUSED";
+    pass(2000);
+    await info();
+  }
+  const at = (await readHistory({ history })).at!.map((time) => Date.parse(String(time)));
+  assert.ok(at.at(-1)! - at[0]! >= 1_700_000);
+});
+
 overTime("a reason that would name what is hidden says the same without it", async () => {
   const cases: [Json, string, string][] = [
     [{ height: 1, peers: 2 }, "peers", "has too few peers"],

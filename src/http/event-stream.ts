@@ -4,8 +4,9 @@
  *
  * @module
  */
-import type { Bytes } from "../bytes.ts";
+import { type Bytes, joinBytes } from "../bytes.ts";
 import { formatJson } from "../json/lossless.ts";
+import type { ServedRequest } from "./request.ts";
 import { FastResponse, REASONS } from "./response.ts";
 import { problem } from "./problem-details.ts";
 
@@ -98,8 +99,13 @@ export class EventStream<Name extends string> {
     this.#events.push({ name, number, bytes, at: performance.now() });
     this.#forget();
     for (const listener of this.#listeners) {
-      if (listener.isWaiting) this.#feed(listener);
-      else if (this.#isStuck(listener)) this.#cut(listener);
+      try {
+        if (listener.isWaiting) this.#feed(listener);
+        else if (this.#isStuck(listener)) this.#cut(listener);
+      } catch {
+        // A stream that its reader has broken is no trouble of the others.
+        this.#remove(listener);
+      }
     }
   }
 
@@ -147,6 +153,8 @@ export class EventStream<Name extends string> {
         controller.enqueue(encoder.encode(`retry: ${2000 + Math.floor(Math.random() * 3000)}\n\n`));
         if (from === undefined) this.#enqueue(listener, this.#whole());
         this.#add(listener);
+        const { gone = request.signal } = request as ServedRequest;
+        gone.addEventListener("abort", () => this.#remove(listener));
       },
       pull: () => {
         listener.isWaiting = true;
@@ -165,11 +173,14 @@ export class EventStream<Name extends string> {
 
   #add(listener: Listener): void {
     this.#listeners.add(listener);
-    this.#timer ??= setInterval(() => {
-      for (const listener of this.#listeners) {
-        if (listener.isWaiting) this.#enqueue(listener, COMMENT, 0);
-      }
-    }, COMMENT_INTERVAL_MS);
+    if (!this.#timer) {
+      this.#timer = setInterval(() => {
+        for (const listener of this.#listeners) {
+          if (listener.isWaiting) this.#enqueue(listener, COMMENT, 0);
+        }
+      }, COMMENT_INTERVAL_MS);
+      (this.#timer as { unref?(): void }).unref?.();
+    }
     this.#options.onListeners(this.#listeners.size);
   }
 
@@ -187,16 +198,18 @@ export class EventStream<Name extends string> {
     this.#remove(listener);
   }
 
-  /** Sends the next event that is for a listener, if there is one. */
+  /** Sends the events that wait for a listener, if there are any. */
   #feed(listener: Listener): void {
     const first = this.#last - this.#events.length + 1;
     if (listener.sent < first - 1) {
       listener.sent = this.#last;
       return this.#enqueue(listener, this.#whole());
     }
-    const next = this.#next(listener);
-    listener.sent = next ? next.number : this.#last;
-    if (next) this.#enqueue(listener, next.bytes);
+    const waiting = this.#waitingFor(listener);
+    listener.sent = this.#last;
+    if (waiting.length === 0) return;
+    const parts = waiting.map(({ bytes }) => bytes);
+    this.#enqueue(listener, parts.length === 1 ? parts[0]! : joinBytes(parts), parts.length);
   }
 
   #enqueue(listener: Listener, bytes: Bytes, count = 1): void {
@@ -205,8 +218,8 @@ export class EventStream<Name extends string> {
     listener.controller.enqueue(bytes);
   }
 
-  #next({ sent, names }: Listener): LoggedEvent | undefined {
-    return this.#after(sent).find(({ name }) => names.has(name));
+  #waitingFor({ sent, names }: Listener): readonly LoggedEvent[] {
+    return this.#after(sent).filter(({ name }) => names.has(name));
   }
 
   /** The events that are kept of those after a number. */
@@ -214,8 +227,8 @@ export class EventStream<Name extends string> {
     return this.#events.slice(Math.max(0, number - this.#last + this.#events.length));
   }
 
-  #isStuck({ sent, names }: Listener): boolean {
-    const waiting = this.#after(sent).filter(({ name }) => names.has(name));
+  #isStuck(listener: Listener): boolean {
+    const waiting = this.#waitingFor(listener);
     return waiting.length > 1 && lengthOf(waiting) > WAITING_MAX;
   }
 

@@ -28,6 +28,8 @@ export class NodeEvents {
   #isBehind = false;
   /** The last time at which it was told as a whole. */
   #toldWhole = -Infinity;
+  /** The last height that was known: a node that is away for a while has none. */
+  #height: Info["height"];
   #etag: string | undefined;
 
   /** @param now milliseconds that only count up */
@@ -44,6 +46,7 @@ export class NodeEvents {
   begin(info: Info): void {
     this.#taken ??= info;
     this.#told ??= comparable(this.#taken) as Json;
+    this.#height ??= this.#taken.height;
   }
 
   /** Takes an info, and tells what is new in it. To be called with the same one as well, while it is so. */
@@ -53,7 +56,8 @@ export class NodeEvents {
     if (!before || !this.#told || (info === before && !this.#isBehind)) return;
     this.#tellChange(this.#told, comparable(info) as Json);
     const { height, head_at, status, status_code, status_reason } = info;
-    if (height !== undefined && height !== before.height) {
+    if (height !== undefined && height !== this.#height) {
+      this.#height = height;
       this.stream.append("head", formatJson({ height, head_at }));
     }
     if (status !== before.status || status_code !== before.status_code) {

@@ -31,6 +31,8 @@ interface Sample {
   readonly date: number;
   readonly took: number | undefined;
   readonly values: Readonly<Record<string, unknown>>;
+  /** False where it was taken before its time, for a change of the state. */
+  readonly isDue: boolean;
 }
 
 export class History {
@@ -62,13 +64,16 @@ export class History {
   take(info: Info, { took, columns = COLUMNS, monotonic: at, date }: Measured): void {
     const last = this.#samples.at(-1);
     this.#columns = columns.filter((key) => !this.#hide.includes(key));
-    const isDue = !last || at - last.at >= this.interval;
+    const due = this.#samples.findLast(({ isDue }) => isDue);
+    const isDue = !last || !due || at - due.at >= this.interval;
     if (!isDue && info.status === last.values.status) return;
     const values = Object.fromEntries(
       ["status", ...this.#columns].map((key) => [key, plottable(info[key])]),
     );
     const kept = this.#samples.filter((sample) => at - sample.at <= this.#span);
-    this.#samples = [...kept, { at, date, took, values }].slice(-SAMPLES_MAX);
+    // One whose state changes again and again does not shorten the history.
+    if (!isDue && !last.isDue) kept.pop();
+    this.#samples = [...kept, { at, date, took, values, isDue }].slice(-SAMPLES_MAX);
     this.#taken++;
   }
 

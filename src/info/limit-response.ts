@@ -48,7 +48,7 @@ export function readResponse(text: string): SourceResponse {
 export function notJson(text: string): SourceError {
   const start = text.trim() === "" ? "nothing" : quote(excerpt(startOf(text, 400), 40));
   const message = `gives something other than JSON: ${start}`;
-  return new SourceError("bad_answer", message, { isForeign: true });
+  return new SourceError("bad_answer", message, { isForeign: true, isQuoting: true });
 }
 
 /**

@@ -61,6 +61,7 @@ export function urlOfLink(link: string, nodeUrl: string): string {
     throw new SourceError(
       "bad_answer",
       `gives a link that is not followed: ${quote(excerpt(link, 60))}`,
+      { isQuoting: true },
     );
   }
   return target;
@@ -182,6 +183,7 @@ export function failureOfRpc(json: string): SourceError {
   return new SourceError("bad_answer", `responded with an error: ${words}`, {
     number,
     isAbsent: number === NO_METHOD || NO_METHOD_WORDS.test(said),
+    isQuoting: true,
   });
 }
 

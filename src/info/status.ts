@@ -98,9 +98,16 @@ export function statusOfSilence(
 }
 
 export function statusOfError(error: SourceError): NodeStatus {
-  const { code, message, hint, looksLike } = error;
-  return { status: "degraded", code, reason: message, hint, ...looksLike && { looksLike } };
+  const { code, message: reason, hint, looksLike } = error;
+  return {
+    ...{ status: "degraded", code, reason, hint },
+    ...looksLike && { looksLike },
+    ...keysIn(error),
+  };
 }
+
+const keysIn = ({ isQuoting }: SourceError): Pick<NodeStatus, "keys"> =>
+  isQuoting ? { keys: "any" } : {};
 
 /** Decides the status where a source of the kind gave nothing. */
 function statusOfFailures(
@@ -130,6 +137,7 @@ function statusOfFailures(
       code: error.isAnswer ? error.code : "bad_answer",
       reason: `${error.message} (${names.map(({ name }) => name).join(", ")})`,
       hint: error.hint,
+      ...keysIn(error),
     };
   }
   const hasValue = Object.keys(values).some((key) => !Object.hasOwn(plan.static, key));
@@ -196,7 +204,9 @@ function syncing(reason: string): NodeStatus {
 }
 
 /** What is said in place of a reason that has a hidden value. */
-const PLAIN_REASONS: Readonly<Record<KindStatusCode, string>> = {
+const PLAIN_REASONS: Readonly<Partial<Record<StatusCode, string>>> = {
+  bad_answer: "responds with something unexpected",
+
   warming_up: "is warming up",
   syncing: "is catching up with its network",
   no_leader: "has no leader",
@@ -209,7 +219,8 @@ const PLAIN_REASONS: Readonly<Record<KindStatusCode, string>> = {
 export function withoutHidden(status: NodeStatus, hide: readonly string[] = []): NodeStatus {
   const { code, keys = [] } = status;
   const isHidden = keys === "any" ? hide.length > 0 : keys.some((key) => hide.includes(key));
-  return isHidden ? { ...status, reason: PLAIN_REASONS[code as KindStatusCode] } : status;
+  if (!isHidden || code === undefined) return status;
+  return { ...status, reason: PLAIN_REASONS[code] ?? "is not as it should be" };
 }
 
 function statusOfRule({ code, reason }: HealthRule, answers: Answers): NodeStatus {

@@ -4,15 +4,13 @@
  * @module
  */
 
-/** How often listeners want the node to be asked, in milliseconds, where its `ttl` is shorter. */
+/** The longest time between two looks while somebody listens, in milliseconds. */
 const LISTENED_MS = 2000;
 
 export interface WatchOptions {
   /** The time between two looks, in milliseconds; `undefined` for none. */
   readonly pace: number | undefined;
-  /** The node is asked at most once in this time, in milliseconds. */
-  readonly ttl: number;
-  /** Asks; what it rejects with is told elsewhere. */
+  /** Asks if that is due; what it rejects with is told elsewhere. */
   readonly look: () => Promise<unknown>;
 }
 
@@ -47,8 +45,8 @@ export class Watch {
 
   #wait(): void {
     clearTimeout(this.#timer);
-    const { pace, ttl, look } = this.#options;
-    const time = this.#isHeard ? Math.max(ttl, LISTENED_MS) : pace;
+    const { pace, look } = this.#options;
+    const time = this.#isHeard ? Math.min(pace ?? Infinity, LISTENED_MS) : pace;
     if (time === undefined || this.#hasEnded) return;
     const timer = this.#timer = setTimeout(async () => {
       await look().catch(() => {});

@@ -41,6 +41,8 @@ export interface FailureDetails {
   readonly hint?: string | undefined;
   /** The kind that the refusal shows. */
   readonly looksLike?: string | undefined;
+  /** True if the message has words of the node. */
+  readonly isQuoting?: boolean;
 }
 
 /**
@@ -55,6 +57,7 @@ export class SourceError extends Error {
   readonly isForeign: boolean;
   readonly hint: string | undefined;
   readonly looksLike: string | undefined;
+  readonly isQuoting: boolean;
 
   constructor(code: FailureCode, message: string, details: FailureDetails = {}) {
     super(message);
@@ -64,6 +67,7 @@ export class SourceError extends Error {
     this.isForeign = details.isForeign ?? this.isAbsent;
     this.hint = details.hint;
     this.looksLike = details.looksLike;
+    this.isQuoting = details.isQuoting ?? false;
   }
 
   /** True if the node responded. */

@@ -37,20 +37,29 @@ interface Watched {
   readonly readEtag: () => Promise<string>;
 }
 
+/** The shortest time between two looks at the description, in milliseconds. */
+const DESCRIBE_MS = 10_000;
+
 export function createLive(options: ResolvedOptions, watched: Watched): Live {
   const { node, events, onError } = options;
   const info = typeof options.info === "function" ? {} : options.info;
-  const { watch = "off", ttl = DEFAULTS.ttl, history = DEFAULTS.history, hide = [] } = info;
-  const describe = async () => nodeEvents.describe(await watched.readEtag());
+  const { watch = "off", history = DEFAULTS.history, hide = [] } = info;
+  /** The time of the last look at the description, in milliseconds that only count up. */
+  let describedAt = -Infinity;
+  const describe = () => {
+    if (nodeEvents.stream.listeners === 0 || performance.now() - describedAt < DESCRIBE_MS) return;
+    describedAt = performance.now();
+    watched.readEtag().then((etag) => nodeEvents.describe(etag)).catch(onError);
+  };
   const look = async () => {
+    // A large description takes longer than the node.
+    describe();
     await watched.look();
-    if (nodeEvents.stream.listeners > 0) await describe();
   };
   const watching = new Watch({
     pace: watch === "off" || !HAS_SOCKETS || isAlone(node, options.info)
       ? undefined
       : milliseconds(watch),
-    ttl: milliseconds(ttl),
     look: () => look().catch(onError),
   });
   const nodeEvents = new NodeEvents({
@@ -72,13 +81,18 @@ export function createLive(options: ResolvedOptions, watched: Watched): Live {
     },
     isHeard: () => watching.isHeard,
     take(info, measured) {
-      nodeEvents.take(info);
-      if (measured) samples?.take(info, measured);
+      try {
+        nodeEvents.take(info);
+        if (measured) samples?.take(info, measured);
+      } catch (error) {
+        onError(error);
+      }
     },
     async open(request, query) {
       nodeEvents.begin(await watched.readInfo());
-      void describe().catch(onError);
-      return nodeEvents.stream.open(request, query, (request as ServedRequest).ip);
+      const response = nodeEvents.stream.open(request, query, (request as ServedRequest).ip);
+      describe();
+      return response;
     },
     end() {
       watching.end();

@@ -72,40 +72,6 @@ for (const document of ["v1/spec", SIMPLE]) {
   });
 }
 
-testWhere(live, anvil, "after a restart of the service it is right within 4 s", async () => {
-  service = await startService();
-  const { url, mine, listeners } = service;
-  await stopTime(page);
-  await page.goto(url + SIMPLE);
-  await showsHeight(page, await mine());
-  await service.process.stop();
-  // The stream has ended when the page has seen that: it may have to wait for 5 s from then on.
-  for (let seconds = 0; seconds < 10; seconds++) await page.clock.runFor(1_000);
-  await page.getByRole("status").getByText("No connection").waitFor();
-  for (let seconds = 0; seconds < 300; seconds += 10) await page.clock.runFor(10_000);
-  const height = await mine();
-  await service.start();
-  await page.clock.runFor(4_000);
-  await showsHeight(page, height);
-  await until(async () => await listeners() === 1);
-});
-
-testWhere(live, anvil, "after a service hangs it is right at once", async () => {
-  service = await startService();
-  const { url, mine, listeners } = service;
-  await stopTime(page);
-  await page.goto(url + SIMPLE);
-  await showsHeight(page, await mine());
-  service.process.signal("SIGSTOP");
-  // After 30 s it requests the info, and waits for 5 s.
-  for (let seconds = 0; seconds < 35; seconds += 5) await page.clock.runFor(5_000);
-  await page.getByRole("status").getByText("No connection").waitFor();
-  const height = await mine();
-  service.process.signal("SIGCONT");
-  await showsHeight(page, height);
-  await until(async () => await listeners() === 1);
-});
-
 live("without a stream it requests the info, and tries again ever less", async () => {
   let info: Record<string, unknown> = NODE;
   server = await serveNode({
