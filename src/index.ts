@@ -40,7 +40,7 @@ export type { Closeable } from "./closeable.ts";
 export type { Cors } from "./http/cors.ts";
 export type { Hosts } from "./http/hosts.ts";
 export type { HostInfo } from "./info/query-plan.ts";
-export type { Info, Service } from "./info/info.ts";
+export type { Info, LastSeen, Service } from "./info/info.ts";
 export type {
   CallEvent,
   CallRecord,
@@ -51,6 +51,7 @@ export type {
   LogEvent,
 } from "./log.ts";
 export type {
+  IdentityEvent,
   KindEvent,
   Level,
   NodeEvent,
@@ -60,7 +61,7 @@ export type {
 } from "./info/state-log.ts";
 export type { FailureCode } from "./node/failures.ts";
 export type { Status, StatusCode } from "./info/status.ts";
-export type { InfoSettings, NodeSettings } from "./info/settings.ts";
+export type { EventSettings, InfoSettings, NodeSettings } from "./info/settings.ts";
 export type { AuthVariable, SecretPlace } from "./node/secrets.ts";
 export type {
   AuthFile,
