@@ -118,12 +118,6 @@ interface Routing {
 
 type Handler = (request: Request, routing: Routing) => Response | Promise<Response>;
 
-type LiveHandler = (
-  request: Request,
-  routing: Routing,
-  query: URLSearchParams,
-) => Response | Promise<Response>;
-
 interface Entry extends Named {
   readonly handle: Handler;
 }
@@ -262,21 +256,23 @@ export function createApp(checked: CheckedOptions): App {
     const { live } = resources;
     const origins = options.cors === "*" ? [] : options.cors;
     const policy = createCorsPolicy(origins, "same-origin");
-    const addGuarded = (path: string, handle: LiveHandler) => {
+    const addGuarded = (path: string, handle: Handler) => {
       if (options.operations.some((operation) => operation.path === path)) {
         const message = `an operation of the host takes the place of ${path}`;
         return log(message, { code: "description", level: "warn" });
       }
       add(["GET"], path, (request, routing) => {
-        const query = new URLSearchParams(routing.target!.search);
         if (!isAllowedCaller(request, origins)) {
           return problem(403, `Pages of other origins may not read ${path}`);
         }
         if (hasTokenInQuery(routing.target!.search)) return problem(400, TOKEN_IN_QUERY.message);
-        return handle(request, routing, query);
+        return handle(request, routing);
       }, policy);
     };
-    addGuarded("/v1/events", (request, _, query) => live.open(request, query));
+    addGuarded(
+      "/v1/events",
+      (request, { target }) => live.open(request, new URLSearchParams(target!.search)),
+    );
     const { history } = live;
     if (history) {
       addGuarded(

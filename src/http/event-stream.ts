@@ -88,6 +88,11 @@ export class EventStream<Name extends string> {
     return this.#prefix ??= randomPrefix();
   }
 
+  /** The number of the last event that is not kept any more. */
+  get #forgotten(): number {
+    return this.#last - this.#events.length;
+  }
+
   get listeners(): number {
     return this.#listeners.size;
   }
@@ -133,10 +138,10 @@ export class EventStream<Name extends string> {
     }
     const init = { status: 200, statusText: REASONS[200], headers: [...HEADERS] };
     if (request.method === "HEAD") return new FastResponse(null, init);
-    const ofAddress = [...this.#listeners].filter((each) => each.address === address);
     if (this.#hasEnded || this.#listeners.size >= listeners) {
       return problem(503, "Too many listeners", RETRY_AFTER);
     }
+    const ofAddress = [...this.#listeners].filter((each) => each.address === address);
     if (address !== undefined && ofAddress.length >= perAddress) {
       return problem(503, "Too many listeners of this address", RETRY_AFTER);
     }
@@ -200,8 +205,7 @@ export class EventStream<Name extends string> {
 
   /** Sends the events that wait for a listener, if there are any. */
   #feed(listener: Listener): void {
-    const first = this.#last - this.#events.length + 1;
-    if (listener.sent < first - 1) {
+    if (listener.sent < this.#forgotten) {
       listener.sent = this.#last;
       return this.#enqueue(listener, this.#whole());
     }
@@ -224,7 +228,7 @@ export class EventStream<Name extends string> {
 
   /** The events that are kept of those after a number. */
   #after(number: number): readonly LoggedEvent[] {
-    return this.#events.slice(Math.max(0, number - this.#last + this.#events.length));
+    return this.#events.slice(Math.max(0, number - this.#forgotten));
   }
 
   #isStuck(listener: Listener): boolean {
@@ -237,8 +241,7 @@ export class EventStream<Name extends string> {
     this.#forget();
     const [, log, number] = POSITION.exec(id ?? "") ?? [];
     const at = Number(number);
-    const first = this.#last - this.#events.length;
-    if (log !== this.#log || !(at >= first && at <= this.#last)) return undefined;
+    if (log !== this.#log || !(at >= this.#forgotten && at <= this.#last)) return undefined;
     return lengthOf(this.#after(at)) <= WAITING_MAX ? at : undefined;
   }
 

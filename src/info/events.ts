@@ -5,7 +5,7 @@
  */
 import { EventStream, type EventStreamOptions } from "../http/event-stream.ts";
 import { formatJson } from "../json/lossless.ts";
-import { isObject, type Json } from "../json/values.ts";
+import { isEqual, isObject, type Json } from "../json/values.ts";
 import type { Info } from "./info.ts";
 
 /** The events that can be asked for; `snapshot` is always sent. */
@@ -106,7 +106,7 @@ function comparable(value: unknown, isTop = true): unknown {
 /** Makes the JSON Merge Patch (RFC 7396) from one value to another; `undefined` where they are equal. */
 export function patchBetween(before: unknown, after: unknown): unknown {
   if (!isObject(before) || !isObject(after)) {
-    return formatJson(before) === formatJson(after) ? undefined : after;
+    return isEqual(before, after) ? undefined : after;
   }
   const patch: [string, unknown][] = [];
   for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {

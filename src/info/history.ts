@@ -6,6 +6,7 @@
 import { represent, type Representation } from "../http/representation.ts";
 import { formatJson } from "../json/lossless.ts";
 import type { Info } from "./info.ts";
+import type { Instant } from "./source-cache.ts";
 import { startOf } from "../untrusted-text.ts";
 
 /** The most samples: with them goes the time between two, the span by this. */
@@ -15,14 +16,11 @@ const SAMPLES_MAX = 240;
 const COLUMNS = ["height", "peers"] as const;
 
 /** A sample beside the info. */
-export interface Measured {
+export interface Measured extends Instant {
   /** The time of the node's responses, in milliseconds; `undefined` where it gave none. */
   readonly took: number | undefined;
   /** The keys of the info that the kind names. */
   readonly columns: readonly string[] | undefined;
-  /** Milliseconds that only count up, and milliseconds since 1970. */
-  readonly monotonic: number;
-  readonly date: number;
 }
 
 interface Sample {

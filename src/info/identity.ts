@@ -58,8 +58,10 @@ export class Identity {
       before[key] !== undefined && before[key] !== chain[key]
     );
     this.#chain = { ...before, ...chain };
-    if (changed.length > 0) this.lastSeen = undefined;
-    if (changed.length > 0) this.#tell(changed, before, chain, respondedAt.monotonic);
+    if (changed.length > 0) {
+      this.lastSeen = undefined;
+      this.#tell(changed, before, chain, respondedAt.monotonic);
+    }
     const seen = SEEN.flatMap((key): [string, unknown][] => {
       const value = info[key];
       if (value === undefined) return [];

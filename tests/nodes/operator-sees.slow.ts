@@ -16,6 +16,7 @@ import type { Running } from "../_server.ts";
 import { bench } from "./_bench.ts";
 import { call, until } from "./_daemon.ts";
 import { see, type Seen } from "./_see.ts";
+import { ETCD, startEtcdCluster } from "./_start-services.ts";
 
 const sees = suite("what the operator of a real node sees");
 
@@ -38,24 +39,12 @@ async function reaches(service: Running, status: string, code?: string): Promise
 const infoOf = async (service: Running) =>
   await (await fetch(new URL("v1/info", service.url))).json();
 
-const ETCD = "/usr/bin/etcd";
 testWhere(
   sees,
   without(ETCD),
   "etcd: a cluster of three, of which one is left, has no leader",
   bench("etcd", async (bench) => {
-    const names = ["a", "b", "c"];
-    const ports = await Promise.all(names.map(async () => [await freePort(), await freePort()]));
-    const cluster = names.map((name, i) => `${name}=http://127.0.0.1:${ports[i]![1]}`).join();
-    const daemons = await Promise.all(names.map((name, i) => {
-      const [client, peer] = ports[i]!.map((port) => `http://127.0.0.1:${port}`);
-      return bench.daemon([
-        ...[ETCD, "--name", name, "--data-dir", join(bench.home, name)],
-        ...["--listen-peer-urls", peer!, "--initial-advertise-peer-urls", peer!],
-        ...["--listen-client-urls", client!, "--advertise-client-urls", client!],
-        ...["--initial-cluster", cluster, "--initial-cluster-state", "new"],
-      ], ports[i]![0]!);
-    }));
+    const daemons = await startEtcdCluster(bench);
     const service = await bench.service([daemons[0]!.url]);
     assert.is((await reaches(service, "ok")).header, "Online");
     await daemons[1]!.stop("SIGKILL");

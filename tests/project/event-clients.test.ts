@@ -15,7 +15,7 @@ import { ROOT } from "../_paths.ts";
 import { freePort } from "../_port.ts";
 import { closePages, launch } from "../browser/_browser.ts";
 import { PROGRAMS } from "../nodes/_start-chains.ts";
-import { type Daemon, startDaemon, until } from "../nodes/_daemon.ts";
+import { call, type Daemon, startDaemon, until } from "../nodes/_daemon.ts";
 import { blocksOf } from "./_manual.ts";
 
 const BLOCKS = blocksOf(readFileSync(`${ROOT}docs/events.md`, "utf8"));
@@ -121,13 +121,8 @@ clients.after(async () => {
 
 /** Mines a block; returns the height. */
 async function mine(): Promise<number> {
-  const call = async (method: string) => {
-    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: [] });
-    const headers = { "content-type": "application/json" };
-    return (await (await fetch(anvil.url, { method: "POST", headers, body })).json()).result;
-  };
-  await call("evm_mine");
-  return Number(await call("eth_blockNumber"));
+  await call(anvil.url, "evm_mine");
+  return Number(await call(anvil.url, "eth_blockNumber"));
 }
 
 /** Waits until a client has printed something; fails with what it has printed instead. */

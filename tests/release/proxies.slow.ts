@@ -11,7 +11,7 @@ import { send } from "../_http.ts";
 import { testWhere, without } from "../_needs.ts";
 import { ROOT } from "../_paths.ts";
 import { run, type Running, start } from "../_server.ts";
-import { startDaemon, until } from "../nodes/_daemon.ts";
+import { call, startDaemon, until } from "../nodes/_daemon.ts";
 import { EXECUTABLE, NOWHERE } from "./_executable.ts";
 import { makeFolder } from "./_folder.ts";
 import { freePort } from "../_port.ts";
@@ -133,13 +133,8 @@ async function startBehind(): Promise<Behind> {
     services,
     seen,
     async mine() {
-      const call = async (method: string) => {
-        const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: [] });
-        const headers = { "content-type": "application/json" };
-        return (await (await fetch(anvil.url, { method: "POST", headers, body })).json()).result;
-      };
-      await call("evm_mine");
-      return Number(await call("eth_blockNumber"));
+      await call(anvil.url, "evm_mine");
+      return Number(await call(anvil.url, "eth_blockNumber"));
     },
     hold: undefined,
     async stop() {
