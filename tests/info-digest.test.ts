@@ -284,14 +284,16 @@ digest("a node with a nonce for each connection answers many requests at once", 
 });
 
 digest("a request that takes long holds up no other", async () => {
-  let release = () => {};
+  let arrive = (_release: () => void) => {};
+  const arrived = new Promise<() => void>((resolve) => (arrive = resolve));
   const { played } = guardConnections((url, response) => {
-    if (url === "/slow") release = () => response.end("[]");
+    if (url === "/slow") arrive(() => response.end("[]"));
     else response.end("[]");
   });
   const { url, close } = await played;
   const context = contextFor(url, { configured: { digest_file: file } });
   const slow = get(`${url}/slow`, context);
+  const release = await arrived;
   for (let asked = 0; asked < 3; asked++) assert.is((await get(url, context)).text, "[]");
   release();
   assert.is((await slow).text, "[]");
