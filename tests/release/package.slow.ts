@@ -95,6 +95,18 @@ pack("npx runs it", async () => {
   assert.match(await ok(["npx", "nodeface", "--version"], HOME), /^nodeface \d\S+ on Node /);
 });
 
+pack("npx serves the archive", async () => {
+  const server = await start(["npx", "--yes", `./${TARBALL}`], {}, { cwd: HOME });
+  assert.is((await fetch(new URL("/v1/info", server.url))).status, 200);
+  await server.stop();
+});
+
+pack("npm would publish it", async () => {
+  const said = await run(["npm", "publish", "--dry-run", `./${TARBALL}`], {}, { cwd: HOME });
+  assert.is(said.code, 0, said.stderr);
+  assert.not.match(said.stderr, /npm (?:error|warn) publish (?!This command requires)/i);
+});
+
 pack("it shows a node's own description", async () => {
   for (const file of ["petstore-2.0.json", "three/openapi.yaml"]) {
     const command = ["npx", "nodeface", "check", "--spec", `${ROOT}tests/description/${file}`];
