@@ -1,10 +1,13 @@
+import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { importedBy } from "../_imports.ts";
+import { until } from "../nodes/_daemon.ts";
 import { BUN, DENO, ROOT } from "../_paths.ts";
+import { freePort } from "../_port.ts";
 import { run, start } from "../_server.ts";
 import { runtimeSuite } from "../runtimes/_suite.ts";
 import { HOME, ok, TARBALL } from "./_package.ts";
@@ -96,9 +99,20 @@ pack("npx runs it", async () => {
 });
 
 pack("npx serves the archive", async () => {
-  const server = await start(["npx", "--yes", `./${TARBALL}`], {}, { cwd: HOME });
-  assert.is((await fetch(new URL("/v1/info", server.url))).status, 200);
-  await server.stop();
+  const port = await freePort();
+  const npx = spawn("npx", ["--yes", `./${TARBALL}`, "--port", `${port}`], {
+    cwd: HOME,
+    stdio: "ignore",
+    // In a group of its own, as a shell starts it: npm does not pass SIGTERM on.
+    detached: true,
+  });
+  try {
+    await until(() =>
+      fetch(`http://127.0.0.1:${port}/v1/info`).then(({ status }) => status === 200, () => false)
+    );
+  } finally {
+    process.kill(-npx.pid!);
+  }
 });
 
 pack("npm would publish it", async () => {
