@@ -61,7 +61,9 @@ class KeptResponse {
   }
 }
 
-for (const name of Object.getOwnPropertyNames(Response.prototype) as (keyof Response)[]) {
+// workerd has those of the body a level above.
+const levels = [Response.prototype, Object.getPrototypeOf(Response.prototype)];
+for (const name of levels.flatMap(Object.getOwnPropertyNames) as (keyof Response)[]) {
   if (name in KeptResponse.prototype) continue;
   Object.defineProperty(KeptResponse.prototype, name, {
     get(this: KeptResponse) {
