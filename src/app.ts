@@ -33,7 +33,7 @@ import {
   type RequestTarget,
   type ServedRequest,
 } from "./http/request.ts";
-import { FastResponse, REASONS, ResponseInParts } from "./http/response.ts";
+import { FastResponse, nativeOf, REASONS, ResponseInParts } from "./http/response.ts";
 import { STATUSES } from "./info/status.ts";
 import type { Resource } from "./lazy.ts";
 import { describeError } from "./log.ts";
@@ -171,7 +171,8 @@ export function createApp(checked: CheckedOptions): App {
           ? response
           : complete(response, policy(request), request);
         meters?.responses.add(template, finished.status);
-        return finished;
+        // Our own server on Node and Deno says when the client has left, and takes the response as it was made.
+        return "gone" in request ? finished : nativeOf(finished);
       },
     ],
   });
@@ -359,7 +360,7 @@ export function createApp(checked: CheckedOptions): App {
         const error = new TypeError("fetch expects a Request");
         log(describeError(error), { code: "error", level: "error", error });
         const common = ownPolicy({ headers: new Headers() });
-        return Promise.resolve(finish(problem(500, FAILED), common, { method: "GET" }));
+        return Promise.resolve(nativeOf(finish(problem(500, FAILED), common, { method: "GET" })));
       }
       const target = parseTarget(request.url);
       const { pathname } = target ?? { pathname: "/" };

@@ -6,7 +6,7 @@
 export { createNodeface } from "./create-nodeface.ts";
 export type { Nodeface } from "./app.ts";
 export { defineOperation } from "./host-operations/operation.ts";
-export { problem } from "./http/problem-details.ts";
+export { nativeProblem as problem } from "./http/problem-details.ts";
 export type {
   DescriptionDocument,
   DescriptionWithServers,

@@ -162,6 +162,11 @@ embedding("what is returned is a Response like any other", async () => {
   for (const path of ["/v1/info", "/v1/spec", "/v1/peers/b2", "/nope"]) {
     const response = await ask(`/a/node${path}`);
     assert.instance(response, Response);
+    assert.is(
+      Object.getPrototypeOf(response),
+      Response.prototype,
+      "servers of others take no class",
+    );
     const text = await response.clone().text();
     const wrapped = new Response(response.body, response);
     assert.is(wrapped.status, response.status);
@@ -170,6 +175,10 @@ embedding("what is returned is a Response like any other", async () => {
     assert.is(await wrapped.text(), text);
     assert.ok(text.length > 0);
   }
+});
+
+embedding("problem details are a Response like any other", () => {
+  assert.is(Object.getPrototypeOf(problem(409, "It is locked")), Response.prototype);
 });
 
 embedding(

@@ -18,6 +18,39 @@ serving("listens on this machine only unless told otherwise, and says where", as
   await server.close();
 });
 
+const WAYS: Readonly<Record<string, (response: Response) => Response | Promise<Response>>> = {
+  "as it is": (response) => response,
+  "a copy": (response) => response.clone(),
+  "another with its body": (response) => new Response(response.body, response),
+  "another with its bytes": async (response) =>
+    new Response(await response.arrayBuffer(), response),
+  "after a look at its headers and its body": (response) => {
+    assert.is(response.headers.get("x-content-type-options"), "nosniff");
+    assert.instance(response.body, ReadableStream);
+    return response;
+  },
+};
+
+for (const [way, change] of Object.entries(WAYS)) {
+  serving(`a host may send what it makes of a response: ${way}`, async () => {
+    const fetchChanged = async (request: Request) => {
+      const response = await nodeface.fetch(request);
+      assert.instance(response, Response);
+      response.headers.set("x-own", "a");
+      return await change(response);
+    };
+    await using server = await serve({ fetch: fetchChanged }, { port: 0 });
+    for (const path of ["v1/info", "v1/spec", "nope"]) {
+      const given = await nodeface.fetch(new Request(server.url + path));
+      const sent = await fetch(server.url + path);
+      assert.is(sent.status, given.status);
+      assert.is(sent.headers.get("x-own"), "a");
+      assert.is(sent.headers.get("content-type"), given.headers.get("content-type"));
+      assert.is(await sent.text(), await given.text());
+    }
+  });
+}
+
 serving("without options it listens on port 8080", () => {
   assert.equal(checkServeOptions({}), { hostname: "127.0.0.1", port: 8080 });
   const unset = { hostname: undefined, port: undefined, onError: undefined };

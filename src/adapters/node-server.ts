@@ -18,6 +18,7 @@ import type { ServedRequest } from "../http/request.ts";
 import { problemText } from "../http/problem-details.ts";
 import {
   type NodeForm,
+  nodeFormOf,
   REASONS,
   ResponseInParts,
   shortPartsOf,
@@ -280,12 +281,6 @@ async function send(response: ServerResponse, given: Response): Promise<void> {
   await sendNodeResponse(response, { _toNodeResponse: () => sent } as SrvxResponse);
 }
 
-function nodeFormOf(given: Response): NodeForm {
-  if ("_toNodeResponse" in given) return (given as SrvxResponse)._toNodeResponse() as NodeForm;
-  const { status, statusText, headers, body } = given;
-  return { status, statusText, headers: [...headers].flat(), body };
-}
-
 /** Sends bytes: a short part as a `latin1` text, which keeps each as it is; others in one write, but on Deno. */
 async function sendParts(
   response: ServerResponse,
@@ -294,7 +289,7 @@ async function sendParts(
 ): Promise<void> {
   // Each write wakes its client, which may take the processor: those of one moment go out together.
   await new Promise((resolve) => setImmediate(resolve));
-  response.writeHead(status, statusText || undefined, [...headers]);
+  response.writeHead(status, statusText || undefined, headers);
   if (parts.length === 1 && parts[0]!.byteLength <= SHORT_MAX) {
     // A text goes out in one piece with the head, bytes do not: two pieces take twice as long (Node 26.10).
     return void response.end(Buffer.from(parts[0]!).toString("latin1"), "latin1");

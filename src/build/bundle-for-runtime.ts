@@ -59,7 +59,6 @@ export async function bundleText(entry: string): Promise<string> {
     // Deno has no `node_modules` in which esbuild would find them.
     alias: {
       "yaml": YAML,
-      "srvx": `${packageFolder("srvx")}dist/adapters/generic.mjs`,
       "fastest-levenshtein": packageFolder("fastest-levenshtein"),
     },
     target: "es2023",

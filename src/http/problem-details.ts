@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { FastResponse, REASONS } from "./response.ts";
+import { FastResponse, nativeOf, REASONS } from "./response.ts";
 
 /**
  * Makes an `application/problem+json` response (RFC 9457), to return or to throw. No cache stores it.
@@ -25,6 +25,9 @@ export function problem(
 ): Response {
   return problemWith(status, detail, {}, headers);
 }
+
+/** {@linkcode problem} for a host, whose server may take the platform's own `Response` alone. */
+export const nativeProblem: typeof problem = (...parts) => nativeOf(problem(...parts));
 
 /** @param members further ones, each as JSON */
 export function problemWith(

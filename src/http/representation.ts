@@ -5,7 +5,7 @@
  * @module
  */
 import Negotiator from "negotiator";
-import { type Bytes, partsOf } from "../bytes.ts";
+import type { Bytes } from "../bytes.ts";
 import { memoize } from "../lazy.ts";
 import {
   CODINGS,
@@ -18,7 +18,7 @@ import {
 } from "./content-coding.ts";
 import type { CommonHeaders } from "./cors.ts";
 import { problem } from "./problem-details.ts";
-import { COPIES, FastResponse, REASONS, type Status } from "./response.ts";
+import { FastResponse, REASONS, sendable, type Status } from "./response.ts";
 
 export interface Representation {
   /** Always has `identity`. */
@@ -104,8 +104,8 @@ async function representKept(
       }
       if (outcome === 304) return new FastResponse(null, notModified(common));
       if (method === "HEAD") return new FastResponse(null, full(common));
-      if (body) return new FastResponse(sendable(body), full(common));
-      return load().then((body) => new FastResponse(sendable(body), full(common)));
+      if (body) return new FastResponse(bodyOf(body), full(common));
+      return load().then((body) => new FastResponse(bodyOf(body), full(common)));
     },
   };
 }
@@ -145,6 +145,8 @@ function makeVariant(
   return { etag, full: headMaker(status, all), notModified: headMaker(304, validators), body };
 }
 
+const bodyOf = (body: Bytes) => FastResponse === Response ? sendable(body) : body;
+
 /** Makes each head once: a `CorsPolicy` gives the same object for the same origin, so there are as many as it has origins. */
 function headMaker(status: Status, own: Readonly<Record<string, string>>): MakeHead {
   const heads = new Map<CommonHeaders, ResponseInit>();
@@ -179,24 +181,6 @@ function share<T extends WeakKey>(make: () => Promise<T>): () => Promise<T> {
     }
   };
   return async () => last?.deref() ?? await (making ??= makeAgain());
-}
-
-/** Bodies of at least this size, in bytes, are sent as a `Blob`. */
-const BLOB_MIN = 65_536;
-
-/** Responses to several clients share a body, and its `Blob`. */
-const blobs = new WeakMap<Bytes, Blob>();
-
-/**
- * Returns what is sent of bytes. The runtimes' own `Response` copies them and keeps the copy until the client has
- * read it; those of a `Blob` are shared (https://github.com/oven-sh/bun/issues/35138).
- */
-export function sendable(body: Bytes): Bytes | Blob {
-  if (body.byteLength < BLOB_MIN || !COPIES) return body;
-  let blob = blobs.get(body);
-  // Deno 2.9 reads each part of a `Blob` as a whole.
-  if (!blob) blobs.set(body, blob = new Blob([...partsOf(body)]));
-  return blob;
 }
 
 /** @param accept the value of `Accept-Encoding` (RFC 9110, section 12.5.3); `null` chooses `identity` */
