@@ -88,7 +88,6 @@ export interface App extends Nodeface {
   onError(error: unknown): void;
 }
 
-/** The name of a route in the metrics, and who may read its responses. */
 type Named = Pick<OperationMatch, "template" | "policy">;
 
 /**
@@ -122,11 +121,7 @@ interface Entry extends Named {
   readonly handle: Handler;
 }
 
-/**
- * Makes a service of options that have been checked. Reads nothing before the first request or `ready`.
- *
- * @throws {TypeError} if a path of a host's operation is taken
- */
+/** Makes a service of options that have been checked. Throws if a path of a host's operation is taken. */
 export function createApp(checked: CheckedOptions): App {
   const options = withDefaults(checked);
   const { meters, log } = options;

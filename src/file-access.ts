@@ -49,11 +49,7 @@ function ownUser(): number | undefined {
   }
 }
 
-/**
- * Writes a warning about a file with a secret that others may read; `undefined` where none may.
- *
- * @param name the setting that names it
- */
+/** Writes a warning about a file with a secret that others may read; `name` is the setting that names it. */
 export async function warnOfReaders(name: string, path: string): Promise<string | undefined> {
   const readers = await findReaders(path);
   if (!readers) return undefined;

@@ -4,13 +4,10 @@
  * @module
  */
 
-/** A value that is made when it is asked for. */
 export interface Resource<T> {
-  /** Returns the value; rejects if it cannot be made. */
   get(): Promise<T>;
 }
 
-/** A value that is made once. */
 export interface Lazy<T> extends Resource<T> {
   readonly made: T | undefined;
 }

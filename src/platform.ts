@@ -13,7 +13,6 @@ export class PlatformError extends Error {
   override name = "PlatformError";
 }
 
-/** Messages by the code or the name of an error. */
 const FILE_FAILURES: Readonly<Record<string, string>> = {
   ENOENT: "no such file",
   ENOTDIR: "no such file",
@@ -32,32 +31,21 @@ const PROGRAM_FAILURES: Readonly<Record<string, string>> = {
 /** The variables that a program inherits; others may be secrets. */
 const PROGRAM_ENVIRONMENT = ["PATH", "HOME", "LANG"];
 
-/** An existing file. */
 export interface FoundFile {
-  /** Its URL, with symbolic links resolved. */
   readonly url: URL;
-  /** In bytes. */
   readonly size: number;
   /** Changes when the content changes. */
   readonly stamp: string;
 }
 
-/** Limits for reading a file or running a program. */
 export interface Bounds {
-  /** In bytes. */
   readonly limit: number;
-  /** In milliseconds. */
   readonly timeout: number;
   /** Kills a program early. */
   readonly signal?: AbortSignal;
 }
 
-/**
- * Encodes bytes as brotli (RFC 7932) or gzip (RFC 1952).
- *
- * @param parts each is done with when the next is asked for
- * @returns `undefined` if the runtime has no encoder, such as workerd without `nodejs_compat`
- */
+/** Encodes bytes as brotli or gzip, of which each part is done with when the next is asked for; `undefined` where there is no encoder. */
 export async function compress(
   coding: "br" | "gzip",
   parts: Iterable<Bytes>,
@@ -88,22 +76,13 @@ export function readVariable(name: string): string | undefined {
   }
 }
 
-/**
- * The URL of a file.
- *
- * @param path absolute, relative to the working directory, or one that `isAnchored`
- * @throws {PlatformError} if the runtime has no files
- */
+/** The URL of a file, by an absolute path, one relative to the working directory, or one that `isAnchored`. */
 export async function fileUrl(path: string): Promise<URL> {
   const { pathToFileURL } = await import("node:url").catch(withoutFiles);
   return pathToFileURL(expand(path));
 }
 
-/**
- * Looks up a file. The name must come from the operator, never from a request.
- *
- * @throws {PlatformError} if there is no such file
- */
+/** Looks up a file. The name must come from the operator, never from a request. */
 export async function findFile(url: URL): Promise<FoundFile> {
   try {
     const { realpath, stat } = await import("node:fs/promises").catch(withoutFiles);
@@ -118,12 +97,7 @@ export async function findFile(url: URL): Promise<FoundFile> {
   }
 }
 
-/**
- * Reads a file. The name must come from the operator, never from a request.
- *
- * @param place a URL, or a path as for {@linkcode fileUrl}
- * @throws {PlatformError} if it cannot be read within the bounds
- */
+/** Reads a file, by a URL or a path as for `fileUrl`. The name must come from the operator, never from a request. */
 export async function readFile(place: string | URL, { limit, timeout }: Bounds): Promise<Bytes> {
   try {
     // A network disk may hang.
@@ -161,13 +135,7 @@ async function read(place: string | URL, limit: number): Promise<Bytes> {
 
 const BUFFER_BYTES_MIN = 65_536;
 
-/**
- * Runs a program without a shell. Beyond the bounds it is killed with everything that it has started.
- *
- * @param command the program and its arguments
- * @returns its standard output
- * @throws {PlatformError} if it cannot be run, exceeds the bounds or exits with another code than 0
- */
+/** Runs a program without a shell; gives its standard output. Beyond the bounds it is killed with everything that it has started. */
 export async function runProgram(
   command: readonly string[],
   { limit, timeout, signal }: Bounds,
@@ -236,7 +204,6 @@ function killGroup(leader: number): boolean {
 export const HAS_SOCKETS: boolean = globalThis.process?.versions?.node !== undefined &&
   globalThis.navigator?.userAgent !== "Cloudflare-Workers";
 
-/** Another thread of this process. */
 export interface Thread {
   /** @throws {DOMException} `DataCloneError` if it is no plain data */
   send(message: unknown, transfer?: readonly ArrayBuffer[]): void;
@@ -244,7 +211,6 @@ export interface Thread {
   end(): void;
 }
 
-/** What becomes of a thread. */
 export interface ThreadEvents {
   onMessage(message: unknown): void;
   /** It has failed, or has ended before it was told to. */
@@ -261,13 +227,7 @@ interface WebWorker {
   terminate(): void;
 }
 
-/**
- * Starts a thread.
- *
- * @param program JavaScript without imports, which uses {@linkcode parentThread}
- * @param memory how much its objects may take, in bytes; Node alone can hold it to that
- * @returns `undefined` if the runtime has no threads, or does not allow one
- */
+/** Starts a thread of JavaScript without imports; `undefined` where there are none. Node alone can hold its objects to `memory` bytes. */
 export async function startThread(
   program: string,
   events: ThreadEvents,
@@ -331,7 +291,6 @@ function startWebWorker(
   };
 }
 
-/** The thread that has started this one. */
 export function parentThread(): {
   send: Thread["send"];
   receive(listen: ThreadEvents["onMessage"]): void;
@@ -361,7 +320,6 @@ export function isAnchored(path: string): boolean {
   return HOME.test(path) || CREDENTIALS.test(path);
 }
 
-/** Puts the directory in place of its name. */
 function expand(path: string): string {
   if (CREDENTIALS.test(path)) {
     const folder = readVariable(CREDENTIALS_DIRECTORY);

@@ -70,12 +70,7 @@ export async function serve(app: Servable, options: ServeOptions = {}): Promise<
 /** The interval at which descriptors are looked for, and the number that it takes to listen again. */
 const CHECK_DESCRIPTORS_MS = 500, DESCRIPTORS_MIN = 16;
 
-/**
- * Stops listening while descriptors have run out. Bun 1.4 would spin as long as a client waits to be accepted
- * (oven-sh/bun#32705).
- *
- * @returns a function that closes the server
- */
+/** Stops listening while descriptors have run out: Bun 1.4 would spin (oven-sh/bun#32705). Returns what closes. */
 function keepListening(first: BunServer, listen: () => BunServer): () => Promise<void> {
   /** Those that listen, or have requests under way. */
   const servers = new Set([first]);

@@ -99,11 +99,7 @@ const RULES: Readonly<
   onError: { isValid: (value) => typeof value === "function", expected: "a function" },
 };
 
-/**
- * Checks the options of a server and gives the defaults of its address.
- *
- * @throws {TypeError} with a line for each option that is wrong
- */
+/** Checks the options of a server, and gives the defaults of its address. */
 export function checkServeOptions(options: ServeOptions): Address {
   const names = Object.keys(RULES);
   const mistakes: string[] = [];
@@ -138,12 +134,7 @@ export function urlAt(address: string, port: number): string {
 /** Ends an entry of the access log. Only the first call has an effect. */
 export type EndEntry = (outcome: Outcome, status?: number) => void;
 
-/**
- * Begins the entry of a request.
- *
- * @param request `undefined` if the parser refused it
- * @returns `undefined` where nobody keeps a log
- */
+/** Begins the entry of a request, which the parser may have refused; `undefined` where nobody keeps a log. */
 export function beginEntry(
   { onAnswer }: Callbacks,
   request?: { readonly method: string; readonly url: string },
@@ -180,12 +171,7 @@ async function notify<T>(callback: (value: T) => unknown, value: T): Promise<voi
   }
 }
 
-/**
- * Wraps the stream of a body.
- *
- * @param onFailure called with the stream's error, before its reader gets it; not called on `cancel`
- * @param partMax the longest part that is passed on, in bytes
- */
+/** Wraps the stream of a body: tells of its error, not of `cancel`, and passes on parts of at most so many bytes. */
 export function watched(
   body: ReadableStream<Uint8Array>,
   onFailure: (error: unknown) => void,
@@ -207,7 +193,6 @@ export function watched(
   }, { highWaterMark: 0 });
 }
 
-/** Makes a response that an adapter gives by itself, without asking the app. */
 export function refusal(status: Status, detail: string): Response {
   return problem(status, detail, SECURITY_HEADERS);
 }

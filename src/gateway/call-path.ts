@@ -50,7 +50,6 @@ const DENIED_HEADERS =
 
 const NO_RULES = {};
 
-/** Responds to a call of a path: `/v1/node/…`. */
 export async function callPath(node: CalledNode, call: Call, lease: Lease): Promise<Response> {
   const { request, query } = call;
   const { paths } = await node.calls();
@@ -138,7 +137,6 @@ function queryOf({ given }: ReadParameters): string {
 /** A parser would encode the apostrophe. */
 const encode = (text: string): string => encodeURIComponent(text).replaceAll("'", "%27");
 
-/** The headers that an operation names. */
 const headersOf = ({ given }: ReadParameters): Record<string, string> =>
   Object.fromEntries(
     given.map(({ parameter, texts }) => [parameter.name.toLowerCase(), texts[0]!]),
@@ -161,7 +159,6 @@ function wrongInContent({ bytes, type = "" }: Content, { body }: NodeOperation):
   return wrong ? refuse(wrong.rule, wrong.path.length > 0 ? placeOf(wrong) : "body") : [];
 }
 
-/** Passes the response of a node on, whole or as a stream. */
 function passOn(
   upstream: UpstreamResponse,
   { operation }: PolicyEntry,
@@ -191,7 +188,6 @@ function passOn(
   return makeResponse(status, headers, streamOf(upstream, end));
 }
 
-/** The refusal in place of a response that is the node's own trouble. */
 function refusalOfStatus(
   upstream: UpstreamResponse,
   { access }: NodeOperation,
@@ -236,19 +232,12 @@ function streamOf(
   }, { highWaterMark: 0 });
 }
 
-/** The most types of a client that are read. */
 const RANGES_MAX = 32;
 
 /** A type or a range (RFC 9110, section 12.5.1), and its weight; what else stands with it is not read. */
 const RANGE = /^([\w!#$%&'*+.^`|~-]+)\/([\w!#$%&'*+.^`|~-]+)$/, WEIGHT = /^q=([01](?:\.\d{0,3})?)$/;
 
-/**
- * Writes `Accept` for the node: of the types of the operation alone, so that a node that would stream on demand is asked
- * for no stream.
- *
- * @param accept of the client; `null` where it says nothing
- * @param named the media types of the operation's responses, in lower case
- */
+/** Writes `Accept` of the types of the operation alone: a node that would stream on demand is not asked to. */
 function acceptFor(accept: string | null, named: readonly string[]): string {
   if (accept === null) return ANY;
   const wanted = new Map<string, string>();

@@ -48,13 +48,11 @@ const WRONG_TYPE: Refusal = {
   ...{ status: 415, code: CODES.invalidCall, message: "A call is application/json" },
 };
 
-/** A call that may go to the node. */
 interface ReadyCall extends Pick<RawCall, "id" | "isJsonRpc1"> {
   readonly params: Params;
   readonly entry: PolicyEntry;
 }
 
-/** Responds to a body: `POST /v1/rpc`. */
 export async function callRpc(node: CalledNode, call: Call, lease: Lease): Promise<Response> {
   const { request, query } = call;
   const foreign = node.guard.reasonAgainstPage(call);
@@ -136,12 +134,7 @@ async function checkCall(
   return fail({ code: CODES.wrongParams, message }, { errors });
 }
 
-/**
- * Takes the slot of all calls of a body. A batch goes on as one call after the other: no kind says which of its nodes
- * and versions take batches, and where a connection breaks, only the call on it is in doubt.
- *
- * @throws {NoSlot} if there is none
- */
+/** A batch goes on call by call: not all nodes take one, and if a connection breaks, only the call on it is in doubt. */
 async function beginAll(calls: readonly ReadyCall[], lease: Lease): Promise<void> {
   if (calls.length === 0) return;
   const isWithToken = calls.some(({ entry }) => entry.permission === "token");
@@ -180,7 +173,6 @@ async function sendOne(
 const refusalOfNonsense = (upstream: UpstreamResponse): Refusal =>
   upstream.status === 503 || upstream.status === 429 ? busyNode(upstream) : NONSENSE;
 
-/** Responds to a call of a method by its name: `/v1/rpc/{method}`. */
 export async function callMethod(node: CalledNode, call: Call, lease: Lease): Promise<Response> {
   const { request } = call;
   const entry = (await node.calls()).methods.get(parsePercent(call.path) ?? "");
@@ -218,7 +210,6 @@ export async function callMethod(node: CalledNode, call: Call, lease: Lease): Pr
   return response;
 }
 
-/** Makes the response to a call of a method: its result, or problem details. */
 function respondTo(upstream: UpstreamResponse, call: Call, lease: Lease): Response {
   const read = readNodeResponse(upstream);
   if (!read) return refuse(refusalOfNonsense(upstream));

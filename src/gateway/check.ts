@@ -13,11 +13,9 @@ import { parsePercent } from "../untrusted-text.ts";
 import { shorten } from "../untrusted-text.ts";
 import { holdsParts } from "./policy.ts";
 
-/** A rule that a value breaks, and at which member. */
 export interface WrongValue {
   /** The names on the way to it, such as `["vin", "0", "txid"]`. */
   readonly path: readonly string[];
-  /** Such as "must be an integer". */
   readonly rule: string;
 }
 
@@ -52,12 +50,7 @@ function prepare(rule: ValueRule): Prepared {
   return made;
 }
 
-/**
- * Checks a value.
- *
- * @param value JSON; a whole number above 2^53 is a `bigint`, a number above all doubles an infinite one
- * @returns what is wrong first; `undefined` where nothing is
- */
+/** Finds what is wrong first. Numbers are exact: above 2^53 a `bigint`, above all doubles infinite. */
 export function checkValue(rule: ValueRule, value: unknown): WrongValue | undefined {
   const wrong = (says: string): WrongValue => ({ path: [], rule: says });
   const { types, values, anyOf } = rule;
@@ -84,11 +77,9 @@ export function checkValue(rule: ValueRule, value: unknown): WrongValue | undefi
   return isObject(value) ? inMembers(rule, value) : undefined;
 }
 
-/** Formats the place of a wrong value: the names that lead to it, and those before. */
 export const placeOf = ({ path }: WrongValue, ...before: readonly string[]): string =>
   shorten([...before, ...path].join("."), 3 * NAME_MAX);
 
-/** Shortens a name of a client's for a message. */
 export const tellName = (name: string): string => shorten(name, NAME_MAX);
 
 function inItems(rule: ValueRule, items: readonly unknown[]): WrongValue | undefined {
@@ -165,7 +156,6 @@ function lengthOf(text: string): number {
 const withArticle = (type: string) =>
   type === "null" ? "null" : /^[aio]/.test(type) ? `an ${type}` : `a ${type}`;
 
-/** A parameter that is wrong, as RFC 9457 has it in `errors`. The value is not told. */
 export interface WrongParameter {
   readonly in: string;
   /** Empty for all of a method's parameters. */
@@ -186,10 +176,8 @@ export function refuseParameters(wrong: readonly WrongParameter[]): Response {
   return problemWith(400, `${subject} ${rule}${more}`, { errors: JSON.stringify(wrong) });
 }
 
-/** The most wrong parameters that are listed. */
 export const WRONG_MAX = 20;
 
-/** A parameter with its text, and what it stands for. */
 interface GivenParameter {
   readonly parameter: NodeParameter;
   /** As it is written in a URL or a header, decoded; several of a list that is exploded. */
@@ -197,19 +185,12 @@ interface GivenParameter {
   readonly value: unknown;
 }
 
-/** Parameters after reading. */
 export interface ReadParameters {
   readonly given: readonly GivenParameter[];
   readonly wrong: readonly WrongParameter[];
 }
 
-/**
- * Reads the parameters of a query.
- *
- * @param parameters those that the operation has
- * @param query without `?`
- * @param place what the parameters are in: those of a method stand in its query as well
- */
+/** Reads the parameters of a query; those of a method (`body`) stand in its query as well. */
 export function readQuery(
   parameters: readonly NodeParameter[],
   query: string,
@@ -246,7 +227,6 @@ export function readQuery(
   return readTexts(known, texts, "query", wrong);
 }
 
-/** Reads the parameters of a path, or those in headers: each has one text, or none. */
 export function readNamed(
   parameters: readonly NodeParameter[],
   place: "path" | "header",
@@ -291,7 +271,6 @@ function readTexts(
   return { given, wrong };
 }
 
-/** Converts texts by the types in the description. */
 function valueOf({ rule, isExploded }: NodeParameter, texts: readonly string[]): unknown {
   if (!isList(rule)) return scalarOf(rule, texts[0]!);
   const items = isExploded ? texts : texts.flatMap((text) => text.split(","));
@@ -331,18 +310,12 @@ const decode = (text: string) => parsePercent(text.replaceAll("+", " "));
  */
 export type Params = readonly string[] | ReadonlyMap<string, string> | string;
 
-/** The parameters of a method, which can be sent if nothing is wrong. */
 export interface CheckedParams {
   readonly params: Params;
   readonly wrong: readonly WrongParameter[];
 }
 
-/**
- * Checks parameters against what a method takes.
- *
- * @param given a list or an object as JSON, or each by its name
- * @param most how many wrong ones are told
- */
+/** Checks the parameters of a method, a list or an object as JSON or each by its name; tells at most so many wrong ones. */
 export function checkParams(
   { parameters }: NodeOperation,
   given: string | ReadonlyMap<string, string>,
@@ -368,11 +341,7 @@ export function checkParams(
   return { params, wrong };
 }
 
-/**
- * Takes parameters apart that are known: what is unknown is refused, and costs no memory.
- *
- * @returns `undefined` where there are too many
- */
+/** Takes known parameters apart; `undefined` where there are too many. What is unknown is refused, and costs no memory. */
 function splitParams(
   parameters: readonly NodeParameter[],
   text: string,
@@ -394,9 +363,7 @@ function splitParams(
     new Map([...members!].map(([name, part]) => [name, textOfPart(text, part)]));
 }
 
-/** Tells whether parameters go by their names. */
 export const isNamed = (params: Params): params is ReadonlyMap<string, string> =>
   params instanceof Map;
 
-/** The most levels of JSON in a content. */
 export const DEPTH_MAX = 64;

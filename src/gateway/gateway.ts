@@ -21,36 +21,26 @@ import { createPathTable } from "./match.ts";
 import { decide, type ResolvedForward } from "./policy.ts";
 import { refusalOf, STATUS_GONE } from "./response.ts";
 
-/** Responds to calls. */
 export interface Gateway {
-  /** Of the node's own paths. */
   callPath(call: Call): Promise<Response>;
-  /** Of a method by its name. */
   callMethod(call: Call): Promise<Response>;
-  /** Of a body of JSON-RPC. */
   callRpc(call: Call): Promise<Response>;
-  /** Number of calls that wait for a slot at the node. */
   readonly waiting: number;
   /** Sends away who waits, and breaks off what still runs after some seconds. */
   close(): void;
 }
 
-/** Responds to calls of one form. */
 type Form = (node: CalledNode, call: Call, lease: Lease) => Promise<Response>;
 
-/** The node's kind, as far as it is known. */
 export interface KnownKind {
-  /** All kinds by name. */
   kinds(): Promise<Readonly<Record<string, Kind>>>;
   /** The name of its kind; `undefined` while it is not known. */
   kind(): Promise<string | undefined>;
-  /** Finds it; the node may be asked for it. */
   find(): Promise<{ readonly kind: string } | undefined>;
   /** The path of its JSON-RPC below its URL. */
   readonly rpcPath: Resource<string>;
 }
 
-/** The parts of a gateway. */
 export interface GatewayOptions {
   readonly forward: ResolvedForward;
   readonly node: NodeSettings & { readonly url: string };
@@ -61,7 +51,6 @@ export interface GatewayOptions {
   readonly onCall: (record: CallRecord) => void;
 }
 
-/** Makes a gateway. */
 export function createGateway(options: GatewayOptions): Gateway {
   const node = createCalledNode(options);
   const credentials = createOperationCredentials(options);
@@ -89,7 +78,6 @@ export function createGateway(options: GatewayOptions): Gateway {
   };
 }
 
-/** Gives each operation its credentials: the node's secret, or none. */
 function createOperationCredentials(
   { node: { url, auth, kind: named }, beside }: GatewayOptions,
 ): LeaseOptions["credentials"] {

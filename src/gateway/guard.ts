@@ -15,35 +15,21 @@ export interface TokenPlace {
   readonly token_env?: string | undefined;
 }
 
-/** The settings of a guard. */
 export type GuardSettings = TokenPlace & Pick<ResolvedForward, "origins">;
 
-/** The parts of a call that are looked at. */
 export interface Caller {
   readonly request: Request;
-  /** Without `?`. */
   readonly query: string;
 }
 
-/** Says who may make a call. */
 export interface Guard {
   /** Says why a page of another origin may not send a body of calls; `undefined` where it may, and for all else. */
   reasonAgainstPage(caller: Pick<Caller, "request">): Refusal | undefined;
-  /**
-   * Says why a caller may not call an operation; `undefined` where they may.
-   *
-   * @param what names in a sentence what a page of another origin may not call
-   */
+  /** Says why a caller may not call an operation; `what` names in a sentence what a page of elsewhere may not. */
   reasonAgainst(caller: Caller, entry: PolicyEntry, what?: string): Promise<Refusal | undefined>;
-  /** Tells whether the caller shows the token. */
   hasToken(request: Request): Promise<boolean>;
 }
 
-/**
- * Makes a guard.
- *
- * @param forward says whose pages may call, and where the operator's token is, which is read at each use
- */
 export function createGuard(forward: GuardSettings): Guard {
   const reasonAgainstOrigin = (
     { request }: Pick<Caller, "request">,
@@ -94,7 +80,6 @@ export function createGuard(forward: GuardSettings): Guard {
 
 const THE_NODE = "the node";
 
-/** The refusal of a token in a query, which would stand in logs. */
 export const TOKEN_IN_QUERY: Refusal = {
   ...{ status: 400, code: CODES.invalidCall },
   message: "The token is sent as Authorization: Bearer, never in the address",
@@ -106,7 +91,6 @@ const TOKEN_UNKNOWN: Refusal = {
   headers: LATER,
 };
 
-/** Tells whether a query has a token. */
 export function hasTokenInQuery(query: string): boolean {
   const parameters = new URLSearchParams(query);
   return parameters.has("token") || parameters.has("access_token");
@@ -118,7 +102,6 @@ const FORM = /^[A-Za-z0-9._~+/-]{32,}=*$/;
 /** A token, or why there is none: a line for the operator. */
 export type Token = { readonly token: string } | { readonly reason: string };
 
-/** Reads the token, anew each time. */
 export async function readToken({ token_file, token_env }: TokenPlace): Promise<Token> {
   const place = token_file === undefined ? { token_env } : { token_file };
   const { key, name } = settingOf(place);
@@ -132,11 +115,7 @@ export async function readToken({ token_file, token_env }: TokenPlace): Promise<
   return { reason: `${setting} must hold 32 or more characters of A-Z, a-z, 0-9, . _ ~ + / and -` };
 }
 
-/**
- * Tells whether a caller has the token. Digests of equal length are compared, so that the time says nothing of it.
- *
- * @param authorization the header, in which any other scheme counts as no token
- */
+/** Digests of equal length are compared, so that the time says nothing of the token. Any other scheme counts as none. */
 async function isToken(token: string, authorization: string | null): Promise<boolean> {
   const [, given] = /^bearer +(\S+)$/i.exec(authorization ?? "") ?? [];
   if (given === undefined) return false;
@@ -208,7 +187,6 @@ export function looksLikeBrowser(headers: Pick<Headers, "get" | "has">): boolean
     /^Mozilla\//i.test(headers.get("user-agent") ?? "");
 }
 
-/** The host and port of an origin or a URL, as `Host` has them; `undefined` where it has none. */
 function authorityOf(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).host : undefined;
 }

@@ -22,41 +22,33 @@ import {
 import { type ResolvedForward, sizeText } from "./policy.ts";
 import { UpstreamError } from "./response.ts";
 
-/** The response of the node, read on demand. */
 export interface UpstreamResponse {
   readonly status: number;
   readonly headers: Pick<Headers, "get">;
   /** The first bytes, as they came. */
   readonly parts: readonly Bytes[];
-  /** True if there are no others. */
   readonly isWhole: boolean;
-  /** Number of bytes in `parts`. */
   readonly size: number;
   /** Reads the next bytes; `undefined` at the end. Rejects where the response breaks off or is too long. */
   next(): Promise<Bytes | undefined>;
 }
 
-/** The settings of leases, and the way to the node. */
 export interface LeaseOptions extends Pick<ResolvedForward, "timeout" | "limit" | "concurrency"> {
   readonly client: Client;
   /** Gives the node's secret to calls of an operation, or none. */
   readonly credentials: (operation: NodeOperation) => Promise<Credentials>;
 }
 
-/** Gives leases. */
 export interface Leases {
   /** @param gone is aborted when the client leaves */
   open(gone: Signal): Lease;
-  /** Number of calls that wait for a slot. */
   readonly waiting: number;
   /** Sends away who waits, and breaks off what still runs after some seconds; at once where nobody waits for it. */
   close(): void;
 }
 
-/** Time for calls under way when the service ends, in milliseconds. */
 const GRACE_MS = 4000;
 
-/** Shared by all leases. */
 interface Pool {
   readonly options: LeaseOptions;
   readonly slots: Semaphore;
@@ -65,7 +57,6 @@ interface Pool {
   closing: ReturnType<typeof setTimeout> | undefined;
 }
 
-/** Makes what gives leases. */
 export function createLeases(options: LeaseOptions): Leases {
   const slots = createSemaphore(options.concurrency);
   const pool: Pool = {
@@ -107,7 +98,6 @@ export class Lease {
   #isHeavy = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #giveBack = () => {};
-  /** The response that the node has not ended. */
   #called: Promise<CollectedResponse> | undefined;
   /** Bytes left of the longest response, and bytes that earlier responses of a batch hold. */
   #left: number;
@@ -124,25 +114,16 @@ export class Lease {
     this.#left = pool.options.limit;
   }
 
-  /** True if nobody waits for the response any longer. */
   get isLeft(): boolean {
     return this.#clientGone?.aborted ?? this.#gone.aborted;
   }
 
-  /**
-   * Takes room for the call's own body.
-   *
-   * @returns whether there is room for so many bytes
-   */
+  /** Takes room for the call's own body; returns whether there is any. */
   holdBody(bytes: number, purpose: Purpose): boolean {
     return this.#body.set(bytes, purpose);
   }
 
-  /**
-   * Waits for a slot at the node; the time of the call begins.
-   *
-   * @throws {NoSlot} if there is none
-   */
+  /** Waits for a slot at the node, or throws a `NoSlot`; the time of the call begins. */
   async begin(priority: Priority, isHeavy: boolean): Promise<void> {
     // It is aborted where the other is, or by this lease.
     const clientGone = this.#clientGone = following(this.#gone);
@@ -198,17 +179,12 @@ export class Lease {
     return { status, headers, parts, isWhole, size, next: () => withSignal(next(), clientGone) };
   }
 
-  /**
-   * Hands the bytes of the responses over to a body, and the slot where the node has not said all.
-   *
-   * @returns lets go of them; may be called again
-   */
+  /** Hands over the bytes, and the slot where the node has not said all, to who calls what this returns, maybe again. */
   handOver(): () => void {
     this.#isHandedOver = true;
     return () => this.#end();
   }
 
-  /** Lets go of all that was not handed over. */
   dispose(): void {
     this.#body.end();
     if (!this.#isHandedOver) this.#end();
@@ -216,7 +192,6 @@ export class Lease {
     else if (!this.#called) this.#free();
   }
 
-  /** Ends the call, since the service does. */
   breakOff(): void {
     const reason = new UpstreamError(503, "The service ends");
     this.#clientGone?.abort(reason);
@@ -319,7 +294,6 @@ export class Lease {
   }
 }
 
-/** A response whose first bytes were read. */
 interface CollectedResponse extends UpstreamResponse {
   /** Number of bytes that have come on the wire. */
   readonly received: number;

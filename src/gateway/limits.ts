@@ -6,10 +6,8 @@
  */
 import type { Signal } from "../with-timeout.ts";
 
-/** The most calls that wait for a slot. */
 const WAITING_MAX = 64;
 
-/** The longest wait for a slot, in milliseconds. */
 const WAIT_MAX = 5000;
 
 /** There is no slot, and there will be none soon. */
@@ -20,19 +18,10 @@ export class NoSlot extends Error {
 /** The queue of a call: callers with the token do not wait behind the others. */
 export type Priority = "open" | "token";
 
-/** Gives slots at the node. */
 export interface Semaphore {
-  /**
-   * Takes a slot.
-   *
-   * @param isHeavy of these there is one at a time
-   * @returns gives it back; may be called again
-   * @throws {NoSlot} if there is none in time, or `signal` is aborted
-   */
+  /** Resolves to what gives the slot back; of heavy calls there is one at a time. Rejects with `NoSlot`. */
   take(priority: Priority, isHeavy: boolean, signal: Signal): Promise<() => void>;
-  /** Number of calls that wait. */
   readonly waiting: number;
-  /** Sends away all who wait, and all who come. */
   close(): void;
 }
 
@@ -42,11 +31,7 @@ interface Waiting {
   fail(): void;
 }
 
-/**
- * Makes the slots.
- *
- * @param count how many calls may be at the node; there is one more for those with the token
- */
+/** Makes slots for so many calls, and one more for those with the token. */
 export function createSemaphore(count: number): Semaphore {
   let taken = 0;
   let isHeavyTaken = false;
@@ -117,7 +102,6 @@ export function createSemaphore(count: number): Semaphore {
   };
 }
 
-/** The most bytes under way. */
 const BYTES_MAX = 128 * 1024 * 1024;
 
 /**
@@ -137,22 +121,15 @@ const SHARES: Readonly<Record<Purpose, number>> = {
 };
 const SHARE_OF_SMALL = 0.75;
 
-/** The use of bytes. */
 export type Purpose = "body" | "response" | "token" | "write";
 
-/** The bytes of one call. */
 export interface Room {
-  /**
-   * Sets how many bytes the call holds.
-   *
-   * @returns whether there is room; for fewer than before there always is
-   */
+  /** Sets how many bytes the call holds; returns whether there is room, which for fewer than before there always is. */
   set(bytes: number, purpose: Purpose): boolean;
   /** Gives all back, for good. May be called again. */
   end(): void;
 }
 
-/** The bytes of all calls. */
 export interface Budget {
   room(): Room;
 }
@@ -193,11 +170,7 @@ let last: Promise<unknown> = Promise.resolve();
 
 const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
 
-/**
- * Reads a content: a large one after the large ones before it, and after a pause for small ones.
- *
- * @param size in bytes
- */
+/** Reads a content of some bytes: a large one after the large ones before it, and after a pause for small ones. */
 export function inTurn<T>(size: number, read: () => T | Promise<T>): T | Promise<T> {
   if (size <= AT_ONCE) return read();
   const done = last.then(read);

@@ -18,21 +18,15 @@ import {
   type ResolvedForward,
 } from "./policy.ts";
 
-/** Something to tell an operator. */
 export interface Diagnostic {
   /** An error keeps calls from working as they were meant to; a note is worth knowing. */
   readonly level: "error" | "warn";
-  /** A line. */
   readonly message: string;
 }
 
-/** Other settings of the service. */
 export interface ServiceFacts {
-  /** The host names that are answered for. */
   readonly hosts: readonly string[] | "*";
-  /** The node's URL. */
   readonly url: string | undefined;
-  /** The address that the service listens on, if that is known. */
   readonly listening?: { readonly host: string; readonly port: number } | undefined;
 }
 
@@ -94,17 +88,14 @@ function lintName(
   return found;
 }
 
-/** The names in the settings, each with the list that it stands in. */
 function namesIn(settings: ResolvedForward): { list: "open" | "with_token"; name: string }[] {
   return (["open", "with_token"] as const).flatMap((list) =>
     settings[list].names.map((name) => ({ list, name }))
   );
 }
 
-/** The most operations in a message. */
 const OPERATIONS_MAX = 10;
 
-/** Operations as they are written in the settings. */
 function lines(operations: readonly NodeOperation[]): string {
   const names = operations.slice(0, OPERATIONS_MAX).map(({ name }) => quote(shorten(name, 200)));
   const more = operations.length - names.length;

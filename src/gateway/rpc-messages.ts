@@ -14,42 +14,34 @@ import { decodeUtf8 } from "./call.ts";
 import type { UpstreamResponse } from "./lease.ts";
 import { CODES } from "./response.ts";
 
-/** The most calls in a batch. */
 const CALLS_MAX = 100;
 
-/** A call as it came. */
 export interface RawCall {
   /** As JSON; `undefined` of a notification, which gets no response. */
   readonly id: string | undefined;
   readonly method: string;
-  /** A list or an object, as JSON. */
   readonly params: string;
   /** Responses of JSON-RPC 1 have both `result` and `error`: bitcoin-core of npm wants that. */
   readonly isJsonRpc1: boolean;
 }
 
-/** The mistake in a call, or in all of them. */
 export interface RpcFault {
-  /** As JSON. */
   readonly id: string;
   readonly code: number;
   readonly message: string;
 }
 
-/** The calls of a body, or what is wrong with all of it. */
 export type RpcBody =
   | { readonly isBatch: boolean; readonly calls: readonly (RawCall | RpcFault)[] }
   | RpcFault;
 
 const fault = (code: number, message: string, id = "null"): RpcFault => ({ id, code, message });
 
-/** Tells a mistake from a call. */
 export const isFault = (call: object): call is RpcFault => "code" in call;
 
 /** The members of a call that are read; others are ignored. */
 const MEMBERS: ReadonlySet<string> = new Set(["jsonrpc", "id", "method", "params"]);
 
-/** Reads a body. */
 export function readRpcBody(text: string): RpcBody {
   const isBatch = /^\s*\[/.test(text);
   let root: Part;
@@ -120,11 +112,7 @@ export function isHeavyCall({ isHeavy, parameters }: NodeOperation, params: Para
   ) ?? false;
 }
 
-/**
- * Writes a call for the node.
- *
- * @param params by name become positions where the method wants these
- */
+/** Parameters by name become positions where the method wants these. */
 export function writeNodeCall(
   { path: methodName, parameters = [], isByPosition }: NodeOperation,
   params: Params,
@@ -149,11 +137,7 @@ function inPlaces(values: readonly (string | undefined)[]): string[] {
   return values.slice(0, length).map((value) => value ?? "null");
 }
 
-/**
- * Reads the node's response to one call.
- *
- * @returns its result as JSON, or the error; `undefined` where it is neither, such as what is not whole or no UTF-8
- */
+/** Reads the node's response to one call: its result as JSON, or the error; `undefined` where it is neither. */
 export function readNodeResponse(
   { isWhole, parts }: Pick<UpstreamResponse, "isWhole" | "parts">,
 ): { readonly result: string } | RpcError | undefined {
@@ -170,7 +154,6 @@ export function readNodeResponse(
   }
 }
 
-/** Writes the error of a node. */
 export function writeError({ code = String(CODES.internal), message, data }: RpcError): string {
   const more = data === undefined ? "" : `,"data":${data}`;
   return `{"code":${code},"message":${JSON.stringify(message)}${more}}`;

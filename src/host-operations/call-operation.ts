@@ -19,14 +19,7 @@ export interface OperationMatch {
 
 const NONE: ReadonlyMap<string, OperationMatch> = new Map();
 
-/**
- * Compiles the operations of a host. itty-router does not support all of OpenAPI's path templates.
- *
- * @param cors the origins whose pages may call an operation that says nothing itself
- * @param isServed tells whether the service itself serves a path
- * @returns finds the operations that a path fits, by method
- * @throws {TypeError} if a path is taken
- */
+/** Compiles the operations of a host, and finds those that a path fits, by method. Throws where the service serves a path itself. */
 export function createOperations(
   operations: readonly Operation[],
   cors: Cors,

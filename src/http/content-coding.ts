@@ -29,7 +29,6 @@ export const PACKET_SIZE = 1400;
 /** Of a content up to this size, in bytes, `identity` is kept: few clients cannot read gzip. */
 const KEPT_MAX = 1_048_576;
 
-/** Encodes a content in each coding that makes it shorter. */
 export async function encode(content: string | Bytes): Promise<Encoded> {
   const size = sizeOf(content);
   if (size <= PACKET_SIZE) return {};
@@ -82,7 +81,6 @@ export async function gzip(content: string | Bytes): Promise<Bytes> {
  */
 export type PackedContent = Readonly<Partial<Record<ContentCoding, string>>>;
 
-/** Decodes every coding of a content; `identity` is made from gzip. */
 export async function unpack({ br, gzip, identity }: PackedContent): Promise<EncodedContent> {
   const gz = gzip === undefined ? undefined : fromBase64(gzip);
   return {

@@ -32,7 +32,6 @@ const HEADERS: readonly [string, string][] = [
 const RETRY_AFTER = { "retry-after": "5" };
 
 export interface EventStreamOptions<Name extends string> {
-  /** The names of events that can be asked for. */
   readonly names: readonly Name[];
   /** The whole state, which comes first, and in place of events that are lost: the same object while it is the same. */
   readonly snapshot: () => object;
@@ -55,9 +54,7 @@ interface LoggedEvent {
 interface Listener {
   readonly names: ReadonlySet<string>;
   readonly address: string | undefined;
-  /** The number of the last event that went out, or that is not for it. */
   sent: number;
-  /** True while its reader waits for the next part. */
   isWaiting: boolean;
   readonly controller: ReadableStreamDefaultController<Bytes>;
 }
@@ -123,12 +120,7 @@ export class EventStream<Name extends string> {
     ) bytes -= this.#events.shift()!.bytes.byteLength;
   }
 
-  /**
-   * Opens a stream for a request.
-   *
-   * @param query with `events`, which chooses among the names
-   * @param address that of the client, if it is known
-   */
+  /** Opens a stream for a request; `events` of its query chooses among the names. */
   open(request: Request, query: URLSearchParams, address: string | undefined): Response {
     const { names, listeners, perAddress } = this.#options;
     const asked = query.getAll("events").flatMap((list) => list.split(","))
@@ -170,7 +162,6 @@ export class EventStream<Name extends string> {
     return new FastResponse(stream, init);
   }
 
-  /** Ends all streams; nobody is let in from then on. */
   end(): void {
     this.#hasEnded = true;
     for (const listener of this.#listeners) this.#cut(listener);

@@ -12,12 +12,7 @@ export interface Prefix {
   strip(pathname: string): readonly string[];
   /** The path after the whole prefix, in the same form; none for a path outside of it. */
   stripWhole(pathname: string): readonly string[];
-  /**
-   * Resolves a path such as `v1/spec` against the prefix, for the `Location` of a redirect.
-   *
-   * @param pathname the path of the request as the server gave it
-   * @param original the same as the client sent it, if the server says so
-   */
+  /** Resolves a path such as `v1/spec` for a `Location`; `original` is the path as the client sent it, if known. */
   locate(reference: string, pathname: string, original: string | undefined): string;
 }
 
@@ -44,7 +39,6 @@ function endsOf(prefix: string): string[] {
   return [...parts.map((_, i) => `/${parts.slice(i).join("/")}`), ""];
 }
 
-/** The path after a start; `/` for the start itself, `undefined` for a path with another one. */
 function stripStart(pathname: string, start: string): string | undefined {
   if (start !== "" && pathname === start) return "/";
   return pathname.startsWith(`${start}/`) ? pathname.slice(start.length) : undefined;

@@ -25,7 +25,6 @@ export interface ServedRequest extends Request {
  */
 export type ReadChunks = (take: (part: Bytes) => boolean, stop: Signal) => Promise<void>;
 
-/** A parsed request target (RFC 9112, section 3.2). */
 export interface RequestTarget {
   readonly pathname: string;
   /** With `?`, or empty. */
@@ -34,12 +33,7 @@ export interface RequestTarget {
   readonly host: string | undefined;
 }
 
-/**
- * Parses a request's `url`.
- *
- * @param url an absolute URL of HTTP, or a path: `node:http` gives the target as it was sent
- * @returns `undefined` if it is neither
- */
+/** Parses the `url` of a request: absolute, or a path, as `node:http` gives it. */
 export const parseTarget: (url: string) => RequestTarget | undefined = memoize((url) => {
   const isPath = url.startsWith("/");
   try {

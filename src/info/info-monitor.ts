@@ -71,7 +71,6 @@ export interface NodeMonitor extends Monitor {
   inspect(): Promise<Inspection>;
 }
 
-/** The result of one query. */
 export interface Inspection {
   /** `undefined` where the kind was not looked for. */
   readonly detection: Detection | undefined;
@@ -107,11 +106,7 @@ const failingSince = (since: number, backoff: number): State => ({
 
 const CLOCK = { monotonic: () => performance.now(), now: () => Date.now() };
 
-/**
- * Makes a monitor. Nothing is asked before somebody asks.
- *
- * @throws {TypeError} if a kind is unknown
- */
+/** Makes a monitor. Nothing is asked before somebody asks. */
 export function createMonitor(options: MonitorOptions): NodeMonitor {
   const { service, node = {}, info = {}, kinds, log, onError, onOutcome, onIdentity } = options;
   const { onPublished, isHeard = () => false } = options;
@@ -142,7 +137,6 @@ export function createMonitor(options: MonitorOptions): NodeMonitor {
 
   let state: State = { name: "idle" };
   let generation = 0;
-  /** The queries in a row that were given nothing. */
   let failures = 0;
   let askedAt = -Infinity;
   let published: { version: number; snapshot: Snapshot; until: number } | undefined;

@@ -25,7 +25,6 @@ export interface SourceResponse {
 
 const NAMED_MAX = 3;
 
-/** The length of a name for the log, in UTF-16 code units. */
 const NAME_LENGTH = 80;
 
 /**
@@ -44,19 +43,13 @@ export function readResponse(text: string): SourceResponse {
   }
 }
 
-/** Makes the failure of a response that is no JSON. */
 export function notJson(text: string): SourceError {
   const start = text.trim() === "" ? "nothing" : quote(excerpt(startOf(text, 400), 40));
   const message = `gives something other than JSON: ${start}`;
   return new SourceError("bad_answer", message, { isForeign: true, isQuoting: true });
 }
 
-/**
- * Reads the text of a file or a program: JSON if it begins as an object or a list does, otherwise the text itself,
- * since `1.10` is no number there.
- *
- * @throws {SourceError} as {@linkcode readResponse}
- */
+/** Reads the text of a file or a program: JSON if it begins as an object or a list does, since `1.10` is no number there. */
 export function readText(text: string): SourceResponse {
   const trimmed = text.trim();
   if (/^[[{]/.test(trimmed)) return readResponse(trimmed);

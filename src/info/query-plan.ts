@@ -40,14 +40,9 @@ export interface Plan {
   readonly history?: readonly string[] | undefined;
 }
 
-/** The times of a source that has none of its own, in milliseconds. */
 type Times = Pick<PlannedSource, "ttl" | "timeout">;
 
-/**
- * Lays the settings over a kind. A source that nothing names is not asked.
- *
- * @param kind `undefined` for a node that only the settings describe
- */
+/** Lays the settings over a kind, if there is one. A source that nothing names is not asked. */
 export function makePlan(
   name: string | undefined,
   kind: Kind | undefined,
@@ -107,7 +102,6 @@ export function makePlan(
   };
 }
 
-/** The name of the one source of {@linkcode planOfHost}. */
 export const HOST = "host";
 
 /** Makes the plan of a host that says all itself. */

@@ -43,7 +43,6 @@ export class Counter {
   }
 }
 
-/** The upper bounds of the buckets, in seconds; one without a bound follows. */
 export const BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
 /** The labels of a histogram; what is beyond is counted together. */
@@ -53,7 +52,6 @@ export interface Observed {
   /** The numbers of those that took at most as long as each of {@linkcode BOUNDS}. */
   readonly counts: number[];
   count: number;
-  /** In seconds. */
   sum: number;
 }
 
@@ -78,7 +76,6 @@ export class Histogram {
 }
 
 export class Meters {
-  /** Responses by the template of the route and the status. */
   readonly responses: Counter = new Counter();
   /** Requests to the node by source and result, and their times by source. */
   readonly queries: Counter = new Counter();

@@ -12,7 +12,6 @@ import { textOf } from "../json/values.ts";
 import type { Sample, Samples } from "./exposition.ts";
 import type { Counter, Histogram, Meters } from "./meters.ts";
 
-/** All codes that may stand beside a status. */
 export const STATUS_CODES: readonly StatusCode[] = [
   "starting",
   ...Object.keys(STATUS_OF) as (keyof typeof STATUS_OF)[],
@@ -64,11 +63,9 @@ function seconds(time: unknown): number[] {
 
 interface Moment {
   readonly version: string;
-  /** The calls that wait for a slot at the node. */
   readonly waiting: number | undefined;
   readonly listeners: number;
   readonly eventsSent: number;
-  /** The seconds since the description was read. */
   readonly descriptionAge: number | undefined;
 }
 

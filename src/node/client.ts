@@ -16,14 +16,12 @@ import { checkCredentials, type SecretPlace } from "./secrets.ts";
 
 export type { Client, NodeRequest, NodeResponse, RequestContent } from "./exchange.ts";
 
-/** Settings of the way to the node. */
 export interface NodePlace {
   readonly auth?: SecretPlace | undefined;
   /** Certificate authorities to trust besides those of the runtime. */
   readonly tls?: { readonly ca_file: string } | undefined;
 }
 
-/** Creates a client. */
 export function createClient({ tls }: Pick<NodePlace, "tls"> = {}): Client {
   if (!HAS_SOCKETS && !tls) return clientOfFetch((input, init) => fetch(input, init));
   const client = lazy(async () => createSocketClient(await openerOf(tls && await readTrust(tls))));
@@ -57,7 +55,6 @@ export function clientOfFetch(fetch: typeof globalThis.fetch): Client {
 
 const BOUNDS = { limit: 1024 * 1024, timeout: 2000 } as const;
 
-/** Reads the certificates to trust. */
 async function readTrust({ ca_file: path }: NonNullable<NodePlace["tls"]>): Promise<string> {
   try {
     if (!HAS_SOCKETS) {

@@ -10,7 +10,6 @@ import { type Bytes, createCollector } from "../bytes.ts";
 import type { Client, NodeRequest, NodeResponse, RequestContent } from "./exchange.ts";
 import { ResponseReader } from "./http1-response.ts";
 
-/** Opens a socket to the origin of a URL. */
 export type OpenSocket = (url: URL) => Socket;
 
 export async function openerOf(ca: string | undefined): Promise<OpenSocket> {
@@ -62,21 +61,10 @@ export function createSocketClient(open: OpenSocket): Client {
   };
 }
 
-/** A connection that is open, or being opened. */
 export interface Connection {
-  /**
-   * Reads what the server has sent since the last response, which nobody asked for. It must not be taken for the response
-   * to the next request.
-   *
-   * @returns whether the connection can carry a request: nothing was there, and it is open
-   */
+  /** Tells whether it can carry a request: what the server sent unasked must not be taken for the next response. */
   isFree(): Promise<boolean>;
-  /**
-   * Sends a request, once.
-   *
-   * @param free is called when the connection can carry another one
-   * @throws {StaleError} if the server had closed the connection, which had carried others before
-   */
+  /** Sends a request once; calls `free` when it can carry another. Rejects with `StaleError` if a kept one was closed. */
   exchange(request: NodeRequest, free: () => void): Promise<NodeResponse>;
 }
 
@@ -85,13 +73,11 @@ export class StaleError extends Error {
   override name = "StaleError";
 }
 
-/** Bytes of a response that wait for their reader. */
 const WAITING_MAX = 65_536;
 
 /** After bytes with more chunks others have a turn. */
 const CHUNKS_MAX = 256;
 
-/** One request and its response. */
 interface Exchange {
   readonly reader: ResponseReader;
   received: number;
@@ -102,11 +88,7 @@ interface Exchange {
   fail(reason: unknown): void;
 }
 
-/**
- * Uses a socket as a connection.
- *
- * @param idleTimeout how long it is kept for the next request, in milliseconds
- */
+/** Uses a socket, which is kept for the next request for so many milliseconds. */
 export function createConnection(socket: Socket, idleTimeout: number): Connection {
   let current: Exchange | undefined;
   let isOpen = true;
@@ -245,11 +227,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/**
- * Writes the head of a request, in Latin-1 (RFC 9112, section 3).
- *
- * @throws {TypeError} if a header would say something else than a name and a value
- */
+/** Writes the head of a request, in Latin-1 (RFC 9112, section 3); throws if a header is more than a name and a value. */
 export function writeHead({ method, url, headers, body }: RequestContent): string {
   let head = `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n`;
   for (const name in headers) {

@@ -20,7 +20,6 @@ import {
 } from "./refusal.ts";
 import { readSecret, type Scheme, type SecretPlace, settingOf } from "./secrets.ts";
 
-/** The last response to a request, with whatever credentials it took. */
 export interface Exchanged {
   readonly response: NodeResponse;
   /** True if the request had a secret. */
@@ -29,13 +28,8 @@ export interface Exchanged {
   readonly refusal?: SourceError | undefined;
 }
 
-/** Gives credentials to the requests for one node. */
 export interface Credentials {
-  /**
-   * Sends a request, with one secret after the other while the node refuses them.
-   *
-   * @param read uses the response. With HTTP Digest no other request has its connection until this resolves.
-   */
+  /** Sends a request, with one secret after the other. With HTTP Digest nobody else has its connection until `read` is done. */
   sendWith<T>(
     client: Client,
     request: Omit<NodeRequest, "owner">,
@@ -45,7 +39,6 @@ export interface Credentials {
 
 export interface CredentialsOptions {
   readonly nodeUrl: string;
-  /** The place that the operator configured. */
   readonly configured?: SecretPlace | undefined;
   /** The kind of the node, if the operator names it. */
   readonly kind?: string | undefined;
@@ -55,7 +48,6 @@ export interface CredentialsOptions {
   readonly triesDefaults?: boolean;
 }
 
-/** Headers by name, in lower case. */
 type AuthHeaders = Readonly<Record<string, string>>;
 
 /** Yields the headers to try, is given the refusal of each, and returns why nothing is left. */
@@ -66,7 +58,6 @@ const RETRIES = 2;
 
 const NONE: AuthHeaders = {};
 
-/** Creates the credentials of one node. */
 export function createCredentials(options: CredentialsOptions): Credentials {
   const { nodeUrl, configured, kind, kinds = {}, triesDefaults = true } = options;
   const { origin, hostname } = new URL(nodeUrl);
@@ -162,7 +153,6 @@ export function createCredentials(options: CredentialsOptions): Credentials {
 const isSame = (a: AuthHeaders, b: AuthHeaders | undefined) =>
   JSON.stringify(a) === JSON.stringify(b);
 
-/** Bytes of a refusal that are read. */
 const REFUSAL_MAX = 65_536;
 
 /** Reads what is short, so that its connection can be used again. */
@@ -175,13 +165,7 @@ async function discard(response: NodeResponse): Promise<void> {
   response.cancel();
 }
 
-/**
- * Writes headers from a secret.
- *
- * @param refusal of the attempt before
- * @param sent with that attempt
- * @returns `undefined` where the node wants another scheme, or no more of this one
- */
+/** Writes headers from a secret, by the refusal of what was sent; `undefined` where the node wants another scheme. */
 type Authorize = (
   place: SecretPlace,
   secret: string,

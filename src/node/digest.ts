@@ -8,7 +8,6 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { parseChallenges } from "./refusal.ts";
 
-/** The algorithms that are supported. */
 type Algorithm = "SHA-256" | "MD5";
 
 const ALGORITHMS: Readonly<Record<Algorithm, (data: Uint8Array) => Uint8Array>> = {
@@ -16,7 +15,6 @@ const ALGORITHMS: Readonly<Record<Algorithm, (data: Uint8Array) => Uint8Array>> 
   "MD5": md5,
 };
 
-/** The challenge of a server. */
 export interface DigestChallenge {
   readonly realm: string;
   readonly nonce: string;
@@ -24,7 +22,6 @@ export interface DigestChallenge {
   readonly algorithm: Algorithm;
   /** The algorithm as the server writes it; `undefined` if it does not. */
   readonly algorithmName: string | undefined;
-  /** True if the algorithm ends in `-sess`. */
   readonly isSession: boolean;
   /** True if the server takes `qop=auth`; otherwise it takes none. */
   readonly hasQop: boolean;
@@ -32,7 +29,6 @@ export interface DigestChallenge {
   readonly isStale: boolean;
 }
 
-/** The credentials that answer a challenge. */
 export interface DigestCredentials {
   readonly user: string;
   readonly password: string;
@@ -45,11 +41,7 @@ export interface DigestCredentials {
   readonly cnonce: string;
 }
 
-/**
- * Finds the strongest challenge that is supported.
- *
- * @param header `WWW-Authenticate`
- */
+/** Finds the strongest challenge of a `WWW-Authenticate` that is supported. */
 export function findDigestChallenge(header: string): DigestChallenge | undefined {
   const challenges = parseChallenges(header)
     .filter(({ scheme }) => scheme === "digest")
@@ -78,7 +70,6 @@ function readChallenge(parameters: Readonly<Record<string, string>>): DigestChal
   };
 }
 
-/** Writes the value of `Authorization`. */
 export function writeDigest(challenge: DigestChallenge, credentials: DigestCredentials): string {
   const { realm, nonce, opaque, algorithm, algorithmName, isSession, hasQop } = challenge;
   const { user, password, method, uri, cnonce } = credentials;

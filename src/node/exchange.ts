@@ -7,7 +7,6 @@ import type { Bytes } from "../bytes.ts";
 import type { Signal } from "../with-timeout.ts";
 import type { ResponseHead } from "./http1-response.ts";
 
-/** The content of a request. */
 export interface RequestContent {
   readonly method: string;
   readonly url: URL;
@@ -16,7 +15,6 @@ export interface RequestContent {
   readonly body: Bytes | undefined;
 }
 
-/** A request to the node. */
 export interface NodeRequest extends RequestContent {
   /** Ends the exchange; its reason is what this rejects with. */
   readonly signal: Signal;
@@ -26,7 +24,6 @@ export interface NodeRequest extends RequestContent {
   readonly owner?: object | undefined;
 }
 
-/** A response that is read on demand. */
 export interface NodeResponse extends ResponseHead {
   /** Reads the next bytes; `undefined` at the end. Rejects where the response breaks off. */
   next(): Promise<Bytes | undefined>;

@@ -9,13 +9,11 @@ import { startOf } from "../untrusted-text.ts";
 import { SourceError } from "./failures.ts";
 import { cannotRead, type SecretPlace, settingOf } from "./secrets.ts";
 
-/** A response with status 401 or 403. */
 export interface Refusal {
   readonly status: number;
   readonly headers: Pick<Headers, "get">;
 }
 
-/** The challenges that a node offers, as `parseChallenges` reads them. */
 export const challengesIn = (headers: Refusal["headers"]): string =>
   headers.get("www-authenticate") ?? "";
 
@@ -38,7 +36,6 @@ export function looksLike(
   return names.length === 1 ? names[0] : undefined;
 }
 
-/** A usual place of a secret that did not help. */
 export interface Failure {
   readonly file: AuthFile;
   readonly reason: string;
@@ -117,7 +114,6 @@ function inFlow(setting: Readonly<Record<string, unknown>>): string {
   return `{ ${members.join(", ")} }`;
 }
 
-/** One scheme that a server offers. */
 export interface Challenge {
   /** In lower case, such as `basic` or `digest`. */
   readonly scheme: string;
@@ -125,7 +121,6 @@ export interface Challenge {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** UTF-16 code units of a header that are read. */
 const LENGTH_MAX = 4096;
 
 const SCHEME = /[\s,]*([\w!#$%&'*+.^`|~-]+)(?:[ \t]+|$|(?=,))/y;
@@ -134,11 +129,7 @@ const PARAMETER =
 /** `token68`, in place of parameters. */
 const TOKEN = /[\w.~+/-]+=*[ \t]*(?=,|$)/y;
 
-/**
- * Parses challenges.
- *
- * @returns those up to the first mistake
- */
+/** Parses challenges, up to the first mistake. */
 export function parseChallenges(header: string): Challenge[] {
   const text = header.slice(0, LENGTH_MAX);
   const challenges: Challenge[] = [];

@@ -19,21 +19,16 @@ export interface Live {
   readonly listeners: number;
   /** The events that were sent, to all listeners together. */
   readonly sent: number;
-  /** True while somebody listens. */
   isHeard(): boolean;
   /** Takes what is known of the node, in order. */
   take(info: Info, measured?: Measured): void;
-  /** Opens the stream of events for a request. */
   open(request: Request, query: URLSearchParams): Promise<Response>;
   end(): void;
 }
 
-/** The parts of a service that are watched. */
 interface Watched {
-  /** Asks the node if that is due. */
   readonly look: () => Promise<void>;
   readonly readInfo: () => Promise<Info>;
-  /** Reads the validator of `/spec.json`. */
   readonly readEtag: () => Promise<string>;
 }
 

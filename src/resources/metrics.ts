@@ -15,7 +15,6 @@ import { nodeSamples, serviceSamples } from "../metrics/samples.ts";
 import type { ResolvedOptions } from "../options.ts";
 import type { Live } from "./live.ts";
 
-/** The sources of the metrics. */
 export interface MetricsSources {
   readonly meters: Meters;
   /** The last info. To read it has the node asked, as `/v1/info` does. */
@@ -26,7 +25,6 @@ export interface MetricsSources {
   readonly describedAt: () => number | undefined;
 }
 
-/** Makes the metrics of a service. */
 export function createMetrics(
   { node, info }: ResolvedOptions,
   { meters, snapshot, gateway, live, describedAt }: MetricsSources,

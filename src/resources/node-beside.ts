@@ -19,11 +19,9 @@ import type { Live } from "./live.ts";
 
 /** The node of a service. Nothing is asked before somebody wants to know it. */
 export interface NodeBeside {
-  /** Asks it. */
   readonly monitor: Lazy<Monitor>;
   /** The last info and health, as `createSnapshots` of `info/info.ts` prepares them. */
   readonly snapshot: Resource<Snapshot>;
-  /** All kinds by name, those of a host or an operator included. */
   kinds(): Promise<Readonly<Record<string, Kind>>>;
   /** The name of its kind; `undefined` while it is not known. */
   kind(): Promise<string | undefined>;

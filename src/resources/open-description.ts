@@ -22,7 +22,6 @@ import { withTimeout } from "../with-timeout.ts";
 import type { NodeBeside } from "./node-beside.ts";
 import { ownDescription } from "./own-description.ts";
 
-/** The description that is shown. */
 export type OpenDescription = Live<Resource<Page>>;
 
 type PageContent = Pick<Content, "page" | "origins">;
@@ -38,13 +37,7 @@ const PATIENCE = 10_000;
 /** The longest wait until the kind of the node and what it can do are known, in milliseconds. */
 const PATIENCE_FOUND = 3000;
 
-/**
- * Opens the description. Resolves when there is something to show, and that is soon: our own operations are shown
- * while a large description is read, or a node has not responded yet.
- *
- * @param beside the node, where nobody has named a description
- * @param icons those of the page
- */
+/** Resolves when there is something to show: our own operations, while a large description is read or a node has not responded. */
 export async function openDescription(
   options: ResolvedOptions,
   beside: NodeBeside,
@@ -110,14 +103,12 @@ export async function openDescription(
   return live;
 }
 
-/** Returns the paths of the service's own description that it does not serve here. */
 function omittedPaths({ info, operations }: ResolvedOptions): string[] {
   const isOff = typeof info === "object" && info.history === "off";
   const replaced = operations.map(({ path }) => path).filter((path) => LIVE_PATHS.includes(path));
   return [...new Set([...replaced, ...isOff ? [HISTORY_PATH] : []])];
 }
 
-/** Makes what tells of the names in `forward`, each time that the description was read. */
 function createTellNames({ forward, log }: ResolvedOptions) {
   const watch = forward && createNameWatch(forward);
   return ({ operations }: DescriptionReport): void => {

@@ -6,27 +6,21 @@
 import type { Lazy, Resource } from "../lazy.ts";
 import { withTimeout } from "../with-timeout.ts";
 
-/** A value that can look whether it is still current. */
 export interface Refreshable {
-  /** Looks, and changes the value if it is not. */
   refresh(): Promise<void>;
 }
 
-/** A resource that looks whether its value is current. */
 export interface RefreshedResource<T> extends Resource<T> {
-  /** Looks now; rejects if that fails. */
   refresh(): Promise<void>;
   /** Ends this: the value stays as it is. */
   end(): void;
 }
 
-/** When a value is looked at. */
 export interface RefreshOptions {
   /** The shortest time between two looks that nobody asked for by `refresh`, in milliseconds; may be `Infinity`. */
   readonly interval: number;
   /** True if a value is current when it is made. */
   readonly isMadeCurrent: boolean;
-  /** Called with the error of a look. */
   readonly onError: (error: unknown) => void;
   /** Milliseconds that only count up. @default performance.now */
   readonly now?: () => number;

@@ -17,7 +17,6 @@ import { createLive, type Live } from "./live.ts";
 import { createMetrics } from "./metrics.ts";
 import { createNodeBeside } from "./node-beside.ts";
 
-/** The contents by their path. */
 export interface Resources {
   /** `/v1/spec`, and what is below it. */
   readonly page: (name: DocumentName) => Resource<Representation>;
@@ -52,7 +51,6 @@ export interface Resources {
    * description, for which requests wait, and what needs an answer of the node.
    */
   prepare(): Promise<void>;
-  /** Reads the node's description again, now, if it has changed. */
   refresh(): Promise<void>;
   /** Ends what is under way. Nothing is asked and nothing is read again from then on. */
   close(): Promise<void>;
@@ -62,7 +60,6 @@ const READY = { type: "application/json", cache: "no-store", tag: "ok" };
 
 const NONE: readonly NodeOperation[] = [];
 
-/** Makes the resources of a service. Reads nothing before the first request. */
 export function createResources(options: ResolvedOptions): Resources {
   const { node, forward, description: place, onError, meters, log, logCalls } = options;
   const live = createLive(options, {
@@ -201,7 +198,6 @@ const CATALOG = {
   ],
 };
 
-/** Prepares the catalogue. */
 function prepareCatalog(): Promise<Representation> {
   return represent(JSON.stringify(CATALOG, null, 2) + "\n", {
     type: 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
