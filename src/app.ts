@@ -3,7 +3,7 @@
  * what every request passes through.
  *
  * `before` (the host guard) → the route's handler → `finally` (`finish`, then the count), and `catch` where something is
- * thrown. `finish` (`http/cors.ts`) adds the common headers; a representation, and what a node says, have them already.
+ * thrown. `finish` (`http/common-headers.ts`) adds the common headers; a representation, and what a node says, have them already.
  *
  * @module
  */
@@ -22,12 +22,12 @@ import {
   finish,
   isPreflight,
   preflightHeaders,
-} from "./http/cors.ts";
+} from "./http/common-headers.ts";
 import { createHostGuard } from "./http/hosts.ts";
-import { createPrefix } from "./http/prefix.ts";
 import { notFound, problem } from "./http/problem-details.ts";
 import type { Representation } from "./http/representation.ts";
 import {
+  createPrefix,
   namesContent,
   parseTarget,
   type RequestTarget,

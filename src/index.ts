@@ -3,7 +3,10 @@
  *
  * @module
  */
-export { createNodeface } from "./create-nodeface.ts";
+import { createApp, type Nodeface } from "./app.ts";
+import { checkOptions } from "./options-schema.ts";
+import type { NodefaceOptions } from "./options.ts";
+
 export type { Nodeface } from "./app.ts";
 export { defineOperation } from "./host-operations/operation.ts";
 export { problem } from "./http/problem-details.ts";
@@ -37,7 +40,7 @@ export type {
   Word,
 } from "./host-operations/operation.ts";
 export type { Closeable } from "./closeable.ts";
-export type { Cors } from "./http/cors.ts";
+export type { Cors } from "./http/common-headers.ts";
 export type { Hosts } from "./http/hosts.ts";
 export type { HostInfo } from "./info/query-plan.ts";
 export type { Info, LastSeen, Service } from "./info/info.ts";
@@ -107,3 +110,21 @@ export type { Forward, ForwardSettings } from "./gateway/policy.ts";
 export type { Diagnostic, Diagnostic as Finding } from "./openapi/diagnostics.ts";
 export type { View } from "./explorer/page-settings.ts";
 export type { DescriptionPlace } from "./description/watch.ts";
+
+/**
+ * Makes a service. Reads nothing before the first request or `ready`.
+ *
+ * @throws {TypeError} with all errors in the options
+ * @example
+ * ```ts
+ * import { createNodeface } from "nodeface";
+ *
+ * // Deno, Bun and workers serve an object that has `fetch`.
+ * export default createNodeface();
+ * ```
+ */
+export function createNodeface<const Paths extends readonly string[] = readonly string[]>(
+  options: NodefaceOptions<Paths> = {},
+): Nodeface {
+  return createApp(checkOptions(options as NodefaceOptions));
+}

@@ -309,6 +309,30 @@ export function parentThread(): {
   };
 }
 
+/** Permissions to read, of the group and of everybody else. */
+const GROUP = 0o040, OTHERS = 0o004;
+
+/**
+ * Writes a warning about a file with a secret that others may read; `name` is the setting that names it. A file of another
+ * user that the group may read is as it should be: that is how a node shares its cookie, and systemd a credential.
+ */
+export async function warnOfReaders(name: string, path: string): Promise<string | undefined> {
+  try {
+    const { process } = globalThis;
+    if (process.platform === "win32") return undefined;
+    const { stat } = await import("node:fs/promises");
+    const { mode, uid } = await stat(await fileUrl(path));
+    const isOfOthers = (mode & OTHERS) !== 0;
+    if (!isOfOthers && !(mode & GROUP && uid === process.getuid?.())) return undefined;
+    const who = isOfOthers ? "every user of this machine" : "its group";
+    const octal = (mode & 0o7777).toString(8).padStart(4, "0");
+    return `${name} ${path} can be read by ${who} (mode ${octal}); chmod 600 keeps it secret`;
+  } catch {
+    // What cannot be read is said elsewhere, and Deno may not be allowed to say who this is.
+    return undefined;
+  }
+}
+
 /** The variable that systemd sets for a unit with credentials (systemd.exec, section Credentials). */
 export const CREDENTIALS_DIRECTORY = "CREDENTIALS_DIRECTORY";
 

@@ -5,7 +5,7 @@
  * @module
  */
 import type { Closeable } from "../closeable.ts";
-import { SECURITY_HEADERS } from "../http/cors.ts";
+import { SECURITY_HEADERS } from "../http/common-headers.ts";
 import { problem } from "../http/problem-details.ts";
 import type { Status } from "../http/response.ts";
 import { didYouMean, nearest } from "../nearest.ts";
@@ -73,7 +73,10 @@ export const TIMEOUTS = {
   silence: 13_000,
   /** The interval at which `head` is checked. */
   check: 2_000,
-  /** From the call of `close` to the end of the last response. */
+  /**
+   * From the call of `close` of any adapter to the end of the last response. The service itself waits a second less for what
+   * it has sent to the node (`GRACE_MS` of `../gateway/lease.ts`), and ends streams of events at once.
+   */
   grace: 5_000,
 } as const;
 

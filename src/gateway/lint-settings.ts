@@ -3,11 +3,11 @@
  *
  * @module
  */
-import { warnOfReaders } from "../file-access.ts";
 import { isLoopback } from "../http/request.ts";
 import { isEqual } from "../json/values.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
+import { warnOfReaders } from "../platform.ts";
 import { quote, shorten } from "../untrusted-text.ts";
 import { readToken } from "./guard.ts";
 import {

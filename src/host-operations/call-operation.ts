@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Cors, type CorsPolicy, createCorsPolicy } from "../http/cors.ts";
+import { type Cors, type CorsPolicy, createCorsPolicy } from "../http/common-headers.ts";
 import { FastResponse } from "../http/response.ts";
 import { normalizePath, parsePathTemplate } from "../http/path-template.ts";
 import { problem } from "../http/problem-details.ts";

@@ -9,12 +9,11 @@
 import type { Bytes } from "../bytes.ts";
 import { lazy } from "../lazy.ts";
 import { HAS_SOCKETS, PlatformError, readFile } from "../platform.ts";
-import { createSocketClient, openerOf } from "./connection.ts";
-import type { Client } from "./exchange.ts";
+import { type Client, createSocketClient, openerOf } from "./connection.ts";
 import { SourceError } from "./failures.ts";
 import { checkCredentials, type SecretPlace } from "./secrets.ts";
 
-export type { Client, NodeRequest, NodeResponse, RequestContent } from "./exchange.ts";
+export type { Client, NodeRequest, NodeResponse, RequestContent } from "./connection.ts";
 
 export interface NodePlace {
   readonly auth?: SecretPlace | undefined;

@@ -4,9 +4,8 @@
  *
  * @module
  */
-import { warnOfReaders } from "../file-access.ts";
 import type { AuthFile } from "../kinds/kind.ts";
-import { PlatformError, readFile, readVariable } from "../platform.ts";
+import { PlatformError, readFile, readVariable, warnOfReaders } from "../platform.ts";
 
 /** A secret in an environment variable. */
 export type AuthVariable =

@@ -8,13 +8,14 @@ import { type Assets, createAssets, createIcons } from "../explorer/files.ts";
 import type { DocumentName, Page } from "../explorer/page.ts";
 import { createGateway, type Gateway } from "../gateway/gateway.ts";
 import { represent, type Representation } from "../http/representation.ts";
+import { isAlone } from "../info/info-monitor.ts";
 import { lazy, type Resource } from "../lazy.ts";
 import { type CallRecord, isLogged } from "../log.ts";
+import { expose, MEDIA_TYPE, nodeSamples, serviceSamples } from "../metrics/exposition.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import type { ResolvedOptions } from "../options.ts";
 import { refreshOnDemand } from "./refresh-on-demand.ts";
 import { createLive, type Live } from "./live.ts";
-import { createMetrics } from "./metrics.ts";
 import { createNodeBeside } from "./node-beside.ts";
 
 export interface Resources {
@@ -104,14 +105,22 @@ export function createResources(options: ResolvedOptions): Resources {
   const gateway = forward && url !== undefined
     ? createGateway({ forward, node: { ...node, url }, beside, operations: callable, onCall })
     : undefined;
-  const metrics = meters &&
-    createMetrics(options, {
-      meters,
-      snapshot: beside.snapshot,
-      gateway,
-      live,
-      describedAt: () => describedAt,
-    });
+  const metrics: Resource<Representation> | undefined = meters && {
+    async get() {
+      const shown = isAlone(node, options.info) ? undefined : (await beside.snapshot.get()).info;
+      const moment = {
+        waiting: gateway?.waiting,
+        ...{ listeners: live.listeners, eventsSent: live.sent },
+        descriptionAge: describedAt && (performance.now() - describedAt) / 1000,
+      };
+      const samples = {
+        ...shown && nodeSamples(shown, Date.now()),
+        ...serviceSamples(meters, moment),
+      };
+      // Each text is another, as this request is counted: to encode it would cost more than it saves.
+      return await represent(expose(samples), { type: MEDIA_TYPE, cache: "no-store", encoded: {} });
+    },
+  };
   const ready = lazy(() => represent('{"status":"ok"}\n', READY));
   const catalog = lazy(prepareCatalog);
   /** The last title of the page; the icon waits for no node. */
