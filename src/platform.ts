@@ -217,91 +217,43 @@ export interface ThreadEvents {
   onFailure(reason: string): void;
 }
 
-/** A worker of web standards; TypeScript knows it with the types of browsers only. */
-interface WebWorker {
-  postMessage(message: unknown, transfer: readonly ArrayBuffer[]): void;
-  addEventListener(
-    type: string,
-    listen: (event: { data?: unknown; message?: string }) => void,
-  ): void;
-  terminate(): void;
-}
-
-/** Starts a thread of JavaScript without imports; `undefined` where there are none. Node alone can hold its objects to `memory` bytes. */
+/**
+ * Starts a thread of JavaScript without imports; `undefined` where there are none. Node alone can hold its objects to
+ * `memory` bytes.
+ */
 export async function startThread(
   program: string,
-  events: ThreadEvents,
+  { onMessage, onFailure }: ThreadEvents,
   memory: number,
 ): Promise<Thread | undefined> {
-  const { Bun, Deno, Worker } = globalThis as typeof globalThis & {
-    Bun?: unknown;
-    Deno?: unknown;
-    Worker?: new (url: string, options: { type: "module" }) => WebWorker;
-  };
   try {
-    if (!Bun && !Deno) return await startThreadOfNode(program, events, memory);
-    return Worker && startWebWorker(Worker, program, events);
+    const { Worker } = await import("node:worker_threads");
+    const worker = new Worker(program, {
+      eval: true,
+      env: {},
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: memory / 1024 / 1024 },
+    });
+    worker.on("message", onMessage);
+    worker.on("error", ({ code, message }: NodeJS.ErrnoException) => {
+      const isMemory = code === "ERR_WORKER_OUT_OF_MEMORY";
+      onFailure(isMemory ? `takes more than ${sizeOf(memory)}` : message);
+    });
+    worker.on("exit", () => onFailure("has ended"));
+    return {
+      send: (message, transfer = []) => worker.postMessage(message, transfer),
+      end: () => void worker.terminate(),
+    };
   } catch {
     return undefined;
   }
 }
 
-async function startThreadOfNode(
-  program: string,
-  { onMessage, onFailure }: ThreadEvents,
-  memory: number,
-): Promise<Thread> {
-  const { Worker } = await import("node:worker_threads");
-  const worker = new Worker(program, {
-    eval: true,
-    env: {},
-    execArgv: [],
-    resourceLimits: { maxOldGenerationSizeMb: memory / 1024 / 1024 },
-  });
-  worker.on("message", onMessage);
-  worker.on("error", ({ code, message }: NodeJS.ErrnoException) => {
-    onFailure(code === "ERR_WORKER_OUT_OF_MEMORY" ? `takes more than ${sizeOf(memory)}` : message);
-  });
-  worker.on("exit", () => onFailure("has ended"));
-  return {
-    send: (message, transfer = []) => worker.postMessage(message, transfer),
-    end: () => void worker.terminate(),
-  };
-}
-
-function startWebWorker(
-  Worker: new (url: string, options: { type: "module" }) => WebWorker,
-  program: string,
-  { onMessage, onFailure }: ThreadEvents,
-): Thread {
-  const url = URL.createObjectURL(new Blob([program], { type: "text/javascript" }));
-  const worker = new Worker(url, { type: "module" });
-  worker.addEventListener("message", ({ data }) => onMessage(data));
-  worker.addEventListener("error", (event) => {
-    // Deno ends the process otherwise.
-    (event as unknown as Event).preventDefault();
-    onFailure(event.message ?? "has failed");
-  });
-  return {
-    send: (message, transfer = []) => worker.postMessage(message, transfer),
-    end: () => {
-      worker.terminate();
-      URL.revokeObjectURL(url);
-    },
-  };
-}
-
+/** The thread that has started this one. */
 export function parentThread(): {
   send: Thread["send"];
   receive(listen: ThreadEvents["onMessage"]): void;
 } {
-  const scope = globalThis as unknown as WebWorker & { Bun?: unknown; Deno?: unknown };
-  if (scope.Bun || scope.Deno) {
-    return {
-      send: (message, transfer = []) => scope.postMessage(message, transfer),
-      receive: (listen) => scope.addEventListener("message", ({ data }) => listen(data)),
-    };
-  }
   const { parentPort } = globalThis.process.getBuiltinModule("node:worker_threads");
   return {
     send: (message, transfer = []) => parentPort!.postMessage(message, transfer),
