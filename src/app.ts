@@ -13,7 +13,7 @@ import { VIEWS } from "./explorer/page-settings.ts";
 import type { Call } from "./gateway/call.ts";
 import { hasTokenInQuery, isAllowedCaller, TOKEN_IN_QUERY } from "./gateway/guard.ts";
 import { CALL_METHODS } from "./gateway/policy.ts";
-import { type MakeResponse, refuseCall, refuseRpc } from "./gateway/response.ts";
+import { type MakeResponse, NOT_FORWARDED, refuse, refuseBody } from "./gateway/response.ts";
 import { createOperations, type OperationMatch } from "./host-operations/call-operation.ts";
 import {
   type CommonHeaders,
@@ -407,10 +407,10 @@ function createCalls(
 ) {
   /** @param start what stands in the path before that of the call; a body of JSON-RPC has all in it, and no path */
   return (form: "callPath" | "callMethod" | "callRpc", start = ""): Handler => {
-    const refuse = form === "callRpc" ? refuseRpc : refuseCall;
+    const refuseAll = form === "callRpc" ? refuseBody : refuse;
     const callNode = async (request: Request, routing: Routing, content: Call["content"]) => {
-      if (!gateway) return refuse("off");
-      if (!await isDescribed()) return refuse("unknown");
+      if (!gateway) return refuseAll(NOT_FORWARDED.off);
+      if (!await isDescribed()) return refuseAll(NOT_FORWARDED.unknown);
       const query = routing.target!.search.slice(1);
       const path = routing.path.slice(start.length);
       const makeResponse = responseMaker(request, routing, policy);

@@ -116,16 +116,9 @@ function typeOf(type: string, { headers }: Request): string {
 function join(base: string, path: string, query: string): URL | undefined {
   const text = base + path + (query === "" ? "" : `?${query}`);
   // What stands before the first slash of a path is the origin.
-  const url = path.startsWith("/") ? parseUrl(text) : undefined;
-  return url?.href === text ? url : undefined;
-}
-
-function parseUrl(text: string): URL | undefined {
-  try {
-    return new URL(text);
-  } catch {
-    return undefined;
-  }
+  if (!path.startsWith("/") || !URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  return url.href === text ? url : undefined;
 }
 
 function queryOf({ given }: ReadParameters): string {

@@ -16,7 +16,7 @@ import { type Call, type CalledNode, type CallTable, goneOf } from "./call.ts";
 import { callPath } from "./call-path.ts";
 import { callMethod, callRpc } from "./call-rpc.ts";
 import { createGuard } from "./guard.ts";
-import { createLeases, type Lease, type LeaseOptions } from "./lease.ts";
+import { type Lease, type LeaseOptions, Leases } from "./lease.ts";
 import { createPathTable } from "./match.ts";
 import { decide, type ResolvedForward } from "./policy.ts";
 import { refusalOf, STATUS_GONE } from "./response.ts";
@@ -54,7 +54,7 @@ export interface GatewayOptions {
 export function createGateway(options: GatewayOptions): Gateway {
   const node = createCalledNode(options);
   const credentials = createOperationCredentials(options);
-  const leases = createLeases({
+  const leases = new Leases({
     ...options.forward,
     client: createClient(options.node),
     credentials,
@@ -72,9 +72,9 @@ export function createGateway(options: GatewayOptions): Gateway {
     callMethod: withLease(callMethod),
     callRpc: withLease(callRpc),
     get waiting() {
-      return leases.waiting;
+      return leases.slots.waiting;
     },
-    close: leases.close,
+    close: () => leases.close(),
   };
 }
 

@@ -9,30 +9,24 @@ import { readPlace, settingOf } from "../node/secrets.ts";
 import type { Permission, PolicyEntry, ResolvedForward } from "./policy.ts";
 import { CODES, LATER, type Refusal } from "./response.ts";
 
-/** The place of the operator's token, which opens what not everybody may call. */
-export interface TokenPlace {
-  readonly token_file?: string | undefined;
-  readonly token_env?: string | undefined;
-}
-
-export type GuardSettings = TokenPlace & Pick<ResolvedForward, "origins">;
-
-export interface Caller {
+interface Caller {
   readonly request: Request;
   readonly query: string;
 }
 
 export interface Guard {
   /** Says why a page of another origin may not send a body of calls; `undefined` where it may, and for all else. */
-  reasonAgainstPage(caller: Pick<Caller, "request">): Refusal | undefined;
+  reasonAgainstPage(request: Request): Refusal | undefined;
   /** Says why a caller may not call an operation; `what` names in a sentence what a page of elsewhere may not. */
   reasonAgainst(caller: Caller, entry: PolicyEntry, what?: string): Promise<Refusal | undefined>;
   hasToken(request: Request): Promise<boolean>;
 }
 
-export function createGuard(forward: GuardSettings): Guard {
+export function createGuard(
+  forward: Pick<ResolvedForward, "origins" | "token_file" | "token_env">,
+): Guard {
   const reasonAgainstOrigin = (
-    { request }: Pick<Caller, "request">,
+    request: Request,
     permission: Permission,
     what: string,
   ): Refusal | undefined => {
@@ -47,11 +41,11 @@ export function createGuard(forward: GuardSettings): Guard {
     };
   };
   return {
-    reasonAgainstPage: (caller) => reasonAgainstOrigin(caller, "open", THE_NODE),
-    async reasonAgainst(caller, { operation: { name }, permission, reason }, what = THE_NODE) {
-      const foreign = reasonAgainstOrigin(caller, permission, what);
+    reasonAgainstPage: (request) => reasonAgainstOrigin(request, "open", THE_NODE),
+    async reasonAgainst({ request, query }, { operation, permission, reason }, what = THE_NODE) {
+      const foreign = reasonAgainstOrigin(request, permission, what);
       if (foreign || permission === "open") return foreign;
-      const { request, query } = caller;
+      const { name } = operation;
       if (permission === "refused") {
         return {
           ...{ status: 403, code: CODES.notAllowed, setting: "forward" },
@@ -102,7 +96,9 @@ const FORM = /^[A-Za-z0-9._~+/-]{32,}=*$/;
 /** A token, or why there is none: a line for the operator. */
 export type Token = { readonly token: string } | { readonly reason: string };
 
-export async function readToken({ token_file, token_env }: TokenPlace): Promise<Token> {
+export async function readToken(
+  { token_file, token_env }: Pick<ResolvedForward, "token_file" | "token_env">,
+): Promise<Token> {
   const place = token_file === undefined ? { token_env } : { token_file };
   const { key, name } = settingOf(place);
   if (key === "") return { reason: "there is no token; set token_file or token_env" };

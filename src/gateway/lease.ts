@@ -39,45 +39,34 @@ export interface LeaseOptions extends Pick<ResolvedForward, "timeout" | "limit" 
   readonly credentials: (operation: NodeOperation) => Promise<Credentials>;
 }
 
-export interface Leases {
-  /** @param gone is aborted when the client leaves */
-  open(gone: Signal): Lease;
-  readonly waiting: number;
-  /** Sends away who waits, and breaks off what still runs after some seconds; at once where nobody waits for it. */
-  close(): void;
-}
-
+/** How long calls go on when the service ends, in milliseconds. */
 const GRACE_MS = 4000;
 
-interface Pool {
+/** Gives leases, which share slots and bytes. */
+export class Leases {
   readonly options: LeaseOptions;
   readonly slots: Semaphore;
-  readonly budget: Budget;
-  readonly underWay: Set<Lease>;
+  readonly budget: Budget = createBudget();
+  readonly underWay: Set<Lease> = new Set();
   closing: ReturnType<typeof setTimeout> | undefined;
-}
 
-export function createLeases(options: LeaseOptions): Leases {
-  const slots = createSemaphore(options.concurrency);
-  const pool: Pool = {
-    ...{ options, slots, budget: createBudget(), underWay: new Set(), closing: undefined },
-  };
-  const { underWay } = pool;
-  return {
-    open: (gone) => new Lease(pool, gone),
-    get waiting() {
-      return slots.waiting;
-    },
-    close() {
-      slots.close();
-      for (const lease of [...underWay]) if (lease.isLeft) lease.breakOff();
-      if (underWay.size === 0) return;
-      pool.closing ??= setTimeout(
-        () => [...underWay].forEach((lease) => lease.breakOff()),
-        GRACE_MS,
-      );
-    },
-  };
+  constructor(options: LeaseOptions) {
+    this.options = options;
+    this.slots = createSemaphore(options.concurrency);
+  }
+
+  /** @param gone is aborted when the client leaves */
+  open(gone: Signal): Lease {
+    return new Lease(this, gone);
+  }
+
+  /** Sends away who waits, and breaks off what still runs after some seconds; at once where nobody waits for it. */
+  close(): void {
+    this.slots.close();
+    const [all, breakOff] = [this.underWay, (lease: Lease) => lease.breakOff()];
+    [...all].filter(({ isLeft }) => isLeft).forEach(breakOff);
+    if (all.size > 0) this.closing ??= setTimeout(() => [...all].forEach(breakOff), GRACE_MS);
+  }
 }
 
 /**
@@ -85,7 +74,7 @@ export function createLeases(options: LeaseOptions): Leases {
  * opens it disposes of it.
  */
 export class Lease {
-  readonly #pool: Pool;
+  readonly #pool: Leases;
   readonly #gone: Signal;
   /** The room of the call's own body, and that of the responses. */
   readonly #body: Room;
@@ -106,7 +95,7 @@ export class Lease {
   #isFree = false;
   #hasEnded = false;
 
-  constructor(pool: Pool, gone: Signal) {
+  constructor(pool: Leases, gone: Signal) {
     this.#pool = pool;
     this.#gone = gone;
     this.#body = pool.budget.room();

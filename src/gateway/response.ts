@@ -91,9 +91,8 @@ export function busyNode(
   };
 }
 
-export type WhyNot = "off" | "unknown";
-
-const NOT_FORWARDED: Readonly<Record<WhyNot, Refusal>> = {
+/** Where no call is forwarded. */
+export const NOT_FORWARDED: Readonly<Record<"off" | "unknown", Refusal>> = {
   off: {
     ...{ status: 403, code: CODES.notAllowed },
     message: HAS_SOCKETS
@@ -107,10 +106,6 @@ const NOT_FORWARDED: Readonly<Record<WhyNot, Refusal>> = {
     message: "What can be called is not known yet; /v1/info says how the node is",
   },
 };
-
-export const refuseCall = (why: WhyNot): Response => refuse(NOT_FORWARDED[why]);
-
-export const refuseRpc = (why: WhyNot): Response => refuseBody(NOT_FORWARDED[why]);
 
 /** The status in the log where nobody waits for a response any longer, as nginx has it. */
 export const STATUS_GONE = 499;
