@@ -14,7 +14,11 @@ import type { Call } from "./gateway/call.ts";
 import { hasTokenInQuery, isAllowedCaller, TOKEN_IN_QUERY } from "./gateway/guard.ts";
 import { CALL_METHODS } from "./gateway/policy.ts";
 import { type MakeResponse, NOT_FORWARDED, refuse, refuseBody } from "./gateway/response.ts";
-import { createOperations, type OperationMatch } from "./host-operations/call-operation.ts";
+import {
+  createOperations,
+  hasOperationAt,
+  type OperationMatch,
+} from "./host-operations/call-operation.ts";
 import {
   type CommonHeaders,
   type CorsPolicy,
@@ -252,7 +256,7 @@ export function createApp(checked: CheckedOptions): App {
     const origins = options.cors === "*" ? [] : options.cors;
     const policy = createCorsPolicy(origins, "same-origin");
     const addGuarded = (path: string, handle: Handler) => {
-      if (options.operations.some((operation) => operation.path === path)) {
+      if (hasOperationAt(options.operations, path)) {
         const message = `an operation of the host takes the place of ${path}`;
         return log(message, { code: "description", level: "warn" });
       }

@@ -56,6 +56,10 @@ export function createOperations(
   };
 }
 
+/** Tells whether an operation of the host, of whatever method, is at a path. */
+export const hasOperationAt = (operations: readonly Operation[], path: string): boolean =>
+  operations.some((operation) => parsePathTemplate(operation.path).match(path));
+
 /** Sorts paths with fewer names first (OpenAPI 3.1, "Paths Object"), then paths with longer literals. */
 function bySpecificity(a: Operation, b: Operation): number {
   const names = ({ path }: Operation) => path.split("{").length;

@@ -53,7 +53,7 @@ interface LoggedEvent {
 
 interface Listener {
   readonly names: ReadonlySet<string>;
-  readonly address: string | undefined;
+  readonly client: string | undefined;
   sent: number;
   isWaiting: boolean;
   readonly controller: ReadableStreamDefaultController<Bytes>;
@@ -133,8 +133,9 @@ export class EventStream<Name extends string> {
     if (this.#hasEnded || this.#listeners.size >= listeners) {
       return problem(503, "Too many listeners", RETRY_AFTER);
     }
-    const ofAddress = [...this.#listeners].filter((each) => each.address === address);
-    if (address !== undefined && ofAddress.length >= perAddress) {
+    const client = address && clientAt(address);
+    const ofClient = [...this.#listeners].filter((each) => each.client === client);
+    if (client !== undefined && ofClient.length >= perAddress) {
       return problem(503, "Too many listeners of this address", RETRY_AFTER);
     }
     const from = this.#positionOf(request.headers.get("last-event-id"));
@@ -142,10 +143,8 @@ export class EventStream<Name extends string> {
     const stream = new ReadableStream<Bytes>({
       start: (controller) => {
         listener = {
-          ...{ address, controller, isWaiting: false, sent: from ?? this.#last },
-          names: new Set<string>(
-            asked.length > 0 ? [...asked, "snapshot"] : [...names, "snapshot"],
-          ),
+          ...{ client, controller, isWaiting: false, sent: from ?? this.#last },
+          names: new Set([...asked.length > 0 ? asked : names, "snapshot"]),
         };
         controller.enqueue(encoder.encode(`retry: ${2000 + Math.floor(Math.random() * 3000)}\n\n`));
         if (from === undefined) this.#enqueue(listener, this.#whole());
@@ -254,6 +253,16 @@ export class EventStream<Name extends string> {
 
 const lengthOf = (events: readonly LoggedEvent[]): number =>
   events.reduce((sum, { bytes }) => sum + bytes.byteLength, 0);
+
+/** Names the client at an address: one with IPv6 has all of a /64. */
+function clientAt(address: string): string {
+  const [, mapped] = /^::ffff:(\d+(?:\.\d+){3})$/i.exec(address) ?? [];
+  if (mapped !== undefined || !address.includes(":")) return mapped ?? address;
+  const [start = [], end] = address.split("::")
+    .map((part) => part.split(":").filter(Boolean).map((group) => parseInt(group, 16)));
+  const left = end ? Array(Math.max(0, 8 - start.length - end.length)).fill(0) : [];
+  return [...start, ...left, ...end ?? []].slice(0, 4).join(":");
+}
 
 /** Makes 64 random bits: nobody can guess a position of another run. */
 function randomPrefix(): string {

@@ -15,6 +15,7 @@ import { renderParts } from "../explorer/render-content.ts";
 import { createNameWatch } from "../gateway/lint-settings.ts";
 import { VERSION } from "../generated/build-info.js";
 import { lazy, type Resource } from "../lazy.ts";
+import { hasOperationAt } from "../host-operations/call-operation.ts";
 import { describeOperation } from "../host-operations/describe-operation.ts";
 import { prepareOwn } from "../openapi/serve.ts";
 import type { ResolvedOptions } from "../options.ts";
@@ -105,8 +106,9 @@ export async function openDescription(
 
 function omittedPaths({ info, operations }: ResolvedOptions): string[] {
   const isOff = typeof info === "object" && info.history === "off";
-  const replaced = operations.map(({ path }) => path).filter((path) => LIVE_PATHS.includes(path));
-  return [...new Set([...replaced, ...isOff ? [HISTORY_PATH] : []])];
+  return LIVE_PATHS.filter((path) =>
+    hasOperationAt(operations, path) || (isOff && path === HISTORY_PATH)
+  );
 }
 
 function createTellNames({ forward, log }: ResolvedOptions) {
