@@ -101,9 +101,12 @@ export function createQuery(context: QueryContext): Query {
     }
     for (const batch of batches.values()) {
       const outcomes = callEndpoint(batch, signal);
-      batch.forEach(([name], i) =>
-        responses.set(name, outcomes.then((all) => responseOf(all[i]!)))
-      );
+      const responseAt = async (at: number) => {
+        const outcome = (await outcomes)[at]!;
+        if (outcome.status === "rejected") throw outcome.reason;
+        return outcome.value;
+      };
+      batch.forEach(([name], at) => responses.set(name, responseAt(at)));
     }
 
     const ask = async ({ source, timeout }: PlannedSource): Promise<SourceResponse> => {
@@ -183,11 +186,6 @@ function readHostResponse(said: unknown): SourceResponse {
   }
   const response = readResponse(formatJson(value));
   return { value: response.value, omitted: [...odd, ...response.omitted] };
-}
-
-function responseOf(outcome: { answer: SourceResponse } | { error: SourceError }): SourceResponse {
-  if ("error" in outcome) throw outcome.error;
-  return outcome.answer;
 }
 
 /** Names the type of a value, without what is in it. */

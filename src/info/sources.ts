@@ -67,32 +67,22 @@ export function urlOfLink(link: string, nodeUrl: string): string {
   return target;
 }
 
-/** The outcome of a call. */
-type CallOutcome = { answer: SourceResponse } | { error: SourceError };
-
 /** Calls methods of one URL; remembers whether it takes batches. */
 type Endpoint = (
   calls: readonly JsonRpcSource[],
   limits: RequestLimits,
   access: NodeAccess,
-) => Promise<CallOutcome[]>;
+) => Promise<PromiseSettledResult<SourceResponse>[]>;
 
 /** Makes an endpoint: calls go in one batch where the node takes one, singly where not. */
 export function createEndpoint(url: string): Endpoint {
   let takesBatches = true;
-
-  const callOne = async (call: JsonRpcSource, limits: RequestLimits, access: NodeAccess) => {
-    try {
-      return outcomeOf(call, await callMethod(url, call, limits, access));
-    } catch (error) {
-      return failed(error);
-    }
-  };
-
   return async (calls, limits, access) => {
-    if (calls.length <= 1 || !takesBatches) {
-      return await Promise.all(calls.map((call) => callOne(call, limits, access)));
-    }
+    const callSingly = () =>
+      Promise.allSettled(
+        calls.map(async (call) => resultOf(call, await callMethod(url, call, limits, access))),
+      );
+    if (calls.length <= 1 || !takesBatches) return await callSingly();
     try {
       const batch = await postCalls(url, `[${calls.map(textOfCall).join(",")}]`, limits, access);
       const responses = new Map(
@@ -100,16 +90,17 @@ export function createEndpoint(url: string): Endpoint {
       );
       const answered = calls.map((_, id) => responses.get(String(id)));
       if (Array.isArray(batch) && answered.some((response) => response !== undefined)) {
-        return calls.map((call, id) => outcomeOf(call, answered[id] ?? {}));
+        const read = calls.map(async (call, id) => await resultOf(call, answered[id] ?? {}));
+        return await Promise.allSettled(read);
       }
-    } catch (error) {
+    } catch (reason) {
       // Only a response can mean that the node takes no batches.
-      const isRefusal = error instanceof SourceError && error.code === "bad_answer";
-      if (!isRefusal) return calls.map(() => failed(error));
+      const isRefusal = reason instanceof SourceError && reason.code === "bad_answer";
+      if (!isRefusal) return calls.map(() => ({ status: "rejected", reason }));
     }
-    const outcomes = await Promise.all(calls.map((call) => callOne(call, limits, access)));
+    const outcomes = await callSingly();
     // A node that is starting refuses single calls as well.
-    takesBatches = !outcomes.some((outcome) => "answer" in outcome);
+    takesBatches = !outcomes.some(({ status }) => status === "fulfilled");
     return outcomes;
   };
 }
@@ -150,16 +141,18 @@ async function postCalls(
   return response;
 }
 
-function outcomeOf({ keep_errors: keepErrors }: JsonRpcSource, response: RpcResponse): CallOutcome {
-  const { result, error } = response;
+function resultOf(
+  { keep_errors: keepErrors }: JsonRpcSource,
+  { result, error }: RpcResponse,
+): SourceResponse {
   if (error !== undefined) {
     const failure = failureOfRpc(error);
-    const isKept = keepErrors && !failure.isAbsent;
-    return isKept ? { answer: readResponse(`{"error":${error}}`) } : { error: failure };
+    if (!keepErrors || failure.isAbsent) throw failure;
+    return readResponse(`{"error":${error}}`);
   }
-  if (result === undefined) return { error: noResult() };
+  if (result === undefined) throw noResult();
   const { value, omitted } = readResponse(result);
-  return { answer: { value: keepErrors ? { result: value } : value, omitted } };
+  return { value: keepErrors ? { result: value } : value, omitted };
 }
 
 /** Makes the failure of a response that has neither a result nor an error. */
@@ -185,11 +178,6 @@ export function failureOfRpc(json: string): SourceError {
     isAbsent: number === NO_METHOD || NO_METHOD_WORDS.test(said),
     isQuoting: true,
   });
-}
-
-function failed(error: unknown): CallOutcome {
-  if (error instanceof SourceError) return { error };
-  throw error;
 }
 
 /**
