@@ -20,7 +20,6 @@ import {
   type OperationMatch,
 } from "./host-operations/call-operation.ts";
 import {
-  type CommonHeaders,
   type CorsPolicy,
   createCorsPolicy,
   finish,
@@ -103,14 +102,12 @@ interface Routing {
   readonly url: string;
   /** The path of the route that fits, which the router writes; `*` before there is one. */
   route: string;
-  /** The router hands this to the handlers. */
   readonly proxy: Request;
   readonly target: RequestTarget | undefined;
   /** The path without a prefix. */
   readonly path: string;
   /** The host's own arguments after the request. */
   readonly context: readonly unknown[];
-  /** Set where the router matched another route. */
   named?: Named | undefined;
   /**
    * True once the handler has put the common headers in, so that `finish` is skipped: it would make `Headers` of the
@@ -142,15 +139,6 @@ export function createApp(checked: CheckedOptions): App {
     return problem(500, FAILED);
   };
 
-  const complete = (response: Response, common: CommonHeaders, request: Request): Response => {
-    try {
-      return finish(response, common, request);
-    } catch (error) {
-      // What is thrown in `finally` would skip the rest of it.
-      return finish(fail(error, request), common, request);
-    }
-  };
-
   const router = Router<Request, [Routing]>({
     before: [
       (request, { target, path }) => {
@@ -166,9 +154,7 @@ export function createApp(checked: CheckedOptions): App {
     finally: [
       (response: Response, request, routing) => {
         const { template, policy } = namedOf(routing);
-        const finished = routing.isFinished
-          ? response
-          : complete(response, policy(request), request);
+        const finished = routing.isFinished ? response : finish(response, policy(request), request);
         meters?.responses.add(template, finished.status);
         return finished;
       },
@@ -281,7 +267,6 @@ export function createApp(checked: CheckedOptions): App {
     }
   }
 
-  /** Without those of a host's operations. */
   const ownRoutes = [...router.routes];
   const findOperations = createOperations(
     options.operations,
@@ -395,7 +380,6 @@ export function createApp(checked: CheckedOptions): App {
   };
 }
 
-/** Tells a client of an error, and nothing of the inside. */
 const FAILED = "Internal error; the log of the service says why";
 
 const ALLOW_ORIGIN = "access-control-allow-origin";

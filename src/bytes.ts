@@ -36,7 +36,6 @@ export function joinBytes(parts: readonly Uint8Array[]): Bytes {
 /** Collects bytes that come in parts of any length: short ones are copied together, so that each costs its size alone. */
 export interface Collector {
   push(part: Bytes): void;
-  /** Gives what has come since the last time. */
   take(): Bytes[];
 }
 
@@ -97,7 +96,6 @@ export function* partsOf(content: string | Bytes): Generator<Bytes> {
   }
 }
 
-/** Counts the bytes of a text in UTF-8. */
 export function byteLengthOf(text: string): number {
   let length = 0;
   for (const { byteLength } of partsOf(text)) length += byteLength;

@@ -41,7 +41,6 @@ export interface FoundFile {
 export interface Bounds {
   readonly limit: number;
   readonly timeout: number;
-  /** Kills a program early. */
   readonly signal?: AbortSignal;
 }
 
@@ -67,7 +66,6 @@ export async function compress(
   return joinBytes(encoded);
 }
 
-/** An environment variable; `undefined` if the runtime has none or denies access. */
 export function readVariable(name: string): string | undefined {
   try {
     return globalThis.process?.env[name];
@@ -213,7 +211,6 @@ export interface Thread {
 
 export interface ThreadEvents {
   onMessage(message: unknown): void;
-  /** It has failed, or has ended before it was told to. */
   onFailure(reason: string): void;
 }
 
@@ -249,7 +246,6 @@ export async function startThread(
   }
 }
 
-/** The thread that has started this one. */
 export function parentThread(): {
   send: Thread["send"];
   receive(listen: ThreadEvents["onMessage"]): void;

@@ -57,7 +57,6 @@ export function printableJson(text: string): string {
 const escapeOf = (character: string) =>
   `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
-/** A value as JSON on one line, for a message. */
 export function quote(value: unknown): string {
   const text = typeof value === "bigint" ? String(value) : JSON.stringify(value);
   return String(text).replaceAll(UNPRINTABLE, escapeOf);

@@ -62,7 +62,6 @@ export class LightSignal implements Signal {
   }
 }
 
-/** A signal that is aborted with another. */
 export function following(signal: Signal): LightSignal {
   const own = new LightSignal();
   const follow = () => own.abort(signal.reason);

@@ -72,7 +72,6 @@ const CHECK_DESCRIPTORS_MS = 500, DESCRIPTORS_MIN = 16;
 
 /** Stops listening while descriptors have run out: Bun 1.4 would spin (oven-sh/bun#32705). Returns what closes. */
 function keepListening(first: BunServer, listen: () => BunServer): () => Promise<void> {
-  /** Those that listen, or have requests under way. */
   const servers = new Set([first]);
   let current: BunServer | undefined = first;
   // Resolves when the last response has been sent.
@@ -112,7 +111,6 @@ function hasDescriptors(count: number): boolean {
   }
 }
 
-/** Lets the app respond to a request; never rejects. */
 async function respond(
   app: Servable,
   callbacks: Callbacks,

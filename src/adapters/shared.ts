@@ -71,7 +71,6 @@ export const TIMEOUTS = {
   content: 10_000,
   /** Without a byte sent or received; `node:http` waits twice that for a client that does not read. */
   silence: 13_000,
-  /** The interval at which `head` is checked. */
   check: 2_000,
   /**
    * From the call of `close` of any adapter to the end of the last response. The service itself waits a second less for what
@@ -102,7 +101,6 @@ const RULES: Readonly<
   onError: { isValid: (value) => typeof value === "function", expected: "a function" },
 };
 
-/** Checks the options of a server, and gives the defaults of its address. */
 export function checkServeOptions(options: ServeOptions): Address {
   const names = Object.keys(RULES);
   const mistakes: string[] = [];
@@ -165,7 +163,6 @@ export function report(error: unknown, app: Servable, { onError }: Callbacks): v
   void notify(onError ?? log ?? console.error, error);
 }
 
-/** Calls one of {@linkcode Callbacks}; ignores what it throws or rejects with. */
 async function notify<T>(callback: (value: T) => unknown, value: T): Promise<void> {
   try {
     await callback(value);

@@ -38,7 +38,6 @@ const TOKEN = {
 
 export interface DescribedCalls {
   readonly document: Json;
-  /** The operations that calls look up; none if no calls are forwarded. */
   readonly operations: readonly NodeOperation[];
 }
 
@@ -95,11 +94,9 @@ export interface CallNote {
   readonly right: Permission;
   /** A sentence for people; empty where anybody may call. */
   readonly sentence: string;
-  /** The description of the operation itself. */
   readonly description: string;
 }
 
-/** Reads the note on calls of an operation; `undefined` if there is none. */
 export function callNoteOf(operation: Json): CallNote | undefined {
   const right = operation[CALL_MARK];
   const description = textOf(operation.description) ?? "";

@@ -41,7 +41,6 @@ import {
   responseHeaders,
 } from "./response.ts";
 
-/** Bytes of a response that are read before its status is sent. */
 const COLLECTED_MAX = 1024 * 1024;
 
 /** Headers of the client that an operation may not name: of the connection, of the caller, and secrets. */

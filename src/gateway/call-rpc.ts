@@ -251,7 +251,6 @@ async function paramsOf(
 const CALLS_MAX = 100;
 
 interface RawCall {
-  /** As JSON; `undefined` of a notification, which gets no response. */
   readonly id: string | undefined;
   readonly method: string;
   readonly params: string;
@@ -273,7 +272,6 @@ const fault = (code: number, message: string, id = "null"): RpcFault => ({ id, c
 
 const isFault = (call: object): call is RpcFault => "code" in call;
 
-/** The members of a call that are read; others are ignored. */
 const MEMBERS: ReadonlySet<string> = new Set(["jsonrpc", "id", "method", "params"]);
 
 function readRpcBody(text: string): RpcBody {
@@ -315,7 +313,6 @@ function readCall(text: string, { members }: Part): RawCall | RpcFault {
   return { id, method, params, isJsonRpc1 };
 }
 
-/** Reads parameters that stand alone: a list or an object, as JSON. */
 function readParams(text: string): string | RpcFault {
   try {
     return listOrObject(text, readParts(text, { levels: 0 }, DEPTH_MAX));
@@ -332,7 +329,6 @@ function listOrObject(text: string, params: Part | undefined): string | RpcFault
   return fault(CODES.wrongParams, "The parameters of a call are a list or an object");
 }
 
-/** @throws what is no error of JSON */
 function faultOf(error: unknown): RpcFault {
   if (!(error instanceof JsonSyntaxError)) throw error;
   return fault(CODES.noJson, `Invalid JSON: ${error.message}`);
@@ -393,7 +389,6 @@ function writeError({ code = String(CODES.internal), message, data }: RpcError):
   return `{"code":${code},"message":${JSON.stringify(message)}${more}}`;
 }
 
-/** Writes a response in the version of its call; its members are JSON. */
 function writeResponse(
   { id = "null", isJsonRpc1 = false }: Partial<Pick<RawCall, "id" | "isJsonRpc1">>,
   response: { readonly result: string } | { readonly error: string },

@@ -26,11 +26,9 @@ export interface Call {
   readonly makeResponse: MakeResponse;
 }
 
-/** Is aborted when the client leaves. */
 export const goneOf = ({ request }: Pick<Call, "request">): Signal =>
   request.gone ?? request.signal;
 
-/** All operations with their permissions, made once per description. */
 export interface CallTable {
   readonly paths: PathTable;
   readonly methods: ReadonlyMap<string, PolicyEntry>;

@@ -14,7 +14,6 @@ import { shorten } from "../untrusted-text.ts";
 import { holdsParts } from "./policy.ts";
 
 export interface WrongValue {
-  /** The names on the way to it, such as `["vin", "0", "txid"]`. */
   readonly path: readonly string[];
   readonly rule: string;
 }
@@ -289,7 +288,6 @@ function scalarOf(rule: ValueRule, text: string): unknown {
   return text;
 }
 
-/** All types that a value may have; `undefined` for any. */
 function typesOf({ types, anyOf, values }: ValueRule): readonly string[] | undefined {
   if (types) return types;
   if (anyOf) {

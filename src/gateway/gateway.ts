@@ -26,7 +26,6 @@ export interface Gateway {
   callMethod(call: Call): Promise<Response>;
   callRpc(call: Call): Promise<Response>;
   readonly waiting: number;
-  /** Sends away who waits, and breaks off what still runs after some seconds. */
   close(): void;
 }
 
@@ -34,7 +33,6 @@ type Form = (node: CalledNode, call: Call, lease: Lease) => Promise<Response>;
 
 export interface KnownKind {
   kinds(): Promise<Readonly<Record<string, Kind>>>;
-  /** The name of its kind; `undefined` while it is not known. */
   kind(): Promise<string | undefined>;
   find(): Promise<{ readonly kind: string } | undefined>;
   /** The path of its JSON-RPC below its URL. */
@@ -45,7 +43,6 @@ export interface GatewayOptions {
   readonly forward: ResolvedForward;
   readonly node: NodeSettings & { readonly url: string };
   readonly beside: KnownKind;
-  /** The operations of the description that is served now. */
   readonly operations: () => Promise<readonly NodeOperation[]>;
   /** Is told of each call that was made: never a path, a parameter or a body. */
   readonly onCall: (record: CallRecord) => void;

@@ -93,7 +93,6 @@ export function hasTokenInQuery(query: string): boolean {
 /** The form of a token (RFC 6750, section 2.1). */
 const FORM = /^[A-Za-z0-9._~+/-]{32,}=*$/;
 
-/** A token, or why there is none: a line for the operator. */
 export type Token = { readonly token: string } | { readonly reason: string };
 
 export async function readToken(
@@ -133,20 +132,9 @@ const OWN_HEADER = "x-nodeface";
  * browsers never without `Sec-Fetch-Site` (Fetch Metadata, section 3).
  */
 const BROWSER_HEADERS = [
-  "origin",
-  "referer",
-  "cookie",
-  "sec-fetch-site",
-  "sec-fetch-dest",
-  "sec-fetch-user",
-  "sec-fetch-storage-access",
-  "sec-ch-ua",
-  "sec-ch-ua-mobile",
-  "sec-ch-ua-platform",
-  "sec-gpc",
-  "sec-purpose",
-  "sec-websocket-key",
-  "sec-websocket-version",
+  ...["origin", "referer", "cookie", "sec-fetch-site", "sec-fetch-dest", "sec-fetch-user"],
+  ...["sec-fetch-storage-access", "sec-ch-ua", "sec-ch-ua-mobile", "sec-ch-ua-platform"],
+  ...["sec-gpc", "sec-purpose", "sec-websocket-key", "sec-websocket-version"],
 ];
 
 /**

@@ -25,7 +25,6 @@ import { UpstreamError } from "./response.ts";
 export interface UpstreamResponse {
   readonly status: number;
   readonly headers: Pick<Headers, "get">;
-  /** The first bytes, as they came. */
   readonly parts: readonly Bytes[];
   readonly isWhole: boolean;
   readonly size: number;
@@ -42,7 +41,6 @@ export interface LeaseOptions extends Pick<ResolvedForward, "timeout" | "limit" 
 /** How long calls go on when the service ends, in milliseconds. */
 const GRACE_MS = 4000;
 
-/** Gives leases, which share slots and bytes. */
 export class Leases {
   readonly options: LeaseOptions;
   readonly slots: Semaphore;
@@ -55,7 +53,6 @@ export class Leases {
     this.slots = createSemaphore(options.concurrency);
   }
 
-  /** @param gone is aborted when the client leaves */
   open(gone: Signal): Lease {
     return new Lease(this, gone);
   }
@@ -81,7 +78,6 @@ export class Lease {
   readonly #room: Room;
   /** Is aborted when nobody waits for the response: the client has left, or the time is over. None before `begin`. */
   #clientGone: LightSignal | undefined;
-  /** Is aborted when the node is not waited for either. */
   readonly #nodeStop = new LightSignal();
   #priority: Priority = "open";
   #isHeavy = false;
@@ -295,7 +291,6 @@ const tooLong = (limit: number) =>
     sizeText(limit)
   }; "forward.limit" sets how long it may be`;
 
-/** Says why a response is not read; `undefined` where it is. */
 function whyUnread(
   { status, headers }: NodeResponse,
   limit: number,

@@ -8,9 +8,8 @@ import type { Signal } from "../with-timeout.ts";
 
 const WAITING_MAX = 64;
 
-const WAIT_MAX = 5000;
+const WAIT_MAX_MS = 5000;
 
-/** There is no slot, and there will be none soon. */
 export class NoSlot extends Error {
   override name = "NoSlot";
 }
@@ -90,7 +89,7 @@ export function createSemaphore(count: number): Semaphore {
             reject(new NoSlot("no slot in time"));
           },
         };
-        const timer = setTimeout(waiting.fail, WAIT_MAX);
+        const timer = setTimeout(waiting.fail, WAIT_MAX_MS);
         signal.addEventListener("abort", waiting.fail);
         queue.add(waiting);
       });
@@ -126,7 +125,6 @@ export type Purpose = "body" | "response" | "token" | "write";
 export interface Room {
   /** Sets how many bytes the call holds; returns whether there is room, which for fewer than before there always is. */
   set(bytes: number, purpose: Purpose): boolean;
-  /** Gives all back, for good. May be called again. */
   end(): void;
 }
 

@@ -128,7 +128,6 @@ export function createNameWatch(
   };
 }
 
-/** Finds what is wrong with the settings whatever the operations are. */
 export async function lintSettings(
   settings: ResolvedForward,
   { hosts, url, listening }: ServiceFacts,

@@ -12,7 +12,6 @@ import type { PolicyEntry } from "./policy.ts";
 
 export interface PathMatch {
   readonly entry: PolicyEntry;
-  /** The decoded parameters, by name. */
   readonly parameters: ReadonlyMap<string, string>;
   /** The parameter that holds what none may hold, and the rule. */
   readonly fault?: { readonly name: string; readonly rule: string } | undefined;
@@ -37,12 +36,10 @@ const OPAQUE_SLASH = "\0";
 interface Compiled {
   readonly entry: PolicyEntry;
   readonly names: readonly string[];
-  /** The texts between names, decoded. */
   readonly literals: readonly string[];
   readonly multiSegment: ReadonlyMap<string, MultiSegment | undefined>;
   readonly rank: string;
   match(path: string): readonly string[] | undefined;
-  /** Matches a path as {@linkcode foldPath} returns it. */
   matchFolded(path: string): readonly string[] | undefined;
 }
 

@@ -49,11 +49,9 @@ const READS = "reads";
 
 export interface Allowed {
   readonly reads: boolean;
-  /** All but `reads`. */
   readonly names: readonly string[];
 }
 
-/** The settings with their defaults. */
 export interface ResolvedForward extends Pick<ForwardSettings, "token_file" | "token_env"> {
   readonly open: Allowed;
   readonly with_token: Allowed;
@@ -143,7 +141,6 @@ export type Permission = "open" | "token" | "refused";
 
 interface Decision {
   readonly permission: Permission;
-  /** A clause, such as "it is a read". */
   readonly reason: string;
 }
 
@@ -151,7 +148,6 @@ export interface PolicyEntry extends Decision {
   readonly operation: NodeOperation;
 }
 
-/** Decides of operations. */
 export function decide(
   operations: readonly NodeOperation[],
   forward: Pick<ResolvedForward, "open" | "with_token"> | undefined,

@@ -40,7 +40,6 @@ export interface Refusal {
   readonly status: Status;
   readonly code: number;
   readonly message: string;
-  /** The rest of the sentence, in problem details. */
   readonly more?: string;
   /** The setting that would change it, in errors of JSON-RPC. */
   readonly setting?: string;
@@ -91,7 +90,6 @@ export function busyNode(
   };
 }
 
-/** Where no call is forwarded. */
 export const NOT_FORWARDED: Readonly<Record<"off" | "unknown", Refusal>> = {
   off: {
     ...{ status: 403, code: CODES.notAllowed },
@@ -112,7 +110,6 @@ export const STATUS_GONE = 499;
 
 const BEFORE: ReadonlySet<string> = new Set(["connection_refused", "dns", "tls", "not_tls"]);
 
-/** The node gave no response that can be passed on. */
 export class UpstreamError extends Error {
   override name = "UpstreamError";
   readonly status: 502 | 503;
@@ -172,7 +169,6 @@ const DENIED_START =
 const TYPES =
   /^(?:application\/(?:[\w.-]+\+)?json|application\/(?:x-ndjson|ndjson|jsonl|cbor|octet-stream|protobuf|x-protobuf|msgpack|x-binary)|application\/vnd\.[\w.-]+\+(?:json|cbor|bcs)|text\/(?:plain|csv))$/;
 
-/** The headers of every forwarded response. */
 const COMMON = {
   "cache-control": "no-store",
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'; sandbox",

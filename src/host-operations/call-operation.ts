@@ -67,7 +67,6 @@ function bySpecificity(a: Operation, b: Operation): number {
   return names(a) - names(b) || literals(b) - literals(a);
 }
 
-/** Calls an operation; `texts` stand for the names of its path, percent-encoded. */
 async function callOperation(
   operation: Operation,
   cors: Cors,
@@ -98,7 +97,6 @@ async function callOperation(
   return new FastResponse(body, { status, statusText, headers: new Headers(headers) });
 }
 
-/** Returns what the handler returns or throws, where that is a `Response`. */
 async function callHandler(
   operation: Operation,
   request: Request,
@@ -118,7 +116,6 @@ async function callHandler(
   }
 }
 
-/** @throws {TypeError} if a value cannot be sent; it names the operation */
 function checkResponse(value: unknown, { method, path }: Operation, how: string): Response {
   const wrong = (what: string) => new TypeError(`${method} ${path} ${how} ${what}`);
   if (!isLikeResponse(value)) {

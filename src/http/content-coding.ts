@@ -19,7 +19,6 @@ export type EncodedContent = Encoded & { identity: Bytes };
 /** A content that is kept: a large one without `identity`, which is made of `gzip` for those who want it. */
 export interface KeptContent {
   readonly codings: Encoded;
-  /** The length of `identity`, in bytes. */
   readonly size: number;
 }
 

@@ -35,10 +35,8 @@ export interface EventStreamOptions<Name extends string> {
   readonly names: readonly Name[];
   /** The whole state, which comes first, and in place of events that are lost: the same object while it is the same. */
   readonly snapshot: () => object;
-  /** The most listeners, and the most of one address. */
   readonly listeners: number;
   readonly perAddress: number;
-  /** Is told when the first listener comes and when the last one leaves. */
   readonly onListeners: (count: number) => void;
 }
 
@@ -63,7 +61,6 @@ const encoder = new TextEncoder();
 
 const COMMENT = encoder.encode(":\n\n");
 
-/** The events of one subject, and who listens. */
 export class EventStream<Name extends string> {
   readonly #options: EventStreamOptions<Name>;
   /** Tells this log from that of another run. Workers have no random numbers before the first request. */
@@ -85,7 +82,6 @@ export class EventStream<Name extends string> {
     return this.#prefix ??= randomPrefix();
   }
 
-  /** The number of the last event that is not kept any more. */
   get #forgotten(): number {
     return this.#last - this.#events.length;
   }
@@ -193,7 +189,6 @@ export class EventStream<Name extends string> {
     this.#remove(listener);
   }
 
-  /** Sends the events that wait for a listener, if there are any. */
   #feed(listener: Listener): void {
     if (listener.sent < this.#forgotten) {
       listener.sent = this.#last;
@@ -216,7 +211,6 @@ export class EventStream<Name extends string> {
     return this.#after(sent).filter(({ name }) => names.has(name));
   }
 
-  /** The events that are kept of those after a number. */
   #after(number: number): readonly LoggedEvent[] {
     return this.#events.slice(Math.max(0, number - this.#forgotten));
   }

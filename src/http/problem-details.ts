@@ -26,7 +26,6 @@ export function problem(
   return problemWith(status, detail, {}, headers);
 }
 
-/** @param members further ones, each as JSON */
 export function problemWith(
   status: number,
   detail: string,

@@ -28,7 +28,6 @@ export type ReadChunks = (take: (part: Bytes) => boolean, stop: Signal) => Promi
 
 export interface RequestTarget {
   readonly pathname: string;
-  /** With `?`, or empty. */
   readonly search: string;
   /** The host name in lower case, without a port; `undefined` if the target is only a path. */
   readonly host: string | undefined;

@@ -64,7 +64,6 @@ export class NodeEvents {
     }
   }
 
-  /** Takes the validator of `/spec.json`, and tells where it is another. */
   describe(etag: string): void {
     const before = this.#etag;
     this.#etag = etag;

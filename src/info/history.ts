@@ -14,7 +14,6 @@ const SAMPLES_MAX = 240;
 
 const COLUMNS = ["height", "peers"] as const;
 
-/** A sample beside the info. */
 export interface Measured extends Instant {
   /** The time of the node's responses, in milliseconds; `undefined` where it gave none. */
   readonly took: number | undefined;

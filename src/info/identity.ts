@@ -31,7 +31,6 @@ interface IdentityOptions {
 export class Identity {
   readonly #options: IdentityOptions;
   #chain: Readonly<Record<string, string>> = {};
-  /** The times of the last changes, in milliseconds that only count up. */
   #changes: number[] = [];
   /** `undefined` where nothing is known that tells one node from another. */
   lastSeen: LastSeen | undefined;

@@ -81,7 +81,6 @@ const LINKS = {
   health: "health",
 };
 
-/** The most keys, and UTF-16 code units that their values take as JSON, all together. */
 const KEYS_MAX = 64, SIZE_MAX = 60 * 1024;
 
 /** Makes the info object, and says which keys were omitted, since there is too much of it. */
@@ -124,7 +123,6 @@ export function makeInfo(parts: Parts): { info: Info; omitted: ReadonlyMap<strin
 export interface Snapshot {
   readonly info: Info;
   readonly representation: Representation;
-  /** The health, with 200 and with 503. */
   readonly health: { readonly passing: Representation; readonly failing: Representation };
 }
 

@@ -16,7 +16,6 @@ export const LIMITS: Readonly<Record<"bytes" | "depth" | "string" | "digits", nu
   ...{ bytes: RESPONSE_MAX, depth: 32, string: 4096, digits: 40 },
 };
 
-/** A response within the limits. */
 export interface SourceResponse {
   readonly value: unknown;
   /** The members that were omitted, for the log: JSON Pointers with the reason, at most a few. */
@@ -107,7 +106,6 @@ function build(text: string): SourceResponse {
 
 type Member = { readonly value: unknown } | { readonly reason: string };
 
-/** Reads the current token, or says why it is omitted. */
 function read({ kind, depth, raw }: JsonScanner): Member {
   if (kind === "{" || kind === "[") {
     if (depth > LIMITS.depth) return { reason: REASONS.depth };

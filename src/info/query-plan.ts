@@ -11,7 +11,6 @@ import { type InfoSettings, milliseconds } from "./settings.ts";
 /** A function of a host's own that says what its node is: an object with any keys, of JSON values. */
 export type HostInfo = () => object | Promise<object>;
 
-/** A source as a plan has it. */
 export interface PlannedSource {
   readonly source: Source | { readonly call: HostInfo };
   /** The places in its response that anything is taken from. */
@@ -30,7 +29,6 @@ export interface PlannedSource {
 }
 
 export interface Plan {
-  /** The kind's name, for sentences; `undefined` where only the settings say what is asked. */
   readonly kind: string | undefined;
   readonly sources: ReadonlyMap<string, PlannedSource>;
   readonly fields: Readonly<Record<string, FieldOptions>>;
@@ -131,7 +129,6 @@ function placeholdersOf(sentence: string): Reference[] {
   return [...sentence.matchAll(/\{([^{}]+)\}/g)].map(([, reference]) => reference as Reference);
 }
 
-/** Finds the place of the link that a source follows, if it follows one. */
 export function linkOf(source: Source): Reference | undefined {
   return "get" in source && /^[\w-]+#/.test(source.get) ? source.get as Reference : undefined;
 }
@@ -146,7 +143,6 @@ function optionsOf(field: Field): FieldOptions {
 
 export const REFERENCE: RegExp = /^[\w-]+#(?:\/(?:[^~]|~[01])*)?$/;
 
-/** Takes a reference apart: the source's name and the pointer. */
 export function parseReference(reference: Reference): [source: string, pointer: string] {
   const hash = reference.indexOf("#");
   return [reference.slice(0, hash), reference.slice(hash + 1)];

@@ -40,14 +40,7 @@ export async function requestJson(
   throw failureOfStatus(status);
 }
 
-/**
- * Finds where a link leads on the node. A node behind a proxy names itself by its public host, so only the path and
- * the query are taken.
- *
- * @param link a URL with `http:` or `https:`, or a path that begins with `/`
- * @param nodeUrl the node's URL; no other origin is asked
- * @throws {SourceError} if the link is anything else, or reads differently once it is parsed
- */
+/** Finds where a link leads on the node; a proxy in front may have another host, so only the path and the query are taken. */
 export function urlOfLink(link: string, nodeUrl: string): string {
   const { origin } = new URL(nodeUrl);
   // Without credentials, and with nothing that a parser drops, moves or reads as a slash.
@@ -67,7 +60,6 @@ export function urlOfLink(link: string, nodeUrl: string): string {
   return target;
 }
 
-/** Calls methods of one URL; remembers whether it takes batches. */
 type Endpoint = (
   calls: readonly JsonRpcSource[],
   limits: RequestLimits,
@@ -155,18 +147,15 @@ function resultOf(
   return { value: keepErrors ? { result: value } : value, omitted };
 }
 
-/** Makes the failure of a response that has neither a result nor an error. */
 export const noResult = (): SourceError =>
   new SourceError("bad_answer", "sent no result in JSON-RPC", { isForeign: true });
 
-/** JSON-RPC's code for a method that is not there. */
 const NO_METHOD = -32601;
 
 /** Matches the words for it beside other codes: -32604 of Besu, -32004 of EIP-1474 (which is another thing on Solana). */
 const NO_METHOD_WORDS =
   /\bmethod\b.{0,80}\b(?:not (?:found|supported|enabled|available|implemented)|does not exist|unknown)|\bunknown method/i;
 
-/** @param json the error of a response */
 export function failureOfRpc(json: string): SourceError {
   const error = readResponse(json).value;
   const { code, message } = objectOf(error);
@@ -180,10 +169,7 @@ export function failureOfRpc(json: string): SourceError {
   });
 }
 
-/**
- * @param path absolute, relative to the working directory, or as `expandPath` knows it
- * @throws {SourceError}
- */
+/** The path is absolute, relative to the working directory, or begins with a folder that `isAnchored` knows. */
 export async function readFileSource(path: string, limits: RequestLimits): Promise<SourceResponse> {
   try {
     const bytes = await readFile(path, { limit: LIMITS.bytes, ...limits });
@@ -196,11 +182,7 @@ export async function readFileSource(path: string, limits: RequestLimits): Promi
   }
 }
 
-/**
- * Runs a program to its end; no shell reads its arguments.
- *
- * @throws {SourceError}
- */
+/** Runs a program to its end; no shell reads its arguments. */
 export async function runCommandSource(
   command: readonly string[],
   limits: RequestLimits,

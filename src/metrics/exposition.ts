@@ -106,7 +106,6 @@ export interface Sample {
   readonly value: number | bigint | Observed;
 }
 
-/** Samples by their metric; one without samples is left out. */
 export type Samples = Readonly<Partial<Record<MetricName, readonly Sample[]>>>;
 
 export const STATUS_CODES: readonly StatusCode[] = [
@@ -143,7 +142,6 @@ function measured(info: Info, now: number): Samples {
   };
 }
 
-/** One sample for each word: 1 for the one that holds. */
 const oneOf = (words: readonly string[], word: string | undefined): Sample[] =>
   words.map((each) => ({ labels: [each], value: Number(each === word) }));
 
@@ -152,7 +150,6 @@ function numbers(value: unknown): Sample[] {
   return number === undefined ? [] : [{ value: number }];
 }
 
-/** Reads a time in seconds since 1970. */
 function seconds(time: unknown): number[] {
   const milliseconds = typeof time === "string" ? Date.parse(time) : NaN;
   return Number.isNaN(milliseconds) ? [] : [milliseconds / 1000];

@@ -34,7 +34,6 @@ export class Counter {
     else this.#counts.set(first, new Map([[second, 1]]));
   }
 
-  /** Lists all series, in the order in which each was counted first. */
   series(): { labels: readonly [string, string | number]; value: number }[] {
     const all = [...this.#counts].flatMap(([first, row]) =>
       [...row].map(([second, value]) => ({ labels: [first, second] as const, value }))
@@ -77,10 +76,8 @@ export class Histogram {
 
 export class Meters {
   readonly responses: Counter = new Counter();
-  /** Requests to the node by source and result, and their times by source. */
   readonly queries: Counter = new Counter();
   readonly queryTimes: Histogram = new Histogram();
-  /** Forwarded calls by operation and status, and their times. */
   readonly calls: Counter = new Counter();
   readonly callTimes: Histogram = new Histogram();
 
@@ -90,7 +87,6 @@ export class Meters {
     this.queryTimes.observe(name, outcome.took / 1000);
   }
 
-  /** The changes of the node's chain or network. */
   identities = 0;
 
   countIdentity(): void {

@@ -13,7 +13,6 @@ import { type ResponseHead, ResponseReader } from "./http1-response.ts";
 export interface RequestContent {
   readonly method: string;
   readonly url: URL;
-  /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Bytes | undefined;
 }
@@ -97,7 +96,6 @@ export interface Connection {
   exchange(request: NodeRequest, free: () => void): Promise<NodeResponse>;
 }
 
-/** The server may have closed a kept connection before it saw the request. */
 export class StaleError extends Error {
   override name = "StaleError";
 }
@@ -110,9 +108,7 @@ const CHUNKS_MAX = 256;
 interface Exchange {
   readonly reader: ResponseReader;
   received: number;
-  /** Number of chunks in the last bytes. */
   chunks: number;
-  /** Reads on, unless enough waits. */
   resume(): void;
   fail(reason: unknown): void;
 }

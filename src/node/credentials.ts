@@ -22,9 +22,7 @@ import { readSecret, type Scheme, type SecretPlace, settingOf } from "./secrets.
 
 export interface Exchanged {
   readonly response: NodeResponse;
-  /** True if the request had a secret. */
   readonly isSecret: boolean;
-  /** The failure, if the node still refuses and nothing is left to try. */
   readonly refusal?: SourceError | undefined;
 }
 
@@ -40,7 +38,6 @@ export interface Credentials {
 export interface CredentialsOptions {
   readonly nodeUrl: string;
   readonly configured?: SecretPlace | undefined;
-  /** The kind of the node, if the operator names it. */
   readonly kind?: string | undefined;
   /** All kinds by name, which refusals are compared with. @default none: nothing that a kind leaves is tried */
   readonly kinds?: Readonly<Record<string, Kind>>;
@@ -65,7 +62,6 @@ export function createCredentials(options: CredentialsOptions): Credentials {
   // monerod has a nonce for each connection: requests side by side would take each other's.
   const isDigest = configured && settingOf(configured).scheme === "digest";
   const owners: object[] = [];
-  /** The file of a kind that was right last. */
   let cached: AuthFile | undefined;
 
   async function* withConfigured(place: SecretPlace, request: NodeRequest): Attempts {
@@ -174,7 +170,6 @@ type Authorize = (
   sent?: AuthHeaders,
 ) => AuthHeaders | undefined | Promise<AuthHeaders | undefined>;
 
-/** A nonce of a server, which is used for later requests as well. */
 interface DigestSession {
   readonly challenge: DigestChallenge;
   readonly cnonce: string;

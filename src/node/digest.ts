@@ -25,7 +25,6 @@ export interface DigestChallenge {
   readonly isSession: boolean;
   /** True if the server takes `qop=auth`; otherwise it takes none. */
   readonly hasQop: boolean;
-  /** True if only the nonce was wrong. */
   readonly isStale: boolean;
 }
 
@@ -33,15 +32,12 @@ export interface DigestCredentials {
   readonly user: string;
   readonly password: string;
   readonly method: string;
-  /** The target of the request: path and query. */
   readonly uri: string;
-  /** Uses of the nonce, this one included. */
   readonly count: number;
   /** The client's own nonce, the same for all uses of the server's. */
   readonly cnonce: string;
 }
 
-/** Finds the strongest challenge of a `WWW-Authenticate` that is supported. */
 export function findDigestChallenge(header: string): DigestChallenge | undefined {
   const challenges = parseChallenges(header)
     .filter(({ scheme }) => scheme === "digest")
@@ -58,16 +54,9 @@ function readChallenge(parameters: Readonly<Record<string, string>>): DigestChal
   if (algorithm !== "MD5" && algorithm !== "SHA-256") return undefined;
   const hasQop = qop !== undefined;
   if (hasQop && !/(^|[\s,])auth([\s,]|$)/i.test(qop)) return undefined;
-  return {
-    realm,
-    nonce,
-    opaque,
-    algorithm,
-    algorithmName,
-    isSession: session !== undefined,
-    hasQop,
-    isStale: stale?.toLowerCase() === "true",
-  };
+  const isStale = stale?.toLowerCase() === "true";
+  const isSession = session !== undefined;
+  return { realm, nonce, opaque, algorithm, algorithmName, isSession, hasQop, isStale };
 }
 
 export function writeDigest(challenge: DigestChallenge, credentials: DigestCredentials): string {

@@ -38,7 +38,6 @@ export interface FailureDetails {
   readonly isForeign?: boolean;
   /** Advice for the operator, for the log: it may name settings and paths. */
   readonly hint?: string | undefined;
-  /** The kind that the refusal shows. */
   readonly looksLike?: string | undefined;
   /** True if the message has words of the node. */
   readonly isQuoting?: boolean;
@@ -69,7 +68,6 @@ export class SourceError extends Error {
     this.isQuoting = details.isQuoting ?? false;
   }
 
-  /** True if the node responded. */
   get isAnswer(): boolean {
     return (WRONG_ANSWER as readonly string[]).includes(this.code);
   }

@@ -7,7 +7,6 @@
 import type { Bytes } from "../bytes.ts";
 
 export interface ResponseHead {
-  /** 200 to 599. */
   readonly status: number;
   readonly headers: Pick<Headers, "get">;
 }
@@ -20,7 +19,6 @@ export interface ResponseEvents {
   end(isKept: boolean): void;
 }
 
-/** The longest head, and the most bytes of chunk extensions and trailers. */
 const HEAD_MAX = 16_384;
 
 const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: [\t\x20-\x7e\x80-\xff]*)?$/;
@@ -52,7 +50,6 @@ export class ResponseReader {
   #fields: string[] = [];
   #left = 0;
   #isKept = false;
-  /** The start of a line whose end has not come. */
   #begun = "";
   /** The length of the head, or of the extensions and trailers so far. */
   #headLength = 0;
@@ -100,7 +97,6 @@ export class ResponseReader {
     }
   }
 
-  /** Says that no more will come; returns whether the response is whole. */
   close(): boolean {
     if (this.#state === "close") this.#end();
     return this.#state === "over";
@@ -183,7 +179,6 @@ export class ResponseReader {
     return at;
   }
 
-  /** Reads content; returns where it ends. */
   #readContent(bytes: Bytes, at: number): number {
     const left = bytes.byteLength - at;
     const length = this.#state === "close" ? left : Math.min(left, this.#left);

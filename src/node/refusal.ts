@@ -43,7 +43,6 @@ export interface Failure {
 
 const codeOf = ({ status }: Refusal) => status === 401 ? "unauthorized" : "forbidden";
 
-/** The failure where nothing is configured. */
 export function wanted(
   refusal: Refusal,
   name: string | undefined,
@@ -77,7 +76,6 @@ function lookedAt(failures: readonly Failure[]): string[] {
   return [`looked at ${name}${others}: ${telling.reason}`];
 }
 
-/** The failure where what is configured was sent. */
 export function refused(
   refusal: Refusal,
   place: SecretPlace,
@@ -98,14 +96,12 @@ export function refused(
   });
 }
 
-/** The failure where what is configured cannot be read. */
 export function unreadable({ status }: Refusal, place: SecretPlace, reason: string): SourceError {
   const hint = cannotRead(place, reason);
   const message = `wants credentials (${status}), and those of node.auth cannot be read`;
   return new SourceError("no_credentials", message, { number: status, hint });
 }
 
-/** A setting as a flow mapping of YAML. */
 function inFlow(setting: Readonly<Record<string, unknown>>): string {
   const members = Object.entries(setting).map(([key, value]) => {
     const text = String(value);
@@ -115,9 +111,7 @@ function inFlow(setting: Readonly<Record<string, unknown>>): string {
 }
 
 export interface Challenge {
-  /** In lower case, such as `basic` or `digest`. */
   readonly scheme: string;
-  /** Names are in lower case. */
   readonly parameters: Readonly<Record<string, string>>;
 }
 

@@ -119,7 +119,6 @@ function hintOfRedirect(location: string | null, from: string): string | undefin
 const WANTS_TLS =
   /HTTP request to an HTTPS server|plain HTTP request was sent to HTTPS port|speaking plain HTTP to an SSL-enabled/;
 
-/** Reads a content as UTF-8, as far as the limit. */
 async function decode(response: NodeResponse): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";

@@ -19,7 +19,6 @@ export type SecretPlace = AuthFile | AuthVariable;
 
 export type Scheme = "basic" | "bearer" | "digest" | "header";
 
-/** A secret, or a clause that says why there is none. */
 export type Secret = { readonly text: string } | { readonly reason: string };
 
 /** For one file: it holds a line of text. */

@@ -20,13 +20,11 @@ export interface Live {
   /** The events that were sent, to all listeners together. */
   readonly sent: number;
   isHeard(): boolean;
-  /** Takes what is known of the node, in order. */
   take(info: Info, measured?: Measured): void;
   open(request: Request, query: URLSearchParams): Promise<Response>;
   end(): void;
 }
 
-/** The parts of a service that are watched. */
 interface Watched {
   /** Asks the node if that is due. */
   readonly look: () => Promise<void>;

@@ -48,13 +48,18 @@ export async function openDescription(
   const operations = options.operations.map((operation) =>
     describeOperation(operation, documentOfHost.components)
   );
-  const makePage = createMakePage(options.page, icons);
+  const { title, view } = options.page;
+  const makePage = async ({ page, origins }: PageContent, notice?: string) =>
+    createPage(page, { origins, notice, title, view, icons: await icons.get() });
+  const hasNoHistory = typeof options.info === "object" && options.info.history === "off";
   const packed = await ownDescription(options.meters !== undefined).get();
   const { document, own, ...forms } = await prepareOwn(
     packed,
     operations,
     documentOfHost,
-    omittedPaths(options),
+    LIVE_PATHS.filter((path) =>
+      hasOperationAt(options.operations, path) || (hasNoHistory && path === HISTORY_PATH)
+    ),
   );
   const parts = lazy(() => renderParts(document));
   const alone = (notice?: string) => ({
@@ -69,7 +74,7 @@ export async function openDescription(
     const current = { ...alone(), operations: [] };
     return { current, ready: Promise.resolve(), refresh: () => Promise.resolve() };
   }
-  const tellNames = createTellNames(options);
+  const findNews = options.forward && createNameWatch(options.forward);
   const common = {
     prepare: createPrepare((message) => log(message, { code: "description", level: "warn" })),
     makePage: async (content: PageContent) => {
@@ -82,7 +87,9 @@ export async function openDescription(
     documentOfHost,
     report: (report: DescriptionReport) => {
       logReport(report, log);
-      tellNames(report);
+      for (const { level, message } of report.operations && findNews?.(report.operations) || []) {
+        log(message, { code: "description", level });
+      }
       options.onDescription(report);
     },
     base: url,
@@ -102,27 +109,4 @@ export async function openDescription(
   const live = keepFound({ ...found, ...common }, alone());
   await withTimeout(live.refresh().catch(onError), PATIENCE_FOUND, () => {});
   return live;
-}
-
-function omittedPaths({ info, operations }: ResolvedOptions): string[] {
-  const isOff = typeof info === "object" && info.history === "off";
-  return LIVE_PATHS.filter((path) =>
-    hasOperationAt(operations, path) || (isOff && path === HISTORY_PATH)
-  );
-}
-
-function createTellNames({ forward, log }: ResolvedOptions) {
-  const watch = forward && createNameWatch(forward);
-  return ({ operations }: DescriptionReport): void => {
-    if (!watch || !operations) return;
-    for (const { level, message } of watch(operations)) {
-      log(message, { code: "description", level });
-    }
-  };
-}
-
-function createMakePage({ title, view }: ResolvedOptions["page"], icons: Resource<Icons>) {
-  return async ({ page, origins }: PageContent, notice?: string) => {
-    return createPage(page, { origins, notice, title, view, icons: await icons.get() });
-  };
 }

@@ -21,7 +21,6 @@ import { createNodeBeside } from "./node-beside.ts";
 export interface Resources {
   /** `/v1/spec`, and what is below it. */
   readonly page: (name: DocumentName) => Resource<Representation>;
-  /** `/v1/info` */
   readonly info: Resource<Representation>;
   /** `/v1/health`, by the states that are answered with 200. */
   readonly health: (accepted: ReadonlySet<string>) => Resource<Representation>;
@@ -29,21 +28,14 @@ export interface Resources {
   readonly ready: Resource<Representation>;
   /** `/v1/metrics`; nothing where it is not switched on. */
   readonly metrics: Resource<Representation> | undefined;
-  /** `/spec.json` */
   readonly json: Resource<Representation>;
-  /** `/spec.yaml` */
   readonly yaml: Resource<Representation>;
-  /** `/v1/spec.json` and `/v1/spec.yaml` */
   readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
-  /** `/.well-known/api-catalog` */
   readonly catalog: Resource<Representation>;
-  /** `/favicon.ico` */
   readonly favicon: Resource<Representation>;
-  /** `/assets/…` */
   readonly assets: Resource<Assets>;
   /** `/v1/node` and `/v1/rpc`; nothing where calls are not forwarded. */
   readonly gateway: Gateway | undefined;
-  /** `/v1/events` and `/v1/history` */
   readonly live: Live;
   /** Tells whether it is known what can be called: the description was read, or there is none. */
   readonly isDescribed: () => Promise<boolean>;
@@ -56,10 +48,6 @@ export interface Resources {
   /** Ends what is under way. Nothing is asked and nothing is read again from then on. */
   close(): Promise<void>;
 }
-
-const READY = { type: "application/json", cache: "no-store", tag: "ok" };
-
-const NONE: readonly NodeOperation[] = [];
 
 export function createResources(options: ResolvedOptions): Resources {
   const { node, forward, description: place, onError, meters, log, logCalls } = options;
@@ -93,8 +81,9 @@ export function createResources(options: ResolvedOptions): Resources {
   const shown = (of: (shown: Shown<Resource<Page>>) => Resource<Representation>) => ({
     get: async () => await of((await description.get()).current).get(),
   });
+  const none: readonly NodeOperation[] = [];
   const isDescribed = async () => (await description.get()).current.operations !== undefined;
-  const callable = async () => (await description.get()).current.operations ?? NONE;
+  const callable = async () => (await description.get()).current.operations ?? none;
   const onCall = (call: CallRecord) => {
     meters?.countCall(call);
     if (!isLogged(call, logCalls)) return;
@@ -121,8 +110,16 @@ export function createResources(options: ResolvedOptions): Resources {
       return await represent(expose(samples), { type: MEDIA_TYPE, cache: "no-store", encoded: {} });
     },
   };
-  const ready = lazy(() => represent('{"status":"ok"}\n', READY));
-  const catalog = lazy(prepareCatalog);
+  const ready = lazy(() =>
+    represent('{"status":"ok"}\n', { type: "application/json", cache: "no-store", tag: "ok" })
+  );
+  const catalog = lazy(() =>
+    represent(JSON.stringify(CATALOG, null, 2) + "\n", {
+      type: 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
+      cache: "public, no-cache",
+      headers: { link: '<api-catalog>; rel="api-catalog"' },
+    })
+  );
   /** The last title of the page; the icon waits for no node. */
   let iconName = options.page.title ?? "";
   const favicon: Resource<Representation> = {
@@ -206,11 +203,3 @@ const CATALOG = {
     },
   ],
 };
-
-function prepareCatalog(): Promise<Representation> {
-  return represent(JSON.stringify(CATALOG, null, 2) + "\n", {
-    type: 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
-    cache: "public, no-cache",
-    headers: { link: '<api-catalog>; rel="api-catalog"' },
-  });
-}
