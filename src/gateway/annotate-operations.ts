@@ -9,6 +9,7 @@ import {
   isEqual,
   type Json,
   listOf,
+  mapMembers,
   objectOf,
   setMember,
   textOf,
@@ -153,11 +154,9 @@ const schemesOf = (security: unknown): string[] =>
   listOf(security).flatMap((requirement) => Object.keys(objectOf(requirement)));
 
 function mapItems(items: unknown, change: (item: Json, path: string) => Json): Json {
-  const mapped: Json = {};
-  for (const [path, value] of Object.entries(objectOf(items))) {
+  return mapMembers(objectOf(items), (value, path) => {
     const item = objectOf(value);
     const changed = change(item, path);
-    setMember(mapped, path, changed === item ? value : changed);
-  }
-  return mapped;
+    return changed === item ? value : changed;
+  });
 }

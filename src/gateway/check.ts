@@ -196,7 +196,7 @@ export function readQuery(
   place: "query" | "body" = "query",
 ): ReadParameters {
   const known = parameters.filter((parameter) => parameter.in === place);
-  if (known.length === 0 && query === "") return NONE;
+  if (known.length === 0 && query === "") return { given: [], wrong: [] };
   const byName = new Map(known.map((parameter) => [parameter.name, parameter]));
   const wrong: WrongParameter[] = [];
   const texts = new Map<string, string[]>();
@@ -223,7 +223,7 @@ export function readQuery(
       else texts.set(parameter!.name, [text!]);
     }
   }
-  return readTexts(known, texts, "query", wrong);
+  return readTexts(known, (name) => texts.get(name) ?? [], "query", wrong);
 }
 
 export function readNamed(
@@ -232,20 +232,12 @@ export function readNamed(
   textOf: (name: string) => string | null | undefined,
 ): ReadParameters {
   const known = parameters.filter((parameter) => parameter.in === place);
-  if (known.length === 0) return NONE;
-  const texts = new Map<string, string[]>();
-  for (const { name } of known) {
-    const text = textOf(name);
-    if (typeof text === "string") texts.set(name, [text]);
-  }
-  return readTexts(known, texts, place, []);
+  return readTexts(known, (name) => [textOf(name) ?? []].flat(), place, []);
 }
-
-const NONE: ReadParameters = { given: [], wrong: [] };
 
 function readTexts(
   parameters: readonly NodeParameter[],
-  texts: ReadonlyMap<string, readonly string[]>,
+  textsOf: (name: string) => readonly string[],
   place: string,
   before: readonly WrongParameter[],
 ): ReadParameters {
@@ -254,8 +246,8 @@ function readTexts(
   for (const parameter of parameters) {
     if (wrong.length === WRONG_MAX) break;
     const { name, isRequired, rule } = parameter;
-    const found = texts.get(name);
-    if (!found) {
+    const found = textsOf(name);
+    if (found.length === 0) {
       if (isRequired && !wrong.some((one) => one.name === name)) {
         wrong.push({ in: place, name, rule: "is required" });
       }

@@ -94,8 +94,8 @@ export class Lease {
   constructor(pool: Leases, gone: Signal) {
     this.#pool = pool;
     this.#gone = gone;
-    this.#body = pool.budget.room();
-    this.#room = pool.budget.room();
+    this.#body = pool.budget();
+    this.#room = pool.budget();
     this.#left = pool.options.limit;
   }
 

@@ -128,36 +128,33 @@ export interface Room {
   end(): void;
 }
 
-export interface Budget {
-  room(): Room;
-}
+/** Makes the room of one more call. */
+export type Budget = () => Room;
 
 /**
  * Creates a budget. A call that holds little finds room where one that holds much does not, so that a few long responses
  * do not shut out all others.
  */
-export function createBudget(most: number = BYTES_MAX): Budget {
+export function createBudget(): Budget {
   let taken = 0;
-  return {
-    room() {
-      let held = 0;
-      let hasEnded = false;
-      return {
-        set(bytes, purpose) {
-          const more = hasEnded ? 0 : bytes - held;
-          const share = Math.max(SHARES[purpose], bytes <= SMALL ? SHARE_OF_SMALL : 0);
-          if (more > 0 && taken + more > most * share) return false;
-          taken += more;
-          held += more;
-          return true;
-        },
-        end() {
-          hasEnded = true;
-          taken -= held;
-          held = 0;
-        },
-      };
-    },
+  return () => {
+    let held = 0;
+    let hasEnded = false;
+    return {
+      set(bytes, purpose) {
+        const more = hasEnded ? 0 : bytes - held;
+        const share = Math.max(SHARES[purpose], bytes <= SMALL ? SHARE_OF_SMALL : 0);
+        if (more > 0 && taken + more > BYTES_MAX * share) return false;
+        taken += more;
+        held += more;
+        return true;
+      },
+      end() {
+        hasEnded = true;
+        taken -= held;
+        held = 0;
+      },
+    };
   };
 }
 

@@ -155,16 +155,10 @@ function seconds(time: unknown): number[] {
   return Number.isNaN(milliseconds) ? [] : [milliseconds / 1000];
 }
 
-interface Moment {
-  readonly waiting: number | undefined;
-  readonly listeners: number;
-  readonly eventsSent: number;
-  readonly descriptionAge: number | undefined;
-}
-
+/** Reads what is counted; `gauges` are known elsewhere. */
 export function serviceSamples(
   meters: Meters,
-  { waiting, listeners, eventsSent, descriptionAge }: Moment,
+  gauges: Readonly<Partial<Record<MetricName, number | undefined>>>,
 ): Samples {
   return {
     nodeface_build_info: [{ labels: [VERSION, runtime()], value: 1 }],
@@ -173,12 +167,9 @@ export function serviceSamples(
     nodeface_node_query_duration_seconds: observed(meters.queryTimes),
     nodeface_calls_total: counted(meters.calls),
     nodeface_call_duration_seconds: observed(meters.callTimes),
-    nodeface_queue_length: known(waiting),
-    nodeface_event_listeners: known(listeners),
-    nodeface_events_sent_total: known(eventsSent),
     nodeface_node_identity_changes_total: known(meters.identities),
-    nodeface_description_age_seconds: known(descriptionAge),
     process_start_time_seconds: known(startOfProcess()),
+    ...Object.fromEntries(Object.entries(gauges).map(([name, value]) => [name, known(value)])),
   };
 }
 

@@ -97,14 +97,15 @@ export function createResources(options: ResolvedOptions): Resources {
   const metrics: Resource<Representation> | undefined = meters && {
     async get() {
       const shown = isAlone(node, options.info) ? undefined : (await beside.snapshot.get()).info;
-      const moment = {
-        waiting: gateway?.waiting,
-        ...{ listeners: live.listeners, eventsSent: live.sent },
-        descriptionAge: describedAt && (performance.now() - describedAt) / 1000,
+      const gauges = {
+        nodeface_queue_length: gateway?.waiting,
+        nodeface_event_listeners: live.listeners,
+        nodeface_events_sent_total: live.sent,
+        nodeface_description_age_seconds: describedAt && (performance.now() - describedAt) / 1000,
       };
       const samples = {
         ...shown && nodeSamples(shown, Date.now()),
-        ...serviceSamples(meters, moment),
+        ...serviceSamples(meters, gauges),
       };
       // Each text is another, as this request is counted: to encode it would cost more than it saves.
       return await represent(expose(samples), { type: MEDIA_TYPE, cache: "no-store", encoded: {} });
