@@ -323,7 +323,7 @@ export function createApp(checked: CheckedOptions): App {
       // Browsers remember all methods of the response, so that each has to be open to the same origins.
       const open = methods.filter((method) => found.get(method)!.policy === policy);
       const isAllOfOwn = policy === ownPolicy && open.length === methods.length;
-      if (policy(request).headers.some(([name]) => name === ALLOW_ORIGIN)) {
+      if (policy(request).headers.some(([name]) => name === "access-control-allow-origin")) {
         Object.assign(headers, preflightHeaders(isAllOfOwn ? allow : open.join(", ")));
       }
     }
@@ -381,8 +381,6 @@ export function createApp(checked: CheckedOptions): App {
 }
 
 const FAILED = "Internal error; the log of the service says why";
-
-const ALLOW_ORIGIN = "access-control-allow-origin";
 
 function isBesideNode({ node, description }: ResolvedOptions): boolean {
   if (node.url ?? node.kind) return true;

@@ -88,7 +88,10 @@ export async function callRpc(node: CalledNode, call: Call, lease: Lease): Promi
   const ready = checked.filter((one) => typeof one === "object");
   const responses: string[] = [];
   try {
-    await beginAll(ready, lease);
+    const isWithToken = ready.some(({ entry }) => entry.permission === "token");
+    const isHeavy = ready.some(({ entry, params }) => isHeavyCall(entry.operation, params));
+    if (ready.length > 0) await lease.begin(isWithToken ? "token" : "open", isHeavy);
+    // A batch goes on call by call: not all nodes take one, and if a connection breaks, only the call on it is in doubt.
     for (const one of checked) {
       const response = typeof one === "object" ? await sendOne(node, call, one, lease) : one;
       if (response !== undefined) responses.push(response);
@@ -132,14 +135,6 @@ async function checkCall(
   if (!wrong) return { id, params, isJsonRpc1, entry };
   const message = `${wrong.name || method} ${wrong.rule}`;
   return fail({ code: CODES.wrongParams, message }, { errors });
-}
-
-/** A batch goes on call by call: not all nodes take one, and if a connection breaks, only the call on it is in doubt. */
-async function beginAll(calls: readonly ReadyCall[], lease: Lease): Promise<void> {
-  if (calls.length === 0) return;
-  const isWithToken = calls.some(({ entry }) => entry.permission === "token");
-  const isHeavy = calls.some(({ entry, params }) => isHeavyCall(entry.operation, params));
-  await lease.begin(isWithToken ? "token" : "open", isHeavy);
 }
 
 /** Sends one call: gives its response as JSON, with the caller's id; nothing for a notification. */
@@ -264,17 +259,15 @@ interface RpcFault {
   readonly message: string;
 }
 
-type RpcBody =
-  | { readonly isBatch: boolean; readonly calls: readonly (RawCall | RpcFault)[] }
-  | RpcFault;
-
 const fault = (code: number, message: string, id = "null"): RpcFault => ({ id, code, message });
 
 const isFault = (call: object): call is RpcFault => "code" in call;
 
 const MEMBERS: ReadonlySet<string> = new Set(["jsonrpc", "id", "method", "params"]);
 
-function readRpcBody(text: string): RpcBody {
+function readRpcBody(
+  text: string,
+): { readonly isBatch: boolean; readonly calls: readonly (RawCall | RpcFault)[] } | RpcFault {
   const isBatch = /^\s*\[/.test(text);
   let root: Part;
   try {

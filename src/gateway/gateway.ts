@@ -16,7 +16,7 @@ import { type Call, type CalledNode, type CallTable, goneOf } from "./call.ts";
 import { callPath } from "./call-path.ts";
 import { callMethod, callRpc } from "./call-rpc.ts";
 import { createGuard } from "./guard.ts";
-import { type Lease, type LeaseOptions, Leases } from "./lease.ts";
+import { type LeaseOptions, Leases } from "./lease.ts";
 import { createPathTable } from "./match.ts";
 import { decide, type ResolvedForward } from "./policy.ts";
 import { refusalOf, STATUS_GONE } from "./response.ts";
@@ -28,8 +28,6 @@ export interface Gateway {
   readonly waiting: number;
   close(): void;
 }
-
-type Form = (node: CalledNode, call: Call, lease: Lease) => Promise<Response>;
 
 export interface KnownKind {
   kinds(): Promise<Readonly<Record<string, Kind>>>;
@@ -56,7 +54,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     client: createClient(options.node),
     credentials,
   });
-  const withLease = (form: Form) => async (call: Call): Promise<Response> => {
+  const withLease = (form: typeof callPath) => async (call: Call): Promise<Response> => {
     const lease = leases.open(goneOf(call));
     try {
       return await form(node, call, lease);
@@ -140,10 +138,9 @@ function createCallTable(
 ): CallTable {
   const entries = decide(operations, forward);
   const methods = new Map(
-    entries.filter(({ operation }) => operation.isMethod).map((entry) => {
-      const { path: methodName } = entry.operation;
-      return [methodName, entry];
-    }),
+    entries.filter(({ operation }) => operation.isMethod)
+      // The path of a method is its name.
+      .map((entry) => [entry.operation.path, entry]),
   );
   return { paths: createPathTable(entries), methods };
 }

@@ -69,7 +69,7 @@ export function createSemaphore(count: number): Semaphore {
     async take(priority, isHeavy, signal) {
       if (isClosed || signal.aborted) throw new NoSlot("closed");
       const queue = queues[priority];
-      const isNext = queue.size === 0 || [...queue].every((other) => other.isHeavy !== isHeavy);
+      const isNext = [...queue].every((other) => other.isHeavy !== isHeavy);
       if (isNext && isFree(priority, isHeavy)) return occupy(isHeavy);
       if (queue.size >= WAITING_MAX) throw new NoSlot("the queue is full");
       return await new Promise((resolve, reject) => {

@@ -17,8 +17,6 @@ export interface OperationMatch {
   call(request: Request, context: readonly unknown[]): Promise<Response>;
 }
 
-const NONE: ReadonlyMap<string, OperationMatch> = new Map();
-
 /** Compiles the operations of a host, and finds those that a path fits, by method. Throws where the service serves a path itself. */
 export function createOperations(
   operations: readonly Operation[],
@@ -38,7 +36,6 @@ export function createOperations(
     taken.add(key);
     return { operation, template, cors, policy: createCorsPolicy(cors) };
   });
-  if (table.length === 0) return () => NONE;
   return (path) => {
     const normal = normalizePath(path);
     const found = new Map<string, OperationMatch>();

@@ -71,7 +71,7 @@ export function makePlan(
   const names = [...pointers.keys()];
   const ofKind = names.filter((source) => kind && Object.hasOwn(kind.sources, source));
   const ofNode = (ofKind.length > 0 ? ofKind : names).filter((source) =>
-    goesToNode(sources[source]!)
+    ["jsonrpc", "get", "post"].some((key) => key in sources[source]!)
   );
   const judges = ofNode.length > 0 ? ofNode : names;
   const isSeldom = (source: string) => sources[source]!.ttl !== undefined;
@@ -119,22 +119,14 @@ function referencesOfHealth({ rules = [], target = [] }: KindHealth): readonly R
   return [
     ...rules.flatMap(({ when, reason }) => [
       ...Object.keys(when) as Reference[],
-      ...placeholdersOf(reason),
+      ...[...reason.matchAll(/\{([^{}]+)\}/g)].map(([, reference]) => reference as Reference),
     ]),
     ...typeof target === "string" ? [target] : target,
   ];
 }
 
-function placeholdersOf(sentence: string): Reference[] {
-  return [...sentence.matchAll(/\{([^{}]+)\}/g)].map(([, reference]) => reference as Reference);
-}
-
 export function linkOf(source: Source): Reference | undefined {
   return "get" in source && /^[\w-]+#/.test(source.get) ? source.get as Reference : undefined;
-}
-
-function goesToNode(source: Source): boolean {
-  return "jsonrpc" in source || "get" in source || "post" in source;
 }
 
 function optionsOf(field: Field): FieldOptions {

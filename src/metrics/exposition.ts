@@ -21,77 +21,63 @@ import {
   type Observed,
 } from "./meters.ts";
 
-export interface Metric {
-  readonly type: "gauge" | "counter" | "histogram";
-  readonly help: string;
-  readonly labels?: readonly string[];
-}
+/** The type, the sentence, and the names of the labels. */
+export type Metric = readonly [type: string, help: string, ...labels: readonly string[]];
 
 /** The metrics in the order in which they are written: the node's, then ours. */
 const TABLE = {
-  node_up: { type: "gauge", help: "1 if the node responds, 0 if not" },
-  node_status: {
-    type: "gauge",
-    help: "1 for the status of the node, 0 for the others",
-    labels: ["status"],
-  },
-  node_status_code: {
-    type: "gauge",
-    help: "1 for why the status is not ok, 0 for the others",
-    labels: ["code"],
-  },
-  node_info: {
-    type: "gauge",
-    help: "What the node is, always 1",
-    labels: ["software", "version", "network"],
-  },
-  node_height: { type: "gauge", help: "The number of the latest block" },
-  node_head_age_seconds: { type: "gauge", help: "How long ago the latest block was made" },
-  node_peers: { type: "gauge", help: "How many others the node is connected with" },
-  node_synced: { type: "gauge", help: "Whether the node has caught up with its network" },
-  node_sync_progress_ratio: { type: "gauge", help: "How much of the chain the node has" },
-  node_start_time_seconds: { type: "gauge", help: "When the node started, in seconds since 1970" },
-  nodeface_build_info: {
-    type: "gauge",
-    help: "The version of this service and its runtime, always 1",
-    labels: ["version", "runtime"],
-  },
-  nodeface_requests_total: {
-    type: "counter",
-    help: "Responses by the template of their path; other is what no path matches",
-    labels: ["route", "status"],
-  },
-  nodeface_node_queries_total: {
-    type: "counter",
-    help: "Questions to the node for its info by source; the result is ok, absent or a status code",
-    labels: ["source", "result"],
-  },
-  nodeface_node_query_duration_seconds: {
-    type: "histogram",
-    help: "How long questions to the node for its info took, by source",
-    labels: ["source"],
-  },
-  nodeface_calls_total: {
-    type: "counter",
-    help: "Calls that were forwarded to the node, by operation",
-    labels: ["operation", "status"],
-  },
-  nodeface_call_duration_seconds: { type: "histogram", help: "How long forwarded calls took" },
-  nodeface_queue_length: { type: "gauge", help: "Calls that wait for a place at the node" },
-  nodeface_event_listeners: { type: "gauge", help: "Open streams of events" },
-  nodeface_events_sent_total: { type: "counter", help: "Events that were sent, to all listeners" },
-  nodeface_node_identity_changes_total: {
-    type: "counter",
-    help: "How often another chain or network responded at the node's address",
-  },
-  nodeface_description_age_seconds: {
-    type: "gauge",
-    help: "How long ago the description of the node that is shown was read",
-  },
-  process_start_time_seconds: {
-    type: "gauge",
-    help: "When this program started, in seconds since 1970",
-  },
+  node_up: ["gauge", "1 if the node responds, 0 if not"],
+  node_status: ["gauge", "1 for the status of the node, 0 for the others", "status"],
+  node_status_code: ["gauge", "1 for why the status is not ok, 0 for the others", "code"],
+  node_info: ["gauge", "What the node is, always 1", "software", "version", "network"],
+  node_height: ["gauge", "The number of the latest block"],
+  node_head_age_seconds: ["gauge", "How long ago the latest block was made"],
+  node_peers: ["gauge", "How many others the node is connected with"],
+  node_synced: ["gauge", "Whether the node has caught up with its network"],
+  node_sync_progress_ratio: ["gauge", "How much of the chain the node has"],
+  node_start_time_seconds: ["gauge", "When the node started, in seconds since 1970"],
+  nodeface_build_info: [
+    "gauge",
+    "The version of this service and its runtime, always 1",
+    "version",
+    "runtime",
+  ],
+  nodeface_requests_total: [
+    "counter",
+    "Responses by the template of their path; other is what no path matches",
+    "route",
+    "status",
+  ],
+  nodeface_node_queries_total: [
+    "counter",
+    "Questions to the node for its info by source; the result is ok, absent or a status code",
+    "source",
+    "result",
+  ],
+  nodeface_node_query_duration_seconds: [
+    "histogram",
+    "How long questions to the node for its info took, by source",
+    "source",
+  ],
+  nodeface_calls_total: [
+    "counter",
+    "Calls that were forwarded to the node, by operation",
+    "operation",
+    "status",
+  ],
+  nodeface_call_duration_seconds: ["histogram", "How long forwarded calls took"],
+  nodeface_queue_length: ["gauge", "Calls that wait for a place at the node"],
+  nodeface_event_listeners: ["gauge", "Open streams of events"],
+  nodeface_events_sent_total: ["counter", "Events that were sent, to all listeners"],
+  nodeface_node_identity_changes_total: [
+    "counter",
+    "How often another chain or network responded at the node's address",
+  ],
+  nodeface_description_age_seconds: [
+    "gauge",
+    "How long ago the description of the node that is shown was read",
+  ],
+  process_start_time_seconds: ["gauge", "When this program started, in seconds since 1970"],
 } as const;
 
 type MetricName = keyof typeof TABLE;
@@ -197,7 +183,7 @@ export function expose(samples: Samples): string {
   return lines.map((line) => `${line}\n`).join("");
 }
 
-function linesOf(name: string, { type, help, labels = [] }: Metric, samples: readonly Sample[]) {
+function linesOf(name: string, [type, help, ...labels]: Metric, samples: readonly Sample[]) {
   if (samples.length === 0) return [];
   const head = [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
   return [...head, ...samples.flatMap((sample) => lineOf(name, labels, sample))];

@@ -39,7 +39,7 @@ monitoring("a pod has the probes that it names, by the port that is listened on"
 
 monitoring("its table has every metric as it is, in the same order", () => {
   const rows = [...page.matchAll(/^\| `(\w+)` +\| (\w+) +\| (.*?) +\| (.*?) +\|$/gm)];
-  const wanted = Object.entries<Metric>(METRICS).map(([name, { type, labels = [], help }]) => [
+  const wanted = Object.entries<Metric>(METRICS).map(([name, [type, help, ...labels]]) => [
     name,
     type,
     labels.map((label) => `\`${label}\``).join(", "),
