@@ -160,8 +160,8 @@ export class Lease {
     }
     this.#left -= response.size;
     if (response.isWhole) this.#room.set(this.#held += response.received, purpose);
-    const { status, headers, parts, isWhole, size, next } = response;
-    return { status, headers, parts, isWhole, size, next: () => withSignal(next(), clientGone) };
+    const { next } = response;
+    return { ...response, next: () => withSignal(next(), clientGone) };
   }
 
   /** Hands over the bytes, and the slot where the node has not said all, to who calls what this returns, maybe again. */

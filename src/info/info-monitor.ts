@@ -136,34 +136,28 @@ export function createMonitor(options: MonitorOptions): NodeMonitor {
     return snapshot;
   };
 
-  const runQuery = async (
-    since: number,
-    mine: number,
-    signal: AbortSignal,
-    isWatch: boolean,
-  ): Promise<void> => {
-    let isGiven = false;
-    try {
-      isGiven = await observer.observe(signal, isWatch);
-      if (generation === mine) await publish();
-    } catch (error) {
-      // What was published before is not known to be right any more.
-      published = undefined;
-      onError(error);
-    }
-    if (generation !== mine) return;
-    failures = isGiven ? 0 : failures + 1;
-    if (isGiven) return void (state = { name: "current", dueAt: since + ttl });
-    const backoff = Math.min(BACKOFF_FIRST * 2 ** (failures - 1), BACKOFF_MAX);
-    const now = clock.monotonic();
-    state = { name: "failing", since: now, dueAt: now + backoff * (0.5 + random() / 2) };
-  };
-
   const start = (isWatch = false): void => {
     const abort = new AbortController();
     const since = clock.monotonic();
-    const done = runQuery(since, ++generation, abort.signal, isWatch);
-    state = { name: "querying", since, abort, done };
+    const mine = ++generation;
+    const query = async () => {
+      let isGiven = false;
+      try {
+        isGiven = await observer.observe(abort.signal, isWatch);
+        if (generation === mine) await publish();
+      } catch (error) {
+        // What was published before is not known to be right any more.
+        published = undefined;
+        onError(error);
+      }
+      if (generation !== mine) return;
+      failures = isGiven ? 0 : failures + 1;
+      if (isGiven) return void (state = { name: "current", dueAt: since + ttl });
+      const backoff = Math.min(BACKOFF_FIRST * 2 ** (failures - 1), BACKOFF_MAX);
+      const now = clock.monotonic();
+      state = { name: "failing", since: now, dueAt: now + backoff * (0.5 + random() / 2) };
+    };
+    state = { name: "querying", since, abort, done: query() };
   };
 
   const isDue = (time: number) =>
@@ -178,8 +172,6 @@ export function createMonitor(options: MonitorOptions): NodeMonitor {
     observer.markUnreachable();
     published = undefined;
   };
-
-  const isUnderWay = (since: number) => state.name === "querying" && state.since === since;
 
   const valid = () =>
     published && clock.monotonic() < published.until ? published.snapshot : undefined;
@@ -204,10 +196,11 @@ export function createMonitor(options: MonitorOptions): NodeMonitor {
       const isFollowed = published !== undefined && time - askedAt < PAUSE;
       askedAt = time;
       if (state.name === "querying") {
-        const { since, done } = state;
+        const asking = state;
+        const { since, done } = asking;
         const left = since + (isFollowed ? PATIENCE : observer.timeout + GRACE) - time;
         if (left > 0) await withTimeout(done, left, () => {});
-        if (!isFollowed && published !== undefined && isUnderWay(since)) {
+        if (!isFollowed && published !== undefined && state === asking) {
           observer.markUnreachable();
           await publish();
         }
