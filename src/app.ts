@@ -27,7 +27,7 @@ import {
   preflightHeaders,
 } from "./http/common-headers.ts";
 import { createHostGuard } from "./http/hosts.ts";
-import { notFound, problem } from "./http/problem-details.ts";
+import { notAllowed, notFound, problem } from "./http/problem-details.ts";
 import type { Representation } from "./http/representation.ts";
 import {
   createPrefix,
@@ -292,11 +292,6 @@ export function createApp(checked: CheckedOptions): App {
   };
 
   router.all("*", (request: Request, routing: Routing) => {
-    const operation = findOperations(routing.path).get(request.method);
-    routing.named = operation;
-    return operation?.call(request, routing.context);
-  });
-  router.all("*", (request: Request, routing: Routing) => {
     const found = entriesAt(routing.path);
     const [first] = found.values();
     const entry = found.get(request.method);
@@ -312,8 +307,8 @@ export function createApp(checked: CheckedOptions): App {
   ): Response => {
     if (found.size === 0) return notFound();
     const methods = [...found.keys()];
+    if (request.method !== "OPTIONS") return notAllowed(methods);
     const allow = [...methods, "OPTIONS"].join(", ");
-    if (request.method !== "OPTIONS") return problem(405, `This path allows ${allow}`, { allow });
     const headers: Record<string, string> = { allow };
     if (isPreflight(request)) {
       // A method that is not there is answered as the others: to allow it would allow its headers for them too.

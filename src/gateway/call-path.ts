@@ -4,7 +4,7 @@
  * @module
  */
 import type { Bytes } from "../bytes.ts";
-import { notFound, problem } from "../http/problem-details.ts";
+import { notAllowed, notFound } from "../http/problem-details.ts";
 import { parseComparable } from "../json/lossless.ts";
 import { readParts } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
@@ -47,24 +47,20 @@ const COLLECTED_MAX = 1024 * 1024;
 const DENIED_HEADERS =
   /^(?:accept|content-type|proxy-.*|cookie2?|host|origin|referer|connection|keep-alive|transfer-encoding|content-length|content-encoding|expect|upgrade|range|if-.*|te|trailer|forwarded|via|x-forwarded-.*|x-real-ip|x-http-method.*|x-method-override|sec-.*|access-control-.*|accept-encoding|user-agent|x-nodeface|.*(?:authori[sz]ation|api-?key|token|secret|password).*)$/;
 
-const NO_RULES = {};
-
 export async function callPath(node: CalledNode, call: Call, lease: Lease): Promise<Response> {
   const { request, query } = call;
   const { paths } = await node.calls();
   const match = paths.match(call.path, request.method);
   if (!match) return notFound();
   if ("methods" in match) {
-    const methods = match.methods.filter((method) => CALL_METHODS.includes(method));
-    const allow = [...methods, "OPTIONS"].join(", ");
-    return problem(405, `This path allows ${allow}`, { allow });
+    return notAllowed(match.methods.filter((method) => CALL_METHODS.includes(method)));
   }
   const { entry, parameters, fault } = match;
   const { operation, permission } = entry;
   const refusal = await node.guard.reasonAgainst(call, entry);
   if (refusal) return refuse(refusal);
   if (request.headers.has("upgrade")) return refuse(NO_UPGRADE);
-  const types = Object.keys(operation.body?.rules ?? NO_RULES);
+  const types = Object.keys(operation.body?.rules ?? {});
   const purpose = permission === "token" ? "token" : "body";
   const content = await readContent(call, types, (bytes) => lease.holdBody(bytes, purpose));
   if ("status" in content) return refuse(content);
@@ -87,7 +83,9 @@ export async function callPath(node: CalledNode, call: Call, lease: Lease): Prom
   const url = match.isTakenByOther() ? undefined : join(node.base, call.path, queryOf(read.query));
   if (url === undefined) return notFound();
   const headers = {
-    ...headersOf(read.headers),
+    ...Object.fromEntries(
+      read.headers.given.map(({ parameter, texts }) => [parameter.name.toLowerCase(), texts[0]!]),
+    ),
     accept: acceptFor(request.headers.get("accept"), operation.responseTypes),
     ...content.type !== undefined && { "content-type": typeOf(content.type, request) },
   };
@@ -128,11 +126,6 @@ function queryOf({ given }: ReadParameters): string {
 
 /** A parser would encode the apostrophe. */
 const encode = (text: string): string => encodeURIComponent(text).replaceAll("'", "%27");
-
-const headersOf = ({ given }: ReadParameters): Record<string, string> =>
-  Object.fromEntries(
-    given.map(({ parameter, texts }) => [parameter.name.toLowerCase(), texts[0]!]),
-  );
 
 /** Finds what is wrong in a content. Keys that stand twice are read in two ways. */
 function wrongInContent({ bytes, type = "" }: Content, { body }: NodeOperation): WrongParameter[] {

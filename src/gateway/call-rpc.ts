@@ -5,7 +5,7 @@
  * @module
  */
 import { joinBytes } from "../bytes.ts";
-import { notFound, problem, problemWith } from "../http/problem-details.ts";
+import { notAllowed, notFound, problem, problemWith } from "../http/problem-details.ts";
 import { FastResponse, REASONS, type Status } from "../http/response.ts";
 import { type Part, readParts, textOfPart } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
@@ -174,10 +174,7 @@ export async function callMethod(node: CalledNode, call: Call, lease: Lease): Pr
   if (!entry) return notFound();
   const { operation, permission } = entry;
   const methods = operation.isGettable ? ["GET", "POST"] : ["POST"];
-  if (!methods.includes(request.method)) {
-    const allow = [...methods, "OPTIONS"].join(", ");
-    return problem(405, `This path allows ${allow}`, { allow });
-  }
+  if (!methods.includes(request.method)) return notAllowed(methods);
   const refusal = await node.guard.reasonAgainst(call, entry);
   if (refusal) return refuse(refusal);
   if (request.headers.has("upgrade")) return refuse(NO_UPGRADE);

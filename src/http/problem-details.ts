@@ -73,3 +73,9 @@ export function problemText(
 export function notFound(): Response {
   return problem(404, "Nothing is served at this path; /v1/spec shows what is");
 }
+
+/** OPTIONS is every path's. */
+export function notAllowed(methods: readonly string[]): Response {
+  const allow = [...methods, "OPTIONS"].join(", ");
+  return problem(405, `This path allows ${allow}`, { allow });
+}
