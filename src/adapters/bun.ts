@@ -155,10 +155,7 @@ async function respond(
 
 const SENT_INTERVAL_MS = 100;
 
-/**
- * Calls a function when the response to a request is over. Bun 1.4 has no event for that, but `requestIP` is then
- * null.
- */
+/** Calls a function when the response to a request is over: Bun 1.4 has no event for that, but `requestIP` is then null. */
 function whenSent(request: Request, server: BunServer, listener: () => void): void {
   const check = () => {
     if (server.requestIP(request)) setTimeout(check, SENT_INTERVAL_MS);

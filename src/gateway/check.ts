@@ -294,10 +294,7 @@ const isList = (rule: ValueRule): boolean => typesOf(rule)?.includes("array") ??
 /** A space is written as a plus as well, as forms do. */
 const decode = (text: string) => parsePercent(text.replaceAll("+", " "));
 
-/**
- * The parameters of a call, each as JSON: by position or by name. Where nobody knows what a method takes, all of them
- * as they came.
- */
+/** The parameters of a call as JSON, by position or by name; all as they came where nobody knows what a method takes. */
 export type Params = readonly string[] | ReadonlyMap<string, string> | string;
 
 export interface CheckedParams {

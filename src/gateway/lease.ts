@@ -120,14 +120,7 @@ export class Lease {
     clientGone.addEventListener("abort", () => this.#end());
   }
 
-  /**
-   * Sends a call.
-   *
-   * @param operation whose secret it gets; a read may be sent again where a kept connection turns out to be closed
-   * @param collect how much of the response is read before this resolves, in bytes
-   * @throws {UpstreamError} if there is no response that can be passed on
-   * @throws {DOMException} `TimeoutError` if the time is over
-   */
+  /** Sends a call; `collect` bytes are read before this resolves. Rejects with `UpstreamError` or `TimeoutError`. */
   async send(
     request: RequestContent,
     operation: NodeOperation,

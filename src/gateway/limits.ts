@@ -103,9 +103,7 @@ export function createSemaphore(count: number): Semaphore {
 
 const BYTES_MAX = 128 * 1024 * 1024;
 
-/**
- * Bytes reserved for a response before its call is sent. A call with no more than that finds room when others do not.
- */
+/** Bytes reserved for a response before its call is sent. A call with no more finds room when others do not. */
 export const SMALL = 16_384;
 
 /**
@@ -131,10 +129,7 @@ export interface Room {
 /** Makes the room of one more call. */
 export type Budget = () => Room;
 
-/**
- * Creates a budget. A call that holds little finds room where one that holds much does not, so that a few long responses
- * do not shut out all others.
- */
+/** Makes a budget in which a few long responses do not shut out all others: a call that holds little finds room. */
 export function createBudget(): Budget {
   let taken = 0;
   return () => {

@@ -102,10 +102,7 @@ function lines(operations: readonly NodeOperation[]): string {
   return `${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
-/**
- * Makes what checks names each time that a description was read: it tells what it has not told of the one before,
- * and which names have come to mean another operation.
- */
+/** Makes what checks names each time that a description was read: tells what is new, and which names mean something else. */
 export function createNameWatch(
   forward: ResolvedForward,
 ): (operations: readonly NodeOperation[]) => Diagnostic[] {

@@ -63,10 +63,7 @@ export interface ResolvedForward extends Pick<ForwardSettings, "token_file" | "t
   readonly concurrency: number;
 }
 
-/**
- * Gives the settings their defaults, those said in short too, and takes `reads` out of the names; `undefined` where nothing
- * is forwarded.
- */
+/** Gives the settings their defaults, and takes `reads` out of the names; `undefined` where nothing is forwarded. */
 export function resolveForward(forward: ForwardSettings | "reads"): ResolvedForward;
 export function resolveForward(forward: Forward | undefined): ResolvedForward | undefined;
 export function resolveForward(forward: Forward | undefined): ResolvedForward | undefined {
@@ -234,10 +231,7 @@ export function policyRows(
   ]);
 }
 
-/**
- * Tells whether a text fits a pattern, in which `*` stands for any characters. To match one takes time linear in the text,
- * whoever wrote both.
- */
+/** Tells whether a text fits a pattern, in which `*` stands for any characters, in linear time, whoever wrote both. */
 export function fits(pattern: string, text: string): boolean {
   const parts = pattern.split("*");
   const [first, last] = [parts[0]!, parts.at(-1)!];

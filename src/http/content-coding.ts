@@ -96,12 +96,7 @@ function fromBase64(text: string): Bytes {
   return bytes;
 }
 
-/**
- * Computes the first 128 bits of a SHA-256. Of a content in several parts it is the SHA-256 of their digests,
- * so a long text may have another than its bytes.
- *
- * @returns 22 characters of base64url (RFC 4648, section 5)
- */
+/** Computes 22 characters of base64url of a SHA-256; of a content in several parts it is that of their digests. */
 export async function digest(content: string | Bytes): Promise<string> {
   const digests: Uint8Array[] = [];
   // Copies, since Bun digests nothing that can be resized.

@@ -26,12 +26,7 @@ const NAMED_MAX = 3;
 
 const NAME_LENGTH = 80;
 
-/**
- * Reads a response as JSON. A member beyond the limits is omitted; in a list `null` takes its place. Integers
- * keep all of their digits: above 2^53 they are `bigint`s.
- *
- * @throws {SourceError} if the text is not JSON, or is too large as a whole
- */
+/** Reads JSON with all digits. What is beyond the limits is omitted, in a list `null`. Throws if it is no JSON, or too large. */
 export function readResponse(text: string): SourceResponse {
   if (text.length > LIMITS.bytes) throw new SourceError("bad_answer", TOO_LARGE);
   try {
