@@ -3,7 +3,7 @@
  * what every request passes through.
  *
  * `before` (the host guard) → the route's handler → `finally` (`finish`, then the count), and `catch` where something is
- * thrown. `finish` (`http/cors.ts`) adds the common headers; a representation, and what a node says, have them already.
+ * thrown. `finish` (`http/common-headers.ts`) adds the common headers; a representation, and what a node says, have them already.
  *
  * @module
  */
@@ -13,21 +13,24 @@ import { VIEWS } from "./explorer/page-settings.ts";
 import type { Call } from "./gateway/call.ts";
 import { hasTokenInQuery, isAllowedCaller, TOKEN_IN_QUERY } from "./gateway/guard.ts";
 import { CALL_METHODS } from "./gateway/policy.ts";
-import { type MakeResponse, refuseCall, refuseRpc } from "./gateway/response.ts";
-import { createOperations, type OperationMatch } from "./host-operations/call-operation.ts";
+import { type MakeResponse, NOT_FORWARDED, refuse, refuseBody } from "./gateway/response.ts";
 import {
-  type CommonHeaders,
+  createOperations,
+  hasOperationAt,
+  type OperationMatch,
+} from "./host-operations/call-operation.ts";
+import {
   type CorsPolicy,
   createCorsPolicy,
   finish,
   isPreflight,
   preflightHeaders,
-} from "./http/cors.ts";
+} from "./http/common-headers.ts";
 import { createHostGuard } from "./http/hosts.ts";
-import { createPrefix } from "./http/prefix.ts";
-import { notFound, problem } from "./http/problem-details.ts";
+import { notAllowed, notFound, problem } from "./http/problem-details.ts";
 import type { Representation } from "./http/representation.ts";
 import {
+  createPrefix,
   namesContent,
   parseTarget,
   type RequestTarget,
@@ -88,7 +91,6 @@ export interface App extends Nodeface {
   onError(error: unknown): void;
 }
 
-/** The name of a route in the metrics, and who may read its responses. */
 type Named = Pick<OperationMatch, "template" | "policy">;
 
 /**
@@ -100,14 +102,12 @@ interface Routing {
   readonly url: string;
   /** The path of the route that fits, which the router writes; `*` before there is one. */
   route: string;
-  /** The router hands this to the handlers. */
   readonly proxy: Request;
   readonly target: RequestTarget | undefined;
   /** The path without a prefix. */
   readonly path: string;
   /** The host's own arguments after the request. */
   readonly context: readonly unknown[];
-  /** Set where the router matched another route. */
   named?: Named | undefined;
   /**
    * True once the handler has put the common headers in, so that `finish` is skipped: it would make `Headers` of the
@@ -122,11 +122,7 @@ interface Entry extends Named {
   readonly handle: Handler;
 }
 
-/**
- * Makes a service of options that have been checked. Reads nothing before the first request or `ready`.
- *
- * @throws {TypeError} if a path of a host's operation is taken
- */
+/** Makes a service of options that have been checked. Throws if a path of a host's operation is taken. */
 export function createApp(checked: CheckedOptions): App {
   const options = withDefaults(checked);
   const { meters, log } = options;
@@ -141,15 +137,6 @@ export function createApp(checked: CheckedOptions): App {
     const message = `${request.method} ${target} failed with 500: ${describeError(error)}`;
     log(message, { code: "error", level: "error", error });
     return problem(500, FAILED);
-  };
-
-  const complete = (response: Response, common: CommonHeaders, request: Request): Response => {
-    try {
-      return finish(response, common, request);
-    } catch (error) {
-      // What is thrown in `finally` would skip the rest of it.
-      return finish(fail(error, request), common, request);
-    }
   };
 
   const router = Router<Request, [Routing]>({
@@ -167,9 +154,7 @@ export function createApp(checked: CheckedOptions): App {
     finally: [
       (response: Response, request, routing) => {
         const { template, policy } = namedOf(routing);
-        const finished = routing.isFinished
-          ? response
-          : complete(response, policy(request), request);
+        const finished = routing.isFinished ? response : finish(response, policy(request), request);
         meters?.responses.add(template, finished.status);
         // Our own server on Node and Deno says when the client has left, and takes the response as it was made.
         return "gone" in request ? finished : nativeOf(finished);
@@ -258,7 +243,7 @@ export function createApp(checked: CheckedOptions): App {
     const origins = options.cors === "*" ? [] : options.cors;
     const policy = createCorsPolicy(origins, "same-origin");
     const addGuarded = (path: string, handle: Handler) => {
-      if (options.operations.some((operation) => operation.path === path)) {
+      if (hasOperationAt(options.operations, path)) {
         const message = `an operation of the host takes the place of ${path}`;
         return log(message, { code: "description", level: "warn" });
       }
@@ -283,7 +268,6 @@ export function createApp(checked: CheckedOptions): App {
     }
   }
 
-  /** Without those of a host's operations. */
   const ownRoutes = [...router.routes];
   const findOperations = createOperations(
     options.operations,
@@ -309,11 +293,6 @@ export function createApp(checked: CheckedOptions): App {
   };
 
   router.all("*", (request: Request, routing: Routing) => {
-    const operation = findOperations(routing.path).get(request.method);
-    routing.named = operation;
-    return operation?.call(request, routing.context);
-  });
-  router.all("*", (request: Request, routing: Routing) => {
     const found = entriesAt(routing.path);
     const [first] = found.values();
     const entry = found.get(request.method);
@@ -329,8 +308,8 @@ export function createApp(checked: CheckedOptions): App {
   ): Response => {
     if (found.size === 0) return notFound();
     const methods = [...found.keys()];
+    if (request.method !== "OPTIONS") return notAllowed(methods);
     const allow = [...methods, "OPTIONS"].join(", ");
-    if (request.method !== "OPTIONS") return problem(405, `This path allows ${allow}`, { allow });
     const headers: Record<string, string> = { allow };
     if (isPreflight(request)) {
       // A method that is not there is answered as the others: to allow it would allow its headers for them too.
@@ -340,7 +319,7 @@ export function createApp(checked: CheckedOptions): App {
       // Browsers remember all methods of the response, so that each has to be open to the same origins.
       const open = methods.filter((method) => found.get(method)!.policy === policy);
       const isAllOfOwn = policy === ownPolicy && open.length === methods.length;
-      if (policy(request).headers.some(([name]) => name === ALLOW_ORIGIN)) {
+      if (policy(request).headers.some(([name]) => name === "access-control-allow-origin")) {
         Object.assign(headers, preflightHeaders(isAllOfOwn ? allow : open.join(", ")));
       }
     }
@@ -397,10 +376,7 @@ export function createApp(checked: CheckedOptions): App {
   };
 }
 
-/** Tells a client of an error, and nothing of the inside. */
 const FAILED = "Internal error; the log of the service says why";
-
-const ALLOW_ORIGIN = "access-control-allow-origin";
 
 function isBesideNode({ node, description }: ResolvedOptions): boolean {
   if (node.url ?? node.kind) return true;
@@ -413,10 +389,10 @@ function createCalls(
 ) {
   /** @param start what stands in the path before that of the call; a body of JSON-RPC has all in it, and no path */
   return (form: "callPath" | "callMethod" | "callRpc", start = ""): Handler => {
-    const refuse = form === "callRpc" ? refuseRpc : refuseCall;
+    const refuseAll = form === "callRpc" ? refuseBody : refuse;
     const callNode = async (request: Request, routing: Routing, content: Call["content"]) => {
-      if (!gateway) return refuse("off");
-      if (!await isDescribed()) return refuse("unknown");
+      if (!gateway) return refuseAll(NOT_FORWARDED.off);
+      if (!await isDescribed()) return refuseAll(NOT_FORWARDED.unknown);
       const query = routing.target!.search.slice(1);
       const path = routing.path.slice(start.length);
       const makeResponse = responseMaker(request, routing, policy);

@@ -7,12 +7,7 @@
 /** Bytes in a buffer of their own; before TypeScript 5.7, `Uint8Array` has no parameter to say so. */
 export type Bytes = ReturnType<TextEncoder["encode"]>;
 
-/**
- * Gathers bytes that come in parts.
- *
- * @param limit in bytes
- * @returns `undefined`, and what comes is cancelled, beyond the limit
- */
+/** Gathers bytes that come in parts; `undefined`, and what comes is cancelled, beyond the limit. */
 export async function gatherBytes(
   parts: AsyncIterable<Uint8Array>,
   limit: number,
@@ -27,7 +22,6 @@ export async function gatherBytes(
   return joinBytes(collector.take());
 }
 
-/** Concatenates byte arrays. */
 export function joinBytes(parts: readonly Uint8Array[]): Bytes {
   const length = parts.reduce((size, { byteLength }) => size + byteLength, 0);
   const bytes = new Uint8Array(length);
@@ -42,7 +36,6 @@ export function joinBytes(parts: readonly Uint8Array[]): Bytes {
 /** Collects bytes that come in parts of any length: short ones are copied together, so that each costs its size alone. */
 export interface Collector {
   push(part: Bytes): void;
-  /** Gives what has come since the last time. */
   take(): Bytes[];
 }
 
@@ -103,7 +96,6 @@ export function* partsOf(content: string | Bytes): Generator<Bytes> {
   }
 }
 
-/** Counts the bytes of a text in UTF-8. */
 export function byteLengthOf(text: string): number {
   let length = 0;
   for (const { byteLength } of partsOf(text)) length += byteLength;

@@ -3,9 +3,13 @@
  *
  * @module
  */
-export { createNodeface } from "./create-nodeface.ts";
+import { createApp, type Nodeface } from "./app.ts";
+import { checkOptions } from "./options-schema.ts";
+import type { NodefaceOptions } from "./options.ts";
+
 export type { Nodeface } from "./app.ts";
 export { defineOperation } from "./host-operations/operation.ts";
+export type * from "./host-operations/operation.ts";
 export { nativeProblem as problem } from "./http/problem-details.ts";
 export type {
   DescriptionDocument,
@@ -14,30 +18,8 @@ export type {
   NodeOptions,
   PageSettings,
 } from "./options.ts";
-export type {
-  ComponentsObject,
-  DocumentOptions,
-  Extended,
-  ExternalDocumentationObject,
-  HeaderObject,
-  InfoObject,
-  MediaTypeObject,
-  Operation,
-  OperationObject,
-  ParameterObject,
-  PathName,
-  PathParameters,
-  ReferenceObject,
-  RequestBodyObject,
-  ResponseObject,
-  SchemaObject,
-  SecurityRequirementObject,
-  ServerObject,
-  TagObject,
-  Word,
-} from "./host-operations/operation.ts";
 export type { Closeable } from "./closeable.ts";
-export type { Cors } from "./http/cors.ts";
+export type { Cors } from "./http/common-headers.ts";
 export type { Hosts } from "./http/hosts.ts";
 export type { HostInfo } from "./info/query-plan.ts";
 export type { Info, LastSeen, Service } from "./info/info.ts";
@@ -63,32 +45,7 @@ export type { FailureCode } from "./node/failures.ts";
 export type { Status, StatusCode } from "./info/status.ts";
 export type { EventSettings, InfoSettings, NodeSettings } from "./info/settings.ts";
 export type { AuthVariable, SecretPlace } from "./node/secrets.ts";
-export type {
-  AuthFile,
-  CommandSource,
-  Conversion,
-  Duration,
-  Field,
-  FieldOptions,
-  FileSource,
-  GetSource,
-  HealthRule,
-  JsonRpcSource,
-  Kind,
-  KindAuth,
-  KindHealth,
-  KindStatusCode,
-  Listing,
-  MethodCall,
-  NamesIn,
-  NameTree,
-  NetworkRules,
-  PostSource,
-  Reference,
-  Source,
-  SourceOptions,
-  Test,
-} from "./kinds/kind.ts";
+export type * from "./kinds/kind.ts";
 export type {
   Access,
   ContentDescriptor,
@@ -107,3 +64,21 @@ export type { Forward, ForwardSettings } from "./gateway/policy.ts";
 export type { Diagnostic, Diagnostic as Finding } from "./openapi/diagnostics.ts";
 export type { View } from "./explorer/page-settings.ts";
 export type { DescriptionPlace } from "./description/watch.ts";
+
+/**
+ * Makes a service. Reads nothing before the first request or `ready`.
+ *
+ * @throws {TypeError} with all errors in the options
+ * @example
+ * ```ts
+ * import { createNodeface } from "nodeface";
+ *
+ * // Deno, Bun and workers serve an object that has `fetch`.
+ * export default createNodeface();
+ * ```
+ */
+export function createNodeface<const Paths extends readonly string[] = readonly string[]>(
+  options: NodefaceOptions<Paths> = {},
+): Nodeface {
+  return createApp(checkOptions(options as NodefaceOptions));
+}

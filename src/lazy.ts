@@ -4,13 +4,10 @@
  * @module
  */
 
-/** A value that is made when it is asked for. */
 export interface Resource<T> {
-  /** Returns the value; rejects if it cannot be made. */
   get(): Promise<T>;
 }
 
-/** A value that is made once. */
 export interface Lazy<T> extends Resource<T> {
   readonly made: T | undefined;
 }
@@ -51,10 +48,7 @@ export function memoize<T>(work: (input: string) => T): (input: string) => T {
   };
 }
 
-/**
- * Wraps work so that it runs once at a time. Calls during a run share one more run after it, which sees
- * what the callers have changed.
- */
+/** Wraps work so that it runs once at a time; calls during a run share one more, which sees what they have changed. */
 export function runOneAtATime(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;

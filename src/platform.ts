@@ -13,7 +13,6 @@ export class PlatformError extends Error {
   override name = "PlatformError";
 }
 
-/** Messages by the code or the name of an error. */
 const FILE_FAILURES: Readonly<Record<string, string>> = {
   ENOENT: "no such file",
   ENOTDIR: "no such file",
@@ -32,32 +31,20 @@ const PROGRAM_FAILURES: Readonly<Record<string, string>> = {
 /** The variables that a program inherits; others may be secrets. */
 const PROGRAM_ENVIRONMENT = ["PATH", "HOME", "LANG"];
 
-/** An existing file. */
 export interface FoundFile {
-  /** Its URL, with symbolic links resolved. */
   readonly url: URL;
-  /** In bytes. */
   readonly size: number;
   /** Changes when the content changes. */
   readonly stamp: string;
 }
 
-/** Limits for reading a file or running a program. */
 export interface Bounds {
-  /** In bytes. */
   readonly limit: number;
-  /** In milliseconds. */
   readonly timeout: number;
-  /** Kills a program early. */
   readonly signal?: AbortSignal;
 }
 
-/**
- * Encodes bytes as brotli (RFC 7932) or gzip (RFC 1952).
- *
- * @param parts each is done with when the next is asked for
- * @returns `undefined` if the runtime has no encoder, such as workerd without `nodejs_compat`
- */
+/** Encodes bytes as brotli or gzip, of which each part is done with when the next is asked for; `undefined` where there is no encoder. */
 export async function compress(
   coding: "br" | "gzip",
   parts: Iterable<Bytes>,
@@ -79,7 +66,6 @@ export async function compress(
   return joinBytes(encoded);
 }
 
-/** An environment variable; `undefined` if the runtime has none or denies access. */
 export function readVariable(name: string): string | undefined {
   try {
     return globalThis.process?.env[name];
@@ -88,22 +74,13 @@ export function readVariable(name: string): string | undefined {
   }
 }
 
-/**
- * The URL of a file.
- *
- * @param path absolute, relative to the working directory, or one that `isAnchored`
- * @throws {PlatformError} if the runtime has no files
- */
+/** The URL of a file, by an absolute path, one relative to the working directory, or one that `isAnchored`. */
 export async function fileUrl(path: string): Promise<URL> {
   const { pathToFileURL } = await import("node:url").catch(withoutFiles);
   return pathToFileURL(expand(path));
 }
 
-/**
- * Looks up a file. The name must come from the operator, never from a request.
- *
- * @throws {PlatformError} if there is no such file
- */
+/** Looks up a file. The name must come from the operator, never from a request. */
 export async function findFile(url: URL): Promise<FoundFile> {
   try {
     const { realpath, stat } = await import("node:fs/promises").catch(withoutFiles);
@@ -118,12 +95,7 @@ export async function findFile(url: URL): Promise<FoundFile> {
   }
 }
 
-/**
- * Reads a file. The name must come from the operator, never from a request.
- *
- * @param place a URL, or a path as for {@linkcode fileUrl}
- * @throws {PlatformError} if it cannot be read within the bounds
- */
+/** Reads a file, by a URL or a path as for `fileUrl`. The name must come from the operator, never from a request. */
 export async function readFile(place: string | URL, { limit, timeout }: Bounds): Promise<Bytes> {
   try {
     // A network disk may hang.
@@ -161,13 +133,7 @@ async function read(place: string | URL, limit: number): Promise<Bytes> {
 
 const BUFFER_BYTES_MIN = 65_536;
 
-/**
- * Runs a program without a shell. Beyond the bounds it is killed with everything that it has started.
- *
- * @param command the program and its arguments
- * @returns its standard output
- * @throws {PlatformError} if it cannot be run, exceeds the bounds or exits with another code than 0
- */
+/** Runs a program without a shell; gives its standard output. Beyond the bounds it is killed with everything that it has started. */
 export async function runProgram(
   command: readonly string[],
   { limit, timeout, signal }: Bounds,
@@ -236,7 +202,6 @@ function killGroup(leader: number): boolean {
 export const HAS_SOCKETS: boolean = globalThis.process?.versions?.node !== undefined &&
   globalThis.navigator?.userAgent !== "Cloudflare-Workers";
 
-/** Another thread of this process. */
 export interface Thread {
   /** @throws {DOMException} `DataCloneError` if it is no plain data */
   send(message: unknown, transfer?: readonly ArrayBuffer[]): void;
@@ -244,110 +209,76 @@ export interface Thread {
   end(): void;
 }
 
-/** What becomes of a thread. */
 export interface ThreadEvents {
   onMessage(message: unknown): void;
-  /** It has failed, or has ended before it was told to. */
   onFailure(reason: string): void;
 }
 
-/** A worker of web standards; TypeScript knows it with the types of browsers only. */
-interface WebWorker {
-  postMessage(message: unknown, transfer: readonly ArrayBuffer[]): void;
-  addEventListener(
-    type: string,
-    listen: (event: { data?: unknown; message?: string }) => void,
-  ): void;
-  terminate(): void;
-}
-
 /**
- * Starts a thread.
- *
- * @param program JavaScript without imports, which uses {@linkcode parentThread}
- * @param memory how much its objects may take, in bytes; Node alone can hold it to that
- * @returns `undefined` if the runtime has no threads, or does not allow one
+ * Starts a thread of JavaScript without imports; `undefined` where there are none. Node alone can hold its objects to
+ * `memory` bytes.
  */
 export async function startThread(
   program: string,
-  events: ThreadEvents,
+  { onMessage, onFailure }: ThreadEvents,
   memory: number,
 ): Promise<Thread | undefined> {
-  const { Bun, Deno, Worker } = globalThis as typeof globalThis & {
-    Bun?: unknown;
-    Deno?: unknown;
-    Worker?: new (url: string, options: { type: "module" }) => WebWorker;
-  };
   try {
-    if (!Bun && !Deno) return await startThreadOfNode(program, events, memory);
-    return Worker && startWebWorker(Worker, program, events);
+    const { Worker } = await import("node:worker_threads");
+    const worker = new Worker(program, {
+      eval: true,
+      env: {},
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: memory / 1024 / 1024 },
+    });
+    worker.on("message", onMessage);
+    worker.on("error", ({ code, message }: NodeJS.ErrnoException) => {
+      const isMemory = code === "ERR_WORKER_OUT_OF_MEMORY";
+      onFailure(isMemory ? `takes more than ${sizeOf(memory)}` : message);
+    });
+    worker.on("exit", () => onFailure("has ended"));
+    return {
+      send: (message, transfer = []) => worker.postMessage(message, transfer),
+      end: () => void worker.terminate(),
+    };
   } catch {
     return undefined;
   }
 }
 
-async function startThreadOfNode(
-  program: string,
-  { onMessage, onFailure }: ThreadEvents,
-  memory: number,
-): Promise<Thread> {
-  const { Worker } = await import("node:worker_threads");
-  const worker = new Worker(program, {
-    eval: true,
-    env: {},
-    execArgv: [],
-    resourceLimits: { maxOldGenerationSizeMb: memory / 1024 / 1024 },
-  });
-  worker.on("message", onMessage);
-  worker.on("error", ({ code, message }: NodeJS.ErrnoException) => {
-    onFailure(code === "ERR_WORKER_OUT_OF_MEMORY" ? `takes more than ${sizeOf(memory)}` : message);
-  });
-  worker.on("exit", () => onFailure("has ended"));
-  return {
-    send: (message, transfer = []) => worker.postMessage(message, transfer),
-    end: () => void worker.terminate(),
-  };
-}
-
-function startWebWorker(
-  Worker: new (url: string, options: { type: "module" }) => WebWorker,
-  program: string,
-  { onMessage, onFailure }: ThreadEvents,
-): Thread {
-  const url = URL.createObjectURL(new Blob([program], { type: "text/javascript" }));
-  const worker = new Worker(url, { type: "module" });
-  worker.addEventListener("message", ({ data }) => onMessage(data));
-  worker.addEventListener("error", (event) => {
-    // Deno ends the process otherwise.
-    (event as unknown as Event).preventDefault();
-    onFailure(event.message ?? "has failed");
-  });
-  return {
-    send: (message, transfer = []) => worker.postMessage(message, transfer),
-    end: () => {
-      worker.terminate();
-      URL.revokeObjectURL(url);
-    },
-  };
-}
-
-/** The thread that has started this one. */
 export function parentThread(): {
   send: Thread["send"];
   receive(listen: ThreadEvents["onMessage"]): void;
 } {
-  const scope = globalThis as unknown as WebWorker & { Bun?: unknown; Deno?: unknown };
-  if (scope.Bun || scope.Deno) {
-    return {
-      send: (message, transfer = []) => scope.postMessage(message, transfer),
-      receive: (listen) => scope.addEventListener("message", ({ data }) => listen(data)),
-    };
-  }
   const { parentPort } = globalThis.process.getBuiltinModule("node:worker_threads");
   return {
     send: (message, transfer = []) => parentPort!.postMessage(message, transfer),
     receive: (listen) => void parentPort!.on("message", listen),
   };
+}
+
+/** Permissions to read, of the group and of everybody else. */
+const GROUP = 0o040, OTHERS = 0o004;
+
+/**
+ * Writes a warning about a file with a secret that others may read; `name` is the setting that names it. A file of another
+ * user that the group may read is as it should be: that is how a node shares its cookie, and systemd a credential.
+ */
+export async function warnOfReaders(name: string, path: string): Promise<string | undefined> {
+  try {
+    const { process } = globalThis;
+    if (process.platform === "win32") return undefined;
+    const { stat } = await import("node:fs/promises");
+    const { mode, uid } = await stat(await fileUrl(path));
+    const isOfOthers = (mode & OTHERS) !== 0;
+    if (!isOfOthers && !(mode & GROUP && uid === process.getuid?.())) return undefined;
+    const who = isOfOthers ? "every user of this machine" : "its group";
+    const octal = (mode & 0o7777).toString(8).padStart(4, "0");
+    return `${name} ${path} can be read by ${who} (mode ${octal}); chmod 600 keeps it secret`;
+  } catch {
+    // What cannot be read is said elsewhere, and Deno may not be allowed to say who this is.
+    return undefined;
+  }
 }
 
 /** The variable that systemd sets for a unit with credentials (systemd.exec, section Credentials). */
@@ -361,7 +292,6 @@ export function isAnchored(path: string): boolean {
   return HOME.test(path) || CREDENTIALS.test(path);
 }
 
-/** Puts the directory in place of its name. */
 function expand(path: string): string {
   if (CREDENTIALS.test(path)) {
     const folder = readVariable(CREDENTIALS_DIRECTORY);

@@ -13,11 +13,7 @@ const UNPRINTABLE =
 
 const GAP = new RegExp(`(?:${UNPRINTABLE.source}| )+`, "g");
 
-/**
- * Shortens a text and appends an ellipsis; cuts at the end of a word in the second half, if there is one.
- *
- * @param length the maximum length of the result, in UTF-16 code units; no surrogate pair is cut
- */
+/** Shortens a text to so many UTF-16 code units, an ellipsis among them; cuts at the end of a word in the second half, if there is one. */
 export function shorten(text: string, length: number): string {
   if (text.length <= length) return text;
   const wordEnd = text.slice(0, length).search(/\s\S*$/);
@@ -61,13 +57,11 @@ export function printableJson(text: string): string {
 const escapeOf = (character: string) =>
   `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
-/** A value as JSON on one line, for a message. */
 export function quote(value: unknown): string {
   const text = typeof value === "bigint" ? String(value) : JSON.stringify(value);
   return String(text).replaceAll(UNPRINTABLE, escapeOf);
 }
 
-/** The most of a text that a message repeats. */
 const DESCRIBED_MAX = 60;
 
 /** Describes a value in a message: a short text or number as it is written, of others what they are. */

@@ -7,13 +7,7 @@
 /** A timer with a longer delay, in milliseconds, would fire at once. */
 const TIMER_MAX = 2 ** 31 - 1;
 
-/**
- * Waits for a promise with a time limit.
- *
- * @param promise is not cancelled at the limit; its result is then ignored
- * @param timeout in milliseconds; at most 24 days
- * @param late is called at the limit; returns a value instead, or throws
- */
+/** Waits for a promise for at most so many milliseconds, and 24 days; then takes what `late` returns or throws. Nothing is cancelled. */
 export function withTimeout<T>(promise: Promise<T>, timeout: number, late: () => T): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
@@ -27,12 +21,7 @@ export function withTimeout<T>(promise: Promise<T>, timeout: number, late: () =>
   });
 }
 
-/**
- * Waits for a promise until a signal is aborted.
- *
- * @param promise is not cancelled; its result is then ignored
- * @throws the signal's reason if it is aborted first
- */
+/** Waits for a promise, or rejects when a signal is aborted. Nothing is cancelled. */
 export function withSignal<T>(promise: Promise<T>, signal: Signal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);
@@ -73,7 +62,6 @@ export class LightSignal implements Signal {
   }
 }
 
-/** A signal that is aborted with another. */
 export function following(signal: Signal): LightSignal {
   const own = new LightSignal();
   const follow = () => own.abort(signal.reason);

@@ -277,6 +277,24 @@ events("as many listen as may, of one address and together", async () => {
   assert.is(listen().status, 503);
 });
 
+events("an IPv6 client counts by its /64, an IPv4 client by its address", () => {
+  for (
+    const [one, same, other] of [
+      ["2001:db8::1", "2001:DB8:0:0:ffff::2", "2001:db8:0:1::1"],
+      ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::", "2001:db8:1:3:3:4:5:6"],
+      ["::1", "::2", "2001::1"],
+      ["::ffff:192.0.2.1", "192.0.2.1", "::ffff:192.0.2.2"],
+      ["fe80::1%eth0", "fe80::2", "fe81::1"],
+    ] as const
+  ) {
+    const { node, listen } = open({ perAddress: 1 });
+    assert.is(listen({ address: one }).status, 200, one);
+    assert.is(listen({ address: same }).status, 503, same);
+    assert.is(listen({ address: other }).status, 200, other);
+    node.stream.end();
+  }
+});
+
 events("clients come back at different times", async () => {
   const { listen } = open();
   const times = await Promise.all(Array.from({ length: 20 }, async () => {

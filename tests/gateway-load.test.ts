@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { createLeases } from "../src/gateway/lease.ts";
+import { Leases } from "../src/gateway/lease.ts";
 import { createSemaphore, NoSlot } from "../src/gateway/limits.ts";
 import type { UpstreamError } from "../src/gateway/response.ts";
 import { createCredentials } from "../src/node/credentials.ts";
@@ -479,7 +479,7 @@ const MIB = 1024 * 1024;
 const leasing = (timeout = 10_000) => {
   const sent: string[] = [];
   const block = new Uint8Array(MIB);
-  const leases = createLeases({
+  const leases = new Leases({
     ...{ timeout, limit: 32 * MIB, concurrency: 1000 },
     credentials: () => Promise.resolve(createCredentials({ nodeUrl: node.url })),
     client({ url }) {

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
-  createEndpoint,
+  createEndpoint as createSettling,
   readFileSource,
   requestJson,
   runCommandSource,
@@ -37,6 +37,17 @@ function answering(answer: (body: string) => Response) {
 }
 
 /** A `fetch` that answers JSON-RPC. */
+/** An endpoint whose outcomes are told as an answer or an error. */
+function createEndpoint(url: string) {
+  const endpoint = createSettling(url);
+  return async (...parameters: Parameters<typeof endpoint>) =>
+    (await endpoint(...parameters)).map((outcome) =>
+      outcome.status === "fulfilled"
+        ? { answer: outcome.value }
+        : { error: outcome.reason as SourceError }
+    );
+}
+
 const rpc = (answer: (body: Call | Call[]) => Response) =>
   answering((body) => answer(JSON.parse(body)));
 

@@ -456,6 +456,21 @@ for (const path of ["/v1/events", "/v1/history"]) {
   }
 }
 
+operations("one whose template fits takes the place of events and history as well", async () => {
+  const handle = (_: Request, { name }: { name: string }) => Response.json(name);
+  const mine = { method: "GET", path: "/v1/{name}", operation, handle } as const;
+  const told: string[] = [];
+  const app = createNodeface({ operations: [mine], log: (message) => told.push(message) });
+  for (const name of ["events", "history"]) {
+    const path = `/v1/${name}`;
+    assert.is(await (await app.fetch(requestOf(path, {}))).json(), name);
+    assert.is(await describedAt(path, { operations: [mine] }), undefined);
+    assert.match(told.join(), `an operation of the host takes the place of ${path}`);
+  }
+  assert.is((await app.fetch(requestOf("/v1/ready", {}))).status, 200);
+  await app.close();
+});
+
 operations("a history that is switched off is not described", async () => {
   for (const more of [{}, { description: BESIDE }]) {
     const off = { ...more, info: { history: "off" } } as const;

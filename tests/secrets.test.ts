@@ -7,7 +7,7 @@ import process from "node:process";
 import { check } from "../src/cli/check.ts";
 import { files, readConfig } from "../src/cli/configuration.ts";
 import { formatMessage } from "../src/cli/output.ts";
-import { warnOfReaders } from "../src/file-access.ts";
+import { warnOfReaders } from "../src/platform.ts";
 import { lintSettings } from "../src/gateway/lint-settings.ts";
 import { readToken } from "../src/gateway/guard.ts";
 import { resolveForward } from "../src/gateway/policy.ts";

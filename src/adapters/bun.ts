@@ -70,14 +70,8 @@ export async function serve(app: Servable, options: ServeOptions = {}): Promise<
 /** The interval at which descriptors are looked for, and the number that it takes to listen again. */
 const CHECK_DESCRIPTORS_MS = 500, DESCRIPTORS_MIN = 16;
 
-/**
- * Stops listening while descriptors have run out. Bun 1.4 would spin as long as a client waits to be accepted
- * (oven-sh/bun#32705).
- *
- * @returns a function that closes the server
- */
+/** Stops listening while descriptors have run out: Bun 1.4 would spin (oven-sh/bun#32705). Returns what closes. */
 function keepListening(first: BunServer, listen: () => BunServer): () => Promise<void> {
-  /** Those that listen, or have requests under way. */
   const servers = new Set([first]);
   let current: BunServer | undefined = first;
   // Resolves when the last response has been sent.
@@ -117,7 +111,6 @@ function hasDescriptors(count: number): boolean {
   }
 }
 
-/** Lets the app respond to a request; never rejects. */
 async function respond(
   app: Servable,
   callbacks: Callbacks,
@@ -162,10 +155,7 @@ async function respond(
 
 const SENT_INTERVAL_MS = 100;
 
-/**
- * Calls a function when the response to a request is over. Bun 1.4 has no event for that, but `requestIP` is then
- * null.
- */
+/** Calls a function when the response to a request is over: Bun 1.4 has no event for that, but `requestIP` is then null. */
 function whenSent(request: Request, server: BunServer, listener: () => void): void {
   const check = () => {
     if (server.requestIP(request)) setTimeout(check, SENT_INTERVAL_MS);

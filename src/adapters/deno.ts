@@ -36,12 +36,7 @@ export async function serve(app: Servable, options: ServeOptions = {}): Promise<
   });
 }
 
-/**
- * Listens again when Deno no longer accepts connections. Deno 2.9 stops to, without an event, when file
- * descriptors run out. After many connections, this connects to its own port to find out.
- *
- * @returns a function that ends this
- */
+/** Listens again where a probe finds that Deno 2.9 accepts no more, as descriptors have run out. Returns what ends this. */
 function keepAccepting(http: Server, { hostname }: Address): () => void {
   const { port } = http.address() as AddressInfo;
   let most = 0;

@@ -13,7 +13,7 @@ import {
   sendNodeResponse,
 } from "srvx/node";
 import { type Bytes, isInTinyParts, PART_LENGTH } from "../bytes.ts";
-import { SECURITY_HEADERS } from "../http/cors.ts";
+import { SECURITY_HEADERS } from "../http/common-headers.ts";
 import type { ServedRequest } from "../http/request.ts";
 import { problemText } from "../http/problem-details.ts";
 import {

@@ -26,7 +26,6 @@ export async function serve(app: Servable, options: ServeOptions = {}): Promise<
   return listening(urlOf(http), close);
 }
 
-/** A request listener of `node:http`, or a middleware. */
 export type Listener = (
   message: IncomingMessage,
   response: ServerResponse,

@@ -5,7 +5,7 @@
  * @module
  */
 import type { Closeable } from "../closeable.ts";
-import { SECURITY_HEADERS } from "../http/cors.ts";
+import { SECURITY_HEADERS } from "../http/common-headers.ts";
 import { problem } from "../http/problem-details.ts";
 import type { Status } from "../http/response.ts";
 import { didYouMean, nearest } from "../nearest.ts";
@@ -71,9 +71,11 @@ export const TIMEOUTS = {
   content: 10_000,
   /** Without a byte sent or received; `node:http` waits twice that for a client that does not read. */
   silence: 13_000,
-  /** The interval at which `head` is checked. */
   check: 2_000,
-  /** From the call of `close` to the end of the last response. */
+  /**
+   * From the call of `close` of any adapter to the end of the last response. The service itself waits a second less for what
+   * it has sent to the node (`GRACE_MS` of `../gateway/lease.ts`), and ends streams of events at once.
+   */
   grace: 5_000,
 } as const;
 
@@ -99,11 +101,6 @@ const RULES: Readonly<
   onError: { isValid: (value) => typeof value === "function", expected: "a function" },
 };
 
-/**
- * Checks the options of a server and gives the defaults of its address.
- *
- * @throws {TypeError} with a line for each option that is wrong
- */
 export function checkServeOptions(options: ServeOptions): Address {
   const names = Object.keys(RULES);
   const mistakes: string[] = [];
@@ -138,12 +135,7 @@ export function urlAt(address: string, port: number): string {
 /** Ends an entry of the access log. Only the first call has an effect. */
 export type EndEntry = (outcome: Outcome, status?: number) => void;
 
-/**
- * Begins the entry of a request.
- *
- * @param request `undefined` if the parser refused it
- * @returns `undefined` where nobody keeps a log
- */
+/** Begins the entry of a request, which the parser may have refused; `undefined` where nobody keeps a log. */
 export function beginEntry(
   { onAnswer }: Callbacks,
   request?: { readonly method: string; readonly url: string },
@@ -171,7 +163,6 @@ export function report(error: unknown, app: Servable, { onError }: Callbacks): v
   void notify(onError ?? log ?? console.error, error);
 }
 
-/** Calls one of {@linkcode Callbacks}; ignores what it throws or rejects with. */
 async function notify<T>(callback: (value: T) => unknown, value: T): Promise<void> {
   try {
     await callback(value);
@@ -180,12 +171,7 @@ async function notify<T>(callback: (value: T) => unknown, value: T): Promise<voi
   }
 }
 
-/**
- * Wraps the stream of a body.
- *
- * @param onFailure called with the stream's error, before its reader gets it; not called on `cancel`
- * @param partMax the longest part that is passed on, in bytes
- */
+/** Wraps the stream of a body: tells of its error, not of `cancel`, and passes on parts of at most so many bytes. */
 export function watched(
   body: ReadableStream<Uint8Array>,
   onFailure: (error: unknown) => void,
@@ -207,7 +193,6 @@ export function watched(
   }, { highWaterMark: 0 });
 }
 
-/** Makes a response that an adapter gives by itself, without asking the app. */
 export function refusal(status: Status, detail: string): Response {
   return problem(status, detail, SECURITY_HEADERS);
 }

@@ -3,8 +3,7 @@
  *
  * @module
  */
-import { createNodeface } from "../create-nodeface.ts";
-import type { Nodeface } from "../app.ts";
+import { createNodeface, type Nodeface } from "../index.ts";
 
 /** Serves any host: DNS rebinding attacks private networks, and a worker runs at a provider. */
 const nodeface: Nodeface = createNodeface({ hosts: "*" });

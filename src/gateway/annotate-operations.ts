@@ -9,6 +9,7 @@ import {
   isEqual,
   type Json,
   listOf,
+  mapMembers,
   objectOf,
   setMember,
   textOf,
@@ -36,23 +37,12 @@ const TOKEN = {
     "service alone; the node has a secret of its own, which the service adds.",
 };
 
-/** A description that says what becomes of calls. */
 export interface DescribedCalls {
   readonly document: Json;
-  /** The operations that calls look up; none if no calls are forwarded. */
   readonly operations: readonly NodeOperation[];
 }
 
-/**
- * Adds to a description what becomes of calls.
- *
- * The node's own `security` is removed from its operations, whether they are forwarded or not: the service adds the
- * node's secret, and nobody is to type it into a page of ours. Where `forward` is `off`, nothing
- * is added.
- *
- * @param document with its servers as they are served; left as it is
- * @param by who describes the node
- */
+/** Adds what becomes of calls. The node's own `security` goes: nobody is to type its secret into our page. */
 export function annotateCalls(
   document: Json,
   forward: ResolvedForward | undefined,
@@ -64,7 +54,6 @@ export function annotateCalls(
     new Set(Object.keys(objectOf(objectOf(document.components).securitySchemes))),
   )(TOKEN_SCHEME);
   const inherited = document.security;
-  /** The names of schemes that were taken off. */
   const taken = new Set<string>();
   let isNamed = false;
   const change = (item: Json, nameOf: (method: string, operation: Json) => string | undefined) =>
@@ -102,16 +91,13 @@ export function annotateCalls(
   return { document: withSchemes(changed, taken, isWanted ? scheme : undefined), operations };
 }
 
-/** The note on calls of an operation. */
 export interface CallNote {
   readonly right: Permission;
   /** A sentence for people; empty where anybody may call. */
   readonly sentence: string;
-  /** The description of the operation itself. */
   readonly description: string;
 }
 
-/** Reads the note on calls of an operation; `undefined` if there is none. */
 export function callNoteOf(operation: Json): CallNote | undefined {
   const right = operation[CALL_MARK];
   const description = textOf(operation.description) ?? "";
@@ -155,7 +141,6 @@ function withSchemes(document: Json, taken: ReadonlySet<string>, added: string |
   return { ...rest, ...Object.keys(all).length > 0 && { components: all } };
 }
 
-/** The names of the schemes that operations ask for, those of callbacks included. */
 function namesUsed(items: unknown): string[] {
   return Object.values(objectOf(items)).flatMap((item) =>
     operationsOf(item).flatMap(({ operation: { security, callbacks } }) => [
@@ -169,11 +154,9 @@ const schemesOf = (security: unknown): string[] =>
   listOf(security).flatMap((requirement) => Object.keys(objectOf(requirement)));
 
 function mapItems(items: unknown, change: (item: Json, path: string) => Json): Json {
-  const mapped: Json = {};
-  for (const [path, value] of Object.entries(objectOf(items))) {
+  return mapMembers(objectOf(items), (value, path) => {
     const item = objectOf(value);
     const changed = change(item, path);
-    setMember(mapped, path, changed === item ? value : changed);
-  }
-  return mapped;
+    return changed === item ? value : changed;
+  });
 }

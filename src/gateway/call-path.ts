@@ -4,7 +4,7 @@
  * @module
  */
 import type { Bytes } from "../bytes.ts";
-import { notFound, problem } from "../http/problem-details.ts";
+import { notAllowed, notFound } from "../http/problem-details.ts";
 import { parseComparable } from "../json/lossless.ts";
 import { readParts } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
@@ -41,32 +41,26 @@ import {
   responseHeaders,
 } from "./response.ts";
 
-/** Bytes of a response that are read before its status is sent. */
 const COLLECTED_MAX = 1024 * 1024;
 
 /** Headers of the client that an operation may not name: of the connection, of the caller, and secrets. */
 const DENIED_HEADERS =
   /^(?:accept|content-type|proxy-.*|cookie2?|host|origin|referer|connection|keep-alive|transfer-encoding|content-length|content-encoding|expect|upgrade|range|if-.*|te|trailer|forwarded|via|x-forwarded-.*|x-real-ip|x-http-method.*|x-method-override|sec-.*|access-control-.*|accept-encoding|user-agent|x-nodeface|.*(?:authori[sz]ation|api-?key|token|secret|password).*)$/;
 
-const NO_RULES = {};
-
-/** Responds to a call of a path: `/v1/node/…`. */
 export async function callPath(node: CalledNode, call: Call, lease: Lease): Promise<Response> {
   const { request, query } = call;
   const { paths } = await node.calls();
   const match = paths.match(call.path, request.method);
   if (!match) return notFound();
   if ("methods" in match) {
-    const methods = match.methods.filter((method) => CALL_METHODS.includes(method));
-    const allow = [...methods, "OPTIONS"].join(", ");
-    return problem(405, `This path allows ${allow}`, { allow });
+    return notAllowed(match.methods.filter((method) => CALL_METHODS.includes(method)));
   }
   const { entry, parameters, fault } = match;
   const { operation, permission } = entry;
   const refusal = await node.guard.reasonAgainst(call, entry);
   if (refusal) return refuse(refusal);
   if (request.headers.has("upgrade")) return refuse(NO_UPGRADE);
-  const types = Object.keys(operation.body?.rules ?? NO_RULES);
+  const types = Object.keys(operation.body?.rules ?? {});
   const purpose = permission === "token" ? "token" : "body";
   const content = await readContent(call, types, (bytes) => lease.holdBody(bytes, purpose));
   if ("status" in content) return refuse(content);
@@ -89,7 +83,9 @@ export async function callPath(node: CalledNode, call: Call, lease: Lease): Prom
   const url = match.isTakenByOther() ? undefined : join(node.base, call.path, queryOf(read.query));
   if (url === undefined) return notFound();
   const headers = {
-    ...headersOf(read.headers),
+    ...Object.fromEntries(
+      read.headers.given.map(({ parameter, texts }) => [parameter.name.toLowerCase(), texts[0]!]),
+    ),
     accept: acceptFor(request.headers.get("accept"), operation.responseTypes),
     ...content.type !== undefined && { "content-type": typeOf(content.type, request) },
   };
@@ -117,16 +113,9 @@ function typeOf(type: string, { headers }: Request): string {
 function join(base: string, path: string, query: string): URL | undefined {
   const text = base + path + (query === "" ? "" : `?${query}`);
   // What stands before the first slash of a path is the origin.
-  const url = path.startsWith("/") ? parseUrl(text) : undefined;
-  return url?.href === text ? url : undefined;
-}
-
-function parseUrl(text: string): URL | undefined {
-  try {
-    return new URL(text);
-  } catch {
-    return undefined;
-  }
+  if (!path.startsWith("/") || !URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  return url.href === text ? url : undefined;
 }
 
 function queryOf({ given }: ReadParameters): string {
@@ -137,12 +126,6 @@ function queryOf({ given }: ReadParameters): string {
 
 /** A parser would encode the apostrophe. */
 const encode = (text: string): string => encodeURIComponent(text).replaceAll("'", "%27");
-
-/** The headers that an operation names. */
-const headersOf = ({ given }: ReadParameters): Record<string, string> =>
-  Object.fromEntries(
-    given.map(({ parameter, texts }) => [parameter.name.toLowerCase(), texts[0]!]),
-  );
 
 /** Finds what is wrong in a content. Keys that stand twice are read in two ways. */
 function wrongInContent({ bytes, type = "" }: Content, { body }: NodeOperation): WrongParameter[] {
@@ -161,7 +144,6 @@ function wrongInContent({ bytes, type = "" }: Content, { body }: NodeOperation):
   return wrong ? refuse(wrong.rule, wrong.path.length > 0 ? placeOf(wrong) : "body") : [];
 }
 
-/** Passes the response of a node on, whole or as a stream. */
 function passOn(
   upstream: UpstreamResponse,
   { operation }: PolicyEntry,
@@ -191,7 +173,6 @@ function passOn(
   return makeResponse(status, headers, streamOf(upstream, end));
 }
 
-/** The refusal in place of a response that is the node's own trouble. */
 function refusalOfStatus(
   upstream: UpstreamResponse,
   { access }: NodeOperation,
@@ -236,19 +217,12 @@ function streamOf(
   }, { highWaterMark: 0 });
 }
 
-/** The most types of a client that are read. */
 const RANGES_MAX = 32;
 
 /** A type or a range (RFC 9110, section 12.5.1), and its weight; what else stands with it is not read. */
 const RANGE = /^([\w!#$%&'*+.^`|~-]+)\/([\w!#$%&'*+.^`|~-]+)$/, WEIGHT = /^q=([01](?:\.\d{0,3})?)$/;
 
-/**
- * Writes `Accept` for the node: of the types of the operation alone, so that a node that would stream on demand is asked
- * for no stream.
- *
- * @param accept of the client; `null` where it says nothing
- * @param named the media types of the operation's responses, in lower case
- */
+/** Writes `Accept` of the types of the operation alone: a node that would stream on demand is not asked to. */
 function acceptFor(accept: string | null, named: readonly string[]): string {
   if (accept === null) return ANY;
   const wanted = new Map<string, string>();

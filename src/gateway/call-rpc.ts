@@ -4,25 +4,25 @@
  *
  * @module
  */
-import { notFound, problem, problemWith } from "../http/problem-details.ts";
-import { FastResponse, REASONS } from "../http/response.ts";
+import { joinBytes } from "../bytes.ts";
+import { notAllowed, notFound, problem, problemWith } from "../http/problem-details.ts";
+import { FastResponse, REASONS, type Status } from "../http/response.ts";
+import { type Part, readParts, textOfPart } from "../json/parts.ts";
+import { JsonSyntaxError } from "../json/scan.ts";
+import { readRpcError, readRpcResponse, type RpcError, writeCall } from "../node/json-rpc.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { parsePercent } from "../untrusted-text.ts";
 import { type Call, type CalledNode, decodeUtf8, goneOf, readContent } from "./call.ts";
-import { checkParams, type Params, readQuery, refuseParameters, WRONG_MAX } from "./check.ts";
-import { hasTokenInQuery, looksLikeBrowser, TOKEN_IN_QUERY } from "./guard.ts";
 import {
-  isFault,
-  isHeavyCall,
-  type RawCall,
-  readNodeResponse,
-  readParams,
-  readRpcBody,
-  statusOf,
-  writeError,
-  writeNodeCall,
-  writeResponse,
-} from "./rpc-messages.ts";
+  checkParams,
+  DEPTH_MAX,
+  isNamed,
+  type Params,
+  readQuery,
+  refuseParameters,
+  WRONG_MAX,
+} from "./check.ts";
+import { hasTokenInQuery, looksLikeBrowser, TOKEN_IN_QUERY } from "./guard.ts";
 import type { Lease, UpstreamResponse } from "./lease.ts";
 import { inTurn, NoSlot } from "./limits.ts";
 import type { PolicyEntry } from "./policy.ts";
@@ -48,16 +48,14 @@ const WRONG_TYPE: Refusal = {
   ...{ status: 415, code: CODES.invalidCall, message: "A call is application/json" },
 };
 
-/** A call that may go to the node. */
 interface ReadyCall extends Pick<RawCall, "id" | "isJsonRpc1"> {
   readonly params: Params;
   readonly entry: PolicyEntry;
 }
 
-/** Responds to a body: `POST /v1/rpc`. */
 export async function callRpc(node: CalledNode, call: Call, lease: Lease): Promise<Response> {
   const { request, query } = call;
-  const foreign = node.guard.reasonAgainstPage(call);
+  const foreign = node.guard.reasonAgainstPage(request);
   if (foreign) return refuseBody(foreign);
   if (hasTokenInQuery(query)) return refuseBody(TOKEN_IN_QUERY);
   if (request.headers.has("upgrade")) return refuseBody(NO_UPGRADE);
@@ -90,7 +88,10 @@ export async function callRpc(node: CalledNode, call: Call, lease: Lease): Promi
   const ready = checked.filter((one) => typeof one === "object");
   const responses: string[] = [];
   try {
-    await beginAll(ready, lease);
+    const isWithToken = ready.some(({ entry }) => entry.permission === "token");
+    const isHeavy = ready.some(({ entry, params }) => isHeavyCall(entry.operation, params));
+    if (ready.length > 0) await lease.begin(isWithToken ? "token" : "open", isHeavy);
+    // A batch goes on call by call: not all nodes take one, and if a connection breaks, only the call on it is in doubt.
     for (const one of checked) {
       const response = typeof one === "object" ? await sendOne(node, call, one, lease) : one;
       if (response !== undefined) responses.push(response);
@@ -136,19 +137,6 @@ async function checkCall(
   return fail({ code: CODES.wrongParams, message }, { errors });
 }
 
-/**
- * Takes the slot of all calls of a body. A batch goes on as one call after the other: no kind says which of its nodes
- * and versions take batches, and where a connection breaks, only the call on it is in doubt.
- *
- * @throws {NoSlot} if there is none
- */
-async function beginAll(calls: readonly ReadyCall[], lease: Lease): Promise<void> {
-  if (calls.length === 0) return;
-  const isWithToken = calls.some(({ entry }) => entry.permission === "token");
-  const isHeavy = calls.some(({ entry, params }) => isHeavyCall(entry.operation, params));
-  await lease.begin(isWithToken ? "token" : "open", isHeavy);
-}
-
 /** Sends one call: gives its response as JSON, with the caller's id; nothing for a notification. */
 async function sendOne(
   node: CalledNode,
@@ -180,17 +168,13 @@ async function sendOne(
 const refusalOfNonsense = (upstream: UpstreamResponse): Refusal =>
   upstream.status === 503 || upstream.status === 429 ? busyNode(upstream) : NONSENSE;
 
-/** Responds to a call of a method by its name: `/v1/rpc/{method}`. */
 export async function callMethod(node: CalledNode, call: Call, lease: Lease): Promise<Response> {
   const { request } = call;
   const entry = (await node.calls()).methods.get(parsePercent(call.path) ?? "");
   if (!entry) return notFound();
   const { operation, permission } = entry;
   const methods = operation.isGettable ? ["GET", "POST"] : ["POST"];
-  if (!methods.includes(request.method)) {
-    const allow = [...methods, "OPTIONS"].join(", ");
-    return problem(405, `This path allows ${allow}`, { allow });
-  }
+  if (!methods.includes(request.method)) return notAllowed(methods);
   const refusal = await node.guard.reasonAgainst(call, entry);
   if (refusal) return refuse(refusal);
   if (request.headers.has("upgrade")) return refuse(NO_UPGRADE);
@@ -218,7 +202,6 @@ export async function callMethod(node: CalledNode, call: Call, lease: Lease): Pr
   return response;
 }
 
-/** Makes the response to a call of a method: its result, or problem details. */
 function respondTo(upstream: UpstreamResponse, call: Call, lease: Lease): Response {
   const read = readNodeResponse(upstream);
   if (!read) return refuse(refusalOfNonsense(upstream));
@@ -255,4 +238,167 @@ async function paramsOf(
   if (text === undefined) return problem(400, "The content is not UTF-8");
   const params = await inTurn(text.length, () => readParams(text));
   return typeof params === "string" ? params : problem(400, params.message);
+}
+
+const CALLS_MAX = 100;
+
+interface RawCall {
+  readonly id: string | undefined;
+  readonly method: string;
+  readonly params: string;
+  /** Responses of JSON-RPC 1 have both `result` and `error`: bitcoin-core of npm wants that. */
+  readonly isJsonRpc1: boolean;
+}
+
+interface RpcFault {
+  readonly id: string;
+  readonly code: number;
+  readonly message: string;
+}
+
+const fault = (code: number, message: string, id = "null"): RpcFault => ({ id, code, message });
+
+const isFault = (call: object): call is RpcFault => "code" in call;
+
+const MEMBERS: ReadonlySet<string> = new Set(["jsonrpc", "id", "method", "params"]);
+
+function readRpcBody(
+  text: string,
+): { readonly isBatch: boolean; readonly calls: readonly (RawCall | RpcFault)[] } | RpcFault {
+  const isBatch = /^\s*\[/.test(text);
+  let root: Part;
+  try {
+    root = readParts(text, {
+      levels: isBatch ? 2 : 1,
+      items: CALLS_MAX,
+      member: (name) => MEMBERS.has(name),
+    }, DEPTH_MAX);
+  } catch (error) {
+    return faultOf(error);
+  }
+  if (!root.items) return { isBatch: false, calls: [readCall(text, root)] };
+  if (root.count === 0) return fault(CODES.invalidCall, "A batch has at least one call");
+  if (root.count > CALLS_MAX) {
+    return fault(CODES.invalidCall, `A batch has at most ${CALLS_MAX} calls`);
+  }
+  return { isBatch: true, calls: root.items.map((part) => readCall(text, part)) };
+}
+
+function readCall(text: string, { members }: Part): RawCall | RpcFault {
+  if (!members) return fault(CODES.invalidCall, "A call is an object");
+  const idPart = members.get("id");
+  const id = idPart && textOfPart(text, idPart);
+  if (idPart && (idPart.kind === "{" || idPart.kind === "[" || id === "true" || id === "false")) {
+    return fault(CODES.invalidCall, "The id of a call is a text or a number");
+  }
+  const methodPart = members.get("method");
+  if (methodPart?.kind !== "string") {
+    return fault(CODES.invalidCall, "A call has the name of a method", id);
+  }
+  const method = JSON.parse(textOfPart(text, methodPart)) as string;
+  const params = listOrObject(text, members.get("params"));
+  if (typeof params !== "string") return { ...params, id: id ?? "null" };
+  const version = members.get("jsonrpc");
+  const isJsonRpc1 = version === undefined || textOfPart(text, version) !== '"2.0"';
+  return { id, method, params, isJsonRpc1 };
+}
+
+function readParams(text: string): string | RpcFault {
+  try {
+    return listOrObject(text, readParts(text, { levels: 0 }, DEPTH_MAX));
+  } catch (error) {
+    return faultOf(error);
+  }
+}
+
+function listOrObject(text: string, params: Part | undefined): string | RpcFault {
+  // Some clients write null for none.
+  const json = params ? textOfPart(text, params) : "null";
+  if (json === "null") return "[]";
+  if (params!.kind === "[" || params!.kind === "{") return json;
+  return fault(CODES.wrongParams, "The parameters of a call are a list or an object");
+}
+
+function faultOf(error: unknown): RpcFault {
+  if (!(error instanceof JsonSyntaxError)) throw error;
+  return fault(CODES.noJson, `Invalid JSON: ${error.message}`);
+}
+
+/** Tells whether a call is heavy: its operation is, or a parameter makes it so. */
+function isHeavyCall({ isHeavy, parameters }: NodeOperation, params: Params): boolean {
+  if (isHeavy || typeof params === "string") return isHeavy;
+  return parameters?.some(({ name, rule: { heavyFrom = Infinity } }, at) =>
+    Number(isNamed(params) ? params.get(name) : params[at]) >= heavyFrom
+  ) ?? false;
+}
+
+/** Parameters by name become positions where the method wants these. */
+function writeNodeCall(
+  { path: methodName, parameters = [], isByPosition }: NodeOperation,
+  params: Params,
+): string {
+  const text = typeof params === "string"
+    ? params
+    : !isNamed(params)
+    ? `[${params.join(",")}]`
+    : isByPosition
+    ? `[${inPlaces(parameters.map(({ name }) => params.get(name))).join(",")}]`
+    : `{${[...params].map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(",")}}`;
+  // Nobody knows then whether the method wants a list or an object.
+  const isNone = typeof params === "string"
+    ? /^\{\s*\}$/.test(params)
+    : isNamed(params) && params.size === 0;
+  return writeCall(methodName, 1, isNone ? undefined : text);
+}
+
+/** The values at their positions: what is left out between others is null, at the end nothing. */
+function inPlaces(values: readonly (string | undefined)[]): string[] {
+  const length = values.findLastIndex((value) => value !== undefined) + 1;
+  return values.slice(0, length).map((value) => value ?? "null");
+}
+
+/** Reads the node's response to one call: its result as JSON, or the error; `undefined` where it is neither. */
+function readNodeResponse(
+  { isWhole, parts }: Pick<UpstreamResponse, "isWhole" | "parts">,
+): { readonly result: string } | RpcError | undefined {
+  const text = isWhole ? decodeUtf8(parts.length === 1 ? parts[0]! : joinBytes(parts)) : undefined;
+  if (text === undefined) return undefined;
+  try {
+    const response = readRpcResponse(text, DEPTH_MAX);
+    if (Array.isArray(response)) return undefined;
+    const { result, error } = response;
+    if (error !== undefined) return readRpcError(error, DEPTH_MAX);
+    return result === undefined ? undefined : { result };
+  } catch {
+    return undefined;
+  }
+}
+
+function writeError({ code = String(CODES.internal), message, data }: RpcError): string {
+  const more = data === undefined ? "" : `,"data":${data}`;
+  return `{"code":${code},"message":${JSON.stringify(message)}${more}}`;
+}
+
+function writeResponse(
+  { id = "null", isJsonRpc1 = false }: Partial<Pick<RawCall, "id" | "isJsonRpc1">>,
+  response: { readonly result: string } | { readonly error: string },
+): string {
+  if (isJsonRpc1) {
+    const { result, error } = { result: "null", error: "null", ...response };
+    return `{"result":${result},"error":${error},"id":${id}}`;
+  }
+  return "result" in response
+    ? `{"jsonrpc":"2.0","result":${response.result},"id":${id}}`
+    : `{"jsonrpc":"2.0","error":${response.error},"id":${id}}`;
+}
+
+/** Bitcoin's code for a node that is starting. */
+const WARMING_UP = -28;
+
+/** The status for an error of the node, by its code as it is written. */
+function statusOf(digits: string | undefined): Status {
+  const code = Number(digits);
+  if (code === CODES.wrongParams) return 400;
+  if (code === CODES.noMethod) return 404;
+  return code === WARMING_UP ? 503 : 422;
 }

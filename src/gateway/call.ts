@@ -14,7 +14,6 @@ import type { PathTable } from "./match.ts";
 import type { PolicyEntry } from "./policy.ts";
 import { CODES, LATER, type MakeResponse, type Refusal } from "./response.ts";
 
-/** A call that has come. */
 export interface Call {
   readonly request: ServedRequest;
   /** The path after `/v1/node` or `/v1/rpc/`, percent-encoded as it came; of no meaning for a body of JSON-RPC. */
@@ -27,59 +26,43 @@ export interface Call {
   readonly makeResponse: MakeResponse;
 }
 
-/** Is aborted when the client leaves. */
 export const goneOf = ({ request }: Pick<Call, "request">): Signal =>
   request.gone ?? request.signal;
 
-/** All operations with their permissions, made once per description. */
 export interface CallTable {
   readonly paths: PathTable;
   readonly methods: ReadonlyMap<string, PolicyEntry>;
 }
 
-/** The node as calls see it. */
 export interface CalledNode {
-  /** The longest response, in bytes. */
   readonly limit: number;
   /** The header of the node's secret, in lower case, where the operator names it; no client sets it. */
   readonly secretHeader: string | undefined;
-  /** Says who may call. */
   readonly guard: Guard;
   /** The node's URL as parsers write it, without a slash at its end. */
   readonly base: string;
   calls(): Promise<CallTable>;
-  /** Makes the request for a call of JSON-RPC. */
   rpcRequest(text: string): Promise<RequestContent>;
-  /** Starts the log line of a call. */
   record(operation: NodeOperation): CallRecorder;
-  /** Makes the refusal of a call that failed, and records it. */
   fail(error: unknown, operation: NodeOperation, call: Call, record: CallRecorder): Refusal;
 }
 
 /** Writes the log line of a call: its status, and the bytes of its response. */
 export type CallRecorder = (status: number, bytes: number) => void;
 
-/** The longest body, in bytes. */
 const BODY_MAX = 1024 * 1024;
 
-/** The longest time for a body, in milliseconds. */
 const BODY_TIMEOUT_MS = 10_000;
 
-/** Takes room for so many bytes; `false` where there is none. */
 type Grow = (bytes: number) => boolean;
 
-/** The content of a call; both are `undefined` where there is none. */
 export interface Content {
   readonly bytes: Bytes | undefined;
   /** The media type in lower case, without parameters. */
   readonly type: string | undefined;
 }
 
-/**
- * Reads the content of a call, if it is of a type that is taken: no type is none of these.
- *
- * @param types in lower case; none where the operation takes no content
- */
+/** Reads a content of one of some types, in lower case: no type is none of these. */
 export async function readContent(
   { request, content }: Pick<Call, "request" | "content">,
   types: readonly string[],
@@ -130,7 +113,6 @@ const FULL: Refusal = {
   message: "Too many bytes are under way",
 };
 
-/** Reads the stream of a request. */
 function readerOf({ body }: Request): ReadChunks | undefined {
   return body === null ? undefined : async (take, stop) => {
     const reader = body.getReader() as ReadableStreamDefaultReader<Bytes>;

@@ -13,11 +13,8 @@ import { parsePercent } from "../untrusted-text.ts";
 import { shorten } from "../untrusted-text.ts";
 import { holdsParts } from "./policy.ts";
 
-/** A rule that a value breaks, and at which member. */
 export interface WrongValue {
-  /** The names on the way to it, such as `["vin", "0", "txid"]`. */
   readonly path: readonly string[];
-  /** Such as "must be an integer". */
   readonly rule: string;
 }
 
@@ -52,12 +49,7 @@ function prepare(rule: ValueRule): Prepared {
   return made;
 }
 
-/**
- * Checks a value.
- *
- * @param value JSON; a whole number above 2^53 is a `bigint`, a number above all doubles an infinite one
- * @returns what is wrong first; `undefined` where nothing is
- */
+/** Finds what is wrong first. Numbers are exact: above 2^53 a `bigint`, above all doubles infinite. */
 export function checkValue(rule: ValueRule, value: unknown): WrongValue | undefined {
   const wrong = (says: string): WrongValue => ({ path: [], rule: says });
   const { types, values, anyOf } = rule;
@@ -84,11 +76,9 @@ export function checkValue(rule: ValueRule, value: unknown): WrongValue | undefi
   return isObject(value) ? inMembers(rule, value) : undefined;
 }
 
-/** Formats the place of a wrong value: the names that lead to it, and those before. */
 export const placeOf = ({ path }: WrongValue, ...before: readonly string[]): string =>
   shorten([...before, ...path].join("."), 3 * NAME_MAX);
 
-/** Shortens a name of a client's for a message. */
 export const tellName = (name: string): string => shorten(name, NAME_MAX);
 
 function inItems(rule: ValueRule, items: readonly unknown[]): WrongValue | undefined {
@@ -165,7 +155,6 @@ function lengthOf(text: string): number {
 const withArticle = (type: string) =>
   type === "null" ? "null" : /^[aio]/.test(type) ? `an ${type}` : `a ${type}`;
 
-/** A parameter that is wrong, as RFC 9457 has it in `errors`. The value is not told. */
 export interface WrongParameter {
   readonly in: string;
   /** Empty for all of a method's parameters. */
@@ -186,10 +175,8 @@ export function refuseParameters(wrong: readonly WrongParameter[]): Response {
   return problemWith(400, `${subject} ${rule}${more}`, { errors: JSON.stringify(wrong) });
 }
 
-/** The most wrong parameters that are listed. */
 export const WRONG_MAX = 20;
 
-/** A parameter with its text, and what it stands for. */
 interface GivenParameter {
   readonly parameter: NodeParameter;
   /** As it is written in a URL or a header, decoded; several of a list that is exploded. */
@@ -197,26 +184,19 @@ interface GivenParameter {
   readonly value: unknown;
 }
 
-/** Parameters after reading. */
 export interface ReadParameters {
   readonly given: readonly GivenParameter[];
   readonly wrong: readonly WrongParameter[];
 }
 
-/**
- * Reads the parameters of a query.
- *
- * @param parameters those that the operation has
- * @param query without `?`
- * @param place what the parameters are in: those of a method stand in its query as well
- */
+/** Reads the parameters of a query; those of a method (`body`) stand in its query as well. */
 export function readQuery(
   parameters: readonly NodeParameter[],
   query: string,
   place: "query" | "body" = "query",
 ): ReadParameters {
   const known = parameters.filter((parameter) => parameter.in === place);
-  if (known.length === 0 && query === "") return NONE;
+  if (known.length === 0 && query === "") return { given: [], wrong: [] };
   const byName = new Map(known.map((parameter) => [parameter.name, parameter]));
   const wrong: WrongParameter[] = [];
   const texts = new Map<string, string[]>();
@@ -243,30 +223,21 @@ export function readQuery(
       else texts.set(parameter!.name, [text!]);
     }
   }
-  return readTexts(known, texts, "query", wrong);
+  return readTexts(known, (name) => texts.get(name) ?? [], "query", wrong);
 }
 
-/** Reads the parameters of a path, or those in headers: each has one text, or none. */
 export function readNamed(
   parameters: readonly NodeParameter[],
   place: "path" | "header",
   textOf: (name: string) => string | null | undefined,
 ): ReadParameters {
   const known = parameters.filter((parameter) => parameter.in === place);
-  if (known.length === 0) return NONE;
-  const texts = new Map<string, string[]>();
-  for (const { name } of known) {
-    const text = textOf(name);
-    if (typeof text === "string") texts.set(name, [text]);
-  }
-  return readTexts(known, texts, place, []);
+  return readTexts(known, (name) => [textOf(name) ?? []].flat(), place, []);
 }
-
-const NONE: ReadParameters = { given: [], wrong: [] };
 
 function readTexts(
   parameters: readonly NodeParameter[],
-  texts: ReadonlyMap<string, readonly string[]>,
+  textsOf: (name: string) => readonly string[],
   place: string,
   before: readonly WrongParameter[],
 ): ReadParameters {
@@ -275,8 +246,8 @@ function readTexts(
   for (const parameter of parameters) {
     if (wrong.length === WRONG_MAX) break;
     const { name, isRequired, rule } = parameter;
-    const found = texts.get(name);
-    if (!found) {
+    const found = textsOf(name);
+    if (found.length === 0) {
       if (isRequired && !wrong.some((one) => one.name === name)) {
         wrong.push({ in: place, name, rule: "is required" });
       }
@@ -291,7 +262,6 @@ function readTexts(
   return { given, wrong };
 }
 
-/** Converts texts by the types in the description. */
 function valueOf({ rule, isExploded }: NodeParameter, texts: readonly string[]): unknown {
   if (!isList(rule)) return scalarOf(rule, texts[0]!);
   const items = isExploded ? texts : texts.flatMap((text) => text.split(","));
@@ -310,7 +280,6 @@ function scalarOf(rule: ValueRule, text: string): unknown {
   return text;
 }
 
-/** All types that a value may have; `undefined` for any. */
 function typesOf({ types, anyOf, values }: ValueRule): readonly string[] | undefined {
   if (types) return types;
   if (anyOf) {
@@ -325,24 +294,15 @@ const isList = (rule: ValueRule): boolean => typesOf(rule)?.includes("array") ??
 /** A space is written as a plus as well, as forms do. */
 const decode = (text: string) => parsePercent(text.replaceAll("+", " "));
 
-/**
- * The parameters of a call, each as JSON: by position or by name. Where nobody knows what a method takes, all of them
- * as they came.
- */
+/** The parameters of a call as JSON, by position or by name; all as they came where nobody knows what a method takes. */
 export type Params = readonly string[] | ReadonlyMap<string, string> | string;
 
-/** The parameters of a method, which can be sent if nothing is wrong. */
 export interface CheckedParams {
   readonly params: Params;
   readonly wrong: readonly WrongParameter[];
 }
 
-/**
- * Checks parameters against what a method takes.
- *
- * @param given a list or an object as JSON, or each by its name
- * @param most how many wrong ones are told
- */
+/** Checks the parameters of a method, a list or an object as JSON or each by its name; tells at most so many wrong ones. */
 export function checkParams(
   { parameters }: NodeOperation,
   given: string | ReadonlyMap<string, string>,
@@ -368,11 +328,7 @@ export function checkParams(
   return { params, wrong };
 }
 
-/**
- * Takes parameters apart that are known: what is unknown is refused, and costs no memory.
- *
- * @returns `undefined` where there are too many
- */
+/** Takes known parameters apart; `undefined` where there are too many. What is unknown is refused, and costs no memory. */
 function splitParams(
   parameters: readonly NodeParameter[],
   text: string,
@@ -394,9 +350,7 @@ function splitParams(
     new Map([...members!].map(([name, part]) => [name, textOfPart(text, part)]));
 }
 
-/** Tells whether parameters go by their names. */
 export const isNamed = (params: Params): params is ReadonlyMap<string, string> =>
   params instanceof Map;
 
-/** The most levels of JSON in a content. */
 export const DEPTH_MAX = 64;

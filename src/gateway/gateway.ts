@@ -16,61 +16,45 @@ import { type Call, type CalledNode, type CallTable, goneOf } from "./call.ts";
 import { callPath } from "./call-path.ts";
 import { callMethod, callRpc } from "./call-rpc.ts";
 import { createGuard } from "./guard.ts";
-import { createLeases, type Lease, type LeaseOptions } from "./lease.ts";
+import { type LeaseOptions, Leases } from "./lease.ts";
 import { createPathTable } from "./match.ts";
 import { decide, type ResolvedForward } from "./policy.ts";
 import { refusalOf, STATUS_GONE } from "./response.ts";
 
-/** Responds to calls. */
 export interface Gateway {
-  /** Of the node's own paths. */
   callPath(call: Call): Promise<Response>;
-  /** Of a method by its name. */
   callMethod(call: Call): Promise<Response>;
-  /** Of a body of JSON-RPC. */
   callRpc(call: Call): Promise<Response>;
-  /** Number of calls that wait for a slot at the node. */
   readonly waiting: number;
-  /** Sends away who waits, and breaks off what still runs after some seconds. */
   close(): void;
 }
 
-/** Responds to calls of one form. */
-type Form = (node: CalledNode, call: Call, lease: Lease) => Promise<Response>;
-
-/** The node's kind, as far as it is known. */
 export interface KnownKind {
-  /** All kinds by name. */
   kinds(): Promise<Readonly<Record<string, Kind>>>;
-  /** The name of its kind; `undefined` while it is not known. */
   kind(): Promise<string | undefined>;
-  /** Finds it; the node may be asked for it. */
   find(): Promise<{ readonly kind: string } | undefined>;
   /** The path of its JSON-RPC below its URL. */
   readonly rpcPath: Resource<string>;
 }
 
-/** The parts of a gateway. */
 export interface GatewayOptions {
   readonly forward: ResolvedForward;
   readonly node: NodeSettings & { readonly url: string };
   readonly beside: KnownKind;
-  /** The operations of the description that is served now. */
   readonly operations: () => Promise<readonly NodeOperation[]>;
   /** Is told of each call that was made: never a path, a parameter or a body. */
   readonly onCall: (record: CallRecord) => void;
 }
 
-/** Makes a gateway. */
 export function createGateway(options: GatewayOptions): Gateway {
   const node = createCalledNode(options);
   const credentials = createOperationCredentials(options);
-  const leases = createLeases({
+  const leases = new Leases({
     ...options.forward,
     client: createClient(options.node),
     credentials,
   });
-  const withLease = (form: Form) => async (call: Call): Promise<Response> => {
+  const withLease = (form: typeof callPath) => async (call: Call): Promise<Response> => {
     const lease = leases.open(goneOf(call));
     try {
       return await form(node, call, lease);
@@ -83,13 +67,12 @@ export function createGateway(options: GatewayOptions): Gateway {
     callMethod: withLease(callMethod),
     callRpc: withLease(callRpc),
     get waiting() {
-      return leases.waiting;
+      return leases.slots.waiting;
     },
-    close: leases.close,
+    close: () => leases.close(),
   };
 }
 
-/** Gives each operation its credentials: the node's secret, or none. */
 function createOperationCredentials(
   { node: { url, auth, kind: named }, beside }: GatewayOptions,
 ): LeaseOptions["credentials"] {
@@ -155,10 +138,9 @@ function createCallTable(
 ): CallTable {
   const entries = decide(operations, forward);
   const methods = new Map(
-    entries.filter(({ operation }) => operation.isMethod).map((entry) => {
-      const { path: methodName } = entry.operation;
-      return [methodName, entry];
-    }),
+    entries.filter(({ operation }) => operation.isMethod)
+      // The path of a method is its name.
+      .map((entry) => [entry.operation.path, entry]),
   );
   return { paths: createPathTable(entries), methods };
 }

@@ -9,44 +9,24 @@ import { readPlace, settingOf } from "../node/secrets.ts";
 import type { Permission, PolicyEntry, ResolvedForward } from "./policy.ts";
 import { CODES, LATER, type Refusal } from "./response.ts";
 
-/** The place of the operator's token, which opens what not everybody may call. */
-export interface TokenPlace {
-  readonly token_file?: string | undefined;
-  readonly token_env?: string | undefined;
-}
-
-/** The settings of a guard. */
-export type GuardSettings = TokenPlace & Pick<ResolvedForward, "origins">;
-
-/** The parts of a call that are looked at. */
-export interface Caller {
+interface Caller {
   readonly request: Request;
-  /** Without `?`. */
   readonly query: string;
 }
 
-/** Says who may make a call. */
 export interface Guard {
   /** Says why a page of another origin may not send a body of calls; `undefined` where it may, and for all else. */
-  reasonAgainstPage(caller: Pick<Caller, "request">): Refusal | undefined;
-  /**
-   * Says why a caller may not call an operation; `undefined` where they may.
-   *
-   * @param what names in a sentence what a page of another origin may not call
-   */
+  reasonAgainstPage(request: Request): Refusal | undefined;
+  /** Says why a caller may not call an operation; `what` names in a sentence what a page of elsewhere may not. */
   reasonAgainst(caller: Caller, entry: PolicyEntry, what?: string): Promise<Refusal | undefined>;
-  /** Tells whether the caller shows the token. */
   hasToken(request: Request): Promise<boolean>;
 }
 
-/**
- * Makes a guard.
- *
- * @param forward says whose pages may call, and where the operator's token is, which is read at each use
- */
-export function createGuard(forward: GuardSettings): Guard {
+export function createGuard(
+  forward: Pick<ResolvedForward, "origins" | "token_file" | "token_env">,
+): Guard {
   const reasonAgainstOrigin = (
-    { request }: Pick<Caller, "request">,
+    request: Request,
     permission: Permission,
     what: string,
   ): Refusal | undefined => {
@@ -61,11 +41,11 @@ export function createGuard(forward: GuardSettings): Guard {
     };
   };
   return {
-    reasonAgainstPage: (caller) => reasonAgainstOrigin(caller, "open", THE_NODE),
-    async reasonAgainst(caller, { operation: { name }, permission, reason }, what = THE_NODE) {
-      const foreign = reasonAgainstOrigin(caller, permission, what);
+    reasonAgainstPage: (request) => reasonAgainstOrigin(request, "open", THE_NODE),
+    async reasonAgainst({ request, query }, { operation, permission, reason }, what = THE_NODE) {
+      const foreign = reasonAgainstOrigin(request, permission, what);
       if (foreign || permission === "open") return foreign;
-      const { request, query } = caller;
+      const { name } = operation;
       if (permission === "refused") {
         return {
           ...{ status: 403, code: CODES.notAllowed, setting: "forward" },
@@ -94,7 +74,6 @@ export function createGuard(forward: GuardSettings): Guard {
 
 const THE_NODE = "the node";
 
-/** The refusal of a token in a query, which would stand in logs. */
 export const TOKEN_IN_QUERY: Refusal = {
   ...{ status: 400, code: CODES.invalidCall },
   message: "The token is sent as Authorization: Bearer, never in the address",
@@ -106,7 +85,6 @@ const TOKEN_UNKNOWN: Refusal = {
   headers: LATER,
 };
 
-/** Tells whether a query has a token. */
 export function hasTokenInQuery(query: string): boolean {
   const parameters = new URLSearchParams(query);
   return parameters.has("token") || parameters.has("access_token");
@@ -115,11 +93,11 @@ export function hasTokenInQuery(query: string): boolean {
 /** The form of a token (RFC 6750, section 2.1). */
 const FORM = /^[A-Za-z0-9._~+/-]{32,}=*$/;
 
-/** A token, or why there is none: a line for the operator. */
 export type Token = { readonly token: string } | { readonly reason: string };
 
-/** Reads the token, anew each time. */
-export async function readToken({ token_file, token_env }: TokenPlace): Promise<Token> {
+export async function readToken(
+  { token_file, token_env }: Pick<ResolvedForward, "token_file" | "token_env">,
+): Promise<Token> {
   const place = token_file === undefined ? { token_env } : { token_file };
   const { key, name } = settingOf(place);
   if (key === "") return { reason: "there is no token; set token_file or token_env" };
@@ -132,11 +110,7 @@ export async function readToken({ token_file, token_env }: TokenPlace): Promise<
   return { reason: `${setting} must hold 32 or more characters of A-Z, a-z, 0-9, . _ ~ + / and -` };
 }
 
-/**
- * Tells whether a caller has the token. Digests of equal length are compared, so that the time says nothing of it.
- *
- * @param authorization the header, in which any other scheme counts as no token
- */
+/** Digests of equal length are compared, so that the time says nothing of the token. Any other scheme counts as none. */
 async function isToken(token: string, authorization: string | null): Promise<boolean> {
   const [, given] = /^bearer +(\S+)$/i.exec(authorization ?? "") ?? [];
   if (given === undefined) return false;
@@ -158,20 +132,9 @@ const OWN_HEADER = "x-nodeface";
  * browsers never without `Sec-Fetch-Site` (Fetch Metadata, section 3).
  */
 const BROWSER_HEADERS = [
-  "origin",
-  "referer",
-  "cookie",
-  "sec-fetch-site",
-  "sec-fetch-dest",
-  "sec-fetch-user",
-  "sec-fetch-storage-access",
-  "sec-ch-ua",
-  "sec-ch-ua-mobile",
-  "sec-ch-ua-platform",
-  "sec-gpc",
-  "sec-purpose",
-  "sec-websocket-key",
-  "sec-websocket-version",
+  ...["origin", "referer", "cookie", "sec-fetch-site", "sec-fetch-dest", "sec-fetch-user"],
+  ...["sec-fetch-storage-access", "sec-ch-ua", "sec-ch-ua-mobile", "sec-ch-ua-platform"],
+  ...["sec-gpc", "sec-purpose", "sec-websocket-key", "sec-websocket-version"],
 ];
 
 /**
@@ -208,7 +171,6 @@ export function looksLikeBrowser(headers: Pick<Headers, "get" | "has">): boolean
     /^Mozilla\//i.test(headers.get("user-agent") ?? "");
 }
 
-/** The host and port of an origin or a URL, as `Host` has them; `undefined` where it has none. */
 function authorityOf(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).host : undefined;
 }

@@ -22,71 +22,48 @@ import {
 import { type ResolvedForward, sizeText } from "./policy.ts";
 import { UpstreamError } from "./response.ts";
 
-/** The response of the node, read on demand. */
 export interface UpstreamResponse {
   readonly status: number;
   readonly headers: Pick<Headers, "get">;
-  /** The first bytes, as they came. */
   readonly parts: readonly Bytes[];
-  /** True if there are no others. */
   readonly isWhole: boolean;
-  /** Number of bytes in `parts`. */
   readonly size: number;
   /** Reads the next bytes; `undefined` at the end. Rejects where the response breaks off or is too long. */
   next(): Promise<Bytes | undefined>;
 }
 
-/** The settings of leases, and the way to the node. */
 export interface LeaseOptions extends Pick<ResolvedForward, "timeout" | "limit" | "concurrency"> {
   readonly client: Client;
   /** Gives the node's secret to calls of an operation, or none. */
   readonly credentials: (operation: NodeOperation) => Promise<Credentials>;
 }
 
-/** Gives leases. */
-export interface Leases {
-  /** @param gone is aborted when the client leaves */
-  open(gone: Signal): Lease;
-  /** Number of calls that wait for a slot. */
-  readonly waiting: number;
-  /** Sends away who waits, and breaks off what still runs after some seconds; at once where nobody waits for it. */
-  close(): void;
-}
-
-/** Time for calls under way when the service ends, in milliseconds. */
+/** How long calls go on when the service ends, in milliseconds. */
 const GRACE_MS = 4000;
 
-/** Shared by all leases. */
-interface Pool {
+export class Leases {
   readonly options: LeaseOptions;
   readonly slots: Semaphore;
-  readonly budget: Budget;
-  readonly underWay: Set<Lease>;
+  readonly budget: Budget = createBudget();
+  readonly underWay: Set<Lease> = new Set();
   closing: ReturnType<typeof setTimeout> | undefined;
-}
 
-/** Makes what gives leases. */
-export function createLeases(options: LeaseOptions): Leases {
-  const slots = createSemaphore(options.concurrency);
-  const pool: Pool = {
-    ...{ options, slots, budget: createBudget(), underWay: new Set(), closing: undefined },
-  };
-  const { underWay } = pool;
-  return {
-    open: (gone) => new Lease(pool, gone),
-    get waiting() {
-      return slots.waiting;
-    },
-    close() {
-      slots.close();
-      for (const lease of [...underWay]) if (lease.isLeft) lease.breakOff();
-      if (underWay.size === 0) return;
-      pool.closing ??= setTimeout(
-        () => [...underWay].forEach((lease) => lease.breakOff()),
-        GRACE_MS,
-      );
-    },
-  };
+  constructor(options: LeaseOptions) {
+    this.options = options;
+    this.slots = createSemaphore(options.concurrency);
+  }
+
+  open(gone: Signal): Lease {
+    return new Lease(this, gone);
+  }
+
+  /** Sends away who waits, and breaks off what still runs after some seconds; at once where nobody waits for it. */
+  close(): void {
+    this.slots.close();
+    const [all, breakOff] = [this.underWay, (lease: Lease) => lease.breakOff()];
+    [...all].filter(({ isLeft }) => isLeft).forEach(breakOff);
+    if (all.size > 0) this.closing ??= setTimeout(() => [...all].forEach(breakOff), GRACE_MS);
+  }
 }
 
 /**
@@ -94,20 +71,18 @@ export function createLeases(options: LeaseOptions): Leases {
  * opens it disposes of it.
  */
 export class Lease {
-  readonly #pool: Pool;
+  readonly #pool: Leases;
   readonly #gone: Signal;
   /** The room of the call's own body, and that of the responses. */
   readonly #body: Room;
   readonly #room: Room;
   /** Is aborted when nobody waits for the response: the client has left, or the time is over. None before `begin`. */
   #clientGone: LightSignal | undefined;
-  /** Is aborted when the node is not waited for either. */
   readonly #nodeStop = new LightSignal();
   #priority: Priority = "open";
   #isHeavy = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #giveBack = () => {};
-  /** The response that the node has not ended. */
   #called: Promise<CollectedResponse> | undefined;
   /** Bytes left of the longest response, and bytes that earlier responses of a batch hold. */
   #left: number;
@@ -116,33 +91,24 @@ export class Lease {
   #isFree = false;
   #hasEnded = false;
 
-  constructor(pool: Pool, gone: Signal) {
+  constructor(pool: Leases, gone: Signal) {
     this.#pool = pool;
     this.#gone = gone;
-    this.#body = pool.budget.room();
-    this.#room = pool.budget.room();
+    this.#body = pool.budget();
+    this.#room = pool.budget();
     this.#left = pool.options.limit;
   }
 
-  /** True if nobody waits for the response any longer. */
   get isLeft(): boolean {
     return this.#clientGone?.aborted ?? this.#gone.aborted;
   }
 
-  /**
-   * Takes room for the call's own body.
-   *
-   * @returns whether there is room for so many bytes
-   */
+  /** Takes room for the call's own body; returns whether there is any. */
   holdBody(bytes: number, purpose: Purpose): boolean {
     return this.#body.set(bytes, purpose);
   }
 
-  /**
-   * Waits for a slot at the node; the time of the call begins.
-   *
-   * @throws {NoSlot} if there is none
-   */
+  /** Waits for a slot at the node, or throws a `NoSlot`; the time of the call begins. */
   async begin(priority: Priority, isHeavy: boolean): Promise<void> {
     // It is aborted where the other is, or by this lease.
     const clientGone = this.#clientGone = following(this.#gone);
@@ -154,14 +120,7 @@ export class Lease {
     clientGone.addEventListener("abort", () => this.#end());
   }
 
-  /**
-   * Sends a call.
-   *
-   * @param operation whose secret it gets; a read may be sent again where a kept connection turns out to be closed
-   * @param collect how much of the response is read before this resolves, in bytes
-   * @throws {UpstreamError} if there is no response that can be passed on
-   * @throws {DOMException} `TimeoutError` if the time is over
-   */
+  /** Sends a call; `collect` bytes are read before this resolves. Rejects with `UpstreamError` or `TimeoutError`. */
   async send(
     request: RequestContent,
     operation: NodeOperation,
@@ -194,21 +153,16 @@ export class Lease {
     }
     this.#left -= response.size;
     if (response.isWhole) this.#room.set(this.#held += response.received, purpose);
-    const { status, headers, parts, isWhole, size, next } = response;
-    return { status, headers, parts, isWhole, size, next: () => withSignal(next(), clientGone) };
+    const { next } = response;
+    return { ...response, next: () => withSignal(next(), clientGone) };
   }
 
-  /**
-   * Hands the bytes of the responses over to a body, and the slot where the node has not said all.
-   *
-   * @returns lets go of them; may be called again
-   */
+  /** Hands over the bytes, and the slot where the node has not said all, to who calls what this returns, maybe again. */
   handOver(): () => void {
     this.#isHandedOver = true;
     return () => this.#end();
   }
 
-  /** Lets go of all that was not handed over. */
   dispose(): void {
     this.#body.end();
     if (!this.#isHandedOver) this.#end();
@@ -216,7 +170,6 @@ export class Lease {
     else if (!this.#called) this.#free();
   }
 
-  /** Ends the call, since the service does. */
   breakOff(): void {
     const reason = new UpstreamError(503, "The service ends");
     this.#clientGone?.abort(reason);
@@ -319,7 +272,6 @@ export class Lease {
   }
 }
 
-/** A response whose first bytes were read. */
 interface CollectedResponse extends UpstreamResponse {
   /** Number of bytes that have come on the wire. */
   readonly received: number;
@@ -332,7 +284,6 @@ const tooLong = (limit: number) =>
     sizeText(limit)
   }; "forward.limit" sets how long it may be`;
 
-/** Says why a response is not read; `undefined` where it is. */
 function whyUnread(
   { status, headers }: NodeResponse,
   limit: number,

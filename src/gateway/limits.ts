@@ -6,13 +6,10 @@
  */
 import type { Signal } from "../with-timeout.ts";
 
-/** The most calls that wait for a slot. */
 const WAITING_MAX = 64;
 
-/** The longest wait for a slot, in milliseconds. */
-const WAIT_MAX = 5000;
+const WAIT_MAX_MS = 5000;
 
-/** There is no slot, and there will be none soon. */
 export class NoSlot extends Error {
   override name = "NoSlot";
 }
@@ -20,19 +17,10 @@ export class NoSlot extends Error {
 /** The queue of a call: callers with the token do not wait behind the others. */
 export type Priority = "open" | "token";
 
-/** Gives slots at the node. */
 export interface Semaphore {
-  /**
-   * Takes a slot.
-   *
-   * @param isHeavy of these there is one at a time
-   * @returns gives it back; may be called again
-   * @throws {NoSlot} if there is none in time, or `signal` is aborted
-   */
+  /** Resolves to what gives the slot back; of heavy calls there is one at a time. Rejects with `NoSlot`. */
   take(priority: Priority, isHeavy: boolean, signal: Signal): Promise<() => void>;
-  /** Number of calls that wait. */
   readonly waiting: number;
-  /** Sends away all who wait, and all who come. */
   close(): void;
 }
 
@@ -42,11 +30,7 @@ interface Waiting {
   fail(): void;
 }
 
-/**
- * Makes the slots.
- *
- * @param count how many calls may be at the node; there is one more for those with the token
- */
+/** Makes slots for so many calls, and one more for those with the token. */
 export function createSemaphore(count: number): Semaphore {
   let taken = 0;
   let isHeavyTaken = false;
@@ -85,7 +69,7 @@ export function createSemaphore(count: number): Semaphore {
     async take(priority, isHeavy, signal) {
       if (isClosed || signal.aborted) throw new NoSlot("closed");
       const queue = queues[priority];
-      const isNext = queue.size === 0 || [...queue].every((other) => other.isHeavy !== isHeavy);
+      const isNext = [...queue].every((other) => other.isHeavy !== isHeavy);
       if (isNext && isFree(priority, isHeavy)) return occupy(isHeavy);
       if (queue.size >= WAITING_MAX) throw new NoSlot("the queue is full");
       return await new Promise((resolve, reject) => {
@@ -105,7 +89,7 @@ export function createSemaphore(count: number): Semaphore {
             reject(new NoSlot("no slot in time"));
           },
         };
-        const timer = setTimeout(waiting.fail, WAIT_MAX);
+        const timer = setTimeout(waiting.fail, WAIT_MAX_MS);
         signal.addEventListener("abort", waiting.fail);
         queue.add(waiting);
       });
@@ -117,12 +101,9 @@ export function createSemaphore(count: number): Semaphore {
   };
 }
 
-/** The most bytes under way. */
 const BYTES_MAX = 128 * 1024 * 1024;
 
-/**
- * Bytes reserved for a response before its call is sent. A call with no more than that finds room when others do not.
- */
+/** Bytes reserved for a response before its call is sent. A call with no more finds room when others do not. */
 export const SMALL = 16_384;
 
 /**
@@ -137,52 +118,38 @@ const SHARES: Readonly<Record<Purpose, number>> = {
 };
 const SHARE_OF_SMALL = 0.75;
 
-/** The use of bytes. */
 export type Purpose = "body" | "response" | "token" | "write";
 
-/** The bytes of one call. */
 export interface Room {
-  /**
-   * Sets how many bytes the call holds.
-   *
-   * @returns whether there is room; for fewer than before there always is
-   */
+  /** Sets how many bytes the call holds; returns whether there is room, which for fewer than before there always is. */
   set(bytes: number, purpose: Purpose): boolean;
-  /** Gives all back, for good. May be called again. */
   end(): void;
 }
 
-/** The bytes of all calls. */
-export interface Budget {
-  room(): Room;
-}
+/** Makes the room of one more call. */
+export type Budget = () => Room;
 
-/**
- * Creates a budget. A call that holds little finds room where one that holds much does not, so that a few long responses
- * do not shut out all others.
- */
-export function createBudget(most: number = BYTES_MAX): Budget {
+/** Makes a budget in which a few long responses do not shut out all others: a call that holds little finds room. */
+export function createBudget(): Budget {
   let taken = 0;
-  return {
-    room() {
-      let held = 0;
-      let hasEnded = false;
-      return {
-        set(bytes, purpose) {
-          const more = hasEnded ? 0 : bytes - held;
-          const share = Math.max(SHARES[purpose], bytes <= SMALL ? SHARE_OF_SMALL : 0);
-          if (more > 0 && taken + more > most * share) return false;
-          taken += more;
-          held += more;
-          return true;
-        },
-        end() {
-          hasEnded = true;
-          taken -= held;
-          held = 0;
-        },
-      };
-    },
+  return () => {
+    let held = 0;
+    let hasEnded = false;
+    return {
+      set(bytes, purpose) {
+        const more = hasEnded ? 0 : bytes - held;
+        const share = Math.max(SHARES[purpose], bytes <= SMALL ? SHARE_OF_SMALL : 0);
+        if (more > 0 && taken + more > BYTES_MAX * share) return false;
+        taken += more;
+        held += more;
+        return true;
+      },
+      end() {
+        hasEnded = true;
+        taken -= held;
+        held = 0;
+      },
+    };
   };
 }
 
@@ -193,11 +160,7 @@ let last: Promise<unknown> = Promise.resolve();
 
 const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
 
-/**
- * Reads a content: a large one after the large ones before it, and after a pause for small ones.
- *
- * @param size in bytes
- */
+/** Reads a content of some bytes: a large one after the large ones before it, and after a pause for small ones. */
 export function inTurn<T>(size: number, read: () => T | Promise<T>): T | Promise<T> {
   if (size <= AT_ONCE) return read();
   const done = last.then(read);

@@ -3,11 +3,11 @@
  *
  * @module
  */
-import { warnOfReaders } from "../file-access.ts";
 import { isLoopback } from "../http/request.ts";
 import { isEqual } from "../json/values.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
+import { warnOfReaders } from "../platform.ts";
 import { quote, shorten } from "../untrusted-text.ts";
 import { readToken } from "./guard.ts";
 import {
@@ -18,21 +18,15 @@ import {
   type ResolvedForward,
 } from "./policy.ts";
 
-/** Something to tell an operator. */
 export interface Diagnostic {
   /** An error keeps calls from working as they were meant to; a note is worth knowing. */
   readonly level: "error" | "warn";
-  /** A line. */
   readonly message: string;
 }
 
-/** Other settings of the service. */
 export interface ServiceFacts {
-  /** The host names that are answered for. */
   readonly hosts: readonly string[] | "*";
-  /** The node's URL. */
   readonly url: string | undefined;
-  /** The address that the service listens on, if that is known. */
   readonly listening?: { readonly host: string; readonly port: number } | undefined;
 }
 
@@ -94,27 +88,21 @@ function lintName(
   return found;
 }
 
-/** The names in the settings, each with the list that it stands in. */
 function namesIn(settings: ResolvedForward): { list: "open" | "with_token"; name: string }[] {
   return (["open", "with_token"] as const).flatMap((list) =>
     settings[list].names.map((name) => ({ list, name }))
   );
 }
 
-/** The most operations in a message. */
 const OPERATIONS_MAX = 10;
 
-/** Operations as they are written in the settings. */
 function lines(operations: readonly NodeOperation[]): string {
   const names = operations.slice(0, OPERATIONS_MAX).map(({ name }) => quote(shorten(name, 200)));
   const more = operations.length - names.length;
   return `${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
-/**
- * Makes what checks names each time that a description was read: it tells what it has not told of the one before,
- * and which names have come to mean another operation.
- */
+/** Makes what checks names each time that a description was read: tells what is new, and which names mean something else. */
 export function createNameWatch(
   forward: ResolvedForward,
 ): (operations: readonly NodeOperation[]) => Diagnostic[] {
@@ -137,7 +125,6 @@ export function createNameWatch(
   };
 }
 
-/** Finds what is wrong with the settings whatever the operations are. */
 export async function lintSettings(
   settings: ResolvedForward,
   { hosts, url, listening }: ServiceFacts,

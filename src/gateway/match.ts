@@ -10,10 +10,8 @@ import { memoize } from "../lazy.ts";
 import { decodePercent, parsePercent } from "../untrusted-text.ts";
 import type { PolicyEntry } from "./policy.ts";
 
-/** The operation that a path stands for. */
 export interface PathMatch {
   readonly entry: PolicyEntry;
-  /** The decoded parameters, by name. */
   readonly parameters: ReadonlyMap<string, string>;
   /** The parameter that holds what none may hold, and the rule. */
   readonly fault?: { readonly name: string; readonly rule: string } | undefined;
@@ -21,18 +19,11 @@ export interface PathMatch {
   isTakenByOther(): boolean;
 }
 
-/** Matches paths. */
 export interface PathTable {
-  /**
-   * Finds the operation of a path, or the methods that the path has in place of this one.
-   *
-   * @param path as it came, percent-encoded
-   * @returns nothing where no template fits
-   */
+  /** Finds the operation of a path as it came, percent-encoded, or the methods that it has in place of this one. */
   match(path: string, method: string): PathMatch | { readonly methods: string[] } | undefined;
 }
 
-/** The longest parameter that does not span segments, in characters. */
 const LENGTH_MAX = 256;
 
 /** Characters that parsers change or take for a separator, the replacement character, and control characters. */
@@ -45,16 +36,13 @@ const OPAQUE_SLASH = "\0";
 interface Compiled {
   readonly entry: PolicyEntry;
   readonly names: readonly string[];
-  /** The texts between names, decoded. */
   readonly literals: readonly string[];
   readonly multiSegment: ReadonlyMap<string, MultiSegment | undefined>;
   readonly rank: string;
   match(path: string): readonly string[] | undefined;
-  /** Matches a path as {@linkcode foldPath} returns it. */
   matchFolded(path: string): readonly string[] | undefined;
 }
 
-/** Makes the table of operations that have paths. */
 export function createPathTable(policy: readonly PolicyEntry[]): PathTable {
   const compiled = policy.filter(({ operation }) => !operation.isMethod).map(compile)
     .sort((a, b) => a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0);
@@ -143,7 +131,6 @@ function takersOf(own: Compiled, fits: readonly Compiled[], isSure: boolean): Co
   });
 }
 
-/** Decodes the parameters, and says which one holds what none may hold. */
 function readParameters(
   { names, multiSegment }: Compiled,
   texts: readonly string[],

@@ -45,17 +45,13 @@ export interface ForwardSettings {
 /** The setting `forward`. */
 export type Forward = typeof FORWARDS[number] | ForwardSettings;
 
-/** The name of all that is marked as a read. */
 const READS = "reads";
 
-/** One of the lists. */
 export interface Allowed {
   readonly reads: boolean;
-  /** All but `reads`. */
   readonly names: readonly string[];
 }
 
-/** The settings with their defaults. */
 export interface ResolvedForward extends Pick<ForwardSettings, "token_file" | "token_env"> {
   readonly open: Allowed;
   readonly with_token: Allowed;
@@ -67,10 +63,7 @@ export interface ResolvedForward extends Pick<ForwardSettings, "token_file" | "t
   readonly concurrency: number;
 }
 
-/**
- * Gives the settings their defaults, those said in short too, and takes `reads` out of the names; `undefined` where nothing
- * is forwarded.
- */
+/** Gives the settings their defaults, and takes `reads` out of the names; `undefined` where nothing is forwarded. */
 export function resolveForward(forward: ForwardSettings | "reads"): ResolvedForward;
 export function resolveForward(forward: Forward | undefined): ResolvedForward | undefined;
 export function resolveForward(forward: Forward | undefined): ResolvedForward | undefined {
@@ -93,15 +86,12 @@ const allowedBy = (list: readonly string[] = []): Allowed => ({
   names: list.filter((name) => name !== READS),
 });
 
-/** Other settings that calls depend on. */
 export interface Surroundings {
-  /** The host names that are answered for. */
   readonly hosts: readonly string[] | "*";
   /** `undefined` if another setting may name the node. */
   readonly hasNode: boolean | undefined;
 }
 
-/** Finds settings that conflict with `forward`. */
 export function* clashesWith(
   settings: Pick<ForwardSettings, "origins"> | undefined,
   { hosts, hasNode }: Surroundings,
@@ -121,7 +111,6 @@ export function* clashesWith(
   }
 }
 
-/** The defaults. */
 export const FORWARD_DEFAULTS = { timeout: "30s", limit: "32MiB", concurrency: 8 } as const;
 
 /** A size as it is written: `500KiB`, `32MiB`. */
@@ -129,7 +118,6 @@ export const SIZE_FORM: RegExp = /^(\d+(?:\.\d+)?)(B|KiB|MiB|GiB)$/;
 
 const UNITS: Readonly<Record<string, number>> = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
 
-/** A size in bytes. */
 export function bytesOf(size: string): number {
   const [, number = "0", unit = "B"] = SIZE_FORM.exec(size) ?? [];
   return Math.round(Number(number) * UNITS[unit]!);
@@ -143,29 +131,20 @@ export function sizeText(bytes: number): string {
   return unit === undefined ? `${bytes} bytes` : `${bytes / UNITS[unit]!} ${unit}`;
 }
 
-/** The methods of HTTP that are forwarded, where the node has them. OPTIONS is this service's own. */
 export const CALL_METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
 /** The permission to call an operation: for all callers, those with the token, or none. */
 export type Permission = "open" | "token" | "refused";
 
-/** The permission for an operation, and why. */
 interface Decision {
   readonly permission: Permission;
-  /** A clause, such as "it is a read". */
   readonly reason: string;
 }
 
-/** An operation with its permission. */
 export interface PolicyEntry extends Decision {
   readonly operation: NodeOperation;
 }
 
-/**
- * Decides of operations.
- *
- * @param forward what the operator allows
- */
 export function decide(
   operations: readonly NodeOperation[],
   forward: Pick<ResolvedForward, "open" | "with_token"> | undefined,
@@ -227,7 +206,6 @@ function matchesOf(names: readonly string[], operation: NodeOperation): NameMatc
   return names.flatMap((name) => matchOf(name, operation) ?? []);
 }
 
-/** Matches a name of the settings with an operation. */
 export function matchOf(
   name: string,
   { name: own, operationId, method, path }: NodeOperation,
@@ -240,7 +218,6 @@ export function matchOf(
   return isFitting ? "pattern" : undefined;
 }
 
-/** Makes the rows of the table that `check` prints: the operation, its mark, what becomes of a call, and why. */
 export function policyRows(
   operations: readonly NodeOperation[],
   forward: ResolvedForward,
@@ -254,10 +231,7 @@ export function policyRows(
   ]);
 }
 
-/**
- * Tells whether a text fits a pattern, in which `*` stands for any characters. To match one takes time linear in the text,
- * whoever wrote both.
- */
+/** Tells whether a text fits a pattern, in which `*` stands for any characters, in linear time, whoever wrote both. */
 export function fits(pattern: string, text: string): boolean {
   const parts = pattern.split("*");
   const [first, last] = [parts[0]!, parts.at(-1)!];

@@ -38,21 +38,17 @@ export type MakeResponse = (
 /** The reason why a call does not get the node's response, for both forms of a refusal. */
 export interface Refusal {
   readonly status: Status;
-  /** Of JSON-RPC. */
   readonly code: number;
   readonly message: string;
-  /** The rest of the sentence, in problem details. */
   readonly more?: string;
   /** The setting that would change it, in errors of JSON-RPC. */
   readonly setting?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Makes problem details of a refusal. */
 export const refuse = ({ status, message, more = "", headers }: Refusal): Response =>
   problem(status, message + more, headers);
 
-/** Writes the error of a refusal as JSON. */
 export function errorOf(
   { code, message }: Pick<Refusal, "code" | "message">,
   data?: object,
@@ -60,7 +56,6 @@ export function errorOf(
   return JSON.stringify({ code, message, data });
 }
 
-/** Makes the response with a refusal of a whole body of JSON-RPC. */
 export function refuseBody(refusal: Refusal): Response {
   const text = `{"jsonrpc":"2.0","error":${errorOf(refusal)},"id":null}`;
   return jsonResponse(refusal.status, text, refusal.headers);
@@ -69,26 +64,22 @@ export function refuseBody(refusal: Refusal): Response {
 /** When to ask again, in seconds, where a call may succeed then. */
 export const LATER = { "retry-after": "5" };
 
-/** The refusal where there is no slot for a call. */
 const BUSY: Refusal = {
   ...{ status: 503, code: CODES.busy, headers: LATER },
   message: "Too many calls are under way at the node",
 };
 
-/** The refusal if the node's response is not JSON-RPC. */
 export const NONSENSE: Refusal = {
   ...{ status: 502, code: CODES.notReached },
   message: "The node's response is not JSON-RPC",
 };
 
-/** The refusal of a protocol upgrade. */
 export const NO_UPGRADE: Refusal = {
   ...{ status: 400, code: CODES.invalidCall },
   message: "Connections are not upgraded",
   more: " here",
 };
 
-/** The refusal if the node is busy or starting. */
 export function busyNode(
   { status, headers }: { readonly status: number; readonly headers: Pick<Headers, "get"> },
 ): Refusal {
@@ -99,10 +90,7 @@ export function busyNode(
   };
 }
 
-/** The reason why no call is forwarded. */
-export type WhyNot = "off" | "unknown";
-
-const NOT_FORWARDED: Readonly<Record<WhyNot, Refusal>> = {
+export const NOT_FORWARDED: Readonly<Record<"off" | "unknown", Refusal>> = {
   off: {
     ...{ status: 403, code: CODES.notAllowed },
     message: HAS_SOCKETS
@@ -117,19 +105,11 @@ const NOT_FORWARDED: Readonly<Record<WhyNot, Refusal>> = {
   },
 };
 
-/** Refuses a call of the node's REST interface, or of one of its methods, where none is forwarded. */
-export const refuseCall = (why: WhyNot): Response => refuse(NOT_FORWARDED[why]);
-
-/** Refuses a body of JSON-RPC, where none is forwarded. */
-export const refuseRpc = (why: WhyNot): Response => refuseBody(NOT_FORWARDED[why]);
-
 /** The status in the log where nobody waits for a response any longer, as nginx has it. */
 export const STATUS_GONE = 499;
 
-/** Failures before a call is sent. */
 const BEFORE: ReadonlySet<string> = new Set(["connection_refused", "dns", "tls", "not_tls"]);
 
-/** The node gave no response that can be passed on. */
 export class UpstreamError extends Error {
   override name = "UpstreamError";
   readonly status: 502 | 503;
@@ -143,11 +123,7 @@ export class UpstreamError extends Error {
   }
 }
 
-/**
- * Makes the refusal of a failed call. It says so if the node may have carried out a write.
- *
- * @param timeout of the call, in milliseconds
- */
+/** Makes the refusal of a failed call: it says so if the node may have carried out a write. The timeout is in milliseconds. */
 export function refusalOf(error: unknown, isRead: boolean, timeout: number): Refusal {
   if (error instanceof NoSlot) return BUSY;
   const maybe = isRead ? "" : "; it may have been carried out";
@@ -193,18 +169,12 @@ const DENIED_START =
 const TYPES =
   /^(?:application\/(?:[\w.-]+\+)?json|application\/(?:x-ndjson|ndjson|jsonl|cbor|octet-stream|protobuf|x-protobuf|msgpack|x-binary)|application\/vnd\.[\w.-]+\+(?:json|cbor|bcs)|text\/(?:plain|csv))$/;
 
-/** The headers of every forwarded response. */
 const COMMON = {
   "cache-control": "no-store",
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
 };
 
-/**
- * Makes the headers of a forwarded response.
- *
- * @param headers those of the node
- * @param named those that the operation names, in lower case
- */
+/** Makes the headers of a response from those of the node; `named`, in lower case, are those that the operation names. */
 export function responseHeaders(
   headers: Pick<Headers, "get">,
   named: readonly string[],
@@ -227,7 +197,6 @@ export function retryAfterOf(headers: Pick<Headers, "get">): string | undefined 
   return /^\d{1,9}$/.test(seconds) ? seconds : undefined;
 }
 
-/** The media type, built anew; what is not on the list becomes a download. */
 function typeOf(type: string | null): Record<string, string> {
   const [essence = "", ...parameters] = (type ?? "").split(";").map((part) => part.trim());
   const known = essence.toLowerCase();
@@ -243,11 +212,7 @@ function typeOf(type: string | null): Record<string, string> {
   return { "content-type": isText ? `${known}; charset=${charset ?? "utf-8"}` : known };
 }
 
-/**
- * Makes a body of bytes that their lease holds until they are sent; short ones are the system's at once.
- *
- * @param release lets go of them; may be called again
- */
+/** Makes a body of bytes that their lease holds until they are sent; short ones are the system's at once. */
 export function heldBody(parts: readonly Bytes[], release: () => void): Bytes | HeldBytes {
   const length = parts.reduce((length, { byteLength }) => length + byteLength, 0);
   if (length > SMALL) return { parts, release };
@@ -263,7 +228,6 @@ const JSON_HEADERS = responseHeaders({
 
 const headersOf = (length: number) => ({ ...JSON_HEADERS, "content-length": String(length) });
 
-/** Makes a response with some JSON, which is not read again. */
 export function jsonResponse(
   status: Status,
   text: string,
@@ -277,11 +241,6 @@ export function jsonResponse(
   });
 }
 
-/**
- * Makes the response with the JSON of a node.
- *
- * @param release lets go of its bytes
- */
 export function heldJson(text: string, release: () => void, makeResponse: MakeResponse): Response {
   const bytes = encoder.encode(text);
   return makeResponse(200, headersOf(bytes.byteLength), heldBody([bytes], release));

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Cors, type CorsPolicy, createCorsPolicy } from "../http/cors.ts";
+import { type Cors, type CorsPolicy, createCorsPolicy } from "../http/common-headers.ts";
 import { FastResponse } from "../http/response.ts";
 import { normalizePath, parsePathTemplate } from "../http/path-template.ts";
 import { problem } from "../http/problem-details.ts";
@@ -17,16 +17,7 @@ export interface OperationMatch {
   call(request: Request, context: readonly unknown[]): Promise<Response>;
 }
 
-const NONE: ReadonlyMap<string, OperationMatch> = new Map();
-
-/**
- * Compiles the operations of a host. itty-router does not support all of OpenAPI's path templates.
- *
- * @param cors the origins whose pages may call an operation that says nothing itself
- * @param isServed tells whether the service itself serves a path
- * @returns finds the operations that a path fits, by method
- * @throws {TypeError} if a path is taken
- */
+/** Compiles the operations of a host, and finds those that a path fits, by method. Throws where the service serves a path itself. */
 export function createOperations(
   operations: readonly Operation[],
   cors: Cors,
@@ -45,7 +36,6 @@ export function createOperations(
     taken.add(key);
     return { operation, template, cors, policy: createCorsPolicy(cors) };
   });
-  if (table.length === 0) return () => NONE;
   return (path) => {
     const normal = normalizePath(path);
     const found = new Map<string, OperationMatch>();
@@ -63,6 +53,10 @@ export function createOperations(
   };
 }
 
+/** Tells whether an operation of the host, of whatever method, is at a path. */
+export const hasOperationAt = (operations: readonly Operation[], path: string): boolean =>
+  operations.some((operation) => parsePathTemplate(operation.path).match(path));
+
 /** Sorts paths with fewer names first (OpenAPI 3.1, "Paths Object"), then paths with longer literals. */
 function bySpecificity(a: Operation, b: Operation): number {
   const names = ({ path }: Operation) => path.split("{").length;
@@ -70,7 +64,6 @@ function bySpecificity(a: Operation, b: Operation): number {
   return names(a) - names(b) || literals(b) - literals(a);
 }
 
-/** Calls an operation; `texts` stand for the names of its path, percent-encoded. */
 async function callOperation(
   operation: Operation,
   cors: Cors,
@@ -101,7 +94,6 @@ async function callOperation(
   return new FastResponse(body, { status, statusText, headers: new Headers(headers) });
 }
 
-/** Returns what the handler returns or throws, where that is a `Response`. */
 async function callHandler(
   operation: Operation,
   request: Request,
@@ -121,7 +113,6 @@ async function callHandler(
   }
 }
 
-/** @throws {TypeError} if a value cannot be sent; it names the operation */
 function checkResponse(value: unknown, { method, path }: Operation, how: string): Response {
   const wrong = (what: string) => new TypeError(`${method} ${path} ${how} ${what}`);
   if (!isLikeResponse(value)) {

@@ -19,7 +19,6 @@ export type EncodedContent = Encoded & { identity: Bytes };
 /** A content that is kept: a large one without `identity`, which is made of `gzip` for those who want it. */
 export interface KeptContent {
   readonly codings: Encoded;
-  /** The length of `identity`, in bytes. */
   readonly size: number;
 }
 
@@ -29,7 +28,6 @@ export const PACKET_SIZE = 1400;
 /** Of a content up to this size, in bytes, `identity` is kept: few clients cannot read gzip. */
 const KEPT_MAX = 1_048_576;
 
-/** Encodes a content in each coding that makes it shorter. */
 export async function encode(content: string | Bytes): Promise<Encoded> {
   const size = sizeOf(content);
   if (size <= PACKET_SIZE) return {};
@@ -82,7 +80,6 @@ export async function gzip(content: string | Bytes): Promise<Bytes> {
  */
 export type PackedContent = Readonly<Partial<Record<ContentCoding, string>>>;
 
-/** Decodes every coding of a content; `identity` is made from gzip. */
 export async function unpack({ br, gzip, identity }: PackedContent): Promise<EncodedContent> {
   const gz = gzip === undefined ? undefined : fromBase64(gzip);
   return {
@@ -99,12 +96,7 @@ function fromBase64(text: string): Bytes {
   return bytes;
 }
 
-/**
- * Computes the first 128 bits of a SHA-256. Of a content in several parts it is the SHA-256 of their digests,
- * so a long text may have another than its bytes.
- *
- * @returns 22 characters of base64url (RFC 4648, section 5)
- */
+/** Computes 22 characters of base64url of a SHA-256; of a content in several parts it is that of their digests. */
 export async function digest(content: string | Bytes): Promise<string> {
   const digests: Uint8Array[] = [];
   // Copies, since Bun digests nothing that can be resized.

@@ -32,14 +32,11 @@ const HEADERS: readonly [string, string][] = [
 const RETRY_AFTER = { "retry-after": "5" };
 
 export interface EventStreamOptions<Name extends string> {
-  /** The names of events that can be asked for. */
   readonly names: readonly Name[];
   /** The whole state, which comes first, and in place of events that are lost: the same object while it is the same. */
   readonly snapshot: () => object;
-  /** The most listeners, and the most of one address. */
   readonly listeners: number;
   readonly perAddress: number;
-  /** Is told when the first listener comes and when the last one leaves. */
   readonly onListeners: (count: number) => void;
 }
 
@@ -54,10 +51,8 @@ interface LoggedEvent {
 
 interface Listener {
   readonly names: ReadonlySet<string>;
-  readonly address: string | undefined;
-  /** The number of the last event that went out, or that is not for it. */
+  readonly client: string | undefined;
   sent: number;
-  /** True while its reader waits for the next part. */
   isWaiting: boolean;
   readonly controller: ReadableStreamDefaultController<Bytes>;
 }
@@ -66,7 +61,6 @@ const encoder = new TextEncoder();
 
 const COMMENT = encoder.encode(":\n\n");
 
-/** The events of one subject, and who listens. */
 export class EventStream<Name extends string> {
   readonly #options: EventStreamOptions<Name>;
   /** Tells this log from that of another run. Workers have no random numbers before the first request. */
@@ -88,7 +82,6 @@ export class EventStream<Name extends string> {
     return this.#prefix ??= randomPrefix();
   }
 
-  /** The number of the last event that is not kept any more. */
   get #forgotten(): number {
     return this.#last - this.#events.length;
   }
@@ -123,12 +116,7 @@ export class EventStream<Name extends string> {
     ) bytes -= this.#events.shift()!.bytes.byteLength;
   }
 
-  /**
-   * Opens a stream for a request.
-   *
-   * @param query with `events`, which chooses among the names
-   * @param address that of the client, if it is known
-   */
+  /** Opens a stream for a request; `events` of its query chooses among the names. */
   open(request: Request, query: URLSearchParams, address: string | undefined): Response {
     const { names, listeners, perAddress } = this.#options;
     const asked = query.getAll("events").flatMap((list) => list.split(","))
@@ -141,8 +129,9 @@ export class EventStream<Name extends string> {
     if (this.#hasEnded || this.#listeners.size >= listeners) {
       return problem(503, "Too many listeners", RETRY_AFTER);
     }
-    const ofAddress = [...this.#listeners].filter((each) => each.address === address);
-    if (address !== undefined && ofAddress.length >= perAddress) {
+    const client = address && clientAt(address);
+    const ofClient = [...this.#listeners].filter((each) => each.client === client);
+    if (client !== undefined && ofClient.length >= perAddress) {
       return problem(503, "Too many listeners of this address", RETRY_AFTER);
     }
     const from = this.#positionOf(request.headers.get("last-event-id"));
@@ -150,10 +139,8 @@ export class EventStream<Name extends string> {
     const stream = new ReadableStream<Bytes>({
       start: (controller) => {
         listener = {
-          ...{ address, controller, isWaiting: false, sent: from ?? this.#last },
-          names: new Set<string>(
-            asked.length > 0 ? [...asked, "snapshot"] : [...names, "snapshot"],
-          ),
+          ...{ client, controller, isWaiting: false, sent: from ?? this.#last },
+          names: new Set([...asked.length > 0 ? asked : names, "snapshot"]),
         };
         controller.enqueue(encoder.encode(`retry: ${2000 + Math.floor(Math.random() * 3000)}\n\n`));
         if (from === undefined) this.#enqueue(listener, this.#whole());
@@ -170,7 +157,6 @@ export class EventStream<Name extends string> {
     return new FastResponse(stream, init);
   }
 
-  /** Ends all streams; nobody is let in from then on. */
   end(): void {
     this.#hasEnded = true;
     for (const listener of this.#listeners) this.#cut(listener);
@@ -203,7 +189,6 @@ export class EventStream<Name extends string> {
     this.#remove(listener);
   }
 
-  /** Sends the events that wait for a listener, if there are any. */
   #feed(listener: Listener): void {
     if (listener.sent < this.#forgotten) {
       listener.sent = this.#last;
@@ -226,7 +211,6 @@ export class EventStream<Name extends string> {
     return this.#after(sent).filter(({ name }) => names.has(name));
   }
 
-  /** The events that are kept of those after a number. */
   #after(number: number): readonly LoggedEvent[] {
     return this.#events.slice(Math.max(0, number - this.#forgotten));
   }
@@ -263,6 +247,16 @@ export class EventStream<Name extends string> {
 
 const lengthOf = (events: readonly LoggedEvent[]): number =>
   events.reduce((sum, { bytes }) => sum + bytes.byteLength, 0);
+
+/** Names the client at an address: one with IPv6 has all of a /64. */
+function clientAt(address: string): string {
+  const [, mapped] = /^::ffff:(\d+(?:\.\d+){3})$/i.exec(address) ?? [];
+  if (mapped !== undefined || !address.includes(":")) return mapped ?? address;
+  const [start = [], end] = address.split("::")
+    .map((part) => part.split(":").filter(Boolean).map((group) => parseInt(group, 16)));
+  const left = end ? Array(Math.max(0, 8 - start.length - end.length)).fill(0) : [];
+  return [...start, ...left, ...end ?? []].slice(0, 4).join(":");
+}
 
 /** Makes 64 random bits: nobody can guess a position of another run. */
 function randomPrefix(): string {

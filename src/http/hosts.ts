@@ -17,14 +17,9 @@ const UNPARSED = "_invalid_";
 const TARGET_LENGTH_MAX = 8192;
 
 /**
- * Makes a guard against DNS rebinding, and against targets that are no URL of HTTP.
- *
- * A web page can make its own host name resolve to this machine, and then read this service as its
- * own origin. Such a request has that name in `Host`; the guard refuses it with 421 (RFC 9110,
- * section 15.5.20). `Forwarded` and `X-Forwarded-*` are ignored.
- *
- * @param hosts names as `URL` writes them, without ports
- * @returns gives the response that refuses a request; `undefined` where it may be served
+ * Makes a guard that refuses targets that are no URL of HTTP, and DNS rebinding: a web page can make its own host name resolve
+ * to this machine, and then read this service as its own origin. Such a request has that name in `Host`, and gets 421 (RFC
+ * 9110, section 15.5.20). `Forwarded` and `X-Forwarded-*` are ignored. The names of `hosts` are without ports.
  */
 export function createHostGuard(
   hosts: Hosts,

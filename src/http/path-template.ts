@@ -28,12 +28,7 @@ const NAME = /\{([^{}]*)\}/;
 /** Rank behind every literal. */
 const ONE = "\ufffe", SPAN_OR_END = "\uffff";
 
-/**
- * Compiles a path template.
- *
- * @param spans whether a name takes several segments; of several such names the first takes the most
- * @param readLiteral brings literals into the form of the paths that are matched
- */
+/** Compiles a template. Of names that span segments the first takes the most; `readLiteral` gives literals the form of the paths. */
 export function parsePathTemplate(
   template: string,
   spans: (name: string) => boolean = () => false,

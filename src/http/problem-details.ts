@@ -29,7 +29,6 @@ export function problem(
 /** {@linkcode problem} for a host, whose server may take the platform's own `Response` alone. */
 export const nativeProblem: typeof problem = (...parts) => nativeOf(problem(...parts));
 
-/** @param members further ones, each as JSON */
 export function problemWith(
   status: number,
   detail: string,
@@ -76,4 +75,10 @@ export function problemText(
 
 export function notFound(): Response {
   return problem(404, "Nothing is served at this path; /v1/spec shows what is");
+}
+
+/** OPTIONS is every path's. */
+export function notAllowed(methods: readonly string[]): Response {
+  const allow = [...methods, "OPTIONS"].join(", ");
+  return problem(405, `This path allows ${allow}`, { allow });
 }

@@ -16,7 +16,7 @@ import {
   identityOf,
   type KeptContent,
 } from "./content-coding.ts";
-import type { CommonHeaders } from "./cors.ts";
+import type { CommonHeaders } from "./common-headers.ts";
 import { problem } from "./problem-details.ts";
 import { FastResponse, REASONS, sendable, type Status } from "./response.ts";
 

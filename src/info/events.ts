@@ -23,10 +23,8 @@ export class NodeEvents {
   readonly stream: EventStream<EventName>;
   readonly #now: () => number;
   #taken: Info | undefined;
-  /** The same as listeners have it, but where they are told of it as a whole, later. */
   #told: Json | undefined;
   #isBehind = false;
-  /** The last time at which it was told as a whole. */
   #toldWhole = -Infinity;
   /** The last height that was known: a node that is away for a while has none. */
   #height: Info["height"];
@@ -66,7 +64,6 @@ export class NodeEvents {
     }
   }
 
-  /** Takes the validator of `/spec.json`, and tells where it is another. */
   describe(etag: string): void {
     const before = this.#etag;
     this.#etag = etag;

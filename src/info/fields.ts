@@ -9,7 +9,6 @@ import type { Conversion } from "../kinds/kind.ts";
 import { exact } from "../json/lossless.ts";
 import { startOf } from "../untrusted-text.ts";
 
-/** A key that every kind of node may have. */
 interface KnownKey {
   /** Brings a value into the form that clients of every kind can rely on; `undefined` if it has none. */
   readonly form: (value: unknown) => unknown;

@@ -12,10 +12,8 @@ import { startOf } from "../untrusted-text.ts";
 /** The most samples: with them goes the time between two, the span by this. */
 const SAMPLES_MAX = 240;
 
-/** The keys that say most of a kind of node that names none. */
 const COLUMNS = ["height", "peers"] as const;
 
-/** A sample beside the info. */
 export interface Measured extends Instant {
   /** The time of the node's responses, in milliseconds; `undefined` where it gave none. */
   readonly took: number | undefined;
@@ -42,11 +40,7 @@ export class History {
   #taken = 0;
   #made: { readonly taken: number; readonly representation: Promise<Representation> } | undefined;
 
-  /**
-   * @param span in milliseconds
-   * @param hide keys of the info that are not shown
-   * @param run differs in each run of the service
-   */
+  /** The keys of `hide` are not shown; `run` differs in each run of the service. */
   constructor(span: number, hide: readonly string[], run: string) {
     this.#span = span;
     this.#hide = hide;

@@ -11,7 +11,6 @@ import type { Instant, Values } from "./source-cache.ts";
 import type { NodeLog } from "./state-log.ts";
 import type { NodeStatus } from "./status.ts";
 
-/** What tells one chain from another. */
 const CHAIN = ["chain_id", "network"] as const;
 
 const SEEN = ["software", "version", "network", "chain_id", "height"] as const;
@@ -23,7 +22,6 @@ const TEXT_LENGTH = 100;
 const CHANGES_MAX = 5, CHANGES_TIME = 3_600_000;
 
 interface IdentityOptions {
-  /** The node's name in the log. */
   readonly label: string;
   readonly log: NodeLog;
   readonly hide: readonly string[];
@@ -33,7 +31,6 @@ interface IdentityOptions {
 export class Identity {
   readonly #options: IdentityOptions;
   #chain: Readonly<Record<string, string>> = {};
-  /** The times of the last changes, in milliseconds that only count up. */
   #changes: number[] = [];
   /** `undefined` where nothing is known that tells one node from another. */
   lastSeen: LastSeen | undefined;
@@ -42,11 +39,7 @@ export class Identity {
     this.#options = options;
   }
 
-  /**
-   * Remembers a node that responds.
-   *
-   * @param values with those that are hidden
-   */
+  /** Remembers a node that responds; `values` have those that are hidden too. */
   take(values: Values, info: Values, { status }: NodeStatus, respondedAt: Instant): void {
     if (status === "unreachable" || status === "stale") return;
     const chain = Object.fromEntries(CHAIN.flatMap((key) => {

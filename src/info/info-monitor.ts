@@ -50,13 +50,11 @@ interface MonitorOptions
   /** Milliseconds that only count up, and milliseconds since 1970. @default the runtime's own */
   readonly clock?: { monotonic(): number; now(): number };
   readonly random?: () => number;
-  /** Is told of each new state of what is known, in order. */
   readonly onPublished?: ((info: Info, measured: Measured) => void) | undefined;
   /** Tells whether somebody listens, who is not to wait long for a node that comes back. */
   readonly isHeard?: (() => boolean) | undefined;
 }
 
-/** The state of the node, kept current while somebody asks. */
 export interface Monitor extends Resource<Snapshot>, AsyncDisposable {
   /** The name of the node's kind, which may be `none`; `undefined` while it is not known. */
   readonly kind: string | undefined;
@@ -65,15 +63,12 @@ export interface Monitor extends Resource<Snapshot>, AsyncDisposable {
 }
 
 export interface NodeMonitor extends Monitor {
-  /** True while no query is under way or due. */
   readonly isCurrent: boolean;
   /** Asks everything once, whatever the schedule says; for `nodeface check`. */
   inspect(): Promise<Inspection>;
 }
 
-/** The result of one query. */
 export interface Inspection {
-  /** `undefined` where the kind was not looked for. */
   readonly detection: Detection | undefined;
   readonly plan: Plan;
   readonly outcomes: ReadonlyMap<string, Outcome>;
@@ -99,19 +94,8 @@ type State =
   | { readonly name: "failing"; readonly dueAt: number; readonly since: number }
   | { readonly name: "closed" };
 
-const failingSince = (since: number, backoff: number): State => ({
-  name: "failing",
-  since,
-  dueAt: since + backoff,
-});
-
 const CLOCK = { monotonic: () => performance.now(), now: () => Date.now() };
 
-/**
- * Makes a monitor. Nothing is asked before somebody asks.
- *
- * @throws {TypeError} if a kind is unknown
- */
 export function createMonitor(options: MonitorOptions): NodeMonitor {
   const { service, node = {}, info = {}, kinds, log, onError, onOutcome, onIdentity } = options;
   const { onPublished, isHeard = () => false } = options;
@@ -122,27 +106,16 @@ export function createMonitor(options: MonitorOptions): NodeMonitor {
   const onLearnt = () => {
     if (state.name !== "querying") void publish().catch(onError);
   };
-  const parts = {
-    service,
-    node,
-    info,
-    kinds,
-    label,
-    log,
-    client,
-    now,
-    onLearnt,
-    onOutcome,
-    onIdentity,
-  };
-  const observer = new Observer(parts);
+  const observer = new Observer({
+    ...{ service, node, info, kinds, label, log, client, now },
+    ...{ onLearnt, onOutcome, onIdentity },
+  });
   const stateLog = new StateLog(label, log);
   const run = `${clock.now().toString(36)}-${random().toString(36).slice(2, 8)}`;
   const toSnapshot = createSnapshots(ttl, run);
 
   let state: State = { name: "idle" };
   let generation = 0;
-  /** The queries in a row that were given nothing. */
   let failures = 0;
   let askedAt = -Infinity;
   let published: { version: number; snapshot: Snapshot; until: number } | undefined;
@@ -163,34 +136,28 @@ export function createMonitor(options: MonitorOptions): NodeMonitor {
     return snapshot;
   };
 
-  const runQuery = async (
-    since: number,
-    mine: number,
-    signal: AbortSignal,
-    isWatch: boolean,
-  ): Promise<void> => {
-    let isGiven = false;
-    try {
-      isGiven = await observer.observe(signal, isWatch);
-      if (generation === mine) await publish();
-    } catch (error) {
-      // What was published before is not known to be right any more.
-      published = undefined;
-      onError(error);
-    }
-    if (generation !== mine) return;
-    failures = isGiven ? 0 : failures + 1;
-    const backoff = Math.min(BACKOFF_FIRST * 2 ** (failures - 1), BACKOFF_MAX);
-    state = isGiven
-      ? { name: "current", dueAt: since + ttl }
-      : failingSince(clock.monotonic(), backoff * (0.5 + random() / 2));
-  };
-
   const start = (isWatch = false): void => {
     const abort = new AbortController();
     const since = clock.monotonic();
-    const done = runQuery(since, ++generation, abort.signal, isWatch);
-    state = { name: "querying", since, abort, done };
+    const mine = ++generation;
+    const query = async () => {
+      let isGiven = false;
+      try {
+        isGiven = await observer.observe(abort.signal, isWatch);
+        if (generation === mine) await publish();
+      } catch (error) {
+        // What was published before is not known to be right any more.
+        published = undefined;
+        onError(error);
+      }
+      if (generation !== mine) return;
+      failures = isGiven ? 0 : failures + 1;
+      if (isGiven) return void (state = { name: "current", dueAt: since + ttl });
+      const backoff = Math.min(BACKOFF_FIRST * 2 ** (failures - 1), BACKOFF_MAX);
+      const now = clock.monotonic();
+      state = { name: "failing", since: now, dueAt: now + backoff * (0.5 + random() / 2) };
+    };
+    state = { name: "querying", since, abort, done: query() };
   };
 
   const isDue = (time: number) =>
@@ -205,8 +172,6 @@ export function createMonitor(options: MonitorOptions): NodeMonitor {
     observer.markUnreachable();
     published = undefined;
   };
-
-  const isUnderWay = (since: number) => state.name === "querying" && state.since === since;
 
   const valid = () =>
     published && clock.monotonic() < published.until ? published.snapshot : undefined;
@@ -231,10 +196,11 @@ export function createMonitor(options: MonitorOptions): NodeMonitor {
       const isFollowed = published !== undefined && time - askedAt < PAUSE;
       askedAt = time;
       if (state.name === "querying") {
-        const { since, done } = state;
+        const asking = state;
+        const { since, done } = asking;
         const left = since + (isFollowed ? PATIENCE : observer.timeout + GRACE) - time;
         if (left > 0) await withTimeout(done, left, () => {});
-        if (!isFollowed && published !== undefined && isUnderWay(since)) {
+        if (!isFollowed && published !== undefined && state === asking) {
           observer.markUnreachable();
           await publish();
         }
@@ -288,7 +254,6 @@ export function isAlone(
   return !hasNode && typeof info !== "function" && Object.keys(info?.sources ?? {}).length === 0;
 }
 
-/** Makes the info of a service alone. */
 export function createInfoWithoutNode(service: Service, settings: InfoSettings = {}): Monitor {
   const { hide, static: values = {}, ttl = DEFAULTS.ttl } = settings;
   const status = { status: "ok" } as const;

@@ -63,14 +63,12 @@ export interface Service {
   started_at: string;
 }
 
-/** The parts that an info object is made of. */
 interface Parts {
   readonly service: Service;
   readonly isBesideNode: boolean;
   /** The operator's own values are among them. */
   readonly values: Values;
   readonly status: NodeStatus;
-  /** The time at which the oldest of stale values was right, in milliseconds since 1970. */
   readonly updatedAt?: number | undefined;
   readonly lastSeen?: LastSeen | undefined;
   readonly hide?: readonly string[] | undefined;
@@ -83,14 +81,9 @@ const LINKS = {
   health: "health",
 };
 
-/** The most keys, and UTF-16 code units that their values take as JSON, all together. */
 const KEYS_MAX = 64, SIZE_MAX = 60 * 1024;
 
-/**
- * Makes the info object.
- *
- * @returns it, and the keys that were omitted since there is too much of it, with the reason
- */
+/** Makes the info object, and says which keys were omitted, since there is too much of it. */
 export function makeInfo(parts: Parts): { info: Info; omitted: ReadonlyMap<string, string> } {
   const { service, isBesideNode, values, status, updatedAt, lastSeen, hide = [] } = parts;
   const own = isBesideNode ? {} : { name: service.software, ...service };
@@ -130,15 +123,10 @@ export function makeInfo(parts: Parts): { info: Info; omitted: ReadonlyMap<strin
 export interface Snapshot {
   readonly info: Info;
   readonly representation: Representation;
-  /** The health, with 200 and with 503. */
   readonly health: { readonly passing: Representation; readonly failing: Representation };
 }
 
-/**
- * @param ttl the time for which the info may be taken for fresh, in milliseconds
- * @param run differs in each run of the service
- * @returns makes a snapshot of an info; gives the last one where that comes to the same text
- */
+/** Makes snapshots of infos, the last one where an info comes to the same text. `run` differs in each run of the service. */
 export function createSnapshots(ttl: number, run: string): (info: Info) => Promise<Snapshot> {
   // The info says when it was started, so a content is never that of another run. To count contents
   // is quicker than the first digest, for which some runtimes load all of their cryptography.

@@ -16,7 +16,6 @@ export const LIMITS: Readonly<Record<"bytes" | "depth" | "string" | "digits", nu
   ...{ bytes: RESPONSE_MAX, depth: 32, string: 4096, digits: 40 },
 };
 
-/** A response within the limits. */
 export interface SourceResponse {
   readonly value: unknown;
   /** The members that were omitted, for the log: JSON Pointers with the reason, at most a few. */
@@ -25,15 +24,9 @@ export interface SourceResponse {
 
 const NAMED_MAX = 3;
 
-/** The length of a name for the log, in UTF-16 code units. */
 const NAME_LENGTH = 80;
 
-/**
- * Reads a response as JSON. A member beyond the limits is omitted; in a list `null` takes its place. Integers
- * keep all of their digits: above 2^53 they are `bigint`s.
- *
- * @throws {SourceError} if the text is not JSON, or is too large as a whole
- */
+/** Reads JSON with all digits. What is beyond the limits is omitted, in a list `null`. Throws if it is no JSON, or too large. */
 export function readResponse(text: string): SourceResponse {
   if (text.length > LIMITS.bytes) throw new SourceError("bad_answer", TOO_LARGE);
   try {
@@ -44,19 +37,13 @@ export function readResponse(text: string): SourceResponse {
   }
 }
 
-/** Makes the failure of a response that is no JSON. */
 export function notJson(text: string): SourceError {
   const start = text.trim() === "" ? "nothing" : quote(excerpt(startOf(text, 400), 40));
   const message = `gives something other than JSON: ${start}`;
   return new SourceError("bad_answer", message, { isForeign: true, isQuoting: true });
 }
 
-/**
- * Reads the text of a file or a program: JSON if it begins as an object or a list does, otherwise the text itself,
- * since `1.10` is no number there.
- *
- * @throws {SourceError} as {@linkcode readResponse}
- */
+/** Reads the text of a file or a program: JSON if it begins as an object or a list does, since `1.10` is no number there. */
 export function readText(text: string): SourceResponse {
   const trimmed = text.trim();
   if (/^[[{]/.test(trimmed)) return readResponse(trimmed);
@@ -114,7 +101,6 @@ function build(text: string): SourceResponse {
 
 type Member = { readonly value: unknown } | { readonly reason: string };
 
-/** Reads the current token, or says why it is omitted. */
 function read({ kind, depth, raw }: JsonScanner): Member {
   if (kind === "{" || kind === "[") {
     if (depth > LIMITS.depth) return { reason: REASONS.depth };

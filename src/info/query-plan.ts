@@ -11,7 +11,6 @@ import { type InfoSettings, milliseconds } from "./settings.ts";
 /** A function of a host's own that says what its node is: an object with any keys, of JSON values. */
 export type HostInfo = () => object | Promise<object>;
 
-/** A source as a plan has it. */
 export interface PlannedSource {
   readonly source: Source | { readonly call: HostInfo };
   /** The places in its response that anything is taken from. */
@@ -30,7 +29,6 @@ export interface PlannedSource {
 }
 
 export interface Plan {
-  /** The kind's name, for sentences; `undefined` where only the settings say what is asked. */
   readonly kind: string | undefined;
   readonly sources: ReadonlyMap<string, PlannedSource>;
   readonly fields: Readonly<Record<string, FieldOptions>>;
@@ -40,14 +38,9 @@ export interface Plan {
   readonly history?: readonly string[] | undefined;
 }
 
-/** The times of a source that has none of its own, in milliseconds. */
 type Times = Pick<PlannedSource, "ttl" | "timeout">;
 
-/**
- * Lays the settings over a kind. A source that nothing names is not asked.
- *
- * @param kind `undefined` for a node that only the settings describe
- */
+/** Lays the settings over a kind, if there is one. A source that nothing names is not asked. */
 export function makePlan(
   name: string | undefined,
   kind: Kind | undefined,
@@ -78,7 +71,7 @@ export function makePlan(
   const names = [...pointers.keys()];
   const ofKind = names.filter((source) => kind && Object.hasOwn(kind.sources, source));
   const ofNode = (ofKind.length > 0 ? ofKind : names).filter((source) =>
-    goesToNode(sources[source]!)
+    ["jsonrpc", "get", "post"].some((key) => key in sources[source]!)
   );
   const judges = ofNode.length > 0 ? ofNode : names;
   const isSeldom = (source: string) => sources[source]!.ttl !== undefined;
@@ -107,7 +100,6 @@ export function makePlan(
   };
 }
 
-/** The name of the one source of {@linkcode planOfHost}. */
 export const HOST = "host";
 
 /** Makes the plan of a host that says all itself. */
@@ -127,23 +119,14 @@ function referencesOfHealth({ rules = [], target = [] }: KindHealth): readonly R
   return [
     ...rules.flatMap(({ when, reason }) => [
       ...Object.keys(when) as Reference[],
-      ...placeholdersOf(reason),
+      ...[...reason.matchAll(/\{([^{}]+)\}/g)].map(([, reference]) => reference as Reference),
     ]),
     ...typeof target === "string" ? [target] : target,
   ];
 }
 
-function placeholdersOf(sentence: string): Reference[] {
-  return [...sentence.matchAll(/\{([^{}]+)\}/g)].map(([, reference]) => reference as Reference);
-}
-
-/** Finds the place of the link that a source follows, if it follows one. */
 export function linkOf(source: Source): Reference | undefined {
   return "get" in source && /^[\w-]+#/.test(source.get) ? source.get as Reference : undefined;
-}
-
-function goesToNode(source: Source): boolean {
-  return "jsonrpc" in source || "get" in source || "post" in source;
 }
 
 function optionsOf(field: Field): FieldOptions {
@@ -152,7 +135,6 @@ function optionsOf(field: Field): FieldOptions {
 
 export const REFERENCE: RegExp = /^[\w-]+#(?:\/(?:[^~]|~[01])*)?$/;
 
-/** Takes a reference apart: the source's name and the pointer. */
 export function parseReference(reference: Reference): [source: string, pointer: string] {
   const hash = reference.indexOf("#");
   return [reference.slice(0, hash), reference.slice(hash + 1)];

@@ -23,7 +23,6 @@ import {
   urlOfLink,
 } from "./sources.ts";
 
-/** The values that were taken from a response, by pointer. */
 export type Taken = ReadonlyMap<string, unknown>;
 
 export async function settle(
@@ -33,7 +32,6 @@ export async function settle(
   return new Map(await Promise.all(settled));
 }
 
-/** The outcome of asking a source, and the time that it took in milliseconds. */
 export type Outcome =
   & { readonly took: number }
   & (
@@ -52,18 +50,13 @@ interface QueryContext {
   readonly client: Client;
 }
 
-/**
- * Asks some sources. No promise rejects.
- *
- * @param remembered finds the links of sources that are not asked this time; `undefined` for what is not known
- */
+/** Asks some sources. No promise rejects. `remembered` finds the links of sources that are not asked this time. */
 export type Query = (
   sources: ReadonlyMap<string, PlannedSource>,
   signal: AbortSignal,
   remembered?: (source: string, pointer: string) => unknown,
 ) => ReadonlyMap<string, Promise<Outcome>>;
 
-/** Makes a query, which remembers of each endpoint whether it takes batches. */
 export function createQuery(context: QueryContext): Query {
   const endpoints = new Map<string, ReturnType<typeof createEndpoint>>();
 
@@ -101,9 +94,12 @@ export function createQuery(context: QueryContext): Query {
     }
     for (const batch of batches.values()) {
       const outcomes = callEndpoint(batch, signal);
-      batch.forEach(([name], i) =>
-        responses.set(name, outcomes.then((all) => responseOf(all[i]!)))
-      );
+      const responseAt = async (at: number) => {
+        const outcome = (await outcomes)[at]!;
+        if (outcome.status === "rejected") throw outcome.reason;
+        return outcome.value;
+      };
+      batch.forEach(([name], at) => responses.set(name, responseAt(at)));
     }
 
     const ask = async ({ source, timeout }: PlannedSource): Promise<SourceResponse> => {
@@ -185,19 +181,12 @@ function readHostResponse(said: unknown): SourceResponse {
   return { value: response.value, omitted: [...odd, ...response.omitted] };
 }
 
-function responseOf(outcome: { answer: SourceResponse } | { error: SourceError }): SourceResponse {
-  if ("error" in outcome) throw outcome.error;
-  return outcome.answer;
-}
-
-/** Names the type of a value, without what is in it. */
 function describeType(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (typeof value === "number" && !Number.isFinite(value)) return String(value);
   return Object.prototype.toString.call(value).slice("[object ".length, -1);
 }
 
-/** Keeps what the plan names of a response. */
 async function take(response: Promise<SourceResponse>, { source, pointers }: PlannedSource) {
   try {
     const { value, omitted } = await response;

@@ -48,7 +48,6 @@ export interface InfoSettings {
   fields?: Readonly<Record<string, Field>> | undefined;
 }
 
-/** Who may listen to the events. */
 export interface EventSettings {
   /** The most streams at a time. @default 1000 */
   listeners?: number | undefined;
@@ -80,7 +79,6 @@ export interface Times {
   readonly stalledAfter: number | undefined;
 }
 
-/** @throws {TypeError} where one cannot be understood */
 export function timesOf(
   { timeout = DEFAULTS.timeout }: NodeSettings,
   { ttl = DEFAULTS.ttl, stale = DEFAULTS.stale, stalled_after }: InfoSettings,
@@ -95,14 +93,12 @@ const MILLISECONDS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
 
 export const DURATION: RegExp = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/;
 
-/** @throws {TypeError} where it has another form than `500ms`, `2s`, `1m` or `1h` */
 export function milliseconds(duration: Duration): number {
   const [, number, unit] = DURATION.exec(duration) ?? [];
   if (!number) throw new TypeError(`"${duration}" is not a duration such as "2s" or "500ms"`);
   return Number(number) * MILLISECONDS[unit as keyof typeof MILLISECONDS];
 }
 
-/** The units, each with the one below it. */
 const UNITS = [["d", 86_400], ["h", 3600], ["min", 60], ["s", 1]] as const;
 
 /** Writes a span of time in its two largest units, such as `3 h 12 min`. */

@@ -9,7 +9,6 @@ import type { Outcome, Taken } from "./query-sources.ts";
 import { SourceError } from "../node/failures.ts";
 import { convert, isKnown, KNOWN_KEYS } from "./fields.ts";
 
-/** A point in time. */
 export interface Instant {
   /** Milliseconds that only count up, for all that is measured. */
   readonly monotonic: number;
@@ -30,7 +29,6 @@ interface SourceState {
 /** The responses of sources by their names; `date` is in milliseconds since 1970. */
 export type Answers = ReadonlyMap<string, { readonly taken: Taken; readonly date: number }>;
 
-/** The responses that may be shown at a time. */
 export interface Shown {
   readonly answers: Answers;
   /** The time at which the oldest of those that no longer hold was right. */
@@ -55,13 +53,11 @@ export class SourceCache {
     return this.#states.get(name);
   }
 
-  /** True if the node did not respond when it was last asked. */
   get isUnreachable(): boolean {
     const vital = namesOf(this.#plan, "vital").map((name) => this.get(name)?.error);
     return vital.length > 0 && vital.every((error) => error !== undefined && !error.isAnswer);
   }
 
-  /** The last time at which the node responded. */
   get respondedAt(): Instant | undefined {
     return namesOf(this.#plan, "vital").map((name) => this.get(name)?.held)
       .filter((held) => held !== undefined).sort((a, b) => b.monotonic - a.monotonic)[0];
@@ -74,11 +70,7 @@ export class SourceCache {
       vital.every((state) => state?.error || state?.isAbsent);
   }
 
-  /**
-   * Names the sources to ask: those whose time is over; after a failure or a pause all.
-   *
-   * @param isWatch true where nobody has asked: programs are run seldom then
-   */
+  /** Names the sources whose time is over; after a failure or a pause all. Where nobody has asked, programs are run seldom. */
   dueSources(now: Instant, isWatch: boolean): string[] {
     const isUncertain = namesOf(this.#plan, "vital").some((name) => {
       const { held, error } = this.get(name) ?? {};
@@ -133,7 +125,6 @@ export class SourceCache {
   }
 }
 
-/** Finds the value at a place; `undefined` where its source gave nothing. */
 export function answerAt(answers: Answers, reference: Reference): unknown {
   const [source, pointer] = parseReference(reference);
   return answers.get(source)?.taken.get(pointer);
@@ -145,7 +136,6 @@ export function namesOf(plan: Plan, role: "vital" | "part" | "extra"): string[] 
 
 export type Values = Readonly<Record<string, unknown>>;
 
-/** Reads the fields. A key whose value is not known is left out. */
 export function readFields(
   fields: Readonly<Record<string, FieldOptions>>,
   answers: Answers,

@@ -40,14 +40,7 @@ export async function requestJson(
   throw failureOfStatus(status);
 }
 
-/**
- * Finds where a link leads on the node. A node behind a proxy names itself by its public host, so only the path and
- * the query are taken.
- *
- * @param link a URL with `http:` or `https:`, or a path that begins with `/`
- * @param nodeUrl the node's URL; no other origin is asked
- * @throws {SourceError} if the link is anything else, or reads differently once it is parsed
- */
+/** Finds where a link leads on the node; a proxy in front may have another host, so only the path and the query are taken. */
 export function urlOfLink(link: string, nodeUrl: string): string {
   const { origin } = new URL(nodeUrl);
   // Without credentials, and with nothing that a parser drops, moves or reads as a slash.
@@ -67,32 +60,21 @@ export function urlOfLink(link: string, nodeUrl: string): string {
   return target;
 }
 
-/** The outcome of a call. */
-type CallOutcome = { answer: SourceResponse } | { error: SourceError };
-
-/** Calls methods of one URL; remembers whether it takes batches. */
 type Endpoint = (
   calls: readonly JsonRpcSource[],
   limits: RequestLimits,
   access: NodeAccess,
-) => Promise<CallOutcome[]>;
+) => Promise<PromiseSettledResult<SourceResponse>[]>;
 
 /** Makes an endpoint: calls go in one batch where the node takes one, singly where not. */
 export function createEndpoint(url: string): Endpoint {
   let takesBatches = true;
-
-  const callOne = async (call: JsonRpcSource, limits: RequestLimits, access: NodeAccess) => {
-    try {
-      return outcomeOf(call, await callMethod(url, call, limits, access));
-    } catch (error) {
-      return failed(error);
-    }
-  };
-
   return async (calls, limits, access) => {
-    if (calls.length <= 1 || !takesBatches) {
-      return await Promise.all(calls.map((call) => callOne(call, limits, access)));
-    }
+    const callSingly = () =>
+      Promise.allSettled(
+        calls.map(async (call) => resultOf(call, await callMethod(url, call, limits, access))),
+      );
+    if (calls.length <= 1 || !takesBatches) return await callSingly();
     try {
       const batch = await postCalls(url, `[${calls.map(textOfCall).join(",")}]`, limits, access);
       const responses = new Map(
@@ -100,16 +82,17 @@ export function createEndpoint(url: string): Endpoint {
       );
       const answered = calls.map((_, id) => responses.get(String(id)));
       if (Array.isArray(batch) && answered.some((response) => response !== undefined)) {
-        return calls.map((call, id) => outcomeOf(call, answered[id] ?? {}));
+        const read = calls.map(async (call, id) => await resultOf(call, answered[id] ?? {}));
+        return await Promise.allSettled(read);
       }
-    } catch (error) {
+    } catch (reason) {
       // Only a response can mean that the node takes no batches.
-      const isRefusal = error instanceof SourceError && error.code === "bad_answer";
-      if (!isRefusal) return calls.map(() => failed(error));
+      const isRefusal = reason instanceof SourceError && reason.code === "bad_answer";
+      if (!isRefusal) return calls.map(() => ({ status: "rejected", reason }));
     }
-    const outcomes = await Promise.all(calls.map((call) => callOne(call, limits, access)));
+    const outcomes = await callSingly();
     // A node that is starting refuses single calls as well.
-    takesBatches = !outcomes.some((outcome) => "answer" in outcome);
+    takesBatches = !outcomes.some(({ status }) => status === "fulfilled");
     return outcomes;
   };
 }
@@ -150,30 +133,29 @@ async function postCalls(
   return response;
 }
 
-function outcomeOf({ keep_errors: keepErrors }: JsonRpcSource, response: RpcResponse): CallOutcome {
-  const { result, error } = response;
+function resultOf(
+  { keep_errors: keepErrors }: JsonRpcSource,
+  { result, error }: RpcResponse,
+): SourceResponse {
   if (error !== undefined) {
     const failure = failureOfRpc(error);
-    const isKept = keepErrors && !failure.isAbsent;
-    return isKept ? { answer: readResponse(`{"error":${error}}`) } : { error: failure };
+    if (!keepErrors || failure.isAbsent) throw failure;
+    return readResponse(`{"error":${error}}`);
   }
-  if (result === undefined) return { error: noResult() };
+  if (result === undefined) throw noResult();
   const { value, omitted } = readResponse(result);
-  return { answer: { value: keepErrors ? { result: value } : value, omitted } };
+  return { value: keepErrors ? { result: value } : value, omitted };
 }
 
-/** Makes the failure of a response that has neither a result nor an error. */
 export const noResult = (): SourceError =>
   new SourceError("bad_answer", "sent no result in JSON-RPC", { isForeign: true });
 
-/** JSON-RPC's code for a method that is not there. */
 const NO_METHOD = -32601;
 
 /** Matches the words for it beside other codes: -32604 of Besu, -32004 of EIP-1474 (which is another thing on Solana). */
 const NO_METHOD_WORDS =
   /\bmethod\b.{0,80}\b(?:not (?:found|supported|enabled|available|implemented)|does not exist|unknown)|\bunknown method/i;
 
-/** @param json the error of a response */
 export function failureOfRpc(json: string): SourceError {
   const error = readResponse(json).value;
   const { code, message } = objectOf(error);
@@ -187,15 +169,7 @@ export function failureOfRpc(json: string): SourceError {
   });
 }
 
-function failed(error: unknown): CallOutcome {
-  if (error instanceof SourceError) return { error };
-  throw error;
-}
-
-/**
- * @param path absolute, relative to the working directory, or as `expandPath` knows it
- * @throws {SourceError}
- */
+/** The path is absolute, relative to the working directory, or begins with a folder that `isAnchored` knows. */
 export async function readFileSource(path: string, limits: RequestLimits): Promise<SourceResponse> {
   try {
     const bytes = await readFile(path, { limit: LIMITS.bytes, ...limits });
@@ -208,11 +182,7 @@ export async function readFileSource(path: string, limits: RequestLimits): Promi
   }
 }
 
-/**
- * Runs a program to its end; no shell reads its arguments.
- *
- * @throws {SourceError}
- */
+/** Runs a program to its end; no shell reads its arguments. */
 export async function runCommandSource(
   command: readonly string[],
   limits: RequestLimits,

@@ -57,7 +57,6 @@ const LEVELS: Readonly<Record<Status, Level>> = {
 /** The longest clause of a line, in UTF-16 code units. */
 const CLAUSE_LENGTH = 300;
 
-/** Logs the changes of a node's state. */
 export class StateLog {
   readonly #label: string;
   readonly #log: NodeLog;

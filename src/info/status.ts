@@ -109,7 +109,6 @@ export function statusOfError(error: SourceError): NodeStatus {
 const keysIn = ({ isQuoting }: SourceError): Pick<NodeStatus, "keys"> =>
   isQuoting ? { keys: "any" } : {};
 
-/** Decides the status where a source of the kind gave nothing. */
 function statusOfFailures(
   { plan, cache, values }: Seen,
   vital: readonly string[],
@@ -215,7 +214,6 @@ const PLAIN_REASONS: Readonly<Partial<Record<StatusCode, string>>> = {
   stalled: "has had no new block for too long",
 };
 
-/** Leaves the values of hidden keys out of the reason. */
 export function withoutHidden(status: NodeStatus, hide: readonly string[] = []): NodeStatus {
   const { code, keys = [] } = status;
   const isHidden = keys === "any" ? hide.length > 0 : keys.some((key) => hide.includes(key));

@@ -34,7 +34,6 @@ export class Counter {
     else this.#counts.set(first, new Map([[second, 1]]));
   }
 
-  /** Lists all series, in the order in which each was counted first. */
   series(): { labels: readonly [string, string | number]; value: number }[] {
     const all = [...this.#counts].flatMap(([first, row]) =>
       [...row].map(([second, value]) => ({ labels: [first, second] as const, value }))
@@ -43,7 +42,6 @@ export class Counter {
   }
 }
 
-/** The upper bounds of the buckets, in seconds; one without a bound follows. */
 export const BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
 /** The labels of a histogram; what is beyond is counted together. */
@@ -53,7 +51,6 @@ export interface Observed {
   /** The numbers of those that took at most as long as each of {@linkcode BOUNDS}. */
   readonly counts: number[];
   count: number;
-  /** In seconds. */
   sum: number;
 }
 
@@ -78,12 +75,9 @@ export class Histogram {
 }
 
 export class Meters {
-  /** Responses by the template of the route and the status. */
   readonly responses: Counter = new Counter();
-  /** Requests to the node by source and result, and their times by source. */
   readonly queries: Counter = new Counter();
   readonly queryTimes: Histogram = new Histogram();
-  /** Forwarded calls by operation and status, and their times. */
   readonly calls: Counter = new Counter();
   readonly callTimes: Histogram = new Histogram();
 
@@ -93,7 +87,6 @@ export class Meters {
     this.queryTimes.observe(name, outcome.took / 1000);
   }
 
-  /** The changes of the node's chain or network. */
   identities = 0;
 
   countIdentity(): void {

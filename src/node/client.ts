@@ -8,22 +8,19 @@
  */
 import type { Bytes } from "../bytes.ts";
 import { lazy } from "../lazy.ts";
-import { HAS_SOCKETS, PlatformError, readFile } from "../platform.ts";
-import { createSocketClient, openerOf } from "./connection.ts";
-import type { Client } from "./exchange.ts";
+import { HAS_SOCKETS } from "../platform.ts";
+import { type Client, createSocketClient, openerOf } from "./connection.ts";
 import { SourceError } from "./failures.ts";
-import { checkCredentials, type SecretPlace } from "./secrets.ts";
+import { checkCredentials, readPlace, type SecretPlace } from "./secrets.ts";
 
-export type { Client, NodeRequest, NodeResponse, RequestContent } from "./exchange.ts";
+export type { Client, NodeRequest, NodeResponse, RequestContent } from "./connection.ts";
 
-/** Settings of the way to the node. */
 export interface NodePlace {
   readonly auth?: SecretPlace | undefined;
   /** Certificate authorities to trust besides those of the runtime. */
   readonly tls?: { readonly ca_file: string } | undefined;
 }
 
-/** Creates a client. */
 export function createClient({ tls }: Pick<NodePlace, "tls"> = {}): Client {
   if (!HAS_SOCKETS && !tls) return clientOfFetch((input, init) => fetch(input, init));
   const client = lazy(async () => createSocketClient(await openerOf(tls && await readTrust(tls))));
@@ -55,23 +52,15 @@ export function clientOfFetch(fetch: typeof globalThis.fetch): Client {
   };
 }
 
-const BOUNDS = { limit: 1024 * 1024, timeout: 2000 } as const;
-
-/** Reads the certificates to trust. */
-async function readTrust({ ca_file: path }: NonNullable<NodePlace["tls"]>): Promise<string> {
-  try {
-    if (!HAS_SOCKETS) {
-      throw new PlatformError("this runtime takes no certificate authority of one's own");
-    }
-    const text = new TextDecoder().decode(await readFile(path, BOUNDS));
-    if (!holdsCertificates(text)) throw new PlatformError("it holds no certificate in PEM");
-    return text;
-  } catch (error) {
-    if (!(error instanceof PlatformError)) throw error;
-    throw new SourceError("tls", "cannot be trusted: the file of node.tls cannot be read", {
-      hint: `cannot read node.tls.ca_file ${path}: ${error.message}`,
-    });
-  }
+async function readTrust(tls: NonNullable<NodePlace["tls"]>): Promise<string> {
+  const found = HAS_SOCKETS
+    ? await readPlace(tls)
+    : { reason: "this runtime takes no certificate authority of one's own" };
+  if ("text" in found && holdsCertificates(found.text)) return found.text;
+  const reason = "reason" in found ? found.reason : "it holds no certificate in PEM";
+  throw new SourceError("tls", "cannot be trusted: the file of node.tls cannot be read", {
+    hint: `cannot read node.tls.ca_file ${tls.ca_file}: ${reason}`,
+  });
 }
 
 /** Tells whether a text has certificates (RFC 7468, section 5), which the runtimes say late or not at all. */

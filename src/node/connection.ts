@@ -7,10 +7,37 @@
  */
 import type { Socket } from "node:net";
 import { type Bytes, createCollector } from "../bytes.ts";
-import type { Client, NodeRequest, NodeResponse, RequestContent } from "./exchange.ts";
-import { ResponseReader } from "./http1-response.ts";
+import type { Signal } from "../with-timeout.ts";
+import { type ResponseHead, ResponseReader } from "./http1-response.ts";
 
-/** Opens a socket to the origin of a URL. */
+export interface RequestContent {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Bytes | undefined;
+}
+
+export interface NodeRequest extends RequestContent {
+  /** Ends the exchange; its reason is what this rejects with. */
+  readonly signal: Signal;
+  /** If true, it must not arrive twice: it is not sent again if a kept connection turns out to be closed. */
+  readonly isOnce: boolean;
+  /** Those with the same one share connections, which no others use. */
+  readonly owner?: object | undefined;
+}
+
+export interface NodeResponse extends ResponseHead {
+  /** Reads the next bytes; `undefined` at the end. Rejects where the response breaks off. */
+  next(): Promise<Bytes | undefined>;
+  /** Number of bytes that have come on the wire, with the head and chunk framing. */
+  received(): number;
+  /** Lets go of the rest; the connection is closed, unless the response has ended. */
+  cancel(): void;
+}
+
+/** Sends a request to the node. Follows no redirects, and decodes nothing. */
+export type Client = (request: NodeRequest) => Promise<NodeResponse>;
+
 export type OpenSocket = (url: URL) => Socket;
 
 export async function openerOf(ca: string | undefined): Promise<OpenSocket> {
@@ -62,51 +89,31 @@ export function createSocketClient(open: OpenSocket): Client {
   };
 }
 
-/** A connection that is open, or being opened. */
 export interface Connection {
-  /**
-   * Reads what the server has sent since the last response, which nobody asked for. It must not be taken for the response
-   * to the next request.
-   *
-   * @returns whether the connection can carry a request: nothing was there, and it is open
-   */
+  /** Tells whether it can carry a request: what the server sent unasked must not be taken for the next response. */
   isFree(): Promise<boolean>;
-  /**
-   * Sends a request, once.
-   *
-   * @param free is called when the connection can carry another one
-   * @throws {StaleError} if the server had closed the connection, which had carried others before
-   */
+  /** Sends a request once; calls `free` when it can carry another. Rejects with `StaleError` if a kept one was closed. */
   exchange(request: NodeRequest, free: () => void): Promise<NodeResponse>;
 }
 
-/** The server may have closed a kept connection before it saw the request. */
 export class StaleError extends Error {
   override name = "StaleError";
 }
 
-/** Bytes of a response that wait for their reader. */
 const WAITING_MAX = 65_536;
 
 /** After bytes with more chunks others have a turn. */
 const CHUNKS_MAX = 256;
 
-/** One request and its response. */
 interface Exchange {
   readonly reader: ResponseReader;
   received: number;
-  /** Number of chunks in the last bytes. */
   chunks: number;
-  /** Reads on, unless enough waits. */
   resume(): void;
   fail(reason: unknown): void;
 }
 
-/**
- * Uses a socket as a connection.
- *
- * @param idleTimeout how long it is kept for the next request, in milliseconds
- */
+/** Uses a socket, which is kept for the next request for so many milliseconds. */
 export function createConnection(socket: Socket, idleTimeout: number): Connection {
   let current: Exchange | undefined;
   let isOpen = true;
@@ -245,11 +252,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/**
- * Writes the head of a request, in Latin-1 (RFC 9112, section 3).
- *
- * @throws {TypeError} if a header would say something else than a name and a value
- */
+/** Writes the head of a request, in Latin-1 (RFC 9112, section 3); throws if a header is more than a name and a value. */
 export function writeHead({ method, url, headers, body }: RequestContent): string {
   let head = `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n`;
   for (const name in headers) {

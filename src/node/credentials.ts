@@ -20,22 +20,14 @@ import {
 } from "./refusal.ts";
 import { readSecret, type Scheme, type SecretPlace, settingOf } from "./secrets.ts";
 
-/** The last response to a request, with whatever credentials it took. */
 export interface Exchanged {
   readonly response: NodeResponse;
-  /** True if the request had a secret. */
   readonly isSecret: boolean;
-  /** The failure, if the node still refuses and nothing is left to try. */
   readonly refusal?: SourceError | undefined;
 }
 
-/** Gives credentials to the requests for one node. */
 export interface Credentials {
-  /**
-   * Sends a request, with one secret after the other while the node refuses them.
-   *
-   * @param read uses the response. With HTTP Digest no other request has its connection until this resolves.
-   */
+  /** Sends a request, with one secret after the other. With HTTP Digest nobody else has its connection until `read` is done. */
   sendWith<T>(
     client: Client,
     request: Omit<NodeRequest, "owner">,
@@ -45,9 +37,7 @@ export interface Credentials {
 
 export interface CredentialsOptions {
   readonly nodeUrl: string;
-  /** The place that the operator configured. */
   readonly configured?: SecretPlace | undefined;
-  /** The kind of the node, if the operator names it. */
   readonly kind?: string | undefined;
   /** All kinds by name, which refusals are compared with. @default none: nothing that a kind leaves is tried */
   readonly kinds?: Readonly<Record<string, Kind>>;
@@ -55,7 +45,6 @@ export interface CredentialsOptions {
   readonly triesDefaults?: boolean;
 }
 
-/** Headers by name, in lower case. */
 type AuthHeaders = Readonly<Record<string, string>>;
 
 /** Yields the headers to try, is given the refusal of each, and returns why nothing is left. */
@@ -66,7 +55,6 @@ const RETRIES = 2;
 
 const NONE: AuthHeaders = {};
 
-/** Creates the credentials of one node. */
 export function createCredentials(options: CredentialsOptions): Credentials {
   const { nodeUrl, configured, kind, kinds = {}, triesDefaults = true } = options;
   const { origin, hostname } = new URL(nodeUrl);
@@ -74,7 +62,6 @@ export function createCredentials(options: CredentialsOptions): Credentials {
   // monerod has a nonce for each connection: requests side by side would take each other's.
   const isDigest = configured && settingOf(configured).scheme === "digest";
   const owners: object[] = [];
-  /** The file of a kind that was right last. */
   let cached: AuthFile | undefined;
 
   async function* withConfigured(place: SecretPlace, request: NodeRequest): Attempts {
@@ -162,7 +149,6 @@ export function createCredentials(options: CredentialsOptions): Credentials {
 const isSame = (a: AuthHeaders, b: AuthHeaders | undefined) =>
   JSON.stringify(a) === JSON.stringify(b);
 
-/** Bytes of a refusal that are read. */
 const REFUSAL_MAX = 65_536;
 
 /** Reads what is short, so that its connection can be used again. */
@@ -175,13 +161,7 @@ async function discard(response: NodeResponse): Promise<void> {
   response.cancel();
 }
 
-/**
- * Writes headers from a secret.
- *
- * @param refusal of the attempt before
- * @param sent with that attempt
- * @returns `undefined` where the node wants another scheme, or no more of this one
- */
+/** Writes headers from a secret, by the refusal of what was sent; `undefined` where the node wants another scheme. */
 type Authorize = (
   place: SecretPlace,
   secret: string,
@@ -190,7 +170,6 @@ type Authorize = (
   sent?: AuthHeaders,
 ) => AuthHeaders | undefined | Promise<AuthHeaders | undefined>;
 
-/** A nonce of a server, which is used for later requests as well. */
 interface DigestSession {
   readonly challenge: DigestChallenge;
   readonly cnonce: string;

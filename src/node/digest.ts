@@ -8,7 +8,6 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { parseChallenges } from "./refusal.ts";
 
-/** The algorithms that are supported. */
 type Algorithm = "SHA-256" | "MD5";
 
 const ALGORITHMS: Readonly<Record<Algorithm, (data: Uint8Array) => Uint8Array>> = {
@@ -16,7 +15,6 @@ const ALGORITHMS: Readonly<Record<Algorithm, (data: Uint8Array) => Uint8Array>> 
   "MD5": md5,
 };
 
-/** The challenge of a server. */
 export interface DigestChallenge {
   readonly realm: string;
   readonly nonce: string;
@@ -24,32 +22,22 @@ export interface DigestChallenge {
   readonly algorithm: Algorithm;
   /** The algorithm as the server writes it; `undefined` if it does not. */
   readonly algorithmName: string | undefined;
-  /** True if the algorithm ends in `-sess`. */
   readonly isSession: boolean;
   /** True if the server takes `qop=auth`; otherwise it takes none. */
   readonly hasQop: boolean;
-  /** True if only the nonce was wrong. */
   readonly isStale: boolean;
 }
 
-/** The credentials that answer a challenge. */
 export interface DigestCredentials {
   readonly user: string;
   readonly password: string;
   readonly method: string;
-  /** The target of the request: path and query. */
   readonly uri: string;
-  /** Uses of the nonce, this one included. */
   readonly count: number;
   /** The client's own nonce, the same for all uses of the server's. */
   readonly cnonce: string;
 }
 
-/**
- * Finds the strongest challenge that is supported.
- *
- * @param header `WWW-Authenticate`
- */
 export function findDigestChallenge(header: string): DigestChallenge | undefined {
   const challenges = parseChallenges(header)
     .filter(({ scheme }) => scheme === "digest")
@@ -66,19 +54,11 @@ function readChallenge(parameters: Readonly<Record<string, string>>): DigestChal
   if (algorithm !== "MD5" && algorithm !== "SHA-256") return undefined;
   const hasQop = qop !== undefined;
   if (hasQop && !/(^|[\s,])auth([\s,]|$)/i.test(qop)) return undefined;
-  return {
-    realm,
-    nonce,
-    opaque,
-    algorithm,
-    algorithmName,
-    isSession: session !== undefined,
-    hasQop,
-    isStale: stale?.toLowerCase() === "true",
-  };
+  const isStale = stale?.toLowerCase() === "true";
+  const isSession = session !== undefined;
+  return { realm, nonce, opaque, algorithm, algorithmName, isSession, hasQop, isStale };
 }
 
-/** Writes the value of `Authorization`. */
 export function writeDigest(challenge: DigestChallenge, credentials: DigestCredentials): string {
   const { realm, nonce, opaque, algorithm, algorithmName, isSession, hasQop } = challenge;
   const { user, password, method, uri, cnonce } = credentials;

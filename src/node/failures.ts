@@ -29,7 +29,6 @@ export const WRONG_ANSWER = [
 /** The code of a failure, for programs. */
 export type FailureCode = (typeof NO_ANSWER)[number] | (typeof WRONG_ANSWER)[number];
 
-/** Details of a failure besides its message. */
 export interface FailureDetails {
   /** The code of a JSON-RPC error, or the status of an HTTP response. */
   readonly number?: number | undefined;
@@ -39,7 +38,6 @@ export interface FailureDetails {
   readonly isForeign?: boolean;
   /** Advice for the operator, for the log: it may name settings and paths. */
   readonly hint?: string | undefined;
-  /** The kind that the refusal shows. */
   readonly looksLike?: string | undefined;
   /** True if the message has words of the node. */
   readonly isQuoting?: boolean;
@@ -70,7 +68,6 @@ export class SourceError extends Error {
     this.isQuoting = details.isQuoting ?? false;
   }
 
-  /** True if the node responded. */
   get isAnswer(): boolean {
     return (WRONG_ANSWER as readonly string[]).includes(this.code);
   }
@@ -79,7 +76,6 @@ export class SourceError extends Error {
 /** Statuses of a path that is not there, or not for this method. A server of files has 501 for POST. */
 export const ABSENT: readonly number[] = [404, 405, 501];
 
-/** The failure of a response whose status is not one of success. */
 export function failureOfStatus(status: number): SourceError {
   return new SourceError("bad_answer", `responded with ${status}`, {
     number: status,
@@ -92,7 +88,6 @@ type Meaning = readonly [pattern: RegExp, code: FailureCode, message: string, hi
 
 const SET_CA = "node.tls.ca_file names the certificate authority to trust";
 
-/** The first that fits. */
 const MEANINGS: readonly Meaning[] = [
   [/^ECONNREFUSED/, "connection_refused", "connection refused"],
   [
@@ -141,11 +136,7 @@ const MEANINGS: readonly Meaning[] = [
   ],
 ];
 
-/**
- * Classifies the error of a request.
- *
- * @param error of a socket or of `fetch`; its own text may hold headers, and is not passed on
- */
+/** Classifies an error of a socket or of `fetch`; its own text may hold headers, and is not passed on. */
 export function failureOf(error: unknown): SourceError {
   if (error instanceof SourceError) return error;
   const { code, cause, message, name } = (error ?? {}) as Partial<Record<string, unknown>>;

@@ -6,14 +6,11 @@
  */
 import type { Bytes } from "../bytes.ts";
 
-/** The head of a response. */
 export interface ResponseHead {
-  /** 200 to 599. */
   readonly status: number;
   readonly headers: Pick<Headers, "get">;
 }
 
-/** Callbacks of the reader. */
 export interface ResponseEvents {
   head(head: ResponseHead): void;
   /** @param chunks number of chunks in it: short ones that came together are one part */
@@ -22,7 +19,6 @@ export interface ResponseEvents {
   end(isKept: boolean): void;
 }
 
-/** The longest head, and the most bytes of chunk extensions and trailers. */
 const HEAD_MAX = 16_384;
 
 const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: [\t\x20-\x7e\x80-\xff]*)?$/;
@@ -33,7 +29,6 @@ const FRAMING = /^(?:content-length|transfer-encoding):/i;
 const CHUNK_SIZE =
   /^([\da-f]{1,12})(?:;[\w!#$%&'*+.^`|~-]+(?:=(?:[\w!#$%&'*+.^`|~-]+|"(?:[\t !#-[\]-~\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)*$/i;
 
-/** The state of the reader: `over` is behind the response. */
 type State =
   | "status"
   | "field"
@@ -45,9 +40,7 @@ type State =
   | "trailer"
   | "over";
 
-/** Reads the response to one request. */
 export class ResponseReader {
-  /** True if a byte of it has come. */
   hasBegun = false;
   readonly #method: string;
   readonly #events: ResponseEvents;
@@ -55,10 +48,8 @@ export class ResponseReader {
   #status = 0;
   #isOld = false;
   #fields: string[] = [];
-  /** Bytes left of a content or a chunk. */
   #left = 0;
   #isKept = false;
-  /** The start of a line whose end has not come. */
   #begun = "";
   /** The length of the head, or of the extensions and trailers so far. */
   #headLength = 0;
@@ -73,11 +64,7 @@ export class ResponseReader {
     this.#events = events;
   }
 
-  /**
-   * Reads what has come.
-   *
-   * @throws {Error} with a code that begins with `HPE_`, as those of `node:http`, if it is no response of HTTP/1.1
-   */
+  /** Throws an error with a code that begins with `HPE_`, as those of `node:http`, if it is no response of HTTP/1.1. */
   push(bytes: Bytes): void {
     this.hasBegun = true;
     this.#read(bytes);
@@ -110,7 +97,6 @@ export class ResponseReader {
     }
   }
 
-  /** Says that no more will come; returns whether the response is whole. */
   close(): boolean {
     if (this.#state === "close") this.#end();
     return this.#state === "over";
@@ -173,12 +159,7 @@ export class ResponseReader {
     if (isEmpty) this.#end();
   }
 
-  /**
-   * Joins chunks that are short, whole and without extensions: there may be as many as bytes, and a line and a part for
-   * each cost a hundred times what the byte does.
-   *
-   * @returns where the first other one begins
-   */
+  /** Joins short chunks without extensions, up to the first other one: there may be as many as bytes, each with the cost of a part. */
   #readShortChunks(bytes: Bytes, start: number): number {
     let at = start;
     while (at + SHORT_MAX + 6 < bytes.byteLength) {
@@ -198,7 +179,6 @@ export class ResponseReader {
     return at;
   }
 
-  /** Reads content; returns where it ends. */
   #readContent(bytes: Bytes, at: number): number {
     const left = bytes.byteLength - at;
     const length = this.#state === "close" ? left : Math.min(left, this.#left);

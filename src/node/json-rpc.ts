@@ -7,14 +7,9 @@
 import { type Part, readParts, textOfPart } from "../json/parts.ts";
 import { shorten } from "../untrusted-text.ts";
 
-/** The headers of a request with calls. */
 export const RPC_HEADERS = { "content-type": "application/json", accept: "application/json" };
 
-/**
- * Writes a call.
- *
- * @param params a list or an object as JSON; `undefined` for none
- */
+/** Writes a call; `params` are a list or an object as JSON. */
 export function writeCall(method: string, id: number, params: string | undefined): string {
   const start = `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)}`;
   return params === undefined ? `${start}}` : `${start},"params":${params}}`;
@@ -28,23 +23,18 @@ export interface RpcResponse {
   readonly error?: string | undefined;
 }
 
-const isOfResponse = (name: string): boolean =>
-  name === "result" || name === "error" || name === "id";
-
-/**
- * Reads the response to a call, or to a batch of calls.
- *
- * @param depthMax how many levels of objects and lists there may be
- * @param takesDuplicates whether an object may have a key twice, of which the last one counts
- * @throws {JsonSyntaxError} if it is no JSON, or is nested deeper
- */
+/** Reads the response to a call or a batch; of a key that stands twice the last one counts, if that is taken. */
 export function readRpcResponse(
   text: string,
   depthMax: number,
   takesDuplicates = false,
 ): RpcResponse | RpcResponse[] {
   const isBatch = /^\s*\[/.test(text);
-  const wanted = { levels: isBatch ? 2 : 1, member: isOfResponse, takesDuplicates };
+  const wanted = {
+    levels: isBatch ? 2 : 1,
+    member: (name: string) => /^(?:id|result|error)$/.test(name),
+    takesDuplicates,
+  };
   const root = readParts(text, wanted, depthMax);
   const read = ({ members }: Part): RpcResponse => {
     const member = (name: string) => {
@@ -61,28 +51,22 @@ export function readRpcResponse(
   return root.items?.map(read) ?? read(root);
 }
 
-/** An error of a node. */
 export interface RpcError {
   /** As it is written; `undefined` where it is no number. */
   readonly code: string | undefined;
   readonly message: string;
-  /** As JSON; `undefined` where there is none, or too much. */
   readonly data: string | undefined;
 }
 
 /** The longest part of an error, in UTF-16 code units. */
 const CODE_MAX = 32, MESSAGE_MAX = 1024, DATA_MAX = 16_384;
 
-const isOfError = (name: string): boolean =>
-  name === "code" || name === "message" || name === "data";
-
-/**
- * Reads the members of an error that JSON-RPC has, section 5.1: others may be a node's stack and its folders.
- *
- * @param text the error as JSON
- */
+/** Reads the members of an error that JSON-RPC has, section 5.1: others may be a node's stack and its folders. */
 export function readRpcError(text: string, depthMax: number): RpcError {
-  const { members } = readParts(text, { levels: 1, member: isOfError }, depthMax);
+  const { members } = readParts(text, {
+    levels: 1,
+    member: (name) => /^(?:code|message|data)$/.test(name),
+  }, depthMax);
   const read = (name: string, ...kinds: readonly Part["kind"][]) => {
     const part = members?.get(name);
     const isRight = part && (kinds.length === 0 || kinds.includes(part.kind));

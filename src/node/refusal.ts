@@ -9,13 +9,11 @@ import { startOf } from "../untrusted-text.ts";
 import { SourceError } from "./failures.ts";
 import { cannotRead, type SecretPlace, settingOf } from "./secrets.ts";
 
-/** A response with status 401 or 403. */
 export interface Refusal {
   readonly status: number;
   readonly headers: Pick<Headers, "get">;
 }
 
-/** The challenges that a node offers, as `parseChallenges` reads them. */
 export const challengesIn = (headers: Refusal["headers"]): string =>
   headers.get("www-authenticate") ?? "";
 
@@ -38,7 +36,6 @@ export function looksLike(
   return names.length === 1 ? names[0] : undefined;
 }
 
-/** A usual place of a secret that did not help. */
 export interface Failure {
   readonly file: AuthFile;
   readonly reason: string;
@@ -46,7 +43,6 @@ export interface Failure {
 
 const codeOf = ({ status }: Refusal) => status === 401 ? "unauthorized" : "forbidden";
 
-/** The failure where nothing is configured. */
 export function wanted(
   refusal: Refusal,
   name: string | undefined,
@@ -80,7 +76,6 @@ function lookedAt(failures: readonly Failure[]): string[] {
   return [`looked at ${name}${others}: ${telling.reason}`];
 }
 
-/** The failure where what is configured was sent. */
 export function refused(
   refusal: Refusal,
   place: SecretPlace,
@@ -101,14 +96,12 @@ export function refused(
   });
 }
 
-/** The failure where what is configured cannot be read. */
 export function unreadable({ status }: Refusal, place: SecretPlace, reason: string): SourceError {
   const hint = cannotRead(place, reason);
   const message = `wants credentials (${status}), and those of node.auth cannot be read`;
   return new SourceError("no_credentials", message, { number: status, hint });
 }
 
-/** A setting as a flow mapping of YAML. */
 function inFlow(setting: Readonly<Record<string, unknown>>): string {
   const members = Object.entries(setting).map(([key, value]) => {
     const text = String(value);
@@ -117,15 +110,11 @@ function inFlow(setting: Readonly<Record<string, unknown>>): string {
   return `{ ${members.join(", ")} }`;
 }
 
-/** One scheme that a server offers. */
 export interface Challenge {
-  /** In lower case, such as `basic` or `digest`. */
   readonly scheme: string;
-  /** Names are in lower case. */
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** UTF-16 code units of a header that are read. */
 const LENGTH_MAX = 4096;
 
 const SCHEME = /[\s,]*([\w!#$%&'*+.^`|~-]+)(?:[ \t]+|$|(?=,))/y;
@@ -134,11 +123,7 @@ const PARAMETER =
 /** `token68`, in place of parameters. */
 const TOKEN = /[\w.~+/-]+=*[ \t]*(?=,|$)/y;
 
-/**
- * Parses challenges.
- *
- * @returns those up to the first mistake
- */
+/** Parses challenges, up to the first mistake. */
 export function parseChallenges(header: string): Challenge[] {
   const text = header.slice(0, LENGTH_MAX);
   const challenges: Challenge[] = [];

@@ -10,20 +10,16 @@ import type { Credentials, Exchanged } from "./credentials.ts";
 import { failureOf, SourceError } from "./failures.ts";
 import type { Client, NodeResponse } from "./client.ts";
 
-/** Bytes of a response that are read. */
 export const RESPONSE_MAX: number = 1024 * 1024;
 
-/** The message for a response that is larger. */
 export const TOO_LARGE = "gives more than 1 MiB";
 
-/** The limits of a request. */
 export interface RequestLimits {
   /** In milliseconds, for all of the response. */
   readonly timeout: number;
   readonly signal: AbortSignal;
 }
 
-/** The way to the node: what requests are made with. */
 export interface NodeAccess {
   readonly client: Client;
   readonly credentials: Credentials;
@@ -37,18 +33,12 @@ export interface TextRequest extends RequestLimits {
   body?: string | undefined;
 }
 
-/** A whole response. */
 export interface TextResponse {
   status: number;
   text: string;
 }
 
-/**
- * Sends a request, with credentials where the node wants some, and reads its response.
- *
- * @throws {SourceError} if there is no response, or one that is too large, a redirect, or wants credentials
- * that nobody has
- */
+/** Sends a request, with credentials where the node wants some, and reads its response; rejects with a `SourceError`. */
 export async function requestText(
   request: TextRequest,
   { client, credentials }: NodeAccess,
@@ -93,7 +83,6 @@ function withScheme(failure: SourceError, url: string): SourceError {
   });
 }
 
-/** Reads a response as text. */
 async function readText({ response, refusal }: Exchanged, url: string): Promise<TextResponse> {
   const { status, headers } = response;
   if (refusal) throw refusal;
@@ -130,7 +119,6 @@ function hintOfRedirect(location: string | null, from: string): string | undefin
 const WANTS_TLS =
   /HTTP request to an HTTPS server|plain HTTP request was sent to HTTPS port|speaking plain HTTP to an SSL-enabled/;
 
-/** Reads a content as UTF-8, as far as the limit. */
 async function decode(response: NodeResponse): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";

@@ -4,9 +4,8 @@
  *
  * @module
  */
-import { warnOfReaders } from "../file-access.ts";
 import type { AuthFile } from "../kinds/kind.ts";
-import { PlatformError, readFile, readVariable } from "../platform.ts";
+import { PlatformError, readFile, readVariable, warnOfReaders } from "../platform.ts";
 
 /** A secret in an environment variable. */
 export type AuthVariable =
@@ -18,10 +17,8 @@ export type AuthVariable =
 /** The place of a secret for the node. */
 export type SecretPlace = AuthFile | AuthVariable;
 
-/** The scheme of a secret. */
 export type Scheme = "basic" | "bearer" | "digest" | "header";
 
-/** A secret, or a clause that says why there is none. */
 export type Secret = { readonly text: string } | { readonly reason: string };
 
 /** For one file: it holds a line of text. */
@@ -35,7 +32,6 @@ export function settingOf(place: object): { key: string; name: string; scheme: S
   return { key, name, scheme: key.replace(/_.*/, "") as Scheme };
 }
 
-/** Reads the text of a file or a variable that a setting names. */
 export async function readPlace(place: object): Promise<Secret> {
   const { key, name } = settingOf(place);
   if (!key.endsWith("_file")) {
@@ -50,7 +46,6 @@ export async function readPlace(place: object): Promise<Secret> {
   }
 }
 
-/** Reads a secret for the node. */
 export async function readSecret(place: SecretPlace): Promise<Secret> {
   const { scheme } = settingOf(place);
   const found = await readPlace(place);
@@ -74,17 +69,12 @@ export async function checkPlace(place: SecretPlace): Promise<{ name: string; re
   return "reason" in secret ? { name, reason: secret.reason } : { name };
 }
 
-/**
- * Says why configured credentials cannot be read.
- *
- * @returns such as `cannot read node.auth.basic_file none.txt: there is no such file`
- */
+/** Says why configured credentials cannot be read: `cannot read node.auth.basic_file none.txt: there is no such file`. */
 export async function checkCredentials(place: SecretPlace): Promise<string | undefined> {
   const secret = await readSecret(place);
   return "reason" in secret ? cannotRead(place, secret.reason) : undefined;
 }
 
-/** Says that configured credentials cannot be read, and why. */
 export function cannotRead(place: SecretPlace, reason: string): string {
   const { key, name } = settingOf(place);
   return `cannot read node.auth.${key} ${name}: ${reason}`;

@@ -1,15 +1,15 @@
 /**
- * The node as it goes on: its events, its history, and the watch that asks it although nobody else does.
+ * The node as it goes on: its events, its history, and the watch that asks it although nobody else does, so that the log,
+ * the history and the events tell of a failure when it happens.
  *
  * @module
  */
+import type { ServedRequest } from "../http/request.ts";
 import { NodeEvents } from "../info/events.ts";
 import { History, type Measured } from "../info/history.ts";
 import { isAlone } from "../info/info-monitor.ts";
 import type { Info } from "../info/info.ts";
 import { DEFAULTS, EVENT_DEFAULTS, milliseconds } from "../info/settings.ts";
-import { Watch } from "../info/watch.ts";
-import type { ServedRequest } from "../http/request.ts";
 import type { ResolvedOptions } from "../options.ts";
 import { HAS_SOCKETS } from "../platform.ts";
 
@@ -19,16 +19,12 @@ export interface Live {
   readonly listeners: number;
   /** The events that were sent, to all listeners together. */
   readonly sent: number;
-  /** True while somebody listens. */
   isHeard(): boolean;
-  /** Takes what is known of the node, in order. */
   take(info: Info, measured?: Measured): void;
-  /** Opens the stream of events for a request. */
   open(request: Request, query: URLSearchParams): Promise<Response>;
   end(): void;
 }
 
-/** The parts of a service that are watched. */
 interface Watched {
   /** Asks the node if that is due. */
   readonly look: () => Promise<void>;
@@ -37,6 +33,9 @@ interface Watched {
   readonly readEtag: () => Promise<string>;
 }
 
+/** The longest time between two looks at the node while somebody listens, in milliseconds. */
+const LISTENED_MS = 2000;
+
 /** The shortest time between two looks at the description, in milliseconds. */
 const DESCRIBE_MS = 10_000;
 
@@ -44,32 +43,45 @@ export function createLive(options: ResolvedOptions, watched: Watched): Live {
   const { node, events, onError } = options;
   const info = typeof options.info === "function" ? {} : options.info;
   const { watch = "off", history = DEFAULTS.history, hide = [] } = info;
+  const isWatched = watch !== "off" && HAS_SOCKETS && !isAlone(node, options.info);
+  const pace = isWatched ? milliseconds(watch) : Infinity;
+  let isHeard = false;
+  let hasEnded = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
   /** The time of the last look at the description, in milliseconds that only count up. */
   let describedAt = -Infinity;
+
   const describe = () => {
     if (nodeEvents.stream.listeners === 0 || performance.now() - describedAt < DESCRIBE_MS) return;
     describedAt = performance.now();
     watched.readEtag().then((etag) => nodeEvents.describe(etag)).catch(onError);
   };
-  const look = async () => {
-    // A large description takes longer than the node.
-    describe();
-    await watched.look();
+  const wait = () => {
+    clearTimeout(timer);
+    const time = isHeard ? Math.min(pace, LISTENED_MS) : pace;
+    if (time === Infinity || hasEnded) return;
+    const own = timer = setTimeout(async () => {
+      // A large description takes longer than the node.
+      describe();
+      await watched.look().catch(onError);
+      if (timer === own) wait();
+    }, time);
+    // It keeps no process alive.
+    (timer as { unref?(): void }).unref?.();
   };
-  const watching = new Watch({
-    pace: watch === "off" || !HAS_SOCKETS || isAlone(node, options.info)
-      ? undefined
-      : milliseconds(watch),
-    look: () => look().catch(onError),
-  });
   const nodeEvents = new NodeEvents({
     listeners: events.listeners ?? EVENT_DEFAULTS.listeners,
     perAddress: events.per_address ?? EVENT_DEFAULTS.per_address,
-    onListeners: (count) => watching.hear(count > 0),
+    onListeners(count) {
+      const wasHeard = isHeard;
+      isHeard = count > 0;
+      if (isHeard !== wasHeard) wait();
+    },
   });
   const samples = history === "off"
     ? undefined
     : new History(milliseconds(history), hide, Date.now().toString(36));
+  wait();
 
   return {
     history: samples,
@@ -79,7 +91,7 @@ export function createLive(options: ResolvedOptions, watched: Watched): Live {
     get sent() {
       return nodeEvents.stream.sent;
     },
-    isHeard: () => watching.isHeard,
+    isHeard: () => isHeard,
     take(info, measured) {
       try {
         nodeEvents.take(info);
@@ -95,7 +107,8 @@ export function createLive(options: ResolvedOptions, watched: Watched): Live {
       return response;
     },
     end() {
-      watching.end();
+      hasEnded = true;
+      clearTimeout(timer);
       nodeEvents.stream.end();
     },
   };

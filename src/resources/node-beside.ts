@@ -4,6 +4,7 @@
  * @module
  */
 import type { KnownNode } from "../description/known-interface.ts";
+import type { KnownKind } from "../gateway/gateway.ts";
 import { VERSION } from "../generated/build-info.js";
 import {
   createInfoWithoutNode,
@@ -12,28 +13,18 @@ import {
   type Monitor,
 } from "../info/info-monitor.ts";
 import type { Snapshot } from "../info/info.ts";
-import type { Kind } from "../kinds/kind.ts";
 import { type Lazy, lazy, type Resource } from "../lazy.ts";
 import type { ResolvedOptions } from "../options.ts";
 import type { Live } from "./live.ts";
 
 /** The node of a service. Nothing is asked before somebody wants to know it. */
-export interface NodeBeside {
-  /** Asks it. */
+export interface NodeBeside extends KnownKind {
   readonly monitor: Lazy<Monitor>;
-  /** The last info and health, as `createSnapshots` of `info/info.ts` prepares them. */
   readonly snapshot: Resource<Snapshot>;
-  /** All kinds by name, those of a host or an operator included. */
-  kinds(): Promise<Readonly<Record<string, Kind>>>;
-  /** The name of its kind; `undefined` while it is not known. */
-  kind(): Promise<string | undefined>;
   /** The node as far as it is known; `undefined` while its kind is not, for which it is asked when that is due. */
   find(): Promise<KnownNode | undefined>;
-  /** The path of its JSON-RPC, which its kind knows; empty if it is not known. */
-  readonly rpcPath: Resource<string>;
 }
 
-/** @param live is told of each new state of what is known */
 export function createNodeBeside(
   options: ResolvedOptions,
   live: Pick<Live, "take" | "isHeard">,

@@ -15,6 +15,7 @@ import { renderParts } from "../explorer/render-content.ts";
 import { createNameWatch } from "../gateway/lint-settings.ts";
 import { VERSION } from "../generated/build-info.js";
 import { lazy, type Resource } from "../lazy.ts";
+import { hasOperationAt } from "../host-operations/call-operation.ts";
 import { describeOperation } from "../host-operations/describe-operation.ts";
 import { prepareOwn } from "../openapi/serve.ts";
 import type { ResolvedOptions } from "../options.ts";
@@ -22,7 +23,6 @@ import { withTimeout } from "../with-timeout.ts";
 import type { NodeBeside } from "./node-beside.ts";
 import { ownDescription } from "./own-description.ts";
 
-/** The description that is shown. */
 export type OpenDescription = Live<Resource<Page>>;
 
 type PageContent = Pick<Content, "page" | "origins">;
@@ -38,13 +38,7 @@ const PATIENCE = 10_000;
 /** The longest wait until the kind of the node and what it can do are known, in milliseconds. */
 const PATIENCE_FOUND = 3000;
 
-/**
- * Opens the description. Resolves when there is something to show, and that is soon: our own operations are shown
- * while a large description is read, or a node has not responded yet.
- *
- * @param beside the node, where nobody has named a description
- * @param icons those of the page
- */
+/** Resolves when there is something to show: our own operations, while a large description is read or a node has not responded. */
 export async function openDescription(
   options: ResolvedOptions,
   beside: NodeBeside,
@@ -54,13 +48,18 @@ export async function openDescription(
   const operations = options.operations.map((operation) =>
     describeOperation(operation, documentOfHost.components)
   );
-  const makePage = createMakePage(options.page, icons);
+  const { title, view } = options.page;
+  const makePage = async ({ page, origins }: PageContent, notice?: string) =>
+    createPage(page, { origins, notice, title, view, icons: await icons.get() });
+  const hasNoHistory = typeof options.info === "object" && options.info.history === "off";
   const packed = await ownDescription(options.meters !== undefined).get();
   const { document, own, ...forms } = await prepareOwn(
     packed,
     operations,
     documentOfHost,
-    omittedPaths(options),
+    LIVE_PATHS.filter((path) =>
+      hasOperationAt(options.operations, path) || (hasNoHistory && path === HISTORY_PATH)
+    ),
   );
   const parts = lazy(() => renderParts(document));
   const alone = (notice?: string) => ({
@@ -75,7 +74,7 @@ export async function openDescription(
     const current = { ...alone(), operations: [] };
     return { current, ready: Promise.resolve(), refresh: () => Promise.resolve() };
   }
-  const tellNames = createTellNames(options);
+  const findNews = options.forward && createNameWatch(options.forward);
   const common = {
     prepare: createPrepare((message) => log(message, { code: "description", level: "warn" })),
     makePage: async (content: PageContent) => {
@@ -88,7 +87,9 @@ export async function openDescription(
     documentOfHost,
     report: (report: DescriptionReport) => {
       logReport(report, log);
-      tellNames(report);
+      for (const { level, message } of report.operations && findNews?.(report.operations) || []) {
+        log(message, { code: "description", level });
+      }
       options.onDescription(report);
     },
     base: url,
@@ -108,28 +109,4 @@ export async function openDescription(
   const live = keepFound({ ...found, ...common }, alone());
   await withTimeout(live.refresh().catch(onError), PATIENCE_FOUND, () => {});
   return live;
-}
-
-/** Returns the paths of the service's own description that it does not serve here. */
-function omittedPaths({ info, operations }: ResolvedOptions): string[] {
-  const isOff = typeof info === "object" && info.history === "off";
-  const replaced = operations.map(({ path }) => path).filter((path) => LIVE_PATHS.includes(path));
-  return [...new Set([...replaced, ...isOff ? [HISTORY_PATH] : []])];
-}
-
-/** Makes what tells of the names in `forward`, each time that the description was read. */
-function createTellNames({ forward, log }: ResolvedOptions) {
-  const watch = forward && createNameWatch(forward);
-  return ({ operations }: DescriptionReport): void => {
-    if (!watch || !operations) return;
-    for (const { level, message } of watch(operations)) {
-      log(message, { code: "description", level });
-    }
-  };
-}
-
-function createMakePage({ title, view }: ResolvedOptions["page"], icons: Resource<Icons>) {
-  return async ({ page, origins }: PageContent, notice?: string) => {
-    return createPage(page, { origins, notice, title, view, icons: await icons.get() });
-  };
 }

@@ -6,47 +6,26 @@
 import type { Lazy, Resource } from "../lazy.ts";
 import { withTimeout } from "../with-timeout.ts";
 
-/** A value that can look whether it is still current. */
-export interface Refreshable {
-  /** Looks, and changes the value if it is not. */
-  refresh(): Promise<void>;
-}
-
-/** A resource that looks whether its value is current. */
-export interface RefreshedResource<T> extends Resource<T> {
-  /** Looks now; rejects if that fails. */
-  refresh(): Promise<void>;
-  /** Ends this: the value stays as it is. */
-  end(): void;
-}
-
-/** When a value is looked at. */
-export interface RefreshOptions {
+interface RefreshOptions {
   /** The shortest time between two looks that nobody asked for by `refresh`, in milliseconds; may be `Infinity`. */
   readonly interval: number;
-  /** True if a value is current when it is made. */
   readonly isMadeCurrent: boolean;
-  /** Called with the error of a look. */
   readonly onError: (error: unknown) => void;
   /** Milliseconds that only count up. @default performance.now */
   readonly now?: () => number;
 }
 
-/** How long an answer waits for a look, in milliseconds; after that, it has the value of before. */
+/** The longest wait of a request for a look, in milliseconds; after that, it has the value of before. */
 const PATIENCE = 250;
 
-/** Makes a resource of one whose value can look whether it is current. */
-export function refreshOnDemand<T extends Refreshable>(
+/** Makes a resource of a value that can look whether it is current; `end` leaves it as it is. */
+export function refreshOnDemand<T extends { refresh(): Promise<void> }>(
   resource: Lazy<T>,
   { interval, isMadeCurrent, onError, now = () => performance.now() }: RefreshOptions,
-): RefreshedResource<T> {
+): Resource<T> & { refresh(): Promise<void>; end(): void } {
   let lookedAt: number | undefined;
   let look: { readonly since: number; readonly done: Promise<void> } | undefined;
   let hasEnded = false;
-
-  const isDue = () =>
-    interval < Infinity && !hasEnded && !look && now() - (lookedAt ?? -Infinity) >= interval;
-  const isWaitedFor = () => look !== undefined && now() - look.since < PATIENCE;
 
   const start = (value: T) => {
     const done = value.refresh().finally(() => {
@@ -62,17 +41,13 @@ export function refreshOnDemand<T extends Refreshable>(
       const isNew = resource.made === undefined;
       const value = await resource.get();
       if (isNew && isMadeCurrent) lookedAt ??= now();
-      if (isDue()) start(value).catch(onError);
-      if (look && isWaitedFor()) {
-        const settled = look.done.catch(() => {});
-        await withTimeout(settled, look.since + PATIENCE - now(), () => {});
-      }
+      const isDue = interval < Infinity && now() - (lookedAt ?? -Infinity) >= interval;
+      if (isDue && !hasEnded && !look) start(value).catch(onError);
+      const left = look ? look.since + PATIENCE - now() : 0;
+      if (left > 0) await withTimeout(look!.done.catch(() => {}), left, () => {});
       return value;
     },
-    async refresh() {
-      const value = await resource.get();
-      await start(value);
-    },
+    refresh: async () => await start(await resource.get()),
     end: () => void (hasEnded = true),
   };
 }

@@ -8,20 +8,19 @@ import { type Assets, createAssets, createIcons } from "../explorer/files.ts";
 import type { DocumentName, Page } from "../explorer/page.ts";
 import { createGateway, type Gateway } from "../gateway/gateway.ts";
 import { represent, type Representation } from "../http/representation.ts";
+import { isAlone } from "../info/info-monitor.ts";
 import { lazy, type Resource } from "../lazy.ts";
 import { type CallRecord, isLogged } from "../log.ts";
+import { expose, MEDIA_TYPE, nodeSamples, serviceSamples } from "../metrics/exposition.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import type { ResolvedOptions } from "../options.ts";
 import { refreshOnDemand } from "./refresh-on-demand.ts";
 import { createLive, type Live } from "./live.ts";
-import { createMetrics } from "./metrics.ts";
 import { createNodeBeside } from "./node-beside.ts";
 
-/** The contents by their path. */
 export interface Resources {
   /** `/v1/spec`, and what is below it. */
   readonly page: (name: DocumentName) => Resource<Representation>;
-  /** `/v1/info` */
   readonly info: Resource<Representation>;
   /** `/v1/health`, by the states that are answered with 200. */
   readonly health: (accepted: ReadonlySet<string>) => Resource<Representation>;
@@ -29,21 +28,14 @@ export interface Resources {
   readonly ready: Resource<Representation>;
   /** `/v1/metrics`; nothing where it is not switched on. */
   readonly metrics: Resource<Representation> | undefined;
-  /** `/spec.json` */
   readonly json: Resource<Representation>;
-  /** `/spec.yaml` */
   readonly yaml: Resource<Representation>;
-  /** `/v1/spec.json` and `/v1/spec.yaml` */
   readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
-  /** `/.well-known/api-catalog` */
   readonly catalog: Resource<Representation>;
-  /** `/favicon.ico` */
   readonly favicon: Resource<Representation>;
-  /** `/assets/…` */
   readonly assets: Resource<Assets>;
   /** `/v1/node` and `/v1/rpc`; nothing where calls are not forwarded. */
   readonly gateway: Gateway | undefined;
-  /** `/v1/events` and `/v1/history` */
   readonly live: Live;
   /** Tells whether it is known what can be called: the description was read, or there is none. */
   readonly isDescribed: () => Promise<boolean>;
@@ -52,17 +44,11 @@ export interface Resources {
    * description, for which requests wait, and what needs an answer of the node.
    */
   prepare(): Promise<void>;
-  /** Reads the node's description again, now, if it has changed. */
   refresh(): Promise<void>;
   /** Ends what is under way. Nothing is asked and nothing is read again from then on. */
   close(): Promise<void>;
 }
 
-const READY = { type: "application/json", cache: "no-store", tag: "ok" };
-
-const NONE: readonly NodeOperation[] = [];
-
-/** Makes the resources of a service. Reads nothing before the first request. */
 export function createResources(options: ResolvedOptions): Resources {
   const { node, forward, description: place, onError, meters, log, logCalls } = options;
   const live = createLive(options, {
@@ -95,8 +81,9 @@ export function createResources(options: ResolvedOptions): Resources {
   const shown = (of: (shown: Shown<Resource<Page>>) => Resource<Representation>) => ({
     get: async () => await of((await description.get()).current).get(),
   });
+  const none: readonly NodeOperation[] = [];
   const isDescribed = async () => (await description.get()).current.operations !== undefined;
-  const callable = async () => (await description.get()).current.operations ?? NONE;
+  const callable = async () => (await description.get()).current.operations ?? none;
   const onCall = (call: CallRecord) => {
     meters?.countCall(call);
     if (!isLogged(call, logCalls)) return;
@@ -107,16 +94,33 @@ export function createResources(options: ResolvedOptions): Resources {
   const gateway = forward && url !== undefined
     ? createGateway({ forward, node: { ...node, url }, beside, operations: callable, onCall })
     : undefined;
-  const metrics = meters &&
-    createMetrics(options, {
-      meters,
-      snapshot: beside.snapshot,
-      gateway,
-      live,
-      describedAt: () => describedAt,
-    });
-  const ready = lazy(() => represent('{"status":"ok"}\n', READY));
-  const catalog = lazy(prepareCatalog);
+  const metrics: Resource<Representation> | undefined = meters && {
+    async get() {
+      const shown = isAlone(node, options.info) ? undefined : (await beside.snapshot.get()).info;
+      const gauges = {
+        nodeface_queue_length: gateway?.waiting,
+        nodeface_event_listeners: live.listeners,
+        nodeface_events_sent_total: live.sent,
+        nodeface_description_age_seconds: describedAt && (performance.now() - describedAt) / 1000,
+      };
+      const samples = {
+        ...shown && nodeSamples(shown, Date.now()),
+        ...serviceSamples(meters, gauges),
+      };
+      // Each text is another, as this request is counted: to encode it would cost more than it saves.
+      return await represent(expose(samples), { type: MEDIA_TYPE, cache: "no-store", encoded: {} });
+    },
+  };
+  const ready = lazy(() =>
+    represent('{"status":"ok"}\n', { type: "application/json", cache: "no-store", tag: "ok" })
+  );
+  const catalog = lazy(() =>
+    represent(JSON.stringify(CATALOG, null, 2) + "\n", {
+      type: 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
+      cache: "public, no-cache",
+      headers: { link: '<api-catalog>; rel="api-catalog"' },
+    })
+  );
   /** The last title of the page; the icon waits for no node. */
   let iconName = options.page.title ?? "";
   const favicon: Resource<Representation> = {
@@ -200,12 +204,3 @@ const CATALOG = {
     },
   ],
 };
-
-/** Prepares the catalogue. */
-function prepareCatalog(): Promise<Representation> {
-  return represent(JSON.stringify(CATALOG, null, 2) + "\n", {
-    type: 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
-    cache: "public, no-cache",
-    headers: { link: '<api-catalog>; rel="api-catalog"' },
-  });
-}

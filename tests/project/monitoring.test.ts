@@ -3,8 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
 import { createNodeface } from "../../src/index.ts";
-import { STATUS_CODES } from "../../src/metrics/samples.ts";
-import { type Metric, METRICS } from "../../src/metrics/exposition.ts";
+import { type Metric, METRICS, STATUS_CODES } from "../../src/metrics/exposition.ts";
 import { ROOT } from "../_paths.ts";
 
 const monitoring = suite("docs/monitoring.md");
@@ -40,7 +39,7 @@ monitoring("a pod has the probes that it names, by the port that is listened on"
 
 monitoring("its table has every metric as it is, in the same order", () => {
   const rows = [...page.matchAll(/^\| `(\w+)` +\| (\w+) +\| (.*?) +\| (.*?) +\|$/gm)];
-  const wanted = Object.entries<Metric>(METRICS).map(([name, { type, labels = [], help }]) => [
+  const wanted = Object.entries<Metric>(METRICS).map(([name, [type, help, ...labels]]) => [
     name,
     type,
     labels.map((label) => `\`${label}\``).join(", "),

@@ -19,7 +19,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["platform.ts", "lazy.ts", "json", "kinds"],
   ],
   http: [["http"]],
-  node: [["file-access.ts"], ["node"]],
+  node: [["node"]],
   info: [["generated"], ["info"]],
   "explorer, openapi, gateway": [
     ["openapi"],
@@ -35,15 +35,15 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["options-schema.ts"],
     ["resources"],
     ["app.ts"],
-    ["create-nodeface.ts"],
+    ["index.ts"],
   ],
-  "cli, adapters": [["adapters", "index.ts", "not-in-browsers.ts"], ["cli"]],
+  "cli, adapters": [["adapters", "not-in-browsers.ts"], ["cli"]],
   main: [["main.ts"], ["build"]],
 };
 
 /** What may touch a runtime's own API; everything else uses web standards only. */
 const NOT_PORTABLE = [
-  ...["main.ts", "platform.ts", "file-access.ts", "http/response.ts", "node/connection.ts"],
+  ...["main.ts", "platform.ts", "http/response.ts", "node/connection.ts"],
   ...["adapters/", "build/", "cli/"],
 ];
 

@@ -55,11 +55,7 @@ export function createCorsPolicy(
   return ({ headers }) => origins.get(headers.get("origin") ?? "") ?? other;
 }
 
-/**
- * Adds the common headers to a response, but where it has its own, and takes the body away for HEAD.
- *
- * @param response one whose headers can be changed
- */
+/** Adds the common headers to a response that can be changed, but where it has its own, and takes the body away for HEAD. */
 export function finish(
   response: Response,
   { headers: common, vary }: CommonHeaders,
@@ -74,7 +70,6 @@ export function finish(
   return new FastResponse(null, { status, statusText, headers });
 }
 
-/** Tells whether a request is a CORS preflight (Fetch standard, "CORS-preflight request"). */
 export function isPreflight({ method, headers }: Pick<Request, "method" | "headers">): boolean {
   return method === "OPTIONS" && headers.has("origin") &&
     headers.has("access-control-request-method");
