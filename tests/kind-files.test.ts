@@ -190,7 +190,7 @@ const GOOD = `
 title: Good
 url: http://127.0.0.1:9000
 detect: { "info#/software": ^good$ }
-sources: { info: { get: /info, keep_errors: true }, a: { file: a.json } }
+sources: { info: { get: /info, keep_errors: true }, a: { get: /a } }
 fields:
   height: { from: info#/height, as: number }
   version: a#/version
@@ -305,8 +305,9 @@ kinds("what is no kind at all is said so", () => {
 });
 
 kinds("paths in the file of a kind are relative to it", () => {
-  const { sources } = parseKind(GOOD, "/etc/nodeface/mine.yaml");
-  assert.equal(sources.a, { file: "/etc/nodeface/a.json" });
+  const text = `${GOOD}auth: { example: { basic_file: secret } }\n`;
+  const { auth } = parseKind(text, "/etc/nodeface/mine.yaml");
+  assert.equal(auth?.example, { basic_file: "/etc/nodeface/secret" });
 });
 
 /** Reads arguments beside some files. */
@@ -338,7 +339,6 @@ kinds("a configuration may bring kinds of its own, in files beside it", async ()
   const { kinds, node } = await read(["--config", "conf/c.yaml"], files);
   assert.equal(Object.keys(kinds), ["good"]);
   assert.is(kinds.good!.title, "Good");
-  assert.equal(kinds.good!.sources.a, { file: "conf/kinds/a.json" });
   assert.equal(node, { kind: "good" });
   assert.is((await read(["--config", "conf/c.yaml", "--kind", "good"], files)).node.kind, "good");
   const other = { ...files, "conf/c.yaml": config.replace(/info:.*/, "") };
@@ -447,7 +447,7 @@ kinds(
       }
     }
     assert.match(text, /cannot tell whether they are in sync.*`nostr`/);
-    const [, example = ""] = /^```yaml\n([^]*?)^```/m.exec(text) ?? [];
+    const [, example = ""] = /^```yaml\n(# yaml-language[^]*?)^```/m.exec(text) ?? [];
     assert.is(parseKind(example, "aria2.yaml").title, "aria2 (JSON-RPC)");
   },
 );

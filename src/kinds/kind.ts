@@ -30,6 +30,7 @@ export interface SourceOptions {
 /** A call of JSON-RPC 2.0 over HTTP. */
 export interface JsonRpcSource extends SourceOptions {
   jsonrpc: string;
+  /** In a list, `{ from: reference }` stands for the value there. */
   params?: readonly unknown[] | Readonly<Record<string, unknown>> | undefined;
   /** The path that calls are posted to, below the node's URL. @default the node's URL itself */
   path?: string | undefined;
@@ -231,6 +232,10 @@ export interface KindHealth {
  * is not used takes no memory: `src/generated/interfaces.js`.
  */
 export interface Kind extends KindInterface {
+  /** The built-in kind that it was laid over. */
+  extends?: string | undefined;
+  /** The operations that it opens further than that kind. */
+  loosen?: readonly string[] | undefined;
   /** Its name, for people. */
   title: string;
   /** The URL where such a node listens as a rule: for people alone, it is never asked there by itself. */

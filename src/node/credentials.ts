@@ -98,7 +98,7 @@ export function createCredentials(options: CredentialsOptions): Credentials {
       : NONE;
     const name = looksLike(refusal.headers, kinds);
     const mayTry = triesDefaults && name !== undefined && isLoopback(hostname) &&
-      (kind ?? name) === name;
+      [undefined, name].includes(kind && (kinds[kind]?.extends ?? kind));
     const failures: Failure[] = [];
     for (const file of mayTry ? kinds[name]?.auth?.files ?? [] : []) {
       const secret = await readSecret(file);

@@ -25,16 +25,19 @@ const schemesOf = (headers: Refusal["headers"]) =>
 /** UTF-16 code units of a header that a kind's pattern is matched with. */
 const HEADER_LENGTH = 1024;
 
-/** The kind whose nodes refuse like this; `undefined` if none does, or several do. */
+/** The kind whose nodes refuse like this; `undefined` if none does, or several do that do not add to one another. */
 export function looksLike(
   headers: Refusal["headers"],
   kinds: Readonly<Record<string, Kind>>,
 ): string | undefined {
-  const names = Object.keys(kinds).filter((name) => {
+  const all = Object.keys(kinds).filter((name) => {
     const { header, pattern } = kinds[name]?.auth?.refusal ?? {};
     if (!header || !pattern) return false;
     return new RegExp(pattern).test(startOf(headers.get(header) ?? "", HEADER_LENGTH));
   });
+  const names = all.filter((name) =>
+    !all.some((base) => base !== name && base === kinds[name]!.extends)
+  );
   return names.length === 1 ? names[0] : undefined;
 }
 

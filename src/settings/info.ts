@@ -31,44 +31,55 @@ const COMMON: SettingsOf<SourceOptions> = {
   }),
 };
 
-export function source(path: Schema<string>): Schema<Source> {
-  return s.oneOf({
-    jsonrpc: {
-      jsonrpc: s.needed(t.LINE, {
-        text: "A method of JSON-RPC that is called",
-        example: "getmininginfo",
-      }),
-      params: s.setting(
-        s.either("a list or an object", s.list(s.json, "a list"), s.map(t.LINE, s.json)),
-        { text: "Its parameters", example: "[1, true]" },
-      ),
-      path: s.setting(t.SOURCE_PATH, {
-        text: "The path below node.url that it is posted to",
-        default: "node.url itself",
-        example: "/rpc",
-      }),
-      ...COMMON,
-    },
-    get: {
-      get: s.needed(t.SOURCE_GET, {
-        text: "A path below node.url, a URL, or the place of a link in another response",
-        example: "/status",
-      }),
-      accept: s.setting(t.LINE, {
-        text: "The media type that is asked for",
-        default: "application/json",
-        example: "application/nostr+json",
-      }),
-      ...COMMON,
-    },
-    post: {
-      post: s.needed(t.SOURCE_PATH, {
-        text: "A path below node.url, or a URL, that is posted to",
-        example: "/v3/maintenance/status",
-      }),
-      json: s.setting(s.json, { text: "The JSON that is posted", example: "{}" }),
-      ...COMMON,
-    },
+/** Makes the sources of the node itself, by the schemas of the places that they may have. */
+const nodeSources = (path: Schema<string>, get: Schema<string>) => ({
+  jsonrpc: {
+    jsonrpc: s.needed(t.LINE, {
+      text: "A method of JSON-RPC that is called",
+      example: "getmininginfo",
+    }),
+    params: s.setting(
+      s.either("a list or an object", s.list(s.json, "a list"), s.map(t.LINE, s.json)),
+      {
+        text: "Its parameters. In a list, { from: PLACE } stands for a value of another response",
+        example: "[1, true]",
+      },
+    ),
+    path: s.setting(path, {
+      text: "The path below node.url that it is posted to",
+      default: "node.url itself",
+      example: "/rpc",
+    }),
+    ...COMMON,
+  },
+  get: {
+    get: s.needed(get, {
+      text: "A path below node.url, a URL, or the place of a link in another response",
+      example: "/status",
+    }),
+    accept: s.setting(t.LINE, {
+      text: "The media type that is asked for",
+      default: "application/json",
+      example: "application/nostr+json",
+    }),
+    ...COMMON,
+  },
+  post: {
+    post: s.needed(path, {
+      text: "A path below node.url, or a URL, that is posted to",
+      example: "/v3/maintenance/status",
+    }),
+    json: s.setting(s.json, { text: "The JSON that is posted", example: "{}" }),
+    ...COMMON,
+  },
+});
+
+/** A source of a kind. Its file may come from anywhere: it runs no program, reads no file and asks no other host. */
+export const NODE_SOURCE: Schema<Source> = s.oneOf(nodeSources(t.PATH, t.PATH_OR_LINK));
+
+const source = (path: Schema<string>): Schema<Source> =>
+  s.oneOf({
+    ...nodeSources(t.SOURCE_PATH, t.SOURCE_GET),
     file: {
       file: s.needed(path, { text: "A file with JSON or plain text", example: "build.json" }),
       ...COMMON,
@@ -81,7 +92,6 @@ export function source(path: Schema<string>): Schema<Source> {
       ...COMMON,
     },
   });
-}
 
 const CONVERSIONS = ["hex", "number", "not", "count", "time", "uptime", "sum"] as const;
 

@@ -14,8 +14,10 @@ import type {
   NetworkRules,
   Reference,
 } from "../kinds/kind.ts";
+import { KIND_ALIASES, KIND_NAMES } from "../generated/kind-names.js";
 import { describeValue } from "../untrusted-text.ts";
-import { explainSource, FIELD, placesOf, source } from "./info.ts";
+import { explainSource, FIELD, NODE_SOURCE, placesOf } from "./info.ts";
+import { diagnosticsOfExtension, extendKind } from "./kind-extension.ts";
 import { diagnosticsOfInterface, interfaceSettings } from "./kind-interface.ts";
 import { authFiles } from "./node.ts";
 import * as s from "./schema.ts";
@@ -155,7 +157,36 @@ const LISTING = v.pipe(
   }),
 ) as Schema<unknown> as Schema<Listing>;
 
-export function kindSchema(path: Schema<string> = t.FILE): Schema<Kind> {
+const EXTENSION: SettingsOf<Pick<Kind, "extends" | "loosen">> = {
+  extends: s.setting(s.word(KIND_NAMES, "a known kind (see nodeface kinds)", KIND_ALIASES), {
+    text:
+      "The known kind that this one adds to. All else may be left out then; methods, paths and " +
+      "other members that are here as well take the place of those there",
+    example: "ethereum",
+  }),
+  loosen: s.setting(s.list(t.LINE, "a list of operations"), {
+    text:
+      "The operations that this file opens further than the kind that it adds to, by method or " +
+      "operationId: a write that is a read here, or a read with other parameters",
+    example: "[eth_sign]",
+  }),
+};
+
+const EXTENDS_ELSEWHERE: Diagnostic = {
+  path: ["extends"],
+  message: "is for the files of operators alone",
+  isKey: true,
+};
+
+/** The members of a kind that one which adds to another may leave out, besides those that all may. */
+const INHERITED = ["title", "url", "detect", "sources", "fields", "health"] as const;
+
+/**
+ * Makes the schema of a kind's file.
+ *
+ * @param base the kind that it adds to
+ */
+export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<Kind> {
   const auth: SettingsOf<KindAuth> = {
     refusal: s.setting(
       s.object({
@@ -222,7 +253,7 @@ export function kindSchema(path: Schema<string> = t.FILE): Schema<Kind> {
       text: "Keys whose values are always the same",
       example: "{ software: etcd }",
     }),
-    sources: s.needed(s.map(t.SOURCE_NAME, source(path)), { text: "The sources by name" }),
+    sources: s.needed(s.map(t.SOURCE_NAME, NODE_SOURCE), { text: "The sources by name" }),
     fields: s.needed(s.map(t.INFO_KEY, FIELD), { text: "The keys, and where their values are" }),
     health: s.needed(s.object(HEALTH), { text: "The rules of its status" }),
     history: s.setting(
@@ -244,21 +275,39 @@ export function kindSchema(path: Schema<string> = t.FILE): Schema<Kind> {
       example: "hsd 8.0.0",
     }),
     ...interfaceSettings(),
+    ...EXTENSION,
+  };
+  const { ok, ...health } = HEALTH;
+  const added = base && {
+    ...Object.fromEntries(INHERITED.map((key) => [key, v.optional(kind[key] as Schema)])),
+    health: v.optional(s.object({ ...health, ok: v.optional(ok) })),
   };
   return v.pipe(
-    s.object(kind) as Schema<Kind>,
+    s.object({ ...kind, ...added }) as Schema<Kind>,
     v.rawCheck(({ dataset: { value, issues = [] }, addIssue }) => {
       const nameOf = (path: readonly unknown[]) => JSON.stringify(path);
       const said = new Set(issues.map(({ path = [] }) => nameOf(path.map(({ key }) => key))));
+      const own = objectOf(value);
       const found = [
-        ...diagnosticsBetween(value),
-        ...diagnosticsOfInterface(value).filter(({ path }) => !said.has(nameOf(path))),
+        ...diagnosticsBetween(base ? extendKind(base, own) : value),
+        ...diagnosticsOfInterface(value, base).filter(({ path }) => !said.has(nameOf(path))),
+        ...base ? diagnosticsOfExtension(base, own) : [],
+        ...own.extends !== undefined && !base ? [EXTENDS_ELSEWHERE] : [],
       ];
       for (const { path, message, isKey } of found) {
         addIssue({ message, path: s.issuePath(value, path, isKey) });
       }
     }),
   );
+}
+
+/**
+ * Takes the files with secrets out of a kind that is not built in: it may come from anywhere, and would have any file sent
+ * to any node that refuses as it says. The first one becomes the example of what to write under `node.auth`.
+ */
+export function withoutSecretFiles(kind: Kind): Kind {
+  const { files, ...auth } = kind.auth ?? {};
+  return files ? { ...kind, auth: { example: files[0], ...auth } } : kind;
 }
 
 /** Finds what is wrong between the parts of a kind, though each may be right; the parts may be wrong, too. */

@@ -146,6 +146,11 @@ export const SOURCE_GET: Schema<string> = text(
   { explain: explainSource },
 );
 
+export const PATH_OR_LINK: Schema<string> = text(
+  "a path such as /status, or the place of a link such as id#/link",
+  /^(\/|[\w-]+#\/)\S*$/,
+);
+
 /** A host name without a port, which may have letters of any script. */
 export const HOST_NAME: Schema<string> = text(
   'a host name without a port, or "*" in place of the list',
