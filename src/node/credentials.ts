@@ -115,12 +115,11 @@ export function createCredentials(options: CredentialsOptions): Credentials {
       failures.push({ file, reason });
     }
     cached = undefined;
-    const as = looksLike(refusal.headers, kinds);
-    return wanted(refusal, as, as === undefined ? undefined : kinds[as], failures);
+    return wanted(refusal, kinds, failures);
   }
 
   async function* crossOrigin(): Attempts {
-    return wanted(yield NONE, undefined, undefined, []);
+    return wanted(yield NONE);
   }
 
   const attemptsFor = (request: NodeRequest): Attempts => {

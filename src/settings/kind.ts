@@ -4,7 +4,7 @@
  * @module
  */
 import * as v from "valibot";
-import { linkOf, parseReference } from "../info/query-plan.ts";
+import { linksOf, parseReference } from "../info/query-plan.ts";
 import { type Json, listOf, objectOf } from "../json/values.ts";
 import type {
   Kind,
@@ -13,6 +13,7 @@ import type {
   Listing,
   NetworkRules,
   Reference,
+  Source,
 } from "../kinds/kind.ts";
 import { KIND_ALIASES, KIND_NAMES } from "../generated/kind-names.js";
 import { describeValue } from "../untrusted-text.ts";
@@ -315,7 +316,8 @@ function diagnosticsBetween(kind: unknown): Diagnostic[] {
   const { detect, sources, fields, health } = objectOf(kind);
   const { rules, target } = objectOf(health);
   const names = Object.keys(objectOf(sources));
-  const links = linksOf(sources);
+  const links = linksIn(sources);
+  const keyOf = (name: string) => "get" in objectOf(objectOf(sources)[name]) ? "get" : "params";
   const explain = (place: unknown, path: Path, isKey = false): Diagnostic[] => {
     const message = explainSource(place, names);
     return message === undefined ? [] : [{ path, message, isKey }];
@@ -330,36 +332,40 @@ function diagnosticsBetween(kind: unknown): Diagnostic[] {
   ];
   return [
     ...Object.keys(objectOf(detect)).flatMap((place) => explain(place, ["detect", place], true)),
-    ...[...links].flatMap(([name, place]) => explain(place, ["sources", name, "get"])),
+    ...[...links].flatMap(([name, places]) =>
+      places.flatMap((place) => explain(place, ["sources", name, keyOf(name)]))
+    ),
     ...Object.entries(objectOf(fields)).flatMap(([key, field]) =>
       placesOf(field).flatMap((place) => explain(place, ["fields", key]))
     ),
     ...listOf(rules).flatMap((rule, at) => explainRule(rule, ["health", "rules", at])),
     ...[target].flat().flatMap((place) => explain(place, ["health", "target"])),
     ...names.filter((name) => leadsTo(name, links)).map((name) => ({
-      ...{ path: ["sources", name, "get"], message: "leads back to itself", isKey: false },
+      ...{ path: ["sources", name, keyOf(name)], message: "leads back to itself", isKey: false },
     })),
     ...missingParts(objectOf(kind)),
   ];
 }
 
-function linksOf(sources: unknown): Map<string, Reference> {
+/** The places that each source takes something of. */
+function linksIn(sources: unknown): Map<string, readonly Reference[]> {
   return new Map(
-    Object.entries(objectOf(sources)).flatMap(([name, source]) => {
-      const { get } = objectOf(source);
-      const link = typeof get === "string" ? linkOf({ get }) : undefined;
-      return link ? [[name, link] as const] : [];
+    Object.entries(objectOf(sources)).map(([name, source]) => {
+      const { get, ...others } = objectOf(source);
+      return [name, linksOf({ ...typeof get === "string" && { get }, ...others } as Source)];
     }),
   );
 }
 
-/** Tells whether a source follows links in a circle, so that none of them can be asked first. */
-function leadsTo(name: string, links: ReadonlyMap<string, Reference>): boolean {
-  const next = (at: string) => parseReference(links.get(at) ?? "#")[0];
-  let at = next(name);
-  for (let steps = 0; at !== "" && steps < links.size; steps++) {
+/** Tells whether a source waits for others in a circle, so that none of them can be asked first. */
+function leadsTo(name: string, links: ReadonlyMap<string, readonly Reference[]>): boolean {
+  const seen = new Set<string>();
+  const next = (at: string) => (links.get(at) ?? []).map((place) => parseReference(place)[0]);
+  for (const todo = next(name); todo.length > 0;) {
+    const at = todo.pop()!;
     if (at === name) return true;
-    at = next(at);
+    if (!seen.has(at)) todo.push(...next(at));
+    seen.add(at);
   }
   return false;
 }
