@@ -14,6 +14,7 @@ import { hasTokenInQuery, looksLikeBrowser, TOKEN_IN_QUERY } from "./guard.ts";
 import {
   isFault,
   isHeavyCall,
+  isNoMethod,
   type RawCall,
   readNodeResponse,
   readParams,
@@ -163,7 +164,7 @@ async function sendOne(
   try {
     const request = await node.rpcRequest(writeNodeCall(operation, params));
     const upstream = await lease.send(request, operation, node.limit);
-    const read = readNodeResponse(upstream);
+    const read = readResponse(node, operation, upstream);
     const refusal = read ? undefined : refusalOfNonsense(upstream);
     const failed = goneOf(call).aborted ? STATUS_GONE : refusal?.status;
     record(refusal ? failed! : 200, upstream.size);
@@ -174,6 +175,12 @@ async function sendOne(
   } catch (error) {
     return fail(node.fail(error, operation, call, record));
   }
+}
+
+function readResponse(node: CalledNode, operation: NodeOperation, upstream: UpstreamResponse) {
+  const read = readNodeResponse(upstream);
+  if (read && "message" in read && isNoMethod(read)) node.onNoMethod(operation);
+  return read;
 }
 
 /** The refusal for a response that is no JSON-RPC: by its status a node may have too much to do, or be starting. */
@@ -213,14 +220,18 @@ export async function callMethod(node: CalledNode, call: Call, lease: Lease): Pr
   } catch (error) {
     return refuse(node.fail(error, operation, call, record));
   }
-  const response = respondTo(upstream, call, lease);
+  const response = respondTo(upstream, readResponse(node, operation, upstream), call, lease);
   record(response.status, upstream.size);
   return response;
 }
 
 /** Makes the response to a call of a method: its result, or problem details. */
-function respondTo(upstream: UpstreamResponse, call: Call, lease: Lease): Response {
-  const read = readNodeResponse(upstream);
+function respondTo(
+  upstream: UpstreamResponse,
+  read: ReturnType<typeof readNodeResponse>,
+  call: Call,
+  lease: Lease,
+): Response {
   if (!read) return refuse(refusalOfNonsense(upstream));
   if ("result" in read) return heldJson(read.result, lease.handOver(), call.makeResponse);
   const { code, message, data } = read;

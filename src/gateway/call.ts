@@ -50,6 +50,8 @@ export interface CalledNode {
   calls(): Promise<CallTable>;
   /** Makes the request for a call of JSON-RPC. */
   rpcRequest(text: string): Promise<RequestContent>;
+  /** Is told of a method that the node says it does not have. */
+  onNoMethod(operation: NodeOperation): void;
   /** Starts the log line of a call. */
   record(operation: NodeOperation): CallRecorder;
   /** Makes the refusal of a call that failed, and records it. */

@@ -170,6 +170,14 @@ export function readNodeResponse(
   }
 }
 
+/** With the code -32004 of EIP-1474, which Solana has for a block that is not available; so the words decide. */
+const NOT_SUPPORTED = /^(?:the )?(?:json-?rpc )?method\b[^]{0,80}\bnot (?:found|supported|exist)/i;
+
+/** Tells whether a node says that it has no such method. */
+export function isNoMethod({ code, message }: RpcError): boolean {
+  return Number(code) === CODES.noMethod || NOT_SUPPORTED.test(message);
+}
+
 /** Writes the error of a node. */
 export function writeError({ code = String(CODES.internal), message, data }: RpcError): string {
   const more = data === undefined ? "" : `,"data":${data}`;

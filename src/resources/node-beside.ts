@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { LackingMethods } from "../description/lacking.ts";
 import type { KnownNode } from "../description/known-interface.ts";
 import { VERSION } from "../generated/build-info.js";
 import {
@@ -31,6 +32,8 @@ export interface NodeBeside {
   find(): Promise<KnownNode | undefined>;
   /** The path of its JSON-RPC, which its kind knows; empty if it is not known. */
   readonly rpcPath: Resource<string>;
+  /** Remembers that the node says it does not have a method. */
+  noteLacking(method: string): void;
 }
 
 /** @param live is told of each new state of what is known */
@@ -64,6 +67,10 @@ export function createNodeBeside(
 
   const kind = async () => node.kind ?? (await monitor.get()).kind;
 
+  const lacking = new LackingMethods();
+  const noteLacking = (method: string) =>
+    void snapshot.get().then(({ info }) => lacking.add(method, info)).catch(onError);
+
   let known: KnownNode | undefined;
   const find = async () => {
     let name = await kind();
@@ -79,7 +86,7 @@ export function createNodeBeside(
     const info = shown?.info;
     const learn = async () => (await snapshot.get()).info;
     if (known?.kind !== name) known = knowNode(node, name, KINDS, options.kinds, info, learn);
-    return known && withSoftware(known, info);
+    return known && { ...withSoftware(known, info), lacks: lacking.names(info ?? {}) };
   };
 
   let path: string | undefined;
@@ -94,5 +101,5 @@ export function createNodeBeside(
     },
   };
 
-  return { monitor, snapshot, kinds, kind, find, rpcPath };
+  return { monitor, snapshot, kinds, kind, find, rpcPath, noteLacking };
 }
