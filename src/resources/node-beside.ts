@@ -12,7 +12,7 @@ import {
   isAlone,
   type Monitor,
 } from "../info/info-monitor.ts";
-import type { Snapshot } from "../info/info.ts";
+import type { Info, Snapshot } from "../info/info.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { type Lazy, lazy, type Resource } from "../lazy.ts";
 import type { ResolvedOptions } from "../options.ts";
@@ -48,6 +48,8 @@ export function createNodeBeside(
     ...options.kinds,
   });
 
+  /** The last info, whoever asked for it. */
+  let shown: Info | undefined;
   const monitor = lazy(async (): Promise<Monitor> => {
     const service = { software: "nodeface", version: VERSION, started_at: startedAt.toISOString() };
     if (isAlone(node, info)) return createInfoWithoutNode(service, info);
@@ -56,13 +58,16 @@ export function createNodeBeside(
       kinds: node.url || node.kind ? await kinds() : {},
       onOutcome: (source, outcome) => meters?.countQuery(source, outcome),
       onIdentity: () => meters?.countIdentity(),
-      ...{ onPublished: live.take, isHeard: live.isHeard },
+      isHeard: live.isHeard,
+      onPublished: (info, measured) => {
+        shown = info;
+        live.take(info, measured);
+      },
     });
   });
 
-  let shown: Snapshot | undefined;
   const snapshot: Resource<Snapshot> = {
-    get: async () => shown = await (await monitor.get()).get(),
+    get: async () => await (await monitor.get()).get(),
   };
 
   const kind = async () => node.kind ?? (await monitor.get()).kind;
@@ -83,7 +88,7 @@ export function createNodeBeside(
       import("../description/known-interface.ts"),
       import("../generated/kinds.js"),
     ]);
-    const info = shown?.info;
+    const info = shown;
     const learn = async () => (await snapshot.get()).info;
     if (known?.kind !== name) known = knowNode(node, name, KINDS, options.kinds, info, learn);
     return known && { ...withSoftware(known, info), lacks: lacking.names(info ?? {}) };
