@@ -74,9 +74,10 @@ export type Source = JsonRpcSource | GetSource | PostSource | FileSource | Comma
  * - `count`: how many members; with a pointer, those that are true there
  * - `match`: the first group of a regular expression, or all it matched
  * - `time`: RFC 3339 from text or from the seconds (or milliseconds, …) since 1970, decimal or `0x`
- * - `uptime`: when it started, RFC 3339, from the seconds since
+ * - `uptime`: when it started, RFC 3339, from the seconds since, or from another unit
  * - `sum`: of all the places named
  * - `add`: the number with this one added, such as -1
+ * - `times`: the number multiplied by this one, such as 0.001
  * - `join`: all the places named, with a separator
  */
 export type Conversion =
@@ -90,6 +91,8 @@ export type Conversion =
   | { count: string }
   | { match: string }
   | { add: number }
+  | { times: number }
+  | { uptime: "ms" | "s" | "m" | "h" }
   | { join: string };
 
 /** A value and what is made of it. */

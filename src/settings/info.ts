@@ -96,12 +96,16 @@ const source = (path: Schema<string>): Schema<Source> =>
 const CONVERSIONS = ["hex", "number", "not", "count", "time", "uptime", "sum"] as const;
 
 const CONVERSION = s.either(
-  `one of ${CONVERSIONS.join(", ")}, or an object with count, match, add or join`,
+  `one of ${CONVERSIONS.join(", ")}, or an object with count, match, add, times, join or uptime`,
   s.word(CONVERSIONS),
   s.oneOf({
     count: { count: s.needed(t.POINTER, { text: "Counts the members that are true there" }) },
     match: { match: s.needed(t.EXPRESSION, { text: "The first group, or all that it matches" }) },
     add: { add: s.needed(s.number("a number"), { text: "The number with this one added" }) },
+    times: { times: s.needed(s.number("a number"), { text: "The number multiplied by this one" }) },
+    uptime: {
+      uptime: s.needed(s.word(["ms", "s", "m", "h"]), { text: "The start, from the time since" }),
+    },
     join: { join: s.needed(t.TEXT, { text: "All the places, with this text between them" }) },
   }),
 );
@@ -127,7 +131,7 @@ export const FIELD: Schema<Field> = s.either(
       text: "The conversion of the value: hex (a number from or to its hexadecimal form), " +
         "number (from its decimal form), not, count (how many), time (RFC 3339), " +
         "uptime (the start, from the seconds since), sum, { count: POINTER }, " +
-        "{ match: EXPRESSION }, { add: NUMBER } or { join: TEXT }",
+        "{ match: EXPRESSION }, { add: NUMBER }, { times: NUMBER }, { uptime: ms } or { join: TEXT }",
       example: "{ match: '^v(.+)' }",
     }),
     unless: s.setting(t.REFERENCE_TEXT, {
