@@ -1,6 +1,6 @@
 /** Nodes that npm installs (tests/nodes/package-lock.json): hardhat and ganache, of Ethereum, and bcoin. */
 import { existsSync } from "node:fs";
-import { mkdtemp, writeFile } from "node:fs/promises";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -16,16 +16,27 @@ export const HARDHAT = `${INSTALLED}hardhat/dist/src/cli.js`;
 export const GANACHE = `${INSTALLED}ganache/dist/node/cli.js`;
 export const BCOIN = `${INSTALLED}bcoin/bin/node`;
 
+/** It has to stand beside what is installed. */
+const HARDHAT_CONFIG = `${ROOT}tests/nodes/hardhat.config.js`;
+
 /** hardhat wants Node 22. */
 const NODE_22 = `${ROOT}tests/node_modules/node22/bin/node`;
 
 /** Starts hardhat, on a chain and at a port. */
 export async function startHardhat(chainId = 31337, port?: number): Promise<Daemon> {
   const at = port ?? await freePort();
-  const config = join(await mkdtemp(join(tmpdir(), "nodeface-hardhat-")), "hardhat.config.js");
-  await writeFile(config, "export default {};\n");
   const node = existsSync(NODE_22) ? NODE_22 : process.execPath;
-  const flags = ["node", "--config", config, "--port", String(at), "--chain-id", String(chainId)];
+  const flags = [
+    "node",
+    "--hostname",
+    "127.0.0.1",
+    "--config",
+    HARDHAT_CONFIG,
+    "--port",
+    String(at),
+    "--chain-id",
+    String(chainId),
+  ];
   return await startDaemon([node, HARDHAT, ...flags], at);
 }
 
