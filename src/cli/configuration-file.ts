@@ -15,7 +15,7 @@ import { CLI_OPTIONS, type CliOption } from "../settings/command-line.ts";
 import { clashesOfForward, configuration, type FileConfig } from "../settings/configuration.ts";
 import { hasKind, unknownSources } from "../settings/info.ts";
 import { withoutSecretFiles } from "../settings/kind.ts";
-import { extendKind, loosenings } from "../settings/kind-extension.ts";
+import { extendKind, looseningsIn } from "../settings/kind-extension.ts";
 import { type Diagnostic, readValue } from "../settings/schema.ts";
 import { kindNameOf } from "../settings/texts.ts";
 import { describeValue } from "../untrusted-text.ts";
@@ -104,7 +104,7 @@ async function readKind(
   const base: Kind = { ...KINDS[name]!, ...await loadInterface(name) };
   const own = withoutSecretFiles(checkKind(yaml, place, base)) as unknown as Json;
   const kind = extendKind(base, own) as unknown as Kind;
-  return { kind, loosened: loosenings(base, own) };
+  return { kind, loosened: looseningsIn(base, own).map(({ name, how }) => `${name} ${how}`) };
 }
 
 const RENAMED: Readonly<Record<string, string>> = Object.fromEntries(

@@ -38,13 +38,11 @@ export class LackingMethods {
   /** The names of those that are known to be missing in this version of the node. */
   names(node: NodeVersion): string[] {
     this.#follow(node);
-    for (const [method, at] of this.#seenAt) {
-      if (this.#now() - at >= FORGOTTEN_AFTER_MS) this.#seenAt.delete(method);
-    }
-    return [...this.#seenAt.keys()].sort();
+    return [...this.#seenAt].filter(([, at]) => this.#now() - at < FORGOTTEN_AFTER_MS)
+      .map(([method]) => method).sort();
   }
 
-  /** Forgets all when the node is another one. One that does not respond is still the same. */
+  /** Forgets all when the node is another one; one that does not respond has no version. */
   #follow({ software, version }: NodeVersion): void {
     if (software === undefined && version === undefined) return;
     const now = startOf(`${software} ${version}`, VERSION_LENGTH);

@@ -31,7 +31,7 @@ const COMMON: SettingsOf<SourceOptions> = {
   }),
 };
 
-/** Makes the sources of the node itself, by the schemas of the places that they may have. */
+/** Makes the forms of a source that is asked of the node, by the schemas of their places. */
 const nodeSources = (path: Schema<string>, get: Schema<string>) => ({
   jsonrpc: {
     jsonrpc: s.needed(t.LINE, {

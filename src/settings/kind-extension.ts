@@ -5,7 +5,6 @@
  * @module
  */
 import { isEqual, isObject, type Json, listOf, mapMembers, objectOf } from "../json/values.ts";
-import type { OperationMarks } from "../kinds/interface.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { operationsOf } from "../openapi/operations.ts";
 import { describeValue } from "../untrusted-text.ts";
@@ -64,93 +63,72 @@ export function mergedComponents({ components: base }: Json, { components: own }
 
 const nameOf = (method: unknown) => objectOf(method).name;
 
-/** An operation that takes the place of another one. */
-interface Replacement {
+/** An operation that is opened further than the one whose place it takes. */
+export interface Loosening {
   readonly name: string;
   readonly path: Path;
-  readonly now: Json;
-  readonly before: Json;
+  /** A clause, such as `is marked "read", and was write`. */
+  readonly how: string;
 }
 
-function* replacementsIn(base: Kind, own: Json): Generator<Replacement> {
+/** Finds the operations that an extension opens further than its kind does, which `loosen` has to list. */
+export function looseningsIn(base: Kind, own: Json): Loosening[] {
   const methods = new Map(base.openrpc?.methods.map((method) => [method.name as unknown, method]));
-  for (const [at, method] of listOf(objectOf(own.openrpc).methods).entries()) {
-    const now = objectOf(method);
-    const before = methods.get(now.name) as Json | undefined;
-    if (before) yield { name: String(now.name), path: ["openrpc", "methods", at], now, before };
-  }
+  const pairs = listOf(objectOf(own.openrpc).methods).map((method, at) => ({
+    ...{ name: nameOf(method), path: ["openrpc", "methods", at] as Path },
+    ...{ now: objectOf(method), before: methods.get(nameOf(method)) as unknown },
+  }));
   for (const [path, item] of Object.entries(objectOf(objectOf(own.openapi).paths))) {
-    const others = objectOf(base.openapi?.paths[path]);
-    for (const { method, operation: now } of operationsOf(item)) {
-      const key = method.toLowerCase();
-      if (!isObject(others[key])) continue;
+    const other = objectOf(base.openapi?.paths[path]);
+    for (const { path: [key], operation } of operationsOf(item)) {
       // Parameters of the path item are parameters of each operation.
-      const withShared = (operation: Json, of: Json) => ({ ...operation, shared: of.parameters });
-      yield {
-        ...{ name: String(now.operationId), path: ["openapi", "paths", path, key] },
-        now: withShared(now, { ...others, ...objectOf(item) }),
-        before: withShared(others[key], others),
-      };
+      const { parameters: shared = other.parameters } = objectOf(item);
+      const before = isObject(other[key!]) &&
+        { ...objectOf(other[key!]), shared: other.parameters };
+      const place = { name: operation.operationId, path: ["openapi", "paths", path, key!] };
+      pairs.push({ ...place, now: { ...operation, shared }, before });
     }
   }
+  return pairs.flatMap(({ name, path, now, before }) => {
+    const how = isObject(before) ? howLooser(now, before) : undefined;
+    return how === undefined ? [] : [{ name: String(name), path, how }];
+  });
 }
 
 /** The accesses, that which opens most first. */
 const ACCESSES: readonly unknown[] = ["read", "secret", "write"];
 
-const RESTRICTING = ["x-cost", "x-streaming", "x-auth"] as const;
+const RESTRICTING = ["x-cost", "x-streaming", "x-auth"];
 
 /** What an operation may be called with. */
-const INPUT = ["params", "parameters", "shared", "requestBody"] as const;
+const INPUT = ["params", "parameters", "shared", "requestBody"];
 
-/** Tells how an operation is open further than the one that it replaces; `undefined` where it is not. */
-function howLooser({ now, before }: Replacement): string | undefined {
-  const { "x-access": access } = before as unknown as OperationMarks;
-  const steps = ACCESSES.indexOf(now["x-access"]) - ACCESSES.indexOf(access);
-  if (steps < 0) return `is marked ${describeValue(now["x-access"])}, and was ${access}`;
+function howLooser(now: Json, before: Json): string | undefined {
+  const [is, was] = [now["x-access"], before["x-access"]];
+  const steps = ACCESSES.indexOf(is) - ACCESSES.indexOf(was);
+  if (steps < 0) return `is marked ${describeValue(is)}, and was ${was}`;
   const dropped = RESTRICTING.find((mark) => before[mark] !== undefined && !now[mark]);
   if (dropped) return `has no ${dropped}, and had one`;
   // What reads for some values alone is no read for others.
-  const isOther = steps === 0 && access === "read" &&
-    INPUT.some((key) => !isEqual(now[key], before[key]));
+  const isOther = is === "read" && INPUT.some((key) => !isEqual(now[key], before[key]));
   return isOther ? "is a read with other parameters than before" : undefined;
-}
-
-/** Names the operations that an extension opens further than its kind does, which `loosen` has to list. */
-export function loosenings(base: Kind, own: Json): string[] {
-  return [...replacementsIn(base, own)].flatMap((one) => {
-    const how = howLooser(one);
-    return how === undefined ? [] : [`${one.name} ${how}`];
-  });
 }
 
 /** Finds what is wrong between an extension and the kind that it adds to. */
 export function diagnosticsOfExtension(base: Kind, own: Json): Diagnostic[] {
   const listed = listOf(own.loosen);
-  const found: Diagnostic[] = [];
-  const used = new Set<unknown>();
-  for (const one of replacementsIn(base, own)) {
-    const how = howLooser(one);
-    if (how === undefined) continue;
-    used.add(one.name);
-    const message = `${how}; if that is meant, write loosen: [${one.name}]`;
-    if (!listed.includes(one.name)) found.push({ path: one.path, message, isKey: false });
-  }
-  for (const [at, name] of listed.entries()) {
-    const message = `is ${describeValue(name)}, which is not opened further here`;
-    if (!used.has(name)) found.push({ path: ["loosen", at], message, isKey: false });
-  }
-  const alike = (path: string) => path.replaceAll(/\{[^{}]*\}/g, "{}");
-  const paths = Object.keys(base.openapi?.paths ?? {});
-  for (const path of Object.keys(objectOf(objectOf(own.openapi).paths))) {
-    const other = paths.find((known) => known !== path && alike(known) === alike(path));
-    const message = `is the path ${other} of ${own.extends}; write it as there`;
-    if (other) found.push({ path: ["openapi", "paths", path], message, isKey: true });
-  }
-  for (const [part, key] of [["openrpc", "path"], ["openapi", "servers"]] as const) {
-    const message = `is that of ${own.extends}; leave it out`;
-    const isOther = base[part] && objectOf(own[part])[key] !== undefined;
-    if (isOther) found.push({ path: [part, key], message, isKey: true });
-  }
-  return found;
+  const loosened = looseningsIn(base, own);
+  const places = [["openrpc", "path"], ["openapi", "servers"]] as const;
+  return [
+    ...loosened.filter(({ name }) => !listed.includes(name)).map(({ name, path, how }) => ({
+      ...{ path, message: `${how}; if that is meant, write loosen: [${name}]`, isKey: false },
+    })),
+    ...listed.flatMap((listed, at) => {
+      const message = `is ${describeValue(listed)}, which is not opened further here`;
+      const isUsed = loosened.some(({ name }) => name === listed);
+      return isUsed ? [] : [{ path: ["loosen", at], message, isKey: false }];
+    }),
+    ...places.filter(([part, key]) => base[part] && objectOf(own[part])[key] !== undefined)
+      .map((path) => ({ path, message: `is that of ${own.extends}; leave it out`, isKey: true })),
+  ];
 }
