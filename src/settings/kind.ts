@@ -16,7 +16,6 @@ import type {
   Source,
 } from "../kinds/kind.ts";
 import { KIND_ALIASES, KIND_NAMES } from "../generated/kind-names.js";
-import { describeValue } from "../untrusted-text.ts";
 import { explainSource, FIELD, NODE_SOURCE, placesOf } from "./info.ts";
 import { diagnosticsOfExtension, extendKind } from "./kind-extension.ts";
 import { diagnosticsOfInterface, interfaceSettings } from "./kind-interface.ts";
@@ -49,7 +48,7 @@ const RULE = s.object({
     example: "{ 'status#/leader': null }",
   }),
   code: s.needed(s.word(CODES), { text: "The status_code", example: "no_leader" }),
-  reason: s.needed(t.LINE, {
+  reason: s.needed(t.REASON, {
     text: "The status_reason: a clause for people. {source#/pointer} stands for the value there",
     example: "etcd has no leader",
   }),
@@ -326,9 +325,7 @@ function diagnosticsBetween(kind: unknown): Diagnostic[] {
     ...Object.keys(objectOf(objectOf(rule).when)).flatMap((place) =>
       explain(place, [...path, "when", place], true)
     ),
-    ...bracesOf(rule).flatMap((text) =>
-      isPlace(text) ? explain(text, [...path, "reason"]) : wrongBrace(text, [...path, "reason"])
-    ),
+    ...bracesOf(rule).flatMap((text) => explain(text, [...path, "reason"])),
   ];
   return [
     ...Object.keys(objectOf(detect)).flatMap((place) => explain(place, ["detect", place], true)),
@@ -375,14 +372,6 @@ function bracesOf(rule: unknown): string[] {
   return typeof reason === "string"
     ? [...reason.matchAll(/\{([^{}]*)\}/g)].map(([, place]) => place!)
     : [];
-}
-
-const isPlace = (text: string) => /^[\w-]+#/.test(text);
-
-function wrongBrace(text: string, path: Path): Diagnostic[] {
-  const braces = describeValue(`{${text}}`);
-  const message = `has ${braces}; between braces stands a place such as net#/version`;
-  return [{ path, message, isKey: false }];
 }
 
 /** Finds settings that rest on another one which the kind does not have. */

@@ -16,6 +16,12 @@ import { either, meantWord, type Schema, secret, text, word } from "./schema.ts"
 
 export const LINE: Schema<string> = text("a line of text", /^[^\r\n]+$/);
 
+/** A sentence in which a place stands between braces. */
+export const REASON: Schema<string> = text(
+  "a line of text; between braces stands a place such as {net#/version}",
+  /^(?:[^{}\r\n]|\{[\w-]+#[^{}\r\n]*\})+$/,
+);
+
 export const TITLE: Schema<string> = text(
   "a line of text, at most 80 characters",
   /^(?=.*\S)[^\r\n]{1,80}$/,
