@@ -257,7 +257,10 @@ health:
     ["13:26", "must be a regular expression, null, or an object with above or below, not 5"],
     ["13:29", 'when.nfo# names the source "nfo", which does not exist; did you mean info?'],
     ["14:13", "must be one of warming_up, syncing, no_leader, alarm, no_peers, stalled"],
-    ["15:15", "reason must be a line of text; between braces stands a place such as {net#/version}, not"],
+    [
+      "15:15",
+      "reason must be a line of text; between braces stands a place such as {net#/version}, not",
+    ],
     ["15:15", 'reason names the source "nfo"'],
     ["16:7", "must be places, each with what it is tested for"],
     ["19:11", 'health.target names the source "infox"'],
