@@ -56,8 +56,9 @@ async function run(config: Config): Promise<number> {
       return STOPPED;
     }
     case "kinds": {
-      const { formatKinds } = await import("./cli/kinds.ts");
-      await print(formatKinds(config.topic));
+      const { formatKindFile, formatKinds } = await import("./cli/kinds.ts");
+      const { topic, asFile } = config;
+      await print(asFile ? await formatKindFile(topic!) : formatKinds(topic));
       return STOPPED;
     }
     case "check": {

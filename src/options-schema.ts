@@ -27,7 +27,7 @@ import {
   placeWithServers,
 } from "./settings/configuration.ts";
 import { hasKind, infoSettings, unknownSources } from "./settings/info.ts";
-import { kindSchema } from "./settings/kind.ts";
+import { kindSchema, withoutSecretFiles } from "./settings/kind.ts";
 import { nodeSettings } from "./settings/node.ts";
 import * as s from "./settings/schema.ts";
 import type { Diagnostic, Schema, Settings } from "./settings/schema.ts";
@@ -172,6 +172,8 @@ const OPERATION = s.object({
   }),
 });
 
+const HOST_KIND = () => v.pipe(kindSchema(), v.transform(withoutSecretFiles));
+
 /** Makes the schema of what `createNodeface` may be told. */
 export function optionsSchema(own: readonly string[] = []): Schema<ReadOptions> {
   const settings: Readonly<Record<keyof NodefaceOptions, Schema>> = {
@@ -182,7 +184,7 @@ export function optionsSchema(own: readonly string[] = []): Schema<ReadOptions> 
       default: '""',
     }),
     description: s.setting(DESCRIPTION, CLI_OPTIONS.spec),
-    kinds: s.setting(s.map(t.KIND_NAME, v.lazy(() => kindSchema())), {
+    kinds: s.setting(s.map(t.KIND_NAME, v.lazy(() => HOST_KIND())), {
       text:
         "Kinds of the host's own, by name, in the form of the files in spec/kinds/. They win over " +
         "known ones of the same name",

@@ -292,6 +292,7 @@ config("flags win over the environment, that over the file, that over the defaul
   assert.equal(JSON.parse(JSON.stringify(found)), {
     command: "serve",
     asJson: false,
+    asFile: false,
     given: { url: "http://a", port: 3, kind: "nats", config: "x" },
     file: "x",
     remarks: [],

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { KINDS } from "../src/generated/kinds.js";
 import { detectKind } from "../src/info/detect-kind.ts";
+import type { NodeStatus } from "../src/info/status.ts";
 import type { Kind } from "../src/kinds/kind.ts";
 import { playedBy } from "./_sources.ts";
 
@@ -64,6 +65,21 @@ detect("none is where they only look like those of a kind", async () => {
   ) {
     assert.equal(await sentTo(() => ({ "www-authenticate": challenge })), [], challenge);
   }
+});
+
+detect("a refusal that is of two kinds names both, and is sent no secret", async () => {
+  const challenge = { "www-authenticate": 'Basic realm="node"' };
+  assert.equal(await sentTo(() => challenge), []);
+  const found = await detectKind({
+    url: "http://127.0.0.1:1",
+    kinds: KINDS,
+    auth: undefined,
+    client: playedBy(() => Promise.resolve(new Response("", { status: 401, headers: challenge }))),
+    signal: new AbortController().signal,
+  });
+  const { reason, looksLike } = (found as { status: NodeStatus }).status;
+  assert.is(reason, "wants credentials (401), as bcoin or handshake do; set node.auth");
+  assert.is(looksLike, undefined);
 });
 
 detect.run();

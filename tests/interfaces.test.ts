@@ -306,11 +306,8 @@ interfaces(
         name,
       );
     }
-    const [, whole = "", methods = ""] = [
-      ...text.matchAll(/^```yaml\n([^]*?)^```/gm),
-    ]
-      .map(([, yaml]) => yaml!)
-      .reduce<string[]>((all, yaml) => [...all, yaml], [""]);
+    const examples = [...text.matchAll(/^```yaml\n([^]*?)^```/gm)].map(([, yaml]) => yaml!);
+    const [whole = "", methods = ""] = examples.filter((yaml) => !/^kinds:$/m.test(yaml));
     assert.ok(parseKind(whole, "mine.yaml").openrpc);
     assert.ok(
       parseKind(stringify({ ...parse(whole), ...parse(methods) }), "mine.yaml").openapi,

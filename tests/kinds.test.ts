@@ -86,4 +86,46 @@ for (const [name, recording] of sampleOf([...RECORDINGS])) {
   );
 }
 
+kinds("one without the flag of the first download has a block before it is in sync", async () => {
+  const { answers, ...others } = RECORDINGS.get("dogecoin")!;
+  const chain = answers.getblockchaininfo as Record<string, unknown>;
+  const infoOf = async (more: object) => {
+    const fetch = play({
+      ...others,
+      answers: { ...answers, getblockchaininfo: { ...chain, ...more } },
+    });
+    const { held, info } = setScene({ fetch, node: { kind: "bitcoin" } });
+    held.date = Date.parse(others.now!);
+    const { status, status_reason, synced } = await info();
+    return [status, status_reason, synced];
+  };
+  const fresh = { blocks: 0, headers: 0 };
+  assert.equal(await infoOf(fresh), ["syncing", "has no block but the first", false]);
+  assert.equal(await infoOf({ ...fresh, chain: "regtest" }), ["ok", undefined, true]);
+  const behind = await infoOf({ headers: 5_900_010 });
+  assert.equal(behind, ["syncing", "is 10 blocks behind its peers", false]);
+});
+
+kinds("a call takes its parameters of another response, or of one that is remembered", async () => {
+  const recording = RECORDINGS.get("dogecoin")!;
+  const answer = play(recording);
+  const asked: unknown[] = [];
+  const fetch: typeof globalThis.fetch = (url, init) => {
+    for (const call of [JSON.parse(String(init?.body ?? "[]"))].flat()) {
+      if (call.method === "getblockheader") asked.push(call.params);
+    }
+    return answer(url, init);
+  };
+  const { bestblockhash } = recording.answers.getblockchaininfo as { bestblockhash: string };
+  const { info, pass } = setScene({ fetch, node: { kind: "bitcoin" } });
+  await info();
+  pass(2000);
+  await info();
+  assert.equal(asked, [[bestblockhash], [bestblockhash]]);
+  const without = { ...recording, answers: { ...recording.answers, getblockchaininfo: {} } };
+  const scene = setScene({ fetch: play(without), node: { kind: "bitcoin" } });
+  const { head_at, status } = await scene.info();
+  assert.equal([head_at, status], [undefined, "ok"], "what is optional is missing");
+});
+
 kinds.run();

@@ -266,14 +266,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ["node: { tls: {} }", "1:9: node.tls needs ca_file"],
   [
     "kinds: a.yaml",
-    "a.yaml:1:1: needs title",
-    "a.yaml:1:1: needs url",
-    "a.yaml:1:1: needs detect",
-    "a.yaml:1:1: needs sources",
-    "a.yaml:1:1: needs fields",
-    "a.yaml:1:1: needs health",
-    "a.yaml:1:1: unknown key kinds; expected one of title, url, aliases, description, listing, detect, auth, static, sources, fields, health, history, written_from, tried, openrpc, openapi",
-    '1:8: kinds must be a list of files, not "a.yaml"',
+    '1:8: kinds must be a list of kinds, not "a.yaml"',
   ],
   ["page: { title: '' }", '1:16: page.title must be a line of text, at most 80 characters, not ""'],
   [
@@ -375,7 +368,7 @@ health: { ok: it answers }
 const KINDS: readonly Row<string>[] = [
   [
     "colour: blue",
-    "7:1: unknown key colour; expected one of title, url, aliases, description, listing, detect, auth, static, sources, fields, health, history, written_from, tried, openrpc, openapi",
+    "7:1: unknown key colour; expected one of title, url, aliases, description, listing, detect, auth, static, sources, fields, health, history, written_from, tried, openrpc, openapi, extends, loosen",
   ],
   [
     "aliases: [Geth]",

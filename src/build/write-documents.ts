@@ -29,17 +29,27 @@ const ROOT = new URL("../../", import.meta.url);
 export const WRITTEN = {
   "spec/nodeface.schema.json": (): string =>
     jsonSchemaOf(configuration(), "The configuration of Nodeface"),
-  "spec/kind.schema.json": (): string => jsonSchemaOf(kindSchema(), "A kind of node for Nodeface"),
+  "spec/kind.schema.json": (): string =>
+    jsonSchemaOf(kindSchema(), "A kind of node for Nodeface", withExtensions),
   "docs/configuration.md": configurationReference,
   "docs/kinds.md": kindsReference,
   "docs/beside-your-node.md": besideReference,
 };
 
 /** A schema as the text of a JSON Schema, for editors. */
-function jsonSchemaOf(of: Schema, title: string): string {
-  const { $schema, ...schema } = convert(of);
+function jsonSchemaOf(
+  of: Schema,
+  title: string,
+  change = (schema: JsonSchema) => schema,
+): string {
+  const { $schema, ...schema } = change(convert(of));
   const whole = { $schema, title, ...schema };
   return `${JSON.stringify(whole, null, 2)}\n`;
+}
+
+/** A kind that adds to another needs nothing else. */
+function withExtensions({ required, ...schema }: JsonSchema): JsonSchema {
+  return { ...schema, anyOf: [{ required }, { required: ["extends"] }] } as JsonSchema;
 }
 
 function convert(schema: Schema): JsonSchema {

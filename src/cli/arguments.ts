@@ -42,6 +42,7 @@ export interface ParsedArgs {
   command: Command;
   topic?: string;
   asJson: boolean;
+  asFile: boolean;
   /** The settings as texts, right or wrong, each with the name that it was given by. */
   given: Map<Name, { text: string; called: string }>;
   values: CliValues;
@@ -81,7 +82,10 @@ export const isPrinting = (command: Command): boolean => /^(help|version|kinds)$
 /** Parses the arguments, and reads the settings that the environment has besides. */
 export function parseArguments(args: readonly string[], env: Environment): ParsedArgs {
   const found = readArguments(args);
-  const { command, given, values, problems, asJson } = found;
+  const { command, topic, given, values, problems, asJson, asFile } = found;
+  if (asFile && topic === undefined) {
+    problems.push("--file goes with the name of a kind, as in nodeface kinds etcd --file");
+  }
   if (isPrinting(command)) {
     return {
       ...found,
@@ -114,7 +118,8 @@ export function wantsJson(args: readonly string[]): boolean {
 
 function readArguments(args: readonly string[]): ParsedArgs {
   const found: ParsedArgs = {
-    ...{ command: "serve", asJson: false, given: new Map(), values: {}, problems: [], renamed: [] },
+    ...{ command: "serve", asJson: false, asFile: false },
+    ...{ given: new Map(), values: {}, problems: [], renamed: [] },
   };
   const { tokens } = parseArgs({
     ...{ args: [...args], options: OPTIONS, strict: false, allowPositionals: true, tokens: true },
@@ -153,6 +158,7 @@ function readOption({ name: flag, rawName, value, inlineValue }: OptionToken, fo
   if (name === undefined) {
     if (value !== undefined) found.problems.push(`${rawName} takes no value`);
     else if (flag === "json") found.asJson = true;
+    else if (flag === "file") found.asFile = true;
     else if (found.command !== "help") found.command = flag as SwitchName & Command;
     return;
   }

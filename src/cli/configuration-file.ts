@@ -4,20 +4,23 @@
  * @module
  */
 import { LOGO_BYTES_MAX, mistakeInLogo } from "../explorer/page-settings.ts";
+import { loadInterface } from "../description/known-interface.ts";
 import { KINDS } from "../generated/kinds.js";
 import type { NodeSettings } from "../info/settings.ts";
-import { valueAt } from "../json/values.ts";
+import { type Json, listOf, objectOf, textOf, valueAt } from "../json/values.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import type { PageSettings } from "../options.ts";
 import { CLI_OPTIONS, type CliOption } from "../settings/command-line.ts";
 import { clashesOfForward, configuration, type FileConfig } from "../settings/configuration.ts";
 import { hasKind, unknownSources } from "../settings/info.ts";
+import { withoutSecretFiles } from "../settings/kind.ts";
+import { extendKind, looseningsIn } from "../settings/kind-extension.ts";
 import { type Diagnostic, readValue } from "../settings/schema.ts";
 import { kindNameOf } from "../settings/texts.ts";
 import { describeValue } from "../untrusted-text.ts";
 import { ConfigError, explainRenamed } from "./arguments.ts";
-import { locateBeside, parseKind, parseYaml, type YamlFile } from "./yaml-file.ts";
+import { checkKind, locateBeside, parseYaml, type YamlFile } from "./yaml-file.ts";
 
 /** The files that the command reads. What rejects has a message for the operator. */
 export interface Files {
@@ -32,8 +35,8 @@ export interface ReadFiles {
   readonly file: FileConfig;
   readonly kinds: Readonly<Record<string, Kind>>;
   readonly page?: PageSettings | undefined;
-  /** Lines on keys of the version before. */
-  readonly renamed: readonly string[];
+  /** Lines on keys of the version before, and on operations that a kind opens further than the one that it adds to. */
+  readonly warnings: readonly string[];
   readonly problems: readonly string[];
 }
 
@@ -59,18 +62,49 @@ export async function readConfigurationFile(
       return undefined;
     }
   };
-  const addKind = (path: string) =>
-    attempt(async () => kinds[kindNameOf(path) ?? path] = parseKind(await files.read(path), path));
-  if (kindFile !== undefined) await addKind(kindFile);
+  const warnings: string[] = [];
+  const addKind = (name: string, yaml: YamlFile, place?: KindPlace) =>
+    attempt(async () => {
+      const { kind, loosened } = await readKind(yaml, place);
+      kinds[name] = kind;
+      warnings.push(...loosened.map((line) => `${yaml.name}: of the kind ${name}, ${line}`));
+    });
+  const addKindFile = (path: string) =>
+    attempt(async () =>
+      await addKind(kindNameOf(path) ?? path, parseYaml(await files.read(path), path, "a kind"))
+    );
+  if (kindFile !== undefined) await addKindFile(kindFile);
   const read = path === undefined ? undefined : await attempt(async () => {
     const yaml = parseConfiguration(await files.read(path), path);
-    for (const file of kindFilesIn(yaml)) await addKind(locateBeside(file, path));
+    for (const [at, { name, file, value }] of kindsIn(yaml).entries()) {
+      if (file !== undefined) await addKindFile(locateBeside(file, path));
+      else if (name !== undefined) await addKind(name, yaml, { at: ["kinds", at], value });
+    }
     const logo = await readLogo(yaml, files);
     const file = checkFile(yaml, kinds, given, logo);
     const page = file.page && { ...file.page, logo: logo?.bytes };
-    return { file, page, renamed: yaml.renamed.map((key) => explainRenamed(key, RENAMED[key]!)) };
+    warnings.unshift(...yaml.renamed.map((key) => explainRenamed(key, RENAMED[key]!)));
+    return { file, page };
   });
-  return { file: {}, renamed: [], ...read, kinds, problems };
+  return { file: {}, ...read, kinds, warnings, problems };
+}
+
+/** The place of a kind that stands in a configuration, and its value. */
+type KindPlace = NonNullable<Parameters<typeof checkKind>[1]>;
+
+/** Reads an operator's own kind, and lays it over the one that it adds to. */
+async function readKind(
+  yaml: YamlFile,
+  place: KindPlace = { at: [], value: yaml.value },
+): Promise<{ kind: Kind; loosened: readonly string[] }> {
+  const { extends: name } = objectOf(place.value);
+  if (typeof name !== "string" || !Object.hasOwn(KINDS, name)) {
+    return { kind: withoutSecretFiles(checkKind(yaml, place)), loosened: [] };
+  }
+  const base: Kind = { ...KINDS[name]!, ...await loadInterface(name) };
+  const own = withoutSecretFiles(checkKind(yaml, place, base)) as unknown as Json;
+  const kind = extendKind(base, own) as unknown as Kind;
+  return { kind, loosened: looseningsIn(base, own).map(({ name, how }) => `${name} ${how}`) };
 }
 
 const RENAMED: Readonly<Record<string, string>> = Object.fromEntries(
@@ -101,10 +135,24 @@ async function readLogo(yaml: YamlFile, files: Files): Promise<LogoFile | undefi
   }
 }
 
-function kindFilesIn(yaml: YamlFile): string[] {
-  return [valueAt(yaml.value, ["kinds"])].flat().filter((path): path is string =>
-    typeof path === "string" && kindNameOf(path) !== undefined
-  );
+interface NamedKind {
+  readonly name?: string | undefined;
+  /** Its file, as it is written. */
+  readonly file?: string;
+  /** What stands in its place. */
+  readonly value?: Json;
+}
+
+/** Lists the kinds that a configuration names or has; those that are wrong have no name. */
+function kindsIn(yaml: YamlFile): NamedKind[] {
+  return listOf(valueAt(yaml.value, ["kinds"])).map((item) => {
+    if (typeof item === "string") {
+      const name = kindNameOf(item);
+      return name === undefined ? {} : { name, file: item };
+    }
+    const { name, ...value } = objectOf(item);
+    return { name: textOf(name ?? value.extends), value };
+  });
 }
 
 /**
@@ -119,14 +167,14 @@ export function checkFile(
   given: GivenSettings = {},
   logo?: LogoFile,
 ): FileConfig {
-  const names = kindFilesIn(yaml).map((path) => kindNameOf(path)!);
+  const names = kindsIn(yaml).flatMap(({ name }) => name ?? []);
   const schema = configuration((path) => locateBeside(path, yaml.name), names);
   const { value, diagnostics } = readValue(yaml.value, schema);
   const file = withoutWrong(value, diagnostics);
   const kinds = { ...KINDS, ...own };
   const found = [
     ...diagnostics,
-    ...sameKinds(file),
+    ...sameKinds(kindsIn(yaml)),
     ...clashesOfForward({ ...file, ...given }.forward, file.hosts),
   ];
   if (logo?.problem && file.page?.logo) {
@@ -157,8 +205,8 @@ function withoutWrong(value: FileConfig, diagnostics: readonly Diagnostic[]): Fi
   return root.value ?? {};
 }
 
-function sameKinds({ kinds = [] }: FileConfig): Diagnostic[] {
-  const names = kinds.map((path) => path === undefined ? undefined : kindNameOf(path));
+function sameKinds(kinds: readonly NamedKind[]): Diagnostic[] {
+  const names = kinds.map(({ name }) => name);
   return names.flatMap((name, at) => {
     const first = names.indexOf(name);
     if (name === undefined || first === at) return [];

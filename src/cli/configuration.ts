@@ -34,6 +34,7 @@ export interface Config
   command: Command;
   topic?: string | undefined;
   asJson?: boolean;
+  asFile?: boolean;
   /** The configuration file that was read; the one to be written, of `nodeface init`. */
   file?: string | undefined;
   /** The settings that flags and variables gave, for `nodeface init`. */
@@ -69,7 +70,7 @@ export async function readConfig(
   env: Environment,
   files: Files,
 ): Promise<Config> {
-  const { command, topic, values, asJson, ...parsed } = parseArguments(args, env);
+  const { command, topic, values, asJson, asFile, ...parsed } = parseArguments(args, env);
   const calledOf = (name: keyof CliValues) => parsed.given.get(name)?.called;
   const isNew = command === "init";
   const isUsual = !isPrinting(command) && !isNew && !parsed.given.has("config") &&
@@ -102,9 +103,9 @@ export async function readConfig(
   const usual = `the configuration is ${USUAL_FILE} in the working directory`;
   const used = Object.values(file.node?.auth ?? {}).filter((value) => value !== undefined);
   const unknown = isPrinting(command) ? [] : explainUnknownVariables(env, used);
-  const warnings = [...parsed.renamed, ...read.renamed, ...unknown];
+  const warnings = [...parsed.renamed, ...read.warnings, ...unknown];
   return {
-    ...{ command, topic, asJson, file: path, given: values },
+    ...{ command, topic, asJson, asFile, file: path, given: values },
     remarks: [
       ...isUsual ? [{ level: "info" as const, message: usual }] : [],
       ...warnings.map((message) => ({ level: "warn" as const, message })),
@@ -138,7 +139,7 @@ async function readFiles(
 ): Promise<ReadFiles> {
   const kindFile = kind !== undefined && isKindFile(kind) ? kind : undefined;
   if (path === undefined && kindFile === undefined) {
-    return { file: {}, kinds: {}, renamed: [], problems: [] };
+    return { file: {}, kinds: {}, warnings: [], problems: [] };
   }
   // It brings YAML and the kinds along.
   const { readConfigurationFile } = await import("./configuration-file.ts");

@@ -4,6 +4,8 @@
  * @module
  */
 import { stringify } from "yaml";
+import { loadInterface } from "../description/known-interface.ts";
+import { VERSION } from "../generated/build-info.js";
 import { KIND_ALIASES, KIND_NAMES } from "../generated/kind-names.js";
 import { KINDS } from "../generated/kinds.js";
 import type { Kind } from "../kinds/kind.ts";
@@ -16,10 +18,20 @@ import { inFlow } from "./yaml-file.ts";
 
 /** Formats one kind, or all; throws a {@linkcode ConfigError} where there is no such kind. */
 export function formatKinds(name?: string): string {
-  if (name === undefined) {
-    return formatTable(Object.entries(KINDS).map(([name, { title, url }]) => [name, title, url]));
-  }
-  if (Object.hasOwn(KINDS, name)) return formatKind(name, KINDS[name]!);
+  if (name !== undefined) return formatKind(name, kindOf(name));
+  return formatTable(Object.entries(KINDS).map(([name, { title, url }]) => [name, title, url]));
+}
+
+/** Writes the whole file of a kind, to start a kind of one's own from. */
+export async function formatKindFile(name: string): Promise<string> {
+  const whole = { ...kindOf(name), ...await loadInterface(name) };
+  return `# Written by "nodeface kinds ${name} --file" of Nodeface ${VERSION}
+# To change a little of it, "extends: ${name}" and what is new is enough: see docs/kinds.md
+${stringify(whole, { lineWidth: 100 })}`;
+}
+
+function kindOf(name: string): Kind {
+  if (Object.hasOwn(KINDS, name)) return KINDS[name]!;
   const meant = meantWord(name, KIND_NAMES, KIND_ALIASES);
   const right = meant ? didYouMean(meant) : "; see nodeface kinds";
   throw new ConfigError([`unknown kind ${quote(name)}${right}`]);

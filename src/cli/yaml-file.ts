@@ -147,9 +147,24 @@ export function inFlow(value: unknown): string {
  * @throws {ConfigError} with everything that is wrong, each with line and column
  */
 export function parseKind(text: string, name: string): Kind {
-  const { value, describe } = parseYaml(text, name, "a kind");
+  return checkKind(parseYaml(text, name, "a kind"));
+}
+
+/**
+ * Checks a kind that was parsed.
+ *
+ * @param place where it stands, if it is not the whole file
+ * @param base the kind that it adds to
+ */
+export function checkKind(
+  { value, name, describe }: YamlFile,
+  place: { readonly at: Diagnostic["path"]; readonly value: unknown } = { at: [], value },
+  base?: Kind,
+): Kind {
   const path = v.pipe(FILE, v.transform((path) => locateBeside(path, name)));
-  const { value: kind, diagnostics } = readValue(value, kindSchema(path));
-  if (diagnostics.length > 0) throw new ConfigError(describe(diagnostics));
-  return kind;
+  const { value: kind, diagnostics } = readValue(place.value, kindSchema(path, base));
+  if (diagnostics.length === 0) return kind;
+  throw new ConfigError(
+    describe(diagnostics.map((one) => ({ ...one, path: [...place.at, ...one.path] }))),
+  );
 }

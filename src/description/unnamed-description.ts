@@ -114,16 +114,14 @@ export function keepFound<T>(
 
   /** Asks what the node has; what it said before stays where it does not respond. */
   async function learnOffer(node: KnownNode, of: Found<T>): Promise<void> {
-    const { software = of.offer.software, version = of.offer.version } = node;
-    if (now() - of.offeredAt < AGAIN) {
-      of.offer = { ...of.offer, software, version };
-      return;
-    }
+    const { software = of.offer.software, version = of.offer.version, lacks } = node;
+    of.offer = { ...of.offer, software, version, lacks };
+    if (now() - of.offeredAt < AGAIN) return;
     try {
-      of.offer = await askOffer(node);
+      of.offer = { ...await askOffer(node), lacks };
       of.offeredAt = now();
     } catch {
-      of.offer = { ...of.offer, software, version };
+      // What it said before stays.
     }
   }
 

@@ -151,7 +151,7 @@ async function sendOne(
   try {
     const request = await node.rpcRequest(writeNodeCall(operation, params));
     const upstream = await lease.send(request, operation, node.limit);
-    const read = readNodeResponse(upstream);
+    const read = readResponse(node, operation, upstream);
     const refusal = read ? undefined : refusalOfNonsense(upstream);
     const failed = goneOf(call).aborted ? STATUS_GONE : refusal?.status;
     record(refusal ? failed! : 200, upstream.size);
@@ -162,6 +162,12 @@ async function sendOne(
   } catch (error) {
     return fail(node.fail(error, operation, call, record));
   }
+}
+
+function readResponse(node: CalledNode, operation: NodeOperation, upstream: UpstreamResponse) {
+  const read = readNodeResponse(upstream);
+  if (read && "message" in read && isNoMethod(read)) node.onNoMethod(operation);
+  return read;
 }
 
 /** The refusal for a response that is no JSON-RPC: by its status a node may have too much to do, or be starting. */
@@ -197,13 +203,17 @@ export async function callMethod(node: CalledNode, call: Call, lease: Lease): Pr
   } catch (error) {
     return refuse(node.fail(error, operation, call, record));
   }
-  const response = respondTo(upstream, call, lease);
+  const response = respondTo(upstream, readResponse(node, operation, upstream), call, lease);
   record(response.status, upstream.size);
   return response;
 }
 
-function respondTo(upstream: UpstreamResponse, call: Call, lease: Lease): Response {
-  const read = readNodeResponse(upstream);
+function respondTo(
+  upstream: UpstreamResponse,
+  read: ReturnType<typeof readNodeResponse>,
+  call: Call,
+  lease: Lease,
+): Response {
   if (!read) return refuse(refusalOfNonsense(upstream));
   if ("result" in read) return heldJson(read.result, lease.handOver(), call.makeResponse);
   const { code, message, data } = read;
@@ -372,6 +382,14 @@ function readNodeResponse(
   } catch {
     return undefined;
   }
+}
+
+/** With the code -32004 of EIP-1474, which Solana has for a block that is not available; so the words decide. */
+const NOT_SUPPORTED = /^(?:the )?(?:json-?rpc )?method\b[^]{0,80}\bnot (?:found|supported|exist)/i;
+
+/** Tells whether a node says that it has no such method. */
+export function isNoMethod({ code, message }: RpcError): boolean {
+  return Number(code) === CODES.noMethod || NOT_SUPPORTED.test(message);
 }
 
 function writeError({ code = String(CODES.internal), message, data }: RpcError): string {

@@ -43,6 +43,8 @@ export interface CalledNode {
   readonly base: string;
   calls(): Promise<CallTable>;
   rpcRequest(text: string): Promise<RequestContent>;
+  /** Is told of a method that the node says it does not have. */
+  onNoMethod(operation: NodeOperation): void;
   record(operation: NodeOperation): CallRecorder;
   fail(error: unknown, operation: NodeOperation, call: Call, record: CallRecorder): Refusal;
 }

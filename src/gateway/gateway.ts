@@ -35,6 +35,8 @@ export interface KnownKind {
   find(): Promise<{ readonly kind: string } | undefined>;
   /** The path of its JSON-RPC below its URL. */
   readonly rpcPath: Resource<string>;
+  /** Remembers that the node says it does not have a method. */
+  noteLacking(method: string): void;
 }
 
 export interface GatewayOptions {
@@ -118,6 +120,7 @@ function createCalledNode(
       headers: RPC_HEADERS,
       body: encoder.encode(text),
     }),
+    onNoMethod: ({ path: methodName }) => beside.noteLacking(methodName),
     record({ name }) {
       const started = performance.now();
       return (status, bytes) =>

@@ -63,15 +63,21 @@ export async function detectKind(options: DetectOptions): Promise<Detection> {
     return { name, because: evidence.join(", ") };
   };
 
+  const addsTo = (name: string, base: string) => name !== base && kinds[name]!.extends === base;
   const trials = await Promise.all(Object.keys(kinds).map((name) => attempt(name, false)));
-  const found = trials.filter((trial) => "because" in trial);
+  const all = trials.filter((trial) => "because" in trial);
+  // A node of a kind that adds to another is of both.
+  const found = all.filter(({ name: base }) => !all.some(({ name }) => addsTo(name, base)));
   const named = found.length === 0 ? looksLike(trials) : undefined;
   if (named !== undefined && !signal.aborted) {
     // Only now is a secret of this machine offered. Alone, its requests do not use up each other's
     // nonces either (RFC 7616).
-    const trial = await attempt(named, true);
-    if ("because" in trial) return { kind: named, because: trial.because };
-    return { status: statusOfUnknown(kinds, [trial]) };
+    const extensions = Object.keys(kinds).filter((name) => addsTo(name, named));
+    for (const name of [...extensions, named]) {
+      const trial = await attempt(name, true);
+      if ("because" in trial) return { kind: name, because: trial.because };
+      if (name === named) return { status: statusOfUnknown(kinds, [trial]) };
+    }
   }
   if (found.length === 1) return { kind: found[0]!.name, because: found[0]!.because };
   if (found.length > 1) {

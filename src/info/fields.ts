@@ -8,6 +8,7 @@ import { resolvePointer, textOf } from "../json/values.ts";
 import type { Conversion } from "../kinds/kind.ts";
 import { exact } from "../json/lossless.ts";
 import { startOf } from "../untrusted-text.ts";
+import { MILLISECONDS } from "./settings.ts";
 
 interface KnownKey {
   /** Brings a value into the form that clients of every kind can rely on; `undefined` if it has none. */
@@ -36,6 +37,10 @@ export const KNOWN_KEYS: Readonly<Record<string, KnownKey>> = {
   peers: { form: naturalNumber, isJudged: true },
   started_at: TIME,
 };
+
+/** Brings the value of a key into the form that it has of every kind; `undefined` if it has none. */
+export const formOf = (key: string, value: unknown): unknown =>
+  Object.hasOwn(KNOWN_KEYS, key) ? KNOWN_KEYS[key]!.form(value) : value;
 
 export function isJudged(key: string): boolean {
   return Object.hasOwn(KNOWN_KEYS, key) && KNOWN_KEYS[key]!.isJudged === true;
@@ -92,6 +97,10 @@ export function convert(
   if ("join" in conversion) return join(values, conversion.join);
   if ("count" in conversion) return count(value, conversion.count);
   if ("add" in conversion) return sum([value, conversion.add]);
+  if ("times" in conversion) return times(value, conversion.times);
+  if ("uptime" in conversion) {
+    return uptime(value, context, MILLISECONDS[conversion.uptime]);
+  }
   return match(value, conversion.match);
 }
 
@@ -101,7 +110,7 @@ const SIMPLE = {
   not: (value: unknown) => !value,
   count: (value: unknown) => count(value, ""),
   time: (value: unknown) => time(value),
-  uptime,
+  uptime: (value: unknown, context: ConversionContext) => uptime(value, context),
 } as const;
 
 /** Reads a number from itself or from its decimal form of at most 40 digits. */
@@ -170,10 +179,21 @@ function sinceEpoch(number: number): number {
   return number < 1e17 ? number / 1e3 : number / 1e6;
 }
 
-function uptime(value: unknown, { learntAt, previous }: ConversionContext): string | undefined {
-  const seconds = numberFrom(value);
-  if (seconds === undefined || seconds < 0) return undefined;
-  const started = learntAt - Number(seconds) * 1000;
+/** Multiplies a number, and takes the noise of binary fractions off: 3 times 0.1 is 0.3. */
+function times(value: unknown, factor: number): number | undefined {
+  const product = Number(numberFrom(value) ?? NaN) * factor;
+  return Number.isFinite(product) ? Number(product.toPrecision(15)) : undefined;
+}
+
+/** @param unit in milliseconds */
+function uptime(
+  value: unknown,
+  { learntAt, previous }: ConversionContext,
+  unit: number = MILLISECONDS.s,
+): string | undefined {
+  const since = numberFrom(value);
+  if (since === undefined || since < 0) return undefined;
+  const started = learntAt - Number(since) * unit;
   if (typeof previous === "string" && Math.abs(started - Date.parse(previous)) < UPTIME_JITTER) {
     return previous;
   }

@@ -5,7 +5,7 @@
  * @module
  */
 import { textOf } from "../json/values.ts";
-import { describeValue, excerpt } from "../untrusted-text.ts";
+import { describeValue, excerpt, quote } from "../untrusted-text.ts";
 import type { LastSeen } from "./info.ts";
 import type { Instant, Values } from "./source-cache.ts";
 import type { NodeLog } from "./state-log.ts";
@@ -28,10 +28,14 @@ interface IdentityOptions {
   readonly onChange: () => void;
 }
 
+/** By so much a start may seem to go back without being told, in milliseconds. */
+const START_JITTER = 60_000;
+
 export class Identity {
   readonly #options: IdentityOptions;
   #chain: Readonly<Record<string, string>> = {};
   #changes: number[] = [];
+  #start: { readonly at: number; readonly toldAt: number } = { at: -Infinity, toldAt: -Infinity };
   /** `undefined` where nothing is known that tells one node from another. */
   lastSeen: LastSeen | undefined;
 
@@ -55,6 +59,7 @@ export class Identity {
       this.lastSeen = undefined;
       this.#tell(changed, before, chain, respondedAt.monotonic);
     }
+    this.#followStart(values.started_at, respondedAt.monotonic);
     const seen = SEEN.flatMap((key): [string, unknown][] => {
       const value = info[key];
       if (value === undefined) return [];
@@ -62,6 +67,23 @@ export class Identity {
     });
     if (seen.length === 0) return;
     this.lastSeen = { ...Object.fromEntries(seen), at: new Date(respondedAt.date).toISOString() };
+  }
+
+  /** A node that is started again starts later: a start that goes back is computed of something else. */
+  #followStart(started: unknown, now: number): void {
+    const at = Date.parse(String(started));
+    if (Number.isNaN(at)) return;
+    const before = this.#start;
+    const isBack = at < before.at - START_JITTER && now - before.toldAt >= CHANGES_TIME;
+    this.#start = { at, toldAt: isBack ? now : before.toldAt };
+    const { label, log, hide } = this.#options;
+    if (!isBack || hide.includes("started_at")) return;
+    const was = new Date(before.at).toISOString();
+    log(
+      `${label} has a start that goes back: ${quote(String(started))}, was ${was}; ` +
+        "if it counts milliseconds, write { uptime: ms }",
+      { code: "identity", level: "warn" },
+    );
   }
 
   #tell(

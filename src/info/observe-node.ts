@@ -13,7 +13,8 @@ import { type Detection, detectKind } from "./detect-kind.ts";
 import { type Info, makeInfo, type Service } from "./info.ts";
 import { HOST, type HostInfo, makePlan, type Plan, planOfHost } from "./query-plan.ts";
 import { createQuery, type Outcome, type Query, settle } from "./query-sources.ts";
-import { KNOWN_KEYS } from "./fields.ts";
+import { mapMembers, objectOf } from "../json/values.ts";
+import { formOf } from "./fields.ts";
 import { type Instant, namesOf, readFields, SourceCache, type Values } from "./source-cache.ts";
 import { type InfoSettings, type NodeSettings, timesOf } from "./settings.ts";
 import { withTimeout } from "../with-timeout.ts";
@@ -145,7 +146,10 @@ export class Observer {
     const [plan, cache, instant, { stale }] = [this.#plan, this.#cache, now(), this.#times];
     const shown = cache.shownAt(instant, stale);
     const read = plan.sources.has(HOST)
-      ? formed(shown.answers.get(HOST)?.taken.get("") as Values | undefined)
+      ? mapMembers(
+        objectOf(shown.answers.get(HOST)?.taken.get("")),
+        (value, key) => formOf(key, value),
+      )
       : readFields(plan.fields, shown.answers, this.#values);
     const values = this.#values = { ...read, ...plan.static };
     const { height } = values;
@@ -258,14 +262,4 @@ export class Observer {
     return this.#cache.gaveNothing || this.report().status.code === "wrong_kind" ||
       namesOf(this.#plan, "vital").some((name) => this.#cache.get(name)?.error?.isAbsent);
   }
-}
-
-/** Brings what a host says into the forms that the keys of all kinds have. */
-function formed(values: Values = {}): Values {
-  return Object.fromEntries(
-    Object.entries(values).map(([key, value]) => [
-      key,
-      Object.hasOwn(KNOWN_KEYS, key) ? KNOWN_KEYS[key]!.form(value) : value,
-    ]),
-  );
 }

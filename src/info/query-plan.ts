@@ -6,6 +6,7 @@
  */
 import type { Field, FieldOptions, Kind, KindHealth, Reference, Source } from "../kinds/kind.ts";
 import { isJudged } from "./fields.ts";
+import { objectOf } from "../json/values.ts";
 import { type InfoSettings, milliseconds } from "./settings.ts";
 
 /** A function of a host's own that says what its node is: an object with any keys, of JSON values. */
@@ -61,8 +62,7 @@ export function makePlan(
     if (known) known.add(pointer);
     else {
       pointers.set(source, new Set([pointer]));
-      const link = linkOf(sources[source]);
-      if (link) take(link);
+      linksOf(sources[source]).forEach(take);
     }
   };
   for (const field of Object.values(fields)) referencesOf(field).forEach(take);
@@ -127,6 +127,21 @@ function referencesOfHealth({ rules = [], target = [] }: KindHealth): readonly R
 
 export function linkOf(source: Source): Reference | undefined {
   return "get" in source && /^[\w-]+#/.test(source.get) ? source.get as Reference : undefined;
+}
+
+/** Finds the places that a source takes something of: a link, or parameters. */
+export function linksOf(source: Source): Reference[] {
+  const link = linkOf(source);
+  if (link) return [link];
+  const params = "jsonrpc" in source && Array.isArray(source.params) ? source.params : [];
+  return params.flatMap((param) => placeOfParam(param) ?? []);
+}
+
+/** The place that a parameter stands for: `{ from: reference }`. */
+export function placeOfParam(param: unknown): Reference | undefined {
+  const { from, ...others } = objectOf(param);
+  const isPlace = typeof from === "string" && REFERENCE.test(from);
+  return isPlace && Object.keys(others).length === 0 ? from as Reference : undefined;
 }
 
 function optionsOf(field: Field): FieldOptions {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { JsonRpcSource, Source } from "../kinds/kind.ts";
+import type { JsonRpcSource, Reference, Source } from "../kinds/kind.ts";
 import { formatJson, toJson } from "../json/lossless.ts";
 import { formatPointer, isObject, resolvePointer } from "../json/values.ts";
 import type { Credentials } from "../node/credentials.ts";
@@ -12,8 +12,16 @@ import type { Client } from "../node/client.ts";
 import type { NodeAccess, RequestLimits } from "../node/request.ts";
 import { quote } from "../untrusted-text.ts";
 import { withSignal, withTimeout } from "../with-timeout.ts";
+import { isKnown } from "./fields.ts";
 import { readResponse, type SourceResponse } from "./limit-response.ts";
-import { type HostInfo, linkOf, parseReference, type PlannedSource } from "./query-plan.ts";
+import {
+  type HostInfo,
+  linkOf,
+  linksOf,
+  parseReference,
+  placeOfParam,
+  type PlannedSource,
+} from "./query-plan.ts";
 import { RESERVED_KEYS } from "./settings.ts";
 import {
   createEndpoint,
@@ -84,48 +92,64 @@ export function createQuery(context: QueryContext): Query {
     const started = performance.now();
     const responses = new Map<string, Promise<SourceResponse>>();
 
-    // All calls of an endpoint go together.
+    /** Finds what stands at a place: of a source that is asked now, or was before. */
+    const valueOf = async (place: Reference): Promise<unknown> => {
+      const [name, pointer] = parseReference(place);
+      if (!sources.has(name)) return remembered(name, pointer);
+      // All are under way by then.
+      await undefined;
+      return resolvePointer((await responses.get(name))?.value, pointer);
+    };
+    const valueOfParam = async (param: unknown): Promise<unknown> => {
+      const place = placeOfParam(param);
+      const value = place ? await valueOf(place) : param;
+      if (!place || isKnown(value)) return value;
+      throw new SourceError("bad_answer", `has no value at ${place}`, { isAbsent: true });
+    };
+
+    // All calls of an endpoint go together, but for those that wait for others.
     const batches = new Map<string, Planned[]>();
     for (const planned of sources) {
       const { source } = planned[1];
-      if (!("jsonrpc" in source)) continue;
+      if (!("jsonrpc" in source) || linksOf(source).length > 0) continue;
       const { path = "" } = source;
       batches.set(path, [...batches.get(path) ?? [], planned]);
     }
     for (const batch of batches.values()) {
       const outcomes = callEndpoint(batch, signal);
-      const responseAt = async (at: number) => {
-        const outcome = (await outcomes)[at]!;
-        if (outcome.status === "rejected") throw outcome.reason;
-        return outcome.value;
-      };
-      batch.forEach(([name], at) => responses.set(name, responseAt(at)));
+      batch.forEach(([name], at) =>
+        responses.set(name, outcomes.then((outcomes) => responseOf(outcomes[at]!)))
+      );
     }
 
-    const ask = async ({ source, timeout }: PlannedSource): Promise<SourceResponse> => {
+    const ask = async ([name, planned]: Planned): Promise<SourceResponse> => {
+      const { source, timeout } = planned;
       const limits = { timeout, signal };
       if ("call" in source) return await callHost(source.call, limits);
       if ("file" in source) return await readFileSource(source.file, limits);
       if ("command" in source) return await runCommandSource(source.command, limits);
-      if ("jsonrpc" in source) throw new TypeError("calls are made in batches");
+      if ("jsonrpc" in source) {
+        const params = await Promise.all((source.params as unknown[]).map(valueOfParam));
+        const [outcome] = await callEndpoint(
+          [[name, { ...planned, source: { ...source, params } }]],
+          signal,
+        );
+        return responseOf(outcome!);
+      }
       return await requestJson(source, await urlOfSource(source), limits, access());
     };
     const urlOfSource = async (source: Exclude<Source, JsonRpcSource>) => {
       const link = linkOf(source);
       if (!link) return urlOf("get" in source ? source.get : "post" in source ? source.post : "");
-      const [name, pointer] = parseReference(link);
-      const target = sources.has(name)
-        ? resolvePointer((await responses.get(name))?.value, pointer)
-        : remembered(name, pointer);
+      const target = await valueOf(link);
       if (typeof target !== "string") {
         throw new SourceError("bad_answer", `has no link at ${link}`);
       }
       return urlOfLink(target, urlOf(undefined));
     };
-    // A source that follows a link comes after the one with the link.
-    const rest = [...sources].filter(([, { source }]) => !("jsonrpc" in source))
-      .sort(([, a], [, b]) => Number(followsLink(a)) - Number(followsLink(b)));
-    for (const [name, planned] of rest) responses.set(name, ask(planned));
+    for (const planned of sources) {
+      if (!responses.has(planned[0])) responses.set(planned[0], ask(planned));
+    }
 
     const outcomeOf = async (name: string, planned: PlannedSource): Promise<Outcome> => {
       const outcome = await take(responses.get(name)!, planned);
@@ -135,9 +159,12 @@ export function createQuery(context: QueryContext): Query {
   };
 }
 
-type Planned = [name: string, planned: PlannedSource];
+function responseOf(outcome: PromiseSettledResult<SourceResponse>): SourceResponse {
+  if (outcome.status === "rejected") throw outcome.reason;
+  return outcome.value;
+}
 
-const followsLink = ({ source }: PlannedSource) => !("call" in source) && !!linkOf(source);
+type Planned = [name: string, planned: PlannedSource];
 
 function needsUrl(): never {
   throw new SourceError("bad_answer", "has no URL; set node.url");

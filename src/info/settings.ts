@@ -89,7 +89,7 @@ export function timesOf(
   };
 }
 
-const MILLISECONDS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
+export const MILLISECONDS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
 
 export const DURATION: RegExp = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/;
 

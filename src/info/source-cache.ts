@@ -7,7 +7,7 @@ import type { FieldOptions, Reference } from "../kinds/kind.ts";
 import { parseReference, type Plan } from "./query-plan.ts";
 import type { Outcome, Taken } from "./query-sources.ts";
 import { SourceError } from "../node/failures.ts";
-import { convert, isKnown, KNOWN_KEYS } from "./fields.ts";
+import { convert, formOf, isKnown } from "./fields.ts";
 
 export interface Instant {
   /** Milliseconds that only count up, for all that is measured. */
@@ -152,7 +152,7 @@ export function readFields(
       learntAt,
       previous: previous[key],
     });
-    const formed = Object.hasOwn(KNOWN_KEYS, key) ? KNOWN_KEYS[key]!.form(value) : value;
+    const formed = formOf(key, value);
     if (isKnown(formed)) values[key] = formed;
   }
   return values;

@@ -62,7 +62,9 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   "x-since": {
     on: "operation",
     value: 'a version, as in `"0.19"`',
-    text: "The first version of the node that has it; without this mark, all versions have it",
+    text:
+      "The first version of the node that has it, or of the software in x-software; without this " +
+      "mark, all versions have it",
   },
   "x-software": {
     on: "operation",

@@ -30,6 +30,7 @@ export interface SourceOptions {
 /** A call of JSON-RPC 2.0 over HTTP. */
 export interface JsonRpcSource extends SourceOptions {
   jsonrpc: string;
+  /** In a list, `{ from: reference }` stands for the value there. */
   params?: readonly unknown[] | Readonly<Record<string, unknown>> | undefined;
   /** The path that calls are posted to, below the node's URL. @default the node's URL itself */
   path?: string | undefined;
@@ -73,9 +74,10 @@ export type Source = JsonRpcSource | GetSource | PostSource | FileSource | Comma
  * - `count`: how many members; with a pointer, those that are true there
  * - `match`: the first group of a regular expression, or all it matched
  * - `time`: RFC 3339 from text or from the seconds (or milliseconds, …) since 1970, decimal or `0x`
- * - `uptime`: when it started, RFC 3339, from the seconds since
+ * - `uptime`: when it started, RFC 3339, from the seconds since, or from another unit
  * - `sum`: of all the places named
  * - `add`: the number with this one added, such as -1
+ * - `times`: the number multiplied by this one, such as 0.001
  * - `join`: all the places named, with a separator
  */
 export type Conversion =
@@ -89,6 +91,8 @@ export type Conversion =
   | { count: string }
   | { match: string }
   | { add: number }
+  | { times: number }
+  | { uptime: "ms" | "s" | "m" | "h" }
   | { join: string };
 
 /** A value and what is made of it. */
@@ -231,6 +235,10 @@ export interface KindHealth {
  * is not used takes no memory: `src/generated/interfaces.js`.
  */
 export interface Kind extends KindInterface {
+  /** The built-in kind that it was laid over. */
+  extends?: string | undefined;
+  /** The operations that it opens further than that kind. */
+  loosen?: readonly string[] | undefined;
   /** Its name, for people. */
   title: string;
   /** The URL where such a node listens as a rule: for people alone, it is never asked there by itself. */

@@ -85,7 +85,7 @@ export function createCredentials(options: CredentialsOptions): Credentials {
       : NONE;
     const name = looksLike(refusal.headers, kinds);
     const mayTry = triesDefaults && name !== undefined && isLoopback(hostname) &&
-      (kind ?? name) === name;
+      [undefined, name].includes(kind && (kinds[kind]?.extends ?? kind));
     const failures: Failure[] = [];
     for (const file of mayTry ? kinds[name]?.auth?.files ?? [] : []) {
       const secret = await readSecret(file);
@@ -102,12 +102,11 @@ export function createCredentials(options: CredentialsOptions): Credentials {
       failures.push({ file, reason });
     }
     cached = undefined;
-    const as = looksLike(refusal.headers, kinds);
-    return wanted(refusal, as, as === undefined ? undefined : kinds[as], failures);
+    return wanted(refusal, kinds, failures);
   }
 
   async function* crossOrigin(): Attempts {
-    return wanted(yield NONE, undefined, undefined, []);
+    return wanted(yield NONE);
   }
 
   const attemptsFor = (request: NodeRequest): Attempts => {

@@ -23,17 +23,29 @@ const schemesOf = (headers: Refusal["headers"]) =>
 /** UTF-16 code units of a header that a kind's pattern is matched with. */
 const HEADER_LENGTH = 1024;
 
-/** The kind whose nodes refuse like this; `undefined` if none does, or several do. */
-export function looksLike(
+/** The kinds whose nodes refuse like this, without those that add to another of them. */
+export function kindsLike(
   headers: Refusal["headers"],
   kinds: Readonly<Record<string, Kind>>,
-): string | undefined {
+): string[] {
   const names = Object.keys(kinds).filter((name) => {
     const { header, pattern } = kinds[name]?.auth?.refusal ?? {};
     if (!header || !pattern) return false;
     return new RegExp(pattern).test(startOf(headers.get(header) ?? "", HEADER_LENGTH));
   });
-  return names.length === 1 ? names[0] : undefined;
+  return names.filter((name) => {
+    const base = kinds[name]!.extends;
+    return base === undefined || base === name || !names.includes(base);
+  });
+}
+
+/** The kind whose nodes alone refuse like this. */
+export function looksLike(
+  headers: Refusal["headers"],
+  kinds: Readonly<Record<string, Kind>>,
+): string | undefined {
+  const [name, ...others] = kindsLike(headers, kinds);
+  return others.length > 0 ? undefined : name;
 }
 
 export interface Failure {
@@ -45,24 +57,26 @@ const codeOf = ({ status }: Refusal) => status === 401 ? "unauthorized" : "forbi
 
 export function wanted(
   refusal: Refusal,
-  name: string | undefined,
-  kind: Kind | undefined,
-  failures: readonly Failure[],
+  kinds: Readonly<Record<string, Kind>> = {},
+  failures: readonly Failure[] = [],
 ): SourceError {
   const { status, headers } = refusal;
+  const names = kindsLike(headers, kinds);
+  const [name] = names;
   if (status === 403 && !name) {
     return new SourceError("forbidden", "forbids the request (403)", {
       number: status,
       hint: "it may want credentials (node.auth), or take requests from other addresses only",
     });
   }
-  const as = name ? `, as ${name} does` : "";
+  const as = name ? `, as ${names.join(" or ")} ${names.length > 1 ? "do" : "does"}` : "";
+  const kind = name === undefined ? undefined : kinds[name];
   const isDigest = schemesOf(headers).includes("digest");
   const example = kind?.auth?.example ?? kind?.auth?.files?.[0] ??
     (isDigest ? { digest_file: "/path/to/secret" } : { basic_file: "/path/to/secret" });
   return new SourceError(codeOf(refusal), `wants credentials (${status})${as}; set node.auth`, {
     number: status,
-    looksLike: name,
+    looksLike: names.length > 1 ? undefined : name,
     hint: [`set "auth: ${inFlow(example)}" below node`, ...lookedAt(failures)].join("; "),
   });
 }

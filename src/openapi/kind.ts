@@ -35,6 +35,8 @@ export interface Offer {
   readonly before?: string | undefined;
   readonly software?: string | undefined;
   readonly version?: string | undefined;
+  /** Methods that it turned out not to have when they were called. */
+  readonly lacks?: readonly string[] | undefined;
 }
 
 type Marked = { readonly "x-since"?: unknown; readonly "x-software"?: unknown };
@@ -44,11 +46,13 @@ export interface AboutKind {
   readonly version: string;
 }
 
+const UNKNOWN = "Which methods this one lacks is not known until they are called.";
+
 /** Makes the document of a kind. Operations of REST have the server of the node, methods are paths of this service. */
 export function documentOfKind(
   { openrpc, openapi }: KindInterface,
   { title, version }: AboutKind,
-  { version: ofNode }: Offer = {},
+  { version: ofNode, names }: Offer = {},
 ): Json {
   const methods = openrpc && openApiOfMethods(openrpc);
   const base = openapi?.servers?.[0]?.url ?? "";
@@ -79,7 +83,9 @@ export function documentOfKind(
     info: {
       title,
       version: ofNode ?? version,
-      description: `What nodes of this kind offer, as Nodeface ${version} knows it.`,
+      description: `What nodes of this kind offer, as Nodeface ${version} knows it.${
+        openrpc && !names ? ` ${UNKNOWN}` : ""
+      }`,
     },
     servers: [{ url: openapi ? NODE + base : THIS_SERVICE }],
     paths,
@@ -231,6 +237,25 @@ function remarked(operation: Json, known: Json = {}): Json {
 
 const without = (object: Json, keys: readonly string[]): Json =>
   mapMembers(object, (member, key) => keys.includes(key) ? undefined : member);
+
+const LACKING = "This node does not have it: it said so when it was called.";
+
+/** A description that says of each method that this node turned out not to have it. */
+export function withLacking(document: Json, lacks: readonly string[] = []): Json {
+  if (lacks.length === 0 || !isObject(document.paths)) return document;
+  const lacking = new Set(lacks.map(pathOfMethod));
+  const paths = mapMembers(
+    document.paths,
+    (item, path) =>
+      lacking.has(path) && isObject(item)
+        ? mapOperations(item, ({ operation }) => ({
+          ...operation,
+          description: [LACKING, textOf(operation.description)].filter(Boolean).join("\n\n"),
+        }))
+        : item,
+  );
+  return { ...document, paths };
+}
 
 /** A description with the part of its kind, the paths or the methods, of which it says nothing. */
 export function withOtherPart(document: Json, kind: Json): Json {

@@ -16,6 +16,7 @@ import {
   documentOfKind,
   type Offer,
   offered,
+  withLacking,
   withMarks,
   withMarksOfMethods,
   withOtherPart,
@@ -71,12 +72,14 @@ export async function load(
     return file;
   };
   try {
-    const known = kind && await loadKind(kind, reader);
+    const offer: Offer = kind ? objectOf(await readValue(KIND_FILES.offer, reader)) : {};
+    const known = kind && await loadKind(kind, offer, reader);
     const { document, ...others } = known && entry === KIND_FILES.interface
       ? { document: known, diagnostics: [] }
       : await loadFiles({ entry, where, isForwarding }, known, reader);
     if (!document) return { document, ...others, stamps };
-    const whole = withServiceOperations(own, document, operations, documentOfHost);
+    const told = withLacking(document, offer.lacks);
+    const whole = withServiceOperations(own, told, operations, documentOfHost);
     return { document: whole, ...others, stamps };
   } catch (error) {
     const diagnostics = [diagnosticOfError(nameOf(entry), error)];
@@ -84,9 +87,8 @@ export async function load(
   }
 }
 
-async function loadKind(about: AboutKind, read: Reader): Promise<Json> {
+async function loadKind(about: AboutKind, offer: Offer, read: Reader): Promise<Json> {
   const parts: KindInterface = objectOf(await readValue(KIND_FILES.interface, read));
-  const offer: Offer = objectOf(await readValue(KIND_FILES.offer, read));
   return documentOfKind(offered(parts, offer), about, offer);
 }
 

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { LackingMethods } from "../description/lacking.ts";
 import type { KnownNode } from "../description/known-interface.ts";
 import type { KnownKind } from "../gateway/gateway.ts";
 import { VERSION } from "../generated/build-info.js";
@@ -12,7 +13,7 @@ import {
   isAlone,
   type Monitor,
 } from "../info/info-monitor.ts";
-import type { Snapshot } from "../info/info.ts";
+import type { Info, Snapshot } from "../info/info.ts";
 import { type Lazy, lazy, type Resource } from "../lazy.ts";
 import type { ResolvedOptions } from "../options.ts";
 import type { Live } from "./live.ts";
@@ -23,6 +24,8 @@ export interface NodeBeside extends KnownKind {
   readonly snapshot: Resource<Snapshot>;
   /** The node as far as it is known; `undefined` while its kind is not, for which it is asked when that is due. */
   find(): Promise<KnownNode | undefined>;
+  /** Remembers that the node says it does not have a method. */
+  noteLacking(method: string): void;
 }
 
 export function createNodeBeside(
@@ -36,6 +39,8 @@ export function createNodeBeside(
     ...options.kinds,
   });
 
+  /** The last info, whoever asked for it. */
+  let shown: Info | undefined;
   const monitor = lazy(async (): Promise<Monitor> => {
     const service = { software: "nodeface", version: VERSION, started_at: startedAt.toISOString() };
     if (isAlone(node, info)) return createInfoWithoutNode(service, info);
@@ -44,16 +49,23 @@ export function createNodeBeside(
       kinds: node.url || node.kind ? await kinds() : {},
       onOutcome: (source, outcome) => meters?.countQuery(source, outcome),
       onIdentity: () => meters?.countIdentity(),
-      ...{ onPublished: live.take, isHeard: live.isHeard },
+      isHeard: live.isHeard,
+      onPublished: (info, measured) => {
+        shown = info;
+        live.take(info, measured);
+      },
     });
   });
 
-  let shown: Snapshot | undefined;
   const snapshot: Resource<Snapshot> = {
-    get: async () => shown = await (await monitor.get()).get(),
+    get: async () => await (await monitor.get()).get(),
   };
 
   const kind = async () => node.kind ?? (await monitor.get()).kind;
+
+  const lacking = new LackingMethods();
+  const noteLacking = (method: string) =>
+    void snapshot.get().then(({ info }) => lacking.add(method, info)).catch(onError);
 
   let known: KnownNode | undefined;
   const find = async () => {
@@ -67,10 +79,10 @@ export function createNodeBeside(
       import("../description/known-interface.ts"),
       import("../generated/kinds.js"),
     ]);
-    const info = shown?.info;
+    const info = shown;
     const learn = async () => (await snapshot.get()).info;
     if (known?.kind !== name) known = knowNode(node, name, KINDS, options.kinds, info, learn);
-    return known && withSoftware(known, info);
+    return known && { ...withSoftware(known, info), lacks: lacking.names(info ?? {}) };
   };
 
   let path: string | undefined;
@@ -85,5 +97,5 @@ export function createNodeBeside(
     },
   };
 
-  return { monitor, snapshot, kinds, kind, find, rpcPath };
+  return { monitor, snapshot, kinds, kind, find, rpcPath, noteLacking };
 }

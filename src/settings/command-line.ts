@@ -23,15 +23,16 @@ export const COMMANDS: Readonly<Record<CommandName, { arguments: string; text: s
       "there yet: every setting with what it does",
   },
   kinds: {
-    arguments: "[KIND]",
+    arguments: "[KIND [--file]]",
     text: "list the kinds of node that are known, or print one as configuration",
   },
 };
 
-export type SwitchName = "json" | "version" | "help";
+export type SwitchName = "json" | "file" | "version" | "help";
 
 export const SWITCHES: Readonly<Record<SwitchName, { flags: readonly string[]; text: string }>> = {
   json: { flags: ["--json"], text: "have check print one JSON object" },
+  file: { flags: ["--file"], text: "have kinds print the whole file of a kind, to start one from" },
   version: { flags: ["-V", "--version"], text: "print the version" },
   help: { flags: ["-h", "--help"], text: "print this text" },
 };

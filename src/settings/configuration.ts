@@ -44,8 +44,8 @@ export interface FileConfig {
   forward?: ResolvedForward | undefined;
   metrics?: boolean | undefined;
   events?: EventSettings | undefined;
-  /** The files of the operator's own kinds, as the process sees them. */
-  kinds?: readonly string[] | undefined;
+  /** The operator's own kinds, or their files. */
+  kinds?: readonly unknown[] | undefined;
   /** The logo is a file, as the process sees it. */
   page?:
     | { title?: string | undefined; logo?: string | undefined; view?: View | undefined }
@@ -142,6 +142,24 @@ export const pageSettings = <T>(logo: Schema<T>, what: string): PageSettingsOf<T
   }),
 });
 
+const KIND = "a file such as mine.yaml, or an object with name";
+
+/** A kind that stands in the configuration. What else it has is checked where it is read, as a file of its own is. */
+const OWN_KIND = v.pipe(
+  s.object({
+    name: s.setting(t.KIND_NAME, {
+      text: "Its name",
+      default: "that of the kind that it extends",
+      example: "mine",
+    }),
+    extends: s.setting(s.json, {
+      text: "The known kind that it adds to",
+      example: "ethereum",
+    }),
+  }, () => true),
+  v.check(({ name, extends: base }) => name !== undefined || base !== undefined, KIND),
+);
+
 /**
  * Makes the schema of a configuration file.
  *
@@ -188,10 +206,10 @@ export function configuration(
     forward: forwardSetting(path),
     metrics: METRICS,
     events: EVENTS,
-    kinds: s.setting(s.list(v.pipe(t.KIND_FILE, v.transform(locate)), "a list of files"), {
+    kinds: s.setting(s.list(s.either(KIND, t.KIND_FILE, OWN_KIND), "a list of kinds"), {
       text:
         "Kinds of your own: files in the form of those in spec/kinds/, each called as its kind " +
-        "is. They win over known ones of the same name",
+        "is, or what such a file would say, with a name. They win over known ones of the same name",
       default: "[]",
       example: "[mine.yaml]",
     }),

@@ -31,44 +31,55 @@ const COMMON: SettingsOf<SourceOptions> = {
   }),
 };
 
-export function source(path: Schema<string>): Schema<Source> {
-  return s.oneOf({
-    jsonrpc: {
-      jsonrpc: s.needed(t.LINE, {
-        text: "A method of JSON-RPC that is called",
-        example: "getmininginfo",
-      }),
-      params: s.setting(
-        s.either("a list or an object", s.list(s.json, "a list"), s.map(t.LINE, s.json)),
-        { text: "Its parameters", example: "[1, true]" },
-      ),
-      path: s.setting(t.SOURCE_PATH, {
-        text: "The path below node.url that it is posted to",
-        default: "node.url itself",
-        example: "/rpc",
-      }),
-      ...COMMON,
-    },
-    get: {
-      get: s.needed(t.SOURCE_GET, {
-        text: "A path below node.url, a URL, or the place of a link in another response",
-        example: "/status",
-      }),
-      accept: s.setting(t.LINE, {
-        text: "The media type that is asked for",
-        default: "application/json",
-        example: "application/nostr+json",
-      }),
-      ...COMMON,
-    },
-    post: {
-      post: s.needed(t.SOURCE_PATH, {
-        text: "A path below node.url, or a URL, that is posted to",
-        example: "/v3/maintenance/status",
-      }),
-      json: s.setting(s.json, { text: "The JSON that is posted", example: "{}" }),
-      ...COMMON,
-    },
+/** Makes the forms of a source that is asked of the node, by the schemas of their places. */
+const nodeSources = (path: Schema<string>, get: Schema<string>) => ({
+  jsonrpc: {
+    jsonrpc: s.needed(t.LINE, {
+      text: "A method of JSON-RPC that is called",
+      example: "getmininginfo",
+    }),
+    params: s.setting(
+      s.either("a list or an object", s.list(s.json, "a list"), s.map(t.LINE, s.json)),
+      {
+        text: "Its parameters. In a list, { from: PLACE } stands for a value of another response",
+        example: "[1, true]",
+      },
+    ),
+    path: s.setting(path, {
+      text: "The path below node.url that it is posted to",
+      default: "node.url itself",
+      example: "/rpc",
+    }),
+    ...COMMON,
+  },
+  get: {
+    get: s.needed(get, {
+      text: "A path below node.url, a URL, or the place of a link in another response",
+      example: "/status",
+    }),
+    accept: s.setting(t.LINE, {
+      text: "The media type that is asked for",
+      default: "application/json",
+      example: "application/nostr+json",
+    }),
+    ...COMMON,
+  },
+  post: {
+    post: s.needed(path, {
+      text: "A path below node.url, or a URL, that is posted to",
+      example: "/v3/maintenance/status",
+    }),
+    json: s.setting(s.json, { text: "The JSON that is posted", example: "{}" }),
+    ...COMMON,
+  },
+});
+
+/** A source of a kind. Its file may come from anywhere: it runs no program, reads no file and asks no other host. */
+export const NODE_SOURCE: Schema<Source> = s.oneOf(nodeSources(t.PATH, t.PATH_OR_LINK));
+
+const source = (path: Schema<string>): Schema<Source> =>
+  s.oneOf({
+    ...nodeSources(t.SOURCE_PATH, t.SOURCE_GET),
     file: {
       file: s.needed(path, { text: "A file with JSON or plain text", example: "build.json" }),
       ...COMMON,
@@ -81,17 +92,20 @@ export function source(path: Schema<string>): Schema<Source> {
       ...COMMON,
     },
   });
-}
 
 const CONVERSIONS = ["hex", "number", "not", "count", "time", "uptime", "sum"] as const;
 
 const CONVERSION = s.either(
-  `one of ${CONVERSIONS.join(", ")}, or an object with count, match, add or join`,
+  `one of ${CONVERSIONS.join(", ")}, or an object with count, match, add, times, join or uptime`,
   s.word(CONVERSIONS),
   s.oneOf({
     count: { count: s.needed(t.POINTER, { text: "Counts the members that are true there" }) },
     match: { match: s.needed(t.EXPRESSION, { text: "The first group, or all that it matches" }) },
     add: { add: s.needed(s.number("a number"), { text: "The number with this one added" }) },
+    times: { times: s.needed(s.number("a number"), { text: "The number multiplied by this one" }) },
+    uptime: {
+      uptime: s.needed(s.word(["ms", "s", "m", "h"]), { text: "The start, from the time since" }),
+    },
     join: { join: s.needed(t.TEXT, { text: "All the places, with this text between them" }) },
   }),
 );
@@ -117,7 +131,7 @@ export const FIELD: Schema<Field> = s.either(
       text: "The conversion of the value: hex (a number from or to its hexadecimal form), " +
         "number (from its decimal form), not, count (how many), time (RFC 3339), " +
         "uptime (the start, from the seconds since), sum, { count: POINTER }, " +
-        "{ match: EXPRESSION }, { add: NUMBER } or { join: TEXT }",
+        "{ match: EXPRESSION }, { add: NUMBER }, { times: NUMBER }, { uptime: ms } or { join: TEXT }",
       example: "{ match: '^v(.+)' }",
     }),
     unless: s.setting(t.REFERENCE_TEXT, {

@@ -13,6 +13,7 @@ import { validatePart } from "../openapi/validate.ts";
 import { describeValue } from "../untrusted-text.ts";
 import * as s from "./schema.ts";
 import type { Diagnostic, Path, Schema, Settings, SettingsOf } from "./schema.ts";
+import { mergedComponents } from "./kind-extension.ts";
 import { LINE } from "./texts.ts";
 
 const VERSION = s.text('a version in quotes, as in "0.19"', /^\d+(\.\d+)*$/);
@@ -131,13 +132,23 @@ export const interfaceSettings = (): SettingsOf<KindInterface> => ({
   }),
 });
 
-/** Finds what is wrong in `openrpc` and `openapi` of a kind; each of them may have any form. */
-export function diagnosticsOfInterface(kind: unknown): Diagnostic[] {
+/**
+ * Finds what is wrong in `openrpc` and `openapi` of a kind; each of them may have any form.
+ *
+ * @param base the kind that it adds to, whose components it may refer to
+ */
+export function diagnosticsOfInterface(kind: unknown, base: KindInterface = {}): Diagnostic[] {
   const { openrpc, openapi } = objectOf(kind);
+  const whole = (part: Json, of: object = {}) => ({
+    ...part,
+    components: mergedComponents(objectOf(of), part),
+  });
+  const rpc = isObject(openrpc) ? whole(openrpc, base.openrpc) : undefined;
+  const api = isObject(openapi) ? whole(openapi, base.openapi) : undefined;
   return [
-    ...isObject(openrpc) ? diagnosticsOfPart("openrpc", openrpc, { openrpc: "1.3.2" }) : [],
-    ...isObject(openrpc) ? repeatedMethods(openrpc) : [],
-    ...isObject(openapi) ? diagnosticsOfPart("openapi", openapi, { openapi: "3.1.1" }) : [],
+    ...rpc ? diagnosticsOfPart("openrpc", rpc, { openrpc: "1.3.2" }) : [],
+    ...rpc ? repeatedMethods(rpc) : [],
+    ...api ? diagnosticsOfPart("openapi", api, { openapi: "3.1.1" }) : [],
   ];
 }
 

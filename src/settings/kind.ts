@@ -4,7 +4,7 @@
  * @module
  */
 import * as v from "valibot";
-import { linkOf, parseReference } from "../info/query-plan.ts";
+import { linksOf, parseReference } from "../info/query-plan.ts";
 import { type Json, listOf, objectOf } from "../json/values.ts";
 import type {
   Kind,
@@ -13,9 +13,11 @@ import type {
   Listing,
   NetworkRules,
   Reference,
+  Source,
 } from "../kinds/kind.ts";
-import { describeValue } from "../untrusted-text.ts";
-import { explainSource, FIELD, placesOf, source } from "./info.ts";
+import { KIND_ALIASES, KIND_NAMES } from "../generated/kind-names.js";
+import { explainSource, FIELD, NODE_SOURCE, placesOf } from "./info.ts";
+import { diagnosticsOfExtension, extendKind } from "./kind-extension.ts";
 import { diagnosticsOfInterface, interfaceSettings } from "./kind-interface.ts";
 import { authFiles } from "./node.ts";
 import * as s from "./schema.ts";
@@ -46,7 +48,7 @@ const RULE = s.object({
     example: "{ 'status#/leader': null }",
   }),
   code: s.needed(s.word(CODES), { text: "The status_code", example: "no_leader" }),
-  reason: s.needed(t.LINE, {
+  reason: s.needed(t.REASON, {
     text: "The status_reason: a clause for people. {source#/pointer} stands for the value there",
     example: "etcd has no leader",
   }),
@@ -155,7 +157,36 @@ const LISTING = v.pipe(
   }),
 ) as Schema<unknown> as Schema<Listing>;
 
-export function kindSchema(path: Schema<string> = t.FILE): Schema<Kind> {
+const EXTENSION: SettingsOf<Pick<Kind, "extends" | "loosen">> = {
+  extends: s.setting(s.word(KIND_NAMES, "a known kind (see nodeface kinds)", KIND_ALIASES), {
+    text:
+      "The known kind that this one adds to. All else may be left out then; methods, paths and " +
+      "other members that are here as well take the place of those there",
+    example: "ethereum",
+  }),
+  loosen: s.setting(s.list(t.LINE, "a list of operations"), {
+    text:
+      "The operations that this file opens further than the kind that it adds to, by method or " +
+      "operationId: a write that is a read here, or a read with other parameters",
+    example: "[eth_sign]",
+  }),
+};
+
+const EXTENDS_ELSEWHERE: Diagnostic = {
+  path: ["extends"],
+  message: "is for the files of operators alone",
+  isKey: true,
+};
+
+/** The members of a kind that one which adds to another may leave out, besides those that all may. */
+const INHERITED = ["title", "url", "detect", "sources", "fields", "health"] as const;
+
+/**
+ * Makes the schema of a kind's file.
+ *
+ * @param base the kind that it adds to
+ */
+export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<Kind> {
   const auth: SettingsOf<KindAuth> = {
     refusal: s.setting(
       s.object({
@@ -222,7 +253,7 @@ export function kindSchema(path: Schema<string> = t.FILE): Schema<Kind> {
       text: "Keys whose values are always the same",
       example: "{ software: etcd }",
     }),
-    sources: s.needed(s.map(t.SOURCE_NAME, source(path)), { text: "The sources by name" }),
+    sources: s.needed(s.map(t.SOURCE_NAME, NODE_SOURCE), { text: "The sources by name" }),
     fields: s.needed(s.map(t.INFO_KEY, FIELD), { text: "The keys, and where their values are" }),
     health: s.needed(s.object(HEALTH), { text: "The rules of its status" }),
     history: s.setting(
@@ -244,15 +275,24 @@ export function kindSchema(path: Schema<string> = t.FILE): Schema<Kind> {
       example: "hsd 8.0.0",
     }),
     ...interfaceSettings(),
+    ...EXTENSION,
+  };
+  const { ok, ...health } = HEALTH;
+  const added = base && {
+    ...Object.fromEntries(INHERITED.map((key) => [key, v.optional(kind[key] as Schema)])),
+    health: v.optional(s.object({ ...health, ok: v.optional(ok) })),
   };
   return v.pipe(
-    s.object(kind) as Schema<Kind>,
+    s.object({ ...kind, ...added }) as Schema<Kind>,
     v.rawCheck(({ dataset: { value, issues = [] }, addIssue }) => {
       const nameOf = (path: readonly unknown[]) => JSON.stringify(path);
       const said = new Set(issues.map(({ path = [] }) => nameOf(path.map(({ key }) => key))));
+      const own = objectOf(value);
       const found = [
-        ...diagnosticsBetween(value),
-        ...diagnosticsOfInterface(value).filter(({ path }) => !said.has(nameOf(path))),
+        ...diagnosticsBetween(base ? extendKind(base, own) : value),
+        ...diagnosticsOfInterface(value, base).filter(({ path }) => !said.has(nameOf(path))),
+        ...base ? diagnosticsOfExtension(base, own) : [],
+        ...own.extends !== undefined && !base ? [EXTENDS_ELSEWHERE] : [],
       ];
       for (const { path, message, isKey } of found) {
         addIssue({ message, path: s.issuePath(value, path, isKey) });
@@ -261,12 +301,22 @@ export function kindSchema(path: Schema<string> = t.FILE): Schema<Kind> {
   );
 }
 
+/**
+ * Takes the files with secrets out of a kind that is not built in: it may come from anywhere, and would have any file sent
+ * to any node that refuses as it says. The first one becomes the example of what to write under `node.auth`.
+ */
+export function withoutSecretFiles(kind: Kind): Kind {
+  const { files, ...auth } = kind.auth ?? {};
+  return files ? { ...kind, auth: { example: files[0], ...auth } } : kind;
+}
+
 /** Finds what is wrong between the parts of a kind, though each may be right; the parts may be wrong, too. */
 function diagnosticsBetween(kind: unknown): Diagnostic[] {
   const { detect, sources, fields, health } = objectOf(kind);
   const { rules, target } = objectOf(health);
   const names = Object.keys(objectOf(sources));
-  const links = linksOf(sources);
+  const links = linksIn(sources);
+  const keyOf = (name: string) => "get" in objectOf(objectOf(sources)[name]) ? "get" : "params";
   const explain = (place: unknown, path: Path, isKey = false): Diagnostic[] => {
     const message = explainSource(place, names);
     return message === undefined ? [] : [{ path, message, isKey }];
@@ -275,42 +325,44 @@ function diagnosticsBetween(kind: unknown): Diagnostic[] {
     ...Object.keys(objectOf(objectOf(rule).when)).flatMap((place) =>
       explain(place, [...path, "when", place], true)
     ),
-    ...bracesOf(rule).flatMap((text) =>
-      isPlace(text) ? explain(text, [...path, "reason"]) : wrongBrace(text, [...path, "reason"])
-    ),
+    ...bracesOf(rule).flatMap((text) => explain(text, [...path, "reason"])),
   ];
   return [
     ...Object.keys(objectOf(detect)).flatMap((place) => explain(place, ["detect", place], true)),
-    ...[...links].flatMap(([name, place]) => explain(place, ["sources", name, "get"])),
+    ...[...links].flatMap(([name, places]) =>
+      places.flatMap((place) => explain(place, ["sources", name, keyOf(name)]))
+    ),
     ...Object.entries(objectOf(fields)).flatMap(([key, field]) =>
       placesOf(field).flatMap((place) => explain(place, ["fields", key]))
     ),
     ...listOf(rules).flatMap((rule, at) => explainRule(rule, ["health", "rules", at])),
     ...[target].flat().flatMap((place) => explain(place, ["health", "target"])),
     ...names.filter((name) => leadsTo(name, links)).map((name) => ({
-      ...{ path: ["sources", name, "get"], message: "leads back to itself", isKey: false },
+      ...{ path: ["sources", name, keyOf(name)], message: "leads back to itself", isKey: false },
     })),
     ...missingParts(objectOf(kind)),
   ];
 }
 
-function linksOf(sources: unknown): Map<string, Reference> {
+/** The places that each source takes something of. */
+function linksIn(sources: unknown): Map<string, readonly Reference[]> {
   return new Map(
-    Object.entries(objectOf(sources)).flatMap(([name, source]) => {
-      const { get } = objectOf(source);
-      const link = typeof get === "string" ? linkOf({ get }) : undefined;
-      return link ? [[name, link] as const] : [];
+    Object.entries(objectOf(sources)).map(([name, source]) => {
+      const { get, ...others } = objectOf(source);
+      return [name, linksOf({ ...typeof get === "string" && { get }, ...others } as Source)];
     }),
   );
 }
 
-/** Tells whether a source follows links in a circle, so that none of them can be asked first. */
-function leadsTo(name: string, links: ReadonlyMap<string, Reference>): boolean {
-  const next = (at: string) => parseReference(links.get(at) ?? "#")[0];
-  let at = next(name);
-  for (let steps = 0; at !== "" && steps < links.size; steps++) {
+/** Tells whether a source waits for others in a circle, so that none of them can be asked first. */
+function leadsTo(name: string, links: ReadonlyMap<string, readonly Reference[]>): boolean {
+  const seen = new Set<string>();
+  const next = (at: string) => (links.get(at) ?? []).map((place) => parseReference(place)[0]);
+  for (const todo = next(name); todo.length > 0;) {
+    const at = todo.pop()!;
     if (at === name) return true;
-    at = next(at);
+    if (!seen.has(at)) todo.push(...next(at));
+    seen.add(at);
   }
   return false;
 }
@@ -320,14 +372,6 @@ function bracesOf(rule: unknown): string[] {
   return typeof reason === "string"
     ? [...reason.matchAll(/\{([^{}]*)\}/g)].map(([, place]) => place!)
     : [];
-}
-
-const isPlace = (text: string) => /^[\w-]+#/.test(text);
-
-function wrongBrace(text: string, path: Path): Diagnostic[] {
-  const braces = describeValue(`{${text}}`);
-  const message = `has ${braces}; between braces stands a place such as net#/version`;
-  return [{ path, message, isKey: false }];
 }
 
 /** Finds settings that rest on another one which the kind does not have. */

@@ -16,6 +16,12 @@ import { either, meantWord, type Schema, secret, text, word } from "./schema.ts"
 
 export const LINE: Schema<string> = text("a line of text", /^[^\r\n]+$/);
 
+/** A sentence in which a place stands between braces. */
+export const REASON: Schema<string> = text(
+  "a line of text; between braces stands a place such as {net#/version}",
+  /^(?:[^{}\r\n]|\{[\w-]+#[^{}\r\n]*\})+$/,
+);
+
 export const TITLE: Schema<string> = text(
   "a line of text, at most 80 characters",
   /^(?=.*\S)[^\r\n]{1,80}$/,
@@ -144,6 +150,11 @@ export const SOURCE_GET: Schema<string> = text(
   "a path such as /status, a URL, or the place of a link such as id#/link",
   /^(\/|[hH][tT][tT][pP][sS]?:\/\/|[\w-]+#\/)\S*$/,
   { explain: explainSource },
+);
+
+export const PATH_OR_LINK: Schema<string> = text(
+  "a path such as /status, or the place of a link such as id#/link",
+  /^(\/|[\w-]+#\/)\S*$/,
 );
 
 /** A host name without a port, which may have letters of any script. */

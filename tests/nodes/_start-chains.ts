@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { ROOT } from "../_paths.ts";
 import { freePort } from "../_port.ts";
 import { HSD, startHsd } from "./_start-hsd.ts";
+import { BCOIN, startAskedBcoin } from "./_start-packages.ts";
 import { MONEROD, startMonerod } from "./_start-monerod.ts";
 import { callsBy, callsTo, isKnown, requestsTo, resultOf } from "./_calls.ts";
 import { ETCD, NATS, startEtcd, startNats, startSyncthing, SYNCTHING } from "./_start-services.ts";
@@ -23,6 +24,7 @@ export interface Program {
 
 /** The nodes by their kinds. */
 export const PROGRAMS: Readonly<Record<string, Program>> = {
+  bcoin: { path: BCOIN, start: startAskedBcoin },
   bitcoin: { path: "/usr/lib/litecoin/litecoind", start: () => startLitecoind() },
   ethereum: {
     path: `${ROOT}tests/node_modules/.bin/anvil`,

@@ -15,7 +15,7 @@ export const HSD = `${ROOT}tests/node_modules/hsd/bin/node`;
 export async function startHsd(): Promise<AskedNode> {
   const home = await mkdtemp(join(tmpdir(), "nodeface-hsd-"));
   const [port, walletPort] = [await freePort(), await freePort()];
-  const program = [process.execPath, "--require", `${ROOT}tests/nodes/_hsd.cjs`, HSD];
+  const program = [process.execPath, "--require", `${ROOT}tests/nodes/_without-leveldb.cjs`, HSD];
   const flags = [
     ...["--network=regtest", "--memory=true", "--no-dns", "--listen=false"],
     ...["--index-tx", "--index-address"],

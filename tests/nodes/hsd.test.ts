@@ -18,7 +18,7 @@ hsd.before(async () => {
   const port = await freePort();
   const home = await mkdtemp(join(tmpdir(), "nodeface-hsd-"));
   const flags = ["--network=regtest", "--memory=true", "--no-dns", "--no-wallet", "--listen=false"];
-  const preload = ["--require", `${ROOT}tests/nodes/_hsd.cjs`];
+  const preload = ["--require", `${ROOT}tests/nodes/_without-leveldb.cjs`];
   const program = [process.execPath, ...preload, `${ROOT}tests/node_modules/hsd/bin/node`];
   const env = { HOME: home, NODE_BACKEND: "js" };
   daemon = await startDaemon([...program, ...flags, `--http-port=${port}`], port, env);

@@ -52,7 +52,11 @@ const NODES: Readonly<Record<string, Example>> = {
   hsd: {
     program: process.execPath,
     args: (port) => [
-      ...["--require", `${ROOT}tests/nodes/_hsd.cjs`, `${ROOT}tests/node_modules/hsd/bin/node`],
+      ...[
+        "--require",
+        `${ROOT}tests/nodes/_without-leveldb.cjs`,
+        `${ROOT}tests/node_modules/hsd/bin/node`,
+      ],
       ...["--network=regtest", "--memory=true", "--no-dns", "--no-wallet", "--listen=false"],
       `--http-port=${port}`,
     ],

@@ -60,7 +60,7 @@ sees(
     const port = await freePort();
     const flags = ["--network=main", "--memory=true", "--no-dns", "--no-wallet", "--listen=false"];
     const daemon = await bench.daemon([
-      ...[process.execPath, "--require", `${ROOT}tests/nodes/_hsd.cjs`],
+      ...[process.execPath, "--require", `${ROOT}tests/nodes/_without-leveldb.cjs`],
       ...[`${ROOT}tests/node_modules/hsd/bin/node`, ...flags],
       ...["--max-outbound=1", "--only=127.0.0.1:1", `--http-port=${port}`],
     ], port);

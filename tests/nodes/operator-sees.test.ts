@@ -91,7 +91,7 @@ const litecoin = (chain: Record<string, unknown>, headAge = 60) =>
   recorded("litecoin", {
     getnetworkinfo: connected,
     getblockchaininfo: { ...main, ...synced, ...chain },
-    getchaintxstats: { time: ago(headAge), txcount: 1 },
+    getblockheader: { time: ago(headAge) },
   });
 
 const ROWS: Readonly<Record<string, Row>> = {
@@ -199,7 +199,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     node: played(() =>
       recorded("litecoin", {
         getblockchaininfo: { ...main, ...synced },
-        getchaintxstats: { time: ago(60), txcount: 1 },
+        getblockheader: { time: ago(60) },
       })
     ),
     seen: {

@@ -5,7 +5,8 @@ import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { checkFile, parseConfiguration } from "../../src/cli/configuration-file.ts";
+import { checkFile, type Files, parseConfiguration } from "../../src/cli/configuration-file.ts";
+import { readConfig } from "../../src/cli/configuration.ts";
 import { parseKind } from "../../src/cli/yaml-file.ts";
 import type { Listening } from "../../src/adapters/shared.ts";
 import type { Nodeface } from "../../src/index.ts";
@@ -102,14 +103,23 @@ manual.run();
 const written = suite("what the manual has to be written down");
 
 for (const page of [...PAGES.keys()].filter((page) => has(page, "yaml"))) {
-  written(`every configuration of ${page} is right`, () => {
+  written(`every configuration of ${page} is right`, async () => {
     for (const { language, file = "nodeface.yaml", text } of ownBlocks(page)) {
       if (language !== "yaml" || file === "openapi.yaml") continue;
-      if (page === "docs/kinds.md") parseKind(wholeKind(text), "kind.yaml");
+      if (/^kinds:$/m.test(text)) await readConfig(["--config", "c.yaml"], {}, filesOf(text));
+      else if (page === "docs/kinds.md") parseKind(wholeKind(text), "kind.yaml");
       else checkFile(parseConfiguration(text, basename(file)));
     }
   });
 }
+
+/** Files of which there is one, the configuration. */
+const filesOf = (text: string): Files => ({
+  read: () => Promise.resolve(text),
+  readBytes: () => Promise.reject(new Error("none")),
+  find: () => Promise.resolve(),
+  isThere: () => Promise.resolve(false),
+});
 
 /** A kind, of which the page may show a part. */
 const wholeKind = (text: string) =>

@@ -1,0 +1,134 @@
+/** What a node lacks is learnt from calls: said in its description, and forgotten in time. */
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { LackingMethods } from "../src/description/lacking.ts";
+import { isNoMethod } from "../src/gateway/call-rpc.ts";
+import { createNodeface } from "../src/index.ts";
+import { play } from "./_sources.ts";
+
+const lacking = suite("what a node lacks");
+
+const GETH = { software: "Geth", version: "1.16.0", status: "ok" };
+
+lacking("it is remembered for a version and for a day, of a node that is well", () => {
+  let now = 0;
+  const methods = new LackingMethods(() => now);
+  methods.add("a", { ...GETH, status: "starting" });
+  methods.add("b", { ...GETH, status: "unreachable" });
+  assert.equal(methods.names(GETH), []);
+  methods.add("c", GETH);
+  now = 3_600_000;
+  methods.add("a", GETH);
+  assert.equal(methods.names(GETH), ["a", "c"]);
+  assert.equal(methods.names({ status: "unreachable" }), ["a", "c"], "it is the same node");
+  now = 24 * 3_600_000;
+  assert.equal(methods.names(GETH), ["a"], "after a day it may be there");
+  assert.equal(methods.names({ ...GETH, version: "1.17.0" }), []);
+  assert.equal(methods.names(GETH), [], "it is another node that has come back");
+});
+
+lacking("versions are compared by their first 100 characters", () => {
+  const methods = new LackingMethods(() => 0);
+  const long = { ...GETH, version: "1".repeat(200) };
+  methods.add("a", long);
+  assert.equal(methods.names({ ...long, version: `${"1".repeat(150)}2` }), ["a"]);
+});
+
+const ERRORS: readonly (readonly [code: string | undefined, message: string, isNone: boolean])[] = [
+  ["-32601", "anything", true],
+  ["-32601.0", "anything", true],
+  ["-32004", "Method txpool_status is not supported", true],
+  ["-32700", "The method eth_blobBaseFee does not exist/is not available", true],
+  ["-32000", "method eth_x not found", true],
+  // Solana's code for a block that is not there.
+  ["-32004", "Block not available for slot 5", false],
+  ["3", "execution reverted: method not found", false],
+  ["-32000", "header not found", false],
+  ["-32602", "invalid params of the method", false],
+  [undefined, "Method", false],
+];
+
+for (const [code, message, isNone] of ERRORS) {
+  lacking(
+    `${code} ${message} ${isNone ? "says" : "does not say"} that there is no such method`,
+    () => {
+      assert.is(isNoMethod({ code, message, data: undefined }), isNone);
+    },
+  );
+}
+
+/** A node of Ethereum that has two methods, and says what it lacks as hardhat does. */
+async function playEthereum() {
+  const results: Record<string, unknown> = {
+    eth_chainId: "0x7a69",
+    eth_blockNumber: "0x1",
+    eth_syncing: false,
+    web3_clientVersion: "HardhatNetwork/3.18.0",
+  };
+  const called: string[] = [];
+  const node = await play((request, response) => {
+    let body = "";
+    request.on("data", (part) => body += part).on("end", () => {
+      const answer = ({ id, method }: { id: unknown; method: string }) => {
+        called.push(method);
+        return method in results ? { jsonrpc: "2.0", id, result: results[method] } : {
+          jsonrpc: "2.0",
+          id,
+          error: { code: -32004, message: `Method ${method} is not supported` },
+        };
+      };
+      const calls = JSON.parse(body || "{}");
+      const text = JSON.stringify(Array.isArray(calls) ? calls.map(answer) : answer(calls));
+      response.setHeader("content-type", "application/json").end(text);
+    });
+  });
+  return { node, called, results };
+}
+
+lacking(
+  "a call that it has no method for marks that one, and nothing is asked for it",
+  async () => {
+    const { node, called, results } = await playEthereum();
+    const app = createNodeface({
+      node: node.url,
+      info: { ttl: "0ms" },
+      forward: "reads",
+      log: () => {},
+    });
+    const read = async (path: string, body?: object) => {
+      const headers = { "content-type": "application/json" };
+      const init = body ? { method: "POST", headers, body: JSON.stringify(body) } : {};
+      return await app.fetch(new Request(`http://localhost${path}`, init));
+    };
+    const marked = async () => {
+      await app.refresh();
+      const { info, paths } = await (await read("/spec.json")).json();
+      const names = Object.entries<Record<string, { description?: string }>>(paths)
+        .filter(([, item]) => item.post?.description?.startsWith("This node does not have it"))
+        .map(([path]) => path.replace("/v1/rpc/", ""));
+      return [names, /not known until they are called/.test(info.description)];
+    };
+    assert.equal(await marked(), [[], true]);
+    const before = called.filter((method) => method === "txpool_status").length;
+    assert.is(before, 0, "it is not asked for by itself");
+    const call = { jsonrpc: "2.0", id: 1, method: "txpool_status", params: [] };
+    assert.is((await (await read("/v1/rpc", call)).json()).error.code, -32004);
+    await read("/v1/rpc/eth_blobBaseFee", {});
+    // Whether the node is well is looked at first.
+    await read("/v1/info");
+    assert.equal(await marked(), [["eth_blobBaseFee", "txpool_status"], true]);
+    const page = await (await read("/v1/spec/simple")).text();
+    assert.match(page, "This node does not have it: it said so when it was called.");
+    // It may be called all the same.
+    assert.is((await (await read("/v1/rpc", call)).json()).error.code, -32004);
+    await read("/v1/info");
+    results.web3_clientVersion = "HardhatNetwork/3.19.0";
+    results.txpool_status = {};
+    assert.match(await (await read("/v1/info")).text(), "3.19.0");
+    assert.equal(await marked(), [[], true], "another version may have it");
+    await app.close();
+    await node.close();
+  },
+);
+
+lacking.run();

@@ -1,0 +1,2 @@
+// hardhat does not start without one.
+export default {};

@@ -1,0 +1,188 @@
+/**
+ * Beside nodes that npm installs: hardhat, ganache and bcoin, found by their URL alone. What is said of them is their own
+ * word, before and after a write, paused, stopped, and on another chain.
+ */
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { createNodeface } from "../../src/index.ts";
+import { testWhere, without } from "../_needs.ts";
+import { call, type Daemon, until } from "./_daemon.ts";
+import {
+  BCOIN,
+  GANACHE,
+  HARDHAT,
+  startBcoin,
+  startGanache,
+  startHardhat,
+} from "./_start-packages.ts";
+
+const packages = suite("nodes that npm installs");
+
+type Values = Record<string, unknown>;
+
+/** A node, and what it says of itself. */
+interface Case {
+  readonly path: string;
+  readonly kind: string;
+  start(port?: number): Promise<Daemon>;
+  /** Starts it at the same port, on another chain. */
+  startOther?(port: number): Promise<Daemon>;
+  /** The values of the info, as the node has them. */
+  own(url: string): Promise<Values>;
+  write(url: string): Promise<unknown>;
+  /** A read that others of its kind have. */
+  readonly lacks?: string;
+}
+
+const isoOf = (seconds: number) => new Date(seconds * 1000).toISOString();
+
+const ofEthereum = async (url: string): Promise<Values> => {
+  const [client, chain, syncing] = await Promise.all(
+    ["web3_clientVersion", "eth_chainId", "eth_syncing"].map((method) => call(url, method)),
+  );
+  const { number, timestamp } = await call(url, "eth_getBlockByNumber", ["latest", false]);
+  // hardhat does not have it.
+  const peers = await call(url, "net_peerCount");
+  return {
+    ...peers !== undefined && { peers: Number(peers) },
+    software: client.split("/")[0],
+    version: client.split("/")[1].replace(/^v/, ""),
+    chain_id: String(Number(chain)),
+    height: Number(number),
+    head_at: isoOf(Number(timestamp)),
+    synced: syncing === false,
+  };
+};
+
+const send = async (url: string) => {
+  const [from, to] = await call(url, "eth_accounts");
+  return await call(url, "eth_sendTransaction", [{ from, to, value: "0x1" }]);
+};
+
+const KEY = "0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798";
+
+const CASES: Readonly<Record<string, Case>> = {
+  hardhat: {
+    path: HARDHAT,
+    kind: "ethereum",
+    start: (port) => startHardhat(31337, port),
+    startOther: (port) => startHardhat(31338, port),
+    own: ofEthereum,
+    write: send,
+    lacks: "txpool_status",
+  },
+  ganache: {
+    path: GANACHE,
+    kind: "ethereum",
+    start: (port) => startGanache(1337, port),
+    startOther: (port) => startGanache(1338, port),
+    own: ofEthereum,
+    write: send,
+    lacks: "eth_blobBaseFee",
+  },
+  bcoin: {
+    path: BCOIN,
+    kind: "bcoin",
+    start: (port) => startBcoin(undefined, port),
+    async own(url) {
+      const { version, network, chain, pool, time } = await (await fetch(url)).json();
+      const header = await call(url, "getblockheader", [chain.tip]);
+      return {
+        software: pool.agent.slice(1).split(":")[0],
+        version: version.replace(/^v/, ""),
+        network,
+        height: chain.height,
+        head_at: isoOf(header.time),
+        sync_progress: chain.progress,
+        peers: pool.inbound + pool.outbound,
+        // To the minute: it rounds to seconds, and answers at another time.
+        started_at: new Date(Math.round((time.system - time.uptime) / 60) * 60_000).toISOString(),
+        synced: chain.progress >= 0.9999,
+      };
+    },
+    async write(url) {
+      const { address } = await call(url, "createmultisig", [1, [KEY]]);
+      return await call(url, "generatetoaddress", [1, address]);
+    },
+  },
+};
+
+const FACTS = ["status", "status_code", "status_reason", "api", "links"];
+
+for (const [name, node] of Object.entries(CASES)) {
+  testWhere(
+    packages,
+    without(node.path),
+    `${name}: all that is said of it is its own word, whatever becomes of it`,
+    async () => {
+      let daemon = await node.start();
+      const { url } = daemon;
+      const app = createNodeface({
+        node: { url, timeout: "1s" },
+        info: { ttl: "0ms", stale: "0ms" },
+        forward: "reads",
+        log() {},
+      });
+      const read = async (path: string, body?: object) => {
+        const headers = { "content-type": "application/json" };
+        const init = body ? { method: "POST", headers, body: JSON.stringify(body) } : {};
+        return await (await app.fetch(new Request(`http://localhost${path}`, init))).json();
+      };
+      const infoOf = async () => await read("/v1/info") as Values;
+      const isAlive = async () =>
+        !["starting", "unreachable"].includes(String((await infoOf()).status));
+      const isTrue = async () => {
+        const [info, own] = [await infoOf(), await node.own(url)];
+        const values = Object.fromEntries(
+          Object.entries(info).filter(([key]) => !FACTS.includes(key)),
+        );
+        if (values.started_at) {
+          const minutes = Math.round(Date.parse(String(values.started_at)) / 60_000);
+          values.started_at = new Date(minutes * 60_000).toISOString();
+        }
+        assert.equal(values, { ...values, ...own });
+        // What it says nothing of is not made up.
+        assert.equal(Object.keys(values).filter((key) => !(key in own)), []);
+      };
+      try {
+        await until(isAlive);
+        await isTrue();
+        const before = (await infoOf()).height as number;
+        await node.write(url);
+        await isTrue();
+        assert.is((await infoOf()).height, before + 1);
+        if (node.lacks) await isLacking(node.lacks);
+
+        daemon.signal("SIGSTOP");
+        await until(async () => (await infoOf()).status === "unreachable");
+        const { height, last_seen } = await infoOf();
+        assert.equal([height, (last_seen as Values).height], [undefined, before + 1]);
+        daemon.signal("SIGCONT");
+        await until(isAlive);
+        await isTrue();
+
+        await daemon.stop("SIGKILL");
+        await until(async () => (await infoOf()).status_code === "connection_refused");
+        const port = Number(new URL(url).port);
+        daemon = await (node.startOther ?? node.start)(port);
+        await until(isAlive);
+        await isTrue();
+        assert.ok((await infoOf()).height as number <= before);
+      } finally {
+        await app.close();
+        await daemon.stop("SIGKILL");
+      }
+
+      async function isLacking(method: string) {
+        const { error } = await read("/v1/rpc", { jsonrpc: "2.0", id: 1, method, params: [] });
+        assert.match(error.message, new RegExp(`method ${method}`, "i"));
+        await infoOf();
+        await app.refresh();
+        const { paths } = await read("/spec.json");
+        assert.match(paths[`/v1/rpc/${method}`].post.description, /^This node does not have it/);
+      }
+    },
+  );
+}
+
+packages.run();

@@ -1,0 +1,338 @@
+/** Kinds that add to a built-in one, the file of a kind to start from, and what the file of a kind may not do. */
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { stringify } from "yaml";
+import { ConfigError } from "../src/cli/arguments.ts";
+import { readConfig } from "../src/cli/configuration.ts";
+import { formatKindFile } from "../src/cli/kinds.ts";
+import { parseKind } from "../src/cli/yaml-file.ts";
+import { loadInterface } from "../src/description/known-interface.ts";
+import { KINDS } from "../src/generated/kinds.js";
+import { createNodeface } from "../src/index.ts";
+import { detectKind } from "../src/info/detect-kind.ts";
+import type { Kind } from "../src/kinds/kind.ts";
+import { createCredentials } from "../src/node/credentials.ts";
+import { sampleOf } from "./_runtime.ts";
+import { play, playedBy } from "./_sources.ts";
+
+const own = suite("kinds of one's own");
+
+/** Reads a configuration, or the file of `--kind`. */
+const read = (text: string, args: string[] = []) =>
+  readConfig(args, {}, {
+    read: () => Promise.resolve(text),
+    readBytes: () => Promise.reject(new Error("no such file")),
+    find: () => Promise.resolve(),
+    isThere: () => Promise.resolve(args.length === 0),
+  });
+
+/** Reads a kind that stands in a configuration. */
+const readOwn = async (kind: object) => await read(stringify({ kinds: [kind] }));
+
+async function wrongOf(work: Promise<unknown>): Promise<readonly string[]> {
+  try {
+    await work;
+    return [];
+  } catch (error) {
+    assert.instance(error, ConfigError);
+    return (error as ConfigError).problems;
+  }
+}
+
+const METHOD = {
+  name: "hardhat_mine",
+  summary: "Mine blocks",
+  paramStructure: "by-position",
+  params: [{ name: "blocks", schema: { type: "string" } }],
+  result: { name: "done", schema: { type: "boolean" } },
+  "x-access": "write",
+};
+
+const HARDHAT = { name: "hardhat", extends: "ethereum", openrpc: { methods: [METHOD] } };
+
+own("a kind adds to a built-in one, as an item of kinds and as a file", async () => {
+  const before = await loadInterface("ethereum");
+  const { name, ...file } = { ...HARDHAT, detect: { "client#": "^HardhatNetwork/" } };
+  const ways = [
+    await readOwn({ ...file, name }),
+    await read(stringify(file), ["--kind", "hardhat.yaml"]),
+  ];
+  for (const { kinds } of ways) {
+    const { openrpc, ...kind } = kinds.hardhat!;
+    assert.equal(openrpc!.methods.slice(0, -1), before.openrpc!.methods);
+    assert.equal(openrpc!.methods.at(-1), METHOD);
+    assert.equal(kind.detect, { ...KINDS.ethereum!.detect, "client#": "^HardhatNetwork/" });
+    assert.equal(kind.fields, KINDS.ethereum!.fields);
+  }
+  const unnamed = await readOwn({ ...HARDHAT, name: undefined });
+  assert.equal(Object.keys(unnamed.kinds), ["ethereum"], "it takes the place of the built-in one");
+});
+
+own("a method that it names is called with the token, and by nobody else", async () => {
+  const { kinds: { hardhat } } = await readOwn(HARDHAT);
+  const tokenFile = join(mkdtempSync(join(tmpdir(), "nodeface-")), "token");
+  const token = "0123456789abcdef0123456789abcdef";
+  writeFileSync(tokenFile, token, { mode: 0o600 });
+  const called: string[] = [];
+  const node = await play((request, response) => {
+    let body = "";
+    request.on("data", (part) => body += part).on("end", () => {
+      const { id, method } = JSON.parse(body || "{}");
+      if (method === "hardhat_mine") called.push(body);
+      response.setHeader("content-type", "application/json").end(`{"id":${id ?? 0},"result":true}`);
+    });
+  });
+  const { extends: _, ...whole } = hardhat!;
+  const app = createNodeface({
+    node: { url: node.url, kind: "hardhat" },
+    kinds: { hardhat: whole },
+    forward: { open: ["reads"], with_token: ["hardhat_mine"], token_file: tokenFile },
+    log: () => {},
+  });
+  await app.refresh();
+  const mine = (headers: Record<string, string>) =>
+    app.fetch(
+      new Request("http://localhost/v1/rpc/hardhat_mine", {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers },
+        body: '{"blocks":"0x3"}',
+      }),
+    );
+  assert.is((await mine({})).status, 401);
+  assert.equal(called, []);
+  const done = await mine({ authorization: `Bearer ${token}` });
+  assert.equal([done.status, await done.text()], [200, "true"]);
+  assert.equal(called.map((body) => JSON.parse(body).params), [["0x3"]]);
+  await app.close();
+  await node.close();
+  // The library takes whole kinds.
+  assert.throws(
+    () => createNodeface({ kinds: { hardhat: HARDHAT as unknown as Kind } }),
+    /kinds.hardhat.extends is for the files of operators alone/,
+  );
+});
+
+own("members lie over those of the kind: sources, fields, rules and components", async () => {
+  const { kinds } = await readOwn({
+    ...{ name: "mine", extends: "bitcoin", title: "Mine" },
+    sources: { fee: { jsonrpc: "estimatefee", params: [6] } },
+    fields: { fee: "fee#" },
+    health: { rules: [{ when: { "fee#": null }, code: "alarm", reason: "has no fee" }] },
+    openrpc: {
+      methods: [{
+        ...METHOD,
+        result: { name: "x", schema: { $ref: "#/components/schemas/Hash" } },
+      }],
+      components: { schemas: { Mine: { type: "string" } } },
+    },
+  });
+  const { title, sources, fields, health, openrpc, tried } = kinds.mine!;
+  assert.equal([title, tried], ["Mine", undefined], "it was tried with another node");
+  assert.equal(sources.net, KINDS.bitcoin!.sources.net);
+  assert.equal(Object.keys(fields), [...Object.keys(KINDS.bitcoin!.fields), "fee"]);
+  assert.is(health.ok, KINDS.bitcoin!.health.ok);
+  assert.is(health.rules![0]!.reason, "has no fee");
+  assert.ok(openrpc!.components!.schemas!.Hash && openrpc!.components!.schemas!.Mine);
+});
+
+own("what is wrong is said at its place, with the members of the kind in mind", async () => {
+  const wrong = await wrongOf(read(`kinds:
+  - extends: etherium
+  - extends: geth
+  - { name: a, extends: ethereum, fields: { x: chian#/a }, colour: blue }
+  - { name: b, extends: ethereum, openrpc: { path: /rpc, methods: [{ name: x }] } }
+  - { name: c, extends: etcd, openapi: { servers: [{ url: /v1 }], paths: {} } }
+  - {}
+  - { name: d, title: Mine }
+`));
+  for (
+    const line of [
+      '2:14: kinds[0].extends must be a known kind (see nodeface kinds), not "etherium"; did you mean ethereum?',
+      '3:14: kinds[1].extends must be a known kind (see nodeface kinds), not "geth"; did you mean ethereum?',
+      'kinds[2].fields.x names the source "chian", which does not exist; did you mean chain?',
+      "unknown key kinds[2].colour",
+      "kinds[3].openrpc.path is that of ethereum; leave it out",
+      "kinds[3].openrpc.methods[0] needs x-access",
+      "7:5: kinds[5] must be a file such as mine.yaml, or an object with name",
+      "8:5: kinds[6] needs url",
+    ]
+  ) {
+    assert.ok(wrong.some((one) => one.includes(line)), `${line}\n${wrong.join("\n")}`);
+  }
+});
+
+own("a mark is made stricter as it is, and looser where loosen lists it", async () => {
+  const { openrpc } = await loadInterface("ethereum");
+  const [read, write] = ["eth_getBalance", "eth_sendTransaction"].map((name) =>
+    openrpc!.methods.find((method) => method.name === name)!
+  );
+  const of = (method: object, more: object = {}) =>
+    readOwn({ name: "mine", extends: "ethereum", openrpc: { methods: [method] }, ...more });
+  const stricter = await of({ ...read!, "x-access": "write" });
+  const marks = (kind: Kind) => kind.openrpc!.methods.find(({ name }) => name === read!.name)!;
+  assert.is(marks(stricter.kinds.mine!)["x-access"], "write");
+  assert.equal(await wrongOf(of({ ...read!, summary: "Another" })), []);
+
+  const looser = { ...write!, "x-access": "read" };
+  const [message] = await wrongOf(of(looser));
+  assert.match(
+    message!,
+    'methods[0] is marked "read", and was write; if that is meant, write loosen: [eth_sendTransaction]',
+  );
+  const { kinds, remarks } = await of(looser, { loosen: ["eth_sendTransaction"] });
+  assert.is(kinds.mine!.extends, "ethereum");
+  assert.match(
+    remarks.map(({ message }) => message).join("\n"),
+    'of the kind mine, eth_sendTransaction is marked "read", and was write',
+  );
+  const others = { ...read!, params: [] };
+  assert.match((await wrongOf(of(others)))[0]!, "is a read with other parameters than before");
+  const unused = await wrongOf(of(read!, { loosen: ["eth_call"] }));
+  assert.match(unused[0]!, 'loosen[0] is "eth_call", which is not opened further here');
+  const bare = { ...read!, "x-access": undefined };
+  assert.match((await wrongOf(of(bare)))[0]!, "needs x-access");
+});
+
+own("the marks that keep a call cheap or without a secret stay, of REST too", async () => {
+  const { openapi } = await loadInterface("activitypub");
+  for (const mark of ["x-auth", "x-cost", "x-streaming"]) {
+    const found = Object.entries(openapi!.paths).find(([, item]) =>
+      (item.get as Record<string, unknown> | undefined)?.[mark] !== undefined
+    );
+    if (!found) continue;
+    const [path, item] = found;
+    const get = { ...item.get as object, [mark]: undefined };
+    const kind = { name: "mine", extends: "activitypub", openapi: { paths: { [path]: { get } } } };
+    assert.match((await wrongOf(readOwn(kind)))[0]!, `has no ${mark}, and had one`, path);
+  }
+});
+
+own(
+  "a kind's file runs no program, reads no file, asks no other host and sends no file",
+  async () => {
+    const kind = (source: object, auth?: object) => ({
+      ...{
+        title: "Mine",
+        url: "http://127.0.0.1:9",
+        detect: { "a#": "." },
+        health: { ok: "it is" },
+      },
+      ...{ name: "mine", sources: { a: source }, fields: { software: "a#" }, ...auth && { auth } },
+    });
+    for (
+      const source of [
+        { command: ["sh", "-c", "id"] },
+        { file: "/etc/passwd" },
+        { get: "http://elsewhere.example/a" },
+        { post: "https://elsewhere.example/a" },
+        { jsonrpc: "a", path: "http://elsewhere.example/a" },
+      ]
+    ) {
+      assert.is.not((await wrongOf(readOwn(kind(source)))).length, 0, JSON.stringify(source));
+      const { name: _, ...whole } = kind(source);
+      assert.throws(() => createNodeface({ kinds: { mine: whole as unknown as Kind } }));
+    }
+    const refusal = { header: "www-authenticate", pattern: "." };
+    const files = [{ basic_file: "~/.ssh/id_rsa" }, { basic_file: "~/.other" }];
+    const { kinds } = await readOwn(kind({ get: "/" }, { refusal, files }));
+    assert.equal(kinds.mine!.auth, { example: files[0], refusal });
+    const added = await readOwn({ name: "mine", extends: "bitcoin", auth: { refusal, files } });
+    assert.is(added.kinds.mine!.auth!.files, undefined);
+  },
+);
+
+/** A node that answers methods of JSON-RPC, to who knows the secret. */
+const nodeOf = (results: Readonly<Record<string, unknown>>, secret?: string) => {
+  const seen: (string | null)[] = [];
+  const client = playedBy((_, init) => {
+    const authorization = new Headers(init?.headers).get("authorization");
+    seen.push(authorization);
+    if (secret !== undefined && authorization !== `Basic ${btoa(secret)}`) {
+      const headers = { "www-authenticate": 'Basic realm="jsonrpc"' };
+      return Promise.resolve(new Response("", { status: 401, headers }));
+    }
+    if (init?.method !== "POST") return Promise.resolve(new Response("", { status: 404 }));
+    const text = String(init.body);
+    const calls = [JSON.parse(text)].flat();
+    const answers = calls.map(({ id, method }) =>
+      method in results
+        ? { id, result: results[method] }
+        : { id, error: { code: -32601, message: "Method not found" } }
+    );
+    const body = JSON.stringify(text.startsWith("[") ? answers : answers[0]);
+    return Promise.resolve(new Response(body, { headers: { "content-type": "application/json" } }));
+  });
+  return { client, seen };
+};
+
+own(
+  "a node of a kind that adds to another is of that one, and others of the built-in",
+  async () => {
+    const { kinds } = await readOwn({ ...HARDHAT, detect: { "client#": "^HardhatNetwork/" } });
+    const kindOf = async (client: string) => {
+      const played = nodeOf({ eth_chainId: "0x7a69", web3_clientVersion: client });
+      const signal = new AbortController().signal;
+      const all = { ...KINDS, ...kinds };
+      const more = { kinds: all, auth: undefined, client: played.client, signal };
+      return (await detectKind({ url: "http://127.0.0.1:1", ...more })).kind;
+    };
+    assert.is(await kindOf("HardhatNetwork/3.18.0"), "hardhat");
+    assert.is(await kindOf("Geth/v1.16.0"), "ethereum");
+  },
+);
+
+own(
+  "it is sent the secret of the kind that it adds to, where that one's refusal is its own",
+  async () => {
+    const file = join(mkdtempSync(join(tmpdir(), "nodeface-")), "cookie");
+    writeFileSync(file, "__cookie__:abc");
+    const bitcoin = {
+      ...KINDS.bitcoin!,
+      auth: { ...KINDS.bitcoin!.auth, files: [{ basic_file: file }] },
+    };
+    const doge: Kind = {
+      ...bitcoin,
+      extends: "bitcoin",
+      detect: { "net#/subversion": "^/Shibetoshi:" },
+    };
+    const kinds = { ...KINDS, bitcoin, doge };
+    const of = async (subversion: string) => {
+      const played = nodeOf({ getnetworkinfo: { subversion } }, "__cookie__:abc");
+      const signal = new AbortController().signal;
+      const more = { kinds, auth: undefined, client: played.client, signal };
+      return (await detectKind({ url: "http://127.0.0.1:1", ...more })).kind;
+    };
+    assert.is(await of("/Shibetoshi:1.14.6/"), "doge");
+    assert.is(await of("/Satoshi:30.0.0/"), "bitcoin");
+    const played = nodeOf({ getnetworkinfo: {} }, "__cookie__:abc");
+    const credentials = createCredentials({ nodeUrl: "http://127.0.0.1:1", kind: "doge", kinds });
+    await credentials.sendWith(
+      played.client,
+      {
+        ...{ method: "POST", url: new URL("http://127.0.0.1:1"), headers: {}, isOnce: false },
+        body: new TextEncoder().encode('{"id":1,"method":"getnetworkinfo"}'),
+        signal: new AbortController().signal,
+      },
+      () => {},
+    );
+    assert.ok(played.seen.includes(`Basic ${btoa("__cookie__:abc")}`));
+  },
+);
+
+own("the file of a kind that is printed is one", async () => {
+  for (const name of sampleOf(Object.keys(KINDS))) {
+    const { openrpc, openapi, ...kind } = parseKind(await formatKindFile(name), "mine.yaml");
+    assert.equal(kind, KINDS[name], name);
+    const parts = { ...openrpc && { openrpc }, ...openapi && { openapi } };
+    assert.equal(parts, await loadInterface(name), name);
+  }
+  const [message] = await wrongOf(formatKindFile("etdc"));
+  assert.match(message!, 'unknown kind "etdc"; did you mean etcd?');
+  const [lonely] = await wrongOf(read("", ["kinds", "--file"]));
+  assert.match(lonely!, "--file goes with the name of a kind, as in nodeface kinds etcd --file");
+});
+
+own.run();
