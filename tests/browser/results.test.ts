@@ -3,6 +3,7 @@ import type { Browser, Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Json } from "../../src/json/values.ts";
+import { serious } from "./_axe.ts";
 import { closePages, launch, watch } from "./_browser.ts";
 import { NODE, SIMPLE } from "./_page.ts";
 import { type Served, serveNode } from "./_serve.ts";
@@ -140,6 +141,7 @@ results(
   () =>
     inPage(async (page) => {
       const { operation, dialog } = await ask(page);
+      assert.equal(await serious(page), []);
       const text = await dialog.innerText();
       for (const shown of [NODE.name, "main", NODE.chain_id, "a\\u202eb", "x".repeat(300)]) {
         assert.ok(text.includes(shown), shown);
@@ -229,6 +231,7 @@ results(
       await pre.locator("summary").click();
       await pre.getByRole("button", { name: "201 more lines" }).click();
       await pre.getByText('"at": 299').waitFor();
+      assert.equal(await serious(page), []);
       await operation.getByRole("button", { name: "Copy" }).nth(1).click();
       await operation.getByRole("button", { name: "Copied" }).waitFor();
       const copied = await page.evaluate(() => navigator.clipboard.readText());
