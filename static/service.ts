@@ -6,12 +6,12 @@ export const base: URL = new URL(
   document.querySelector<HTMLLinkElement>("link[rel=service-desc]")!.href,
 );
 
-/** The address of the service without a slash at the end. */
-export const here: string = base.href.replace(/\/$/, "");
+/** The address of the service without a slash at the end, as a shell can have it between double quotes. */
+export const here: string = base.href.replace(/\/$/, "").replaceAll("$", "%24");
 
 /** Tells whether an address is that of a call of the node. */
 export const isCall = (url: string): boolean =>
-  ["v1/node/", "v1/rpc/"].some((path) => url.startsWith(base.href + path));
+  ["v1/node/", "v1/rpc/"].some((path) => url.startsWith(`${here}/${path}`));
 
 /** Has the link to the other document lead to the operation that is read in this one. */
 export function leadToOther(fragment: () => string): void {

@@ -381,7 +381,7 @@ for (const [name, kind] of Object.entries(KINDS)) {
     const { node, info } = readFile(formatKinds(name), "");
     assert.equal(node, { url: kind.url, kind: name });
     const times = { ttl: 1000, timeout: 2000 };
-    const { sources, fields, static: fixed } = makePlan(name, kind, {}, times);
+    const { sources, fields, static: fixed } = makePlan(name, { ...kind, examples: {} }, {}, times);
     const told = makePlan(name, kind, info!, times);
     assert.equal([told.sources, told.fields, told.static], [sources, fields, fixed]);
     assert.match(

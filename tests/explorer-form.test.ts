@@ -75,7 +75,7 @@ form("an example of a body is its own, or is made of its schema, with all digits
     },
   };
   const components = { schemas: { B: { oneOf: [{ enum: [2, 3] }] } } };
-  assert.is((await body({ schema }, { components }))[1], '{"a":"x","b":[2]}');
+  assert.is((await body({ schema }, { components }))[1], '{"a":"x"}');
 });
 
 form("a schema that contains itself, or is too large, ends", async () => {

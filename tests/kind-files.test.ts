@@ -16,6 +16,7 @@ import { KIND_ALIASES, KIND_NAMES } from "../src/generated/kind-names.js";
 import { KINDS } from "../src/generated/kinds.js";
 import type { Kind } from "../src/kinds/kind.ts";
 import { KINDS_WITH_INTERFACE, loadInterface } from "../src/description/known-interface.ts";
+import { examplesIn } from "../src/settings/kind-interface.ts";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 import { sampleOf, testOnNode } from "./_runtime.ts";
 import { operationsOf } from "./nodes/_interface.ts";
@@ -53,7 +54,10 @@ testOnNode(kinds, "what the service knows is what the files say", async () => {
   // The build reads all of them in the same way.
   for (const name of ["aptos", "bitcoin", "etcd"]) {
     const { openrpc, openapi, ...kind } = parseKind(textOf(name), `${name}.yaml`);
-    assert.equal(kind, KINDS[name], name);
+    const { examples, ...known } = KINDS[name]!;
+    assert.equal(kind, known, name);
+    const marked = examplesIn({ openrpc, openapi }).map(({ place }) => place);
+    assert.equal(Object.keys(examples ?? {}), [...new Set(marked)], name);
     const parts = { ...openrpc && { openrpc }, ...openapi && { openapi } };
     assert.equal(await loadInterface(name), parts, name);
   }

@@ -256,7 +256,10 @@ function aliasesIn(text: string): readonly string[] {
 
 /** The kinds, each checked by the schema of an operator's own, and a module with what each offers to be called. */
 async function checkedKinds(files: ReadonlyMap<string, string>): Promise<Modules> {
-  const { parseKind } = await import("../cli/yaml-file.ts");
+  const [{ parseKind }, { examplesIn }] = await Promise.all([
+    import("../cli/yaml-file.ts"),
+    import("../settings/kind-interface.ts"),
+  ]);
   const problems: string[] = [];
   const kinds: Record<string, Kind> = {};
   const modules: Modules = new Map();
@@ -266,7 +269,13 @@ async function checkedKinds(files: ReadonlyMap<string, string>): Promise<Modules
     const file = `${KINDS}/${name}.yaml`;
     try {
       const { openrpc, openapi, ...kind } = parseKind(text, file);
-      kinds[name] = kind;
+      const examples = examplesIn({ openrpc, openapi }).map((
+        { place, pattern },
+      ) => [place, pattern]);
+      kinds[name] = {
+        ...kind,
+        ...examples.length > 0 && { examples: Object.fromEntries(examples) },
+      };
       if (openrpc || openapi) {
         // Packed: as a literal it is seven times as long.
         const { br: _, ...INTERFACE } = await packContent(

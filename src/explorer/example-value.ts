@@ -33,8 +33,8 @@ function exampleOfSchema(schema: Json): unknown {
   return schema.example ?? listOf(schema.examples)[0] ?? schema.const;
 }
 
-/** Makes a value of a schema, with optional members if `isWhole`; `undefined` where that takes too many values. */
-export function makeExample(root: Json, schema: unknown, isWhole: boolean): unknown {
+/** Makes a value of a schema, without optional members; `undefined` where that takes too many values. */
+export function makeExample(root: Json, schema: unknown): unknown {
   let left = VALUES_MAX;
   const make = (value: unknown, depth: number): unknown => {
     left--;
@@ -53,7 +53,7 @@ export function makeExample(root: Json, schema: unknown, isWhole: boolean): unkn
     }
     const type = [types].flat().find((type) => type !== "null");
     if (type === "array") return items ? [inner(items)] : [];
-    if (type === "object" || properties) return makeMembers(schema, isWhole, inner);
+    if (type === "object" || properties) return makeMembers(schema, inner);
     return VALUES[String(type)] ?? (type === undefined ? {} : null);
   };
   const made = make(schema, 0);
@@ -70,20 +70,15 @@ function join(values: readonly unknown[]): unknown {
   return joined;
 }
 
-function makeMembers(schema: Json, isWhole: boolean, inner: (value: unknown) => unknown): Json {
+function makeMembers(schema: Json, inner: (value: unknown) => unknown): Json {
   const members: Json = {};
-  for (const [name, value] of (isWhole ? propertiesOf : neededOf)(schema)) {
+  for (const [name, value] of neededOf(schema)) {
     if (objectOf(value).readOnly !== true) setMember(members, name, inner(value));
   }
   return members;
 }
 
-/** The properties of a schema, as many as are made: many may refer to a large one. */
-const propertiesOf = onceFor(({ properties }: Json) =>
-  Object.entries(objectOf(properties)).slice(0, VALUES_MAX + 1)
-);
-
-/** Those of them that may not be left out. */
+/** The properties of a schema that may not be left out, as many as are made: many may refer to a large one. */
 const neededOf = onceFor(({ properties, required }: Json) => {
   const needed = new Set(listOf(required));
   return Object.entries(objectOf(properties)).filter(([name]) => needed.has(name))

@@ -27,6 +27,14 @@ export function escape(text: string): string {
   return text.replace(FORBIDDEN, "\ufffd").replace(/[&<>"']/g, (character) => ENTITIES[character]!);
 }
 
+/** Writes JSON for a script or an attribute in single quotes: what HTML would read is written as JSON's own escapes. */
+export function jsonOf(value: unknown): string {
+  return JSON.stringify(value).replace(
+    /[&<>'\u007f\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
 /** Fills names in braces in one pass, so that those in a value have no effect; `v1` replaces {@linkcode V1}. */
 export function fill(
   template: string,

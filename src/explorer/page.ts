@@ -8,9 +8,10 @@ import { TEMPLATES } from "../generated/page.js";
 import { digest } from "../http/content-coding.ts";
 import { represent, type Representation } from "../http/representation.ts";
 import { iconNameOf, type Info, renderHead, titleOf } from "./head.ts";
-import { escape, fill, V1 } from "./html.ts";
+import { escape, fill, jsonOf, V1 } from "./html.ts";
 import type { Icons } from "./files.ts";
 import type { View } from "./page-settings.ts";
+import type { NodeExamples } from "./form-request.ts";
 import type { PageParts } from "./render-content.ts";
 
 /** A document by what follows `/v1/spec/` in its path; an empty text for `/v1/spec` itself. */
@@ -49,12 +50,12 @@ interface PageOptions {
 /** The page of one description, in all its documents. */
 export interface Page {
   /** Renders a document for an info; returns its last representation if the head has not changed. */
-  prepare(name: DocumentName, info: Info): Promise<Representation>;
+  prepare(name: DocumentName, info: Info, examples?: NodeExamples): Promise<Representation>;
   iconNameOf(info: Info): string;
 }
 
 export function createPage(
-  { title: api, summary, calls, content }: PageParts,
+  { title: api, summary, calls, content, sources }: PageParts,
   { origins, notice, title, view: first, icons }: PageOptions,
 ): Page {
   const naming = { title, api };
@@ -69,13 +70,13 @@ export function createPage(
   };
   const last = new Map<
     DocumentName,
-    { info: Info; head: string; representation: Representation }
+    { info: Info; head: string; examples: string; representation: Representation }
   >();
-  const render = async (name: DocumentName, info: Info, head: string, icon: string) => {
+  const render = async (name: DocumentName, info: Info, own: Readonly<Record<string, string>>) => {
     const { html, digests } = TEMPLATES[name || first];
     const filled = fill(
       html,
-      { ...constant, head, icon, title: escape(titleOf(info, naming)) },
+      { ...constant, ...own, title: escape(titleOf(info, naming)) },
       name ? "../" : "",
     );
     const policy = contentSecurityPolicy(origins, digests);
@@ -95,16 +96,27 @@ export function createPage(
   };
   return {
     iconNameOf: (info) => iconNameOf(info, naming),
-    async prepare(name, info) {
+    async prepare(name, info, ofNode = {}) {
       const known = last.get(name);
-      if (known?.info === info) return known.representation;
+      const examples = (name || first) === "simple" ? renderExamples(ofNode, sources) : "";
+      if (known?.info === info && known.examples === examples) return known.representation;
       const icon = `${V1}../favicon.ico${escape(icons.queryOf(iconNameOf(info, naming)))}`;
       const head = renderHead(info, naming, icon);
-      const representation = known?.head === head
+      const representation = known?.head === head && known.examples === examples
         ? known.representation
-        : await render(name, info, head, icon);
-      last.set(name, { info, head, representation });
+        : await render(name, info, { head, icon, examples });
+      last.set(name, { info, head, examples, representation });
       return representation;
     },
   };
+}
+
+const EXAMPLES_LENGTH_MAX = 16_000;
+
+/** Renders the values of the node that forms are filled in with, as data of the page's script. */
+function renderExamples(ofNode: NodeExamples, sources: readonly string[]): string {
+  const used = Object.entries(ofNode).filter(([place]) => sources.includes(place));
+  const json = jsonOf(Object.fromEntries(used));
+  const text = json.length > EXAMPLES_LENGTH_MAX ? "{}" : json;
+  return `<script type="application/json" id="examples">${text}</script>`;
 }

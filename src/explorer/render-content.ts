@@ -27,6 +27,8 @@ export interface PageParts {
   readonly calls: string;
   /** The HTML of the simple page's `main` element. */
   readonly content: string;
+  /** The places of the node's own values that its forms are filled in with. */
+  readonly sources: readonly string[];
 }
 
 export async function renderParts(document: unknown): Promise<PageParts> {
@@ -36,7 +38,15 @@ export async function renderParts(document: unknown): Promise<PageParts> {
     summary: shorten(outline.summary || outline.description, 200),
     calls: outline.isShownOnly ? SHOWN_ONLY : "",
     content: await renderContent(outline),
+    sources: sourcesOf(outline),
   };
+}
+
+function sourcesOf({ sections }: Outline): string[] {
+  const fields = sections.flatMap(({ operations }) =>
+    operations.flatMap(({ form }) => form?.fields ?? [])
+  );
+  return [...new Set(fields.flatMap(({ source }) => source ?? []))];
 }
 
 /** The share of a description that is shown; lengths in characters. */
@@ -206,45 +216,8 @@ function renderOperation(operation: Operation, detail: Detail): string {
     renderMarkdown(operation.description, detail.operation) +
     renderItems("Parameters", parameters, detail) +
     renderItems("Responses", responses, detail) +
-    (operation.isWebhook ? "" : renderCommand(operation)) +
     `${renderForm(operation, detail)}</article>`;
 }
-
-const renderCommand = (operation: Operation) =>
-  `<pre><code>curl ${renderOptions(operation)}${renderAddress(operation)}</code></pre>`;
-
-const isCallable = ({ call }: Operation) => call === "open" || call === "token";
-
-/** Writes the options of `curl`. A call has all that it cannot be without. */
-function renderOptions(operation: Operation): string {
-  const { method, call, parameters } = operation;
-  const fields = requiredIn(parameters, "body").map((field) => `${JSON.stringify(field)}: …`);
-  const options = [
-    ...method === "GET" ? [] : [`-X ${method}`],
-    ...isCallable(operation) ? [`-H "X-Nodeface: 1"`] : [],
-    ...call === "token" ? [`-H "Authorization: Bearer $TOKEN"`] : [],
-    ...isCallable(operation) && fields.length > 0
-      ? [`-H "Content-Type: application/json" -d '{${fields.join(", ")}}'`]
-      : [],
-  ];
-  return options.map((option) => `${escape(option)} `).join("");
-}
-
-function renderAddress(operation: Operation): string {
-  const { server, path, parameters } = operation;
-  const base = /^https?:/.test(server) ? "" : "<var>$BASE_URL</var>";
-  const query = isCallable(operation)
-    ? requiredIn(parameters, "query").map((field) => `${field}={${field}}`)
-    : [];
-  const address = `${base}${name(server)}${name(path)}`;
-  return query.length > 0 ? `"${address}?${escape(query.join("&"))}"` : address;
-}
-
-/** Names the required parameters, of those that are safe in a shell. */
-const requiredIn = (parameters: readonly Item[], place: "query" | "body"): string[] =>
-  parameters.filter(({ name, facts }) =>
-    facts[0] === place && facts.at(-1) === "required" && /^[\w.-]{1,60}$/.test(name)
-  ).map(({ name }) => name);
 
 function renderItems(title: string, items: Item[], { items: max, item: length }: Detail): string {
   if (items.length === 0) return "";

@@ -1,37 +1,26 @@
 /**
- * Renders the form in which an operation is tried. `static/try.ts` makes a form of the data; without a script there
- * is one for what is asked by its address alone.
+ * Renders the form in which an operation is tried, and the line of `curl` that sends the same. `static/form.ts` makes a
+ * form of the data; without a script there is one for what is asked by its address alone.
  *
  * @module
  */
-import { escape, V1 } from "./html.ts";
+import {
+  AGAIN,
+  BASE,
+  canBeSent,
+  COMMA,
+  type FieldData,
+  FILLED,
+  fillIn,
+  type FormData,
+  requestOf,
+  REQUIRED,
+  SPANS,
+  writeCurl,
+} from "./form-request.ts";
+import { escape, jsonOf, V1 } from "./html.ts";
 import type { Field, Form } from "./read-form.ts";
 import type { Operation } from "./read-outline.ts";
-
-// The data of a form are lists without what is empty at their ends, in which 0 stands for what is omitted.
-
-/** The form of an operation: its address begins with `/` where it is at this service. */
-export type FormData = readonly [
-  method: string,
-  address: string,
-  fields?: readonly FieldData[] | 0,
-  body?: BodyData | 0,
-  tokenScheme?: string | 0,
-];
-
-export type FieldData = readonly [
-  name: string,
-  place: string,
-  type?: string | 0,
-  bits?: number,
-  example?: string | 0,
-  values?: readonly string[] | 0,
-];
-
-export type BodyData = readonly [type: string, example?: string | 0, isRequired?: number];
-
-/** The bits: required; several values by the name again for each, or by commas; may hold slashes; the example is filled in. */
-export const REQUIRED = 1, AGAIN = 2, COMMA = 4, SPANS = 8, FILLED = 16;
 
 interface FormDetail {
   /** The length of the example of a body, in characters. */
@@ -43,12 +32,28 @@ interface FormDetail {
 /** A server without a form is one of HTTP that is elsewhere. */
 const ELSEWHERE = /^https?:/;
 
-/** Renders the form of an operation; an empty text where it cannot be tried. */
+/** Renders the form of an operation and its line; an empty text where it cannot be tried. */
 export function renderForm(operation: Operation, detail: FormDetail): string {
   const { form } = operation;
   if (!form) return "";
-  return `<details class="try" data-try='${attributeOf(dataOf(operation, form, detail))}'>` +
+  const data = dataOf(operation, form, detail);
+  const line = renderCommand(data, form);
+  if (form.isEndless) return line;
+  return `${line}<details class="try${form.isWrite ? " write" : ""}" data-try='${jsonOf(data)}'>` +
     `<summary>Try it</summary></details>${renderWithoutScript(operation, form)}`;
+}
+
+/** The line is there where it can run: the script fills it in and shows it. */
+function renderCommand(data: FormData, { isEndless }: Form): string {
+  const filled = fillIn(data);
+  const isHere = data[1].startsWith("/");
+  const line = canBeSent(data, filled)
+    ? writeCurl(requestOf(data, filled, isHere ? BASE : ""), Boolean(data[4])) ?? ""
+    : "";
+  if (line === "" && isEndless) return "";
+  const text = escape(isEndless ? `${line} -N` : line).replace(BASE, `<var>${BASE}</var>`);
+  return `<div class="command"${line ? "" : " hidden"}><pre><code>${text}</code></pre>` +
+    `<button type="button" class="copy">Copy</button></div>`;
 }
 
 function dataOf({ method, server, path }: Operation, form: Form, detail: FormDetail): FormData {
@@ -60,30 +65,37 @@ function dataOf({ method, server, path }: Operation, form: Form, detail: FormDet
     method,
     server + path,
     shown.map(dataOfField),
-    body && trimmed([body.type, example, Number(body.isRequired)]),
+    body && trimmed([
+      ...body.isAsked ? [body.type, "", 1, example] : [body.type, example, Number(body.isRequired)],
+    ]),
     token,
+    Number(form.isWrite),
+    form.units,
   ]);
 }
 
-function dataOfField({ name, type, example, values, ...field }: Field): FieldData {
+function dataOfField({ name, type, example, values, pattern, ...field }: Field): FieldData {
   const bits = (field.isRequired ? REQUIRED : 0) | (field.spans ? SPANS : 0) |
     (field.list === "again" ? AGAIN : field.list === "comma" ? COMMA : 0) |
     (field.isFilled ? FILLED : 0);
-  return trimmed([name, field.in, type, bits, example, values]);
+  const { source, hint } = field;
+  return trimmed([
+    name,
+    field.in,
+    type,
+    bits,
+    source ? "" : example,
+    values,
+    pattern,
+    source,
+    hint,
+  ]);
 }
 
 function trimmed<Data>(list: unknown[]): Data {
   const isEmpty = (value: unknown) => !value || (Array.isArray(value) && value.length === 0);
   const end = list.findLastIndex((value) => !isEmpty(value));
-  return list.slice(0, end + 1).map((value) => value ?? 0) as Data;
-}
-
-/** Writes JSON for an attribute in single quotes: what HTML would read is written as JSON's own escapes. */
-function attributeOf(value: unknown): string {
-  return JSON.stringify(value).replace(
-    /[&<>'\u007f]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  return list.slice(0, end + 1).map((value) => isEmpty(value) ? 0 : value) as Data;
 }
 
 /** Renders a form for a script's absence: only a GET at this service whose parameters are all in the query. */

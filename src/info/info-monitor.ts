@@ -122,12 +122,12 @@ export function createMonitor(options: MonitorOptions): NodeMonitor {
   let versions = 0;
 
   const publish = async (): Promise<Snapshot> => {
-    const { status, info, omitted, took, until } = observer.report();
+    const { status, info, omitted, took, until, examples } = observer.report();
     stateLog.logStatus(status, clock.monotonic());
     stateLog.logRemarks("source", remarksOn(observer.plan, observer.outcomes));
     stateLog.logRemarks("key", omitted);
     const version = ++versions;
-    const snapshot = await toSnapshot(info);
+    const snapshot = { ...await toSnapshot(info), examples };
     // An older one that took longer does not take the place of a newer one.
     if (version > (published?.version ?? 0)) {
       published = { version, snapshot, until };

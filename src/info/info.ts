@@ -7,7 +7,7 @@ import type { NodeStatus, Status, StatusCode } from "./status.ts";
 import { formatJson } from "../json/lossless.ts";
 import { quote } from "../untrusted-text.ts";
 import { isKnown, KNOWN_KEYS } from "./fields.ts";
-import type { Values } from "./source-cache.ts";
+import type { NodeExamples, Values } from "./source-cache.ts";
 import { RESERVED_KEYS } from "./settings.ts";
 import { represent, type Representation } from "../http/representation.ts";
 
@@ -122,6 +122,8 @@ export function makeInfo(parts: Parts): { info: Info; omitted: ReadonlyMap<strin
 /** The info at a time: a new object, with new representations, only where anything changed. */
 export interface Snapshot {
   readonly info: Info;
+  /** Values of the node with which the page fills reads in. */
+  readonly examples?: NodeExamples | undefined;
   readonly representation: Representation;
   readonly health: { readonly passing: Representation; readonly failing: Representation };
 }

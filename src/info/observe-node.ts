@@ -15,7 +15,15 @@ import { HOST, type HostInfo, makePlan, type Plan, planOfHost } from "./query-pl
 import { createQuery, type Outcome, type Query, settle } from "./query-sources.ts";
 import { mapMembers, objectOf } from "../json/values.ts";
 import { formOf } from "./fields.ts";
-import { type Instant, namesOf, readFields, SourceCache, type Values } from "./source-cache.ts";
+import {
+  type Instant,
+  namesOf,
+  type NodeExamples,
+  readExamples,
+  readFields,
+  SourceCache,
+  type Values,
+} from "./source-cache.ts";
 import { type InfoSettings, type NodeSettings, timesOf } from "./settings.ts";
 import { withTimeout } from "../with-timeout.ts";
 import type { NodeLog } from "./state-log.ts";
@@ -47,6 +55,7 @@ interface NodeReport {
   readonly status: NodeStatus;
   readonly info: Info;
   readonly omitted: ReadonlyMap<string, string>;
+  readonly examples: NodeExamples;
   /** The longest time that the node took for what it is asked each time, in milliseconds. */
   readonly took: number | undefined;
   /** The end of its validity if nothing is learnt, in milliseconds that only count up. */
@@ -169,7 +178,8 @@ export class Observer {
     const made = makeInfo({ service, isBesideNode: true, hide, values, status, ...times });
     this.#identity.take(values, made.info, status, cache.respondedAt ?? instant);
     const until = oldest ? oldest.monotonic + stale : Infinity;
-    return { status, took: this.#took(), until, ...made };
+    const examples = readExamples(plan.examples, shown.answers);
+    return { status, took: this.#took(), until, examples, ...made };
   }
 
   #took(): number | undefined {

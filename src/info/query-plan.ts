@@ -37,6 +37,8 @@ export interface Plan {
   readonly health: KindHealth | undefined;
   /** The keys of the info that say most over time; `undefined` where the kind names none. */
   readonly history?: readonly string[] | undefined;
+  /** The places of values with which the page fills reads in, each with its pattern. */
+  readonly examples: Readonly<Record<Reference, string>>;
 }
 
 type Times = Pick<PlannedSource, "ttl" | "timeout">;
@@ -67,6 +69,16 @@ export function makePlan(
   };
   for (const field of Object.values(fields)) referencesOf(field).forEach(take);
   if (kind) referencesOfHealth(kind.health).forEach(take);
+  // Only what is asked anyway, of the kind itself, and of which nothing is hidden.
+  const hidden = Object.entries({ ...kind?.fields, ...settings.fields })
+    .filter(([key]) => settings.hide?.includes(key))
+    .flatMap(([, field]) => referencesOf(field).map((reference) => parseReference(reference)[0]));
+  const isShown = ([reference]: [string, string]) => {
+    const [source] = parseReference(reference as Reference);
+    return pointers.has(source) && !hidden.includes(source) && !settings.sources?.[source];
+  };
+  const examples = Object.entries(kind?.examples ?? {}).filter(isShown) as [Reference, string][];
+  for (const [reference] of examples) take(reference);
 
   const names = [...pointers.keys()];
   const ofKind = names.filter((source) => kind && Object.hasOwn(kind.sources, source));
@@ -97,6 +109,7 @@ export function makePlan(
     static: { ...kind?.static, ...settings.static },
     health: kind?.health,
     history: kind?.history,
+    examples: Object.fromEntries(examples),
   };
 }
 
@@ -106,7 +119,7 @@ export const HOST = "host";
 export function planOfHost(call: HostInfo, { ttl, timeout }: Times): Plan {
   const source: PlannedSource = { source: { call }, pointers: [""], ttl, timeout, role: "vital" };
   const sources = new Map([[HOST, source]]);
-  return { kind: undefined, sources, fields: {}, static: {}, health: undefined };
+  return { kind: undefined, sources, fields: {}, static: {}, health: undefined, examples: {} };
 }
 
 export function referencesOf(field: Field): readonly Reference[] {

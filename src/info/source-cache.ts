@@ -6,6 +6,7 @@
 import type { FieldOptions, Reference } from "../kinds/kind.ts";
 import { parseReference, type Plan } from "./query-plan.ts";
 import type { Outcome, Taken } from "./query-sources.ts";
+import { textOf } from "../json/values.ts";
 import { SourceError } from "../node/failures.ts";
 import { convert, formOf, isKnown } from "./fields.ts";
 
@@ -135,6 +136,26 @@ export function namesOf(plan: Plan, role: "vital" | "part" | "extra"): string[] 
 }
 
 export type Values = Readonly<Record<string, unknown>>;
+
+/** Values of the node by their places: with them the page fills reads in. */
+export type NodeExamples = Readonly<Record<Reference, string>>;
+
+const EXAMPLE_LENGTH_MAX = 128;
+
+/** Reads short texts of printable ASCII that fit their patterns. */
+export function readExamples(
+  patterns: Readonly<Record<Reference, string>>,
+  answers: Answers,
+): NodeExamples {
+  return Object.fromEntries(
+    Object.entries(patterns).flatMap(([place, pattern]) => {
+      const value = textOf(answerAt(answers, place as Reference)) ?? "";
+      const isFitting = value.length <= EXAMPLE_LENGTH_MAX && /^[!-~]+$/.test(value) &&
+        new RegExp(pattern).test(value);
+      return isFitting ? [[place, value]] : [];
+    }),
+  );
+}
 
 export function readFields(
   fields: Readonly<Record<string, FieldOptions>>,

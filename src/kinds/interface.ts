@@ -23,7 +23,7 @@ export interface OperationMarks {
 /** One mark, for documents and messages. */
 export interface Mark {
   /** The object that has it. */
-  readonly on: "operation" | "parameter" | "schema of a parameter";
+  readonly on: "operation" | "parameter" | "schema of a parameter" | "schema";
   /** Its values, as they are written. */
   readonly value: string;
   /** Its meaning: sentences without a period at the end. */
@@ -35,6 +35,8 @@ type MarkName =
   | "x-multi-segment"
   | "x-excludes"
   | "x-heavy-from"
+  | "x-example-from"
+  | "x-unit"
   | "x-position";
 
 /** The marks, by name: `docs/kinds.md` and the schema of a kind have their texts from here. */
@@ -102,6 +104,22 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     value: "a number",
     text: "A call of the method with this number or a higher one is heavy, as if it had `x-cost`",
   },
+  "x-example-from": {
+    on: "schema of a parameter",
+    value: "a place, as in `head#/hash`, or `none`",
+    text:
+      "The page fills a read in with the node's own value there, if the whole `pattern` beside it fits " +
+      "and the source is asked anyway. none: no source has it, and no example of another node will do, so " +
+      "that the reader is asked. For the kinds that come with Nodeface alone; it is in no description " +
+      "that is served",
+  },
+  "x-unit": {
+    on: "schema",
+    value: "`quantity`, `wei`, `satoshi` or `unix-time`",
+    text:
+      "What a number in a response counts: the page says beside it what it means. quantity is a " +
+      "hexadecimal number, unix-time counts seconds",
+  },
   "x-position": {
     on: "parameter",
     value: "a whole number from 0",
@@ -109,6 +127,9 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
       "order of `params` says it",
   },
 };
+
+/** Has in a document what `x-example-from` says: as a symbol, it is never written, and no description has it. */
+export const EXAMPLE_FROM: unique symbol = Symbol("x-example-from");
 
 /** Marks a path item: its `GET` and its `POST` are one method, which is called in two ways. */
 export const ONE_METHOD = "x-one-method";

@@ -262,6 +262,11 @@ export interface Kind extends KindInterface {
   health: KindHealth;
   /** The keys of the info whose values over time say most, at most four. @default height and peers */
   history?: readonly string[] | undefined;
+  /**
+   * The places of values with which the page fills reads in, each with its pattern. The build makes them of the marks
+   * `x-example-from` of a known kind.
+   */
+  examples?: Readonly<Record<Reference, string>> | undefined;
   /** The URLs of what its operations were written from: a file or a folder, at a version. */
   written_from?: readonly string[] | undefined;
   /** The node that its reads were tested with, and its version, such as `hsd 8.0.0`. */

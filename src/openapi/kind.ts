@@ -15,6 +15,7 @@ import {
   textOf,
 } from "../json/values.ts";
 import {
+  EXAMPLE_FROM,
   type KindInterface,
   MARKS,
   type Method,
@@ -78,7 +79,7 @@ export function documentOfKind(
   const ofParts = [openapi?.tags ?? [], methods?.tags ?? []];
   if ((openrpc?.methods.length ?? 0) > Object.keys(openapi?.paths ?? {}).length) ofParts.reverse();
   const tags = ofParts.flat();
-  return {
+  return withPageMarks({
     openapi: "3.1.1",
     info: {
       title,
@@ -91,7 +92,16 @@ export function documentOfKind(
     paths,
     components,
     tags: tags.filter(({ name }, at) => tags.findIndex((tag) => tag.name === name) === at),
-  };
+  }) as Json;
+}
+
+/** Puts aside what a kind says to the page alone. */
+function withPageMarks(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withPageMarks);
+  if (!isObject(value)) return value;
+  const { "x-example-from": from, ...others } = value;
+  const marked = mapMembers(others, withPageMarks);
+  return from === undefined ? marked : { ...marked, [EXAMPLE_FROM]: from };
 }
 
 /**

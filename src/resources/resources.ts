@@ -131,13 +131,13 @@ export function createResources(options: ResolvedOptions): Resources {
   return {
     page: (name) => ({
       async get() {
-        const [{ current }, { info }] = await Promise.all([
+        const [{ current }, { info, examples }] = await Promise.all([
           description.get(),
           beside.snapshot.get(),
         ]);
         const page = await current.page.get();
         iconName = page.iconNameOf(info);
-        return await page.prepare(name, info);
+        return await page.prepare(name, info, examples);
       },
     }),
     info: { get: async () => (await beside.snapshot.get()).representation },

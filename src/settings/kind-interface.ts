@@ -152,6 +152,20 @@ export function diagnosticsOfInterface(kind: unknown, base: KindInterface = {}):
   ];
 }
 
+/** The places of values with which the page fills reads in: the path of each mark, and the pattern beside it. */
+export function examplesIn(
+  value: unknown,
+  path: Path = [],
+): { readonly path: Path; readonly place: unknown; readonly pattern: unknown }[] {
+  if (typeof value !== "object" || value === null) return [];
+  const { "x-example-from": place, pattern } = objectOf(value);
+  const here = place === undefined || place === "none" ? [] : [{ path, place, pattern }];
+  const members = Object.entries(value).flatMap(([key, member]) =>
+    examplesIn(member, [...path, Array.isArray(value) ? Number(key) : key])
+  );
+  return [...here, ...members];
+}
+
 /** The clauses on what becomes of a wrong part where it is served: a kind has to be right. */
 const CONSEQUENCE = /; (?:it is omitted|[^;]* is (?:put there|taken for )[^;]*)/;
 

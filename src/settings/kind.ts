@@ -16,9 +16,10 @@ import type {
   Source,
 } from "../kinds/kind.ts";
 import { KIND_ALIASES, KIND_NAMES } from "../generated/kind-names.js";
+import { describeValue } from "../untrusted-text.ts";
 import { explainSource, FIELD, NODE_SOURCE, placesOf } from "./info.ts";
 import { diagnosticsOfExtension, extendKind } from "./kind-extension.ts";
-import { diagnosticsOfInterface, interfaceSettings } from "./kind-interface.ts";
+import { diagnosticsOfInterface, examplesIn, interfaceSettings } from "./kind-interface.ts";
 import { authFiles } from "./node.ts";
 import * as s from "./schema.ts";
 import type { Diagnostic, Path, Schema, SettingsOf } from "./schema.ts";
@@ -212,7 +213,7 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
       example: "{ basic_file: ~/.node/secret }",
     }),
   };
-  const kind: SettingsOf<Kind> = {
+  const kind: SettingsOf<Omit<Kind, "examples">> = {
     title: s.needed(t.LINE, {
       text: "The name of the kind, for people",
       example: "etcd (gRPC gateway)",
@@ -312,7 +313,7 @@ export function withoutSecretFiles(kind: Kind): Kind {
 
 /** Finds what is wrong between the parts of a kind, though each may be right; the parts may be wrong, too. */
 function diagnosticsBetween(kind: unknown): Diagnostic[] {
-  const { detect, sources, fields, health } = objectOf(kind);
+  const { detect, sources, fields, health, openrpc, openapi } = objectOf(kind);
   const { rules, target } = objectOf(health);
   const names = Object.keys(objectOf(sources));
   const links = linksIn(sources);
@@ -341,6 +342,11 @@ function diagnosticsBetween(kind: unknown): Diagnostic[] {
       ...{ path: ["sources", name, keyOf(name)], message: "leads back to itself", isKey: false },
     })),
     ...missingParts(objectOf(kind)),
+    ...examplesIn({ openrpc, openapi }).flatMap(({ path, place, pattern }) =>
+      typeof pattern === "string" && /^\^.*\$$/.test(pattern)
+        ? explain(place, [...path, "x-example-from"])
+        : [{ path, message: "needs a pattern from ^ to $ beside x-example-from", isKey: true }]
+    ),
   ];
 }
 

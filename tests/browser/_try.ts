@@ -27,6 +27,8 @@ export interface Shown {
 /** Sends what is filled in, and waits for the answer. */
 export async function sendForm(operation: Locator): Promise<Shown> {
   await operation.getByRole("button", { name: "Send", exact: true }).click();
+  // A write is sent when it is confirmed.
+  if (await operation.locator(".try.write").count() > 0) await confirmSent(operation.page());
   const status = operation.locator(".status b");
   await status.waitFor();
   const content = operation.locator(".answer pre");
@@ -36,6 +38,10 @@ export async function sendForm(operation: Locator): Promise<Shown> {
     text: await content.count() > 0 ? await content.innerText() : "",
   };
 }
+
+/** Confirms what may change something. */
+export const confirmSent = (page: Page): Promise<void> =>
+  page.locator("#plain dialog").getByRole("button", { name: "Send", exact: true }).click();
 
 /** Fills in what is given by the names of its fields; what is not given is emptied. */
 export async function fillForm(form: Locator, values: Record<string, string>): Promise<void> {

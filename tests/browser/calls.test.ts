@@ -337,7 +337,7 @@ test("what is not forwarded says why, without a script as well", async () => {
     );
     assert.match(
       await article("eth_gasPrice").innerText(),
-      /open[^]*curl .*X-Nodeface: 1/,
+      /open[^]*curl .*\/v1\/rpc\/eth_gasPrice/,
     );
   } finally {
     await context.close();

@@ -105,7 +105,7 @@ for (const [stripped, known] of MOUNTS) {
           await page.goto(`${base}/${SIMPLE}${fragment}`);
           const curl = page.locator("#plain pre", { hasText: path }).first();
           // The examples of what may be left out are filled in.
-          const [command] = (await curl.textContent() ?? "").replaceAll("'", "").split("?");
+          const [command] = (await curl.textContent() ?? "").replaceAll(/['"]/g, "").split("?");
           assert.is(command, `curl ${base}${below}${path}`);
           await visit(page, `${base}/`, fragment);
           const [sent] = await Promise.all([

@@ -120,10 +120,15 @@ everyone(
         ["id path, string, required", "colour query, string", "body application/json", "Send"],
       );
       await page.keyboard.press("Enter");
+      await page.getByRole("dialog").waitFor();
+      assert.equal(await focused(), ["Cancel", "solid"]);
+      await page.keyboard.press("Tab");
+      assert.equal(await focused(), ["Send", "solid"]);
+      await page.keyboard.press("Enter");
       // What is wrong has the focus.
       await page.waitForFunction(() => document.activeElement?.matches("select[aria-invalid]"));
       for (
-        const name of ["body application/json", "Send", "Copy", "The content"]
+        const name of ["body application/json", "Send", "The content", "Copy"]
       ) {
         await page.keyboard.press("Tab");
         assert.match((await focused())[0]!, name);

@@ -1,0 +1,290 @@
+/** Writes that are confirmed, and results for people, on the simple page. */
+import type { Browser, Page } from "playwright-core";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { Json } from "../../src/json/values.ts";
+import { serious } from "./_axe.ts";
+import { closePages, launch, watch } from "./_browser.ts";
+import { NODE, SIMPLE } from "./_page.ts";
+import { type Served, serveNode } from "./_serve.ts";
+import { look } from "./_service.ts";
+import { confirmSent, openForm, operationAt, sendForm } from "./_try.ts";
+
+const results = suite("writes and results on the simple page");
+
+let browser: Browser;
+let server: Served;
+let info: Json | undefined;
+let asked: { target: string; body: string }[];
+
+const problem = (status: number, more: Json) =>
+  Response.json({ title: "No", ...more }, {
+    status,
+    headers: { "content-type": "application/problem+json" },
+  });
+
+const BLOCK = {
+  number: "0x13b",
+  timestamp: "0x6b02a894",
+  value: 5_000_000_000,
+  logsBloom: `0x${"0".repeat(512)}`,
+  html: "<img src=x onerror=alert(1)>",
+  transactions: Array.from({ length: 300 }, (_, at) => ({ at, value: at })),
+};
+
+const ANSWERS: Readonly<Record<string, () => Response>> = {
+  "/t/block": () => Response.json(BLOCK),
+  "/t/secret": () => problem(401, { detail: "GET /secret needs the operator's token" }),
+  "/t/refused": () =>
+    problem(422, {
+      detail: "The node refuses the call",
+      code: -32001,
+      message: "Resource not found",
+    }),
+};
+
+const DONE = { responses: { 200: { description: "Done" } } };
+const unit = (unit: string) => ({ type: "integer", "x-unit": unit });
+const block = {
+  properties: {
+    number: unit("quantity"),
+    timestamp: unit("unix-time"),
+    value: unit("satoshi"),
+    transactions: { type: "array", items: { properties: { value: unit("satoshi") } } },
+  },
+};
+
+const DOCUMENT = {
+  openapi: "3.1.1",
+  info: { title: "Things", version: "1" },
+  servers: [{ url: "./t" }],
+  paths: {
+    "/block": {
+      get: {
+        operationId: "Get Block!",
+        summary: "Get Block!",
+        responses: { 200: { description: "", content: { "application/json": { schema: block } } } },
+      },
+    },
+    "/secret": { get: { ...DONE, operationId: "secret", security: [{ key: [] }] } },
+    "/refused": { get: { ...DONE, operationId: "refused" } },
+    "/slow": { get: { ...DONE, operationId: "slow" } },
+    "/give": {
+      post: {
+        ...DONE,
+        operationId: "give",
+        summary: "Give",
+        parameters: [
+          {
+            name: "to",
+            in: "query",
+            required: true,
+            schema: { type: "string" },
+            example: "a\u202eb",
+          },
+          { name: "n", in: "query", schema: { type: "integer" } },
+        ],
+        requestBody: { content: { "application/json": { example: { much: "x".repeat(300) } } } },
+      },
+    },
+  },
+  components: { securitySchemes: { key: { type: "http", scheme: "bearer" } } },
+};
+
+results.before(async () => {
+  browser = await launch();
+  server = await serveNode({
+    info: () => info,
+    document: DOCUMENT,
+    answer: async (request) => {
+      const { pathname, search } = new URL(request.url);
+      if (!pathname.startsWith("/t/")) return undefined;
+      asked.push({ target: pathname + search, body: await request.text() });
+      return ANSWERS[pathname]?.() ?? new Response("{}");
+    },
+  });
+});
+results.before.each(() => {
+  asked = [];
+  info = NODE;
+});
+results.after(async () => {
+  await closePages(browser);
+  await server?.close();
+});
+
+async function inPage(work: (page: Page) => Promise<void>) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  try {
+    const page = await context.newPage();
+    const complaints = await watch(page, new URL(server.url).origin);
+    await page.goto(server.url + SIMPLE);
+    await work(page);
+    assert.equal([complaints.outside, complaints.refused], [[], []]);
+  } finally {
+    await context.close();
+  }
+}
+
+/** Presses Send of the write, and waits for the question. */
+async function ask(page: Page) {
+  const operation = operationAt(page, "give");
+  await openForm(operation);
+  await operation.getByRole("button", { name: "Send", exact: true }).click();
+  const dialog = page.getByRole("dialog", { name: "Send Give?" });
+  await dialog.waitFor();
+  return { operation, dialog };
+}
+
+results(
+  "a write is sent when it is confirmed, and the question says all of it",
+  () =>
+    inPage(async (page) => {
+      const { operation, dialog } = await ask(page);
+      assert.equal(await serious(page), []);
+      const text = await dialog.innerText();
+      for (const shown of [NODE.name, "main", NODE.chain_id, "a\\u202eb", "x".repeat(300)]) {
+        assert.ok(text.includes(shown), shown);
+      }
+      assert.equal(asked, []);
+      await confirmSent(page);
+      await operation.locator(".status", { hasText: "200" }).waitFor();
+      assert.equal(asked.map(({ target }) => target), ["/t/give?to=a%E2%80%AEb"]);
+    }),
+);
+
+results(
+  "Cancel has the focus, a held key does not confirm, and a hidden page asks nothing",
+  () =>
+    inPage(async (page) => {
+      const { dialog } = await ask(page);
+      const focused = () => page.evaluate(() => document.activeElement?.textContent);
+      assert.is(await focused(), "Cancel");
+      await page.keyboard.press("Tab");
+      assert.is(await focused(), "Send");
+      const isPrevented = await dialog.evaluate((dialog) =>
+        !dialog.dispatchEvent(
+          new KeyboardEvent("keydown", {
+            key: "Enter",
+            repeat: true,
+            cancelable: true,
+            bubbles: true,
+          }),
+        )
+      );
+      assert.ok(isPrevented);
+      await dialog.getByRole("button", { name: "Cancel" }).click();
+      await dialog.waitFor({ state: "detached" });
+      await ask(page);
+      await look(page, true);
+      await dialog.waitFor({ state: "detached" });
+      assert.equal(asked, []);
+    }),
+);
+
+results(
+  "nothing is sent to another chain than that of the opened form, or to an unknown one",
+  () =>
+    inPage(async (page) => {
+      const operation = operationAt(page, "give");
+      const opened = page.waitForResponse("**/v1/info");
+      await openForm(operation);
+      await opened;
+      await page.waitForLoadState("networkidle").catch(() => {});
+      info = { ...NODE, chain_id: "0x1" };
+      await operation.getByRole("button", { name: "Send", exact: true }).click();
+      await operation.getByText(/^Not sent: this node is on another chain now \(0x1\)/).waitFor();
+      info = undefined;
+      await operation.getByRole("button", { name: "Send", exact: true }).click();
+      await operation.getByText(/^Not sent: the service does not say/).waitFor();
+      assert.equal(asked, []);
+      assert.is(await page.getByRole("dialog").count(), 0);
+    }),
+);
+
+results(
+  "a result is in view at once, says what its numbers mean, and folds what is long",
+  () =>
+    inPage(async (page) => {
+      await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+      const operation = page.locator("#plain article").first();
+      await openForm(operation);
+      await sendForm(operation);
+      const pre = operation.locator(".answer pre").first();
+      const seen = await pre.evaluate((pre) => {
+        const { top } = pre.getBoundingClientRect();
+        return (innerHeight - top) / parseFloat(getComputedStyle(pre).lineHeight);
+      });
+      assert.ok(seen >= 6, `${seen} lines`);
+      const notes = await pre.evaluate((pre) =>
+        [...pre.querySelectorAll("[data-note]")].map((line) => (line as HTMLElement).dataset.note)
+      );
+      assert.equal(notes, [
+        "= 315",
+        "= 2026-11-22 08:32:20 UTC",
+        "= 50 coins",
+        "… 300 ]",
+      ]);
+      assert.is(await pre.locator("img").count(), 0);
+      assert.is(await pre.locator(".long").count(), 1);
+      assert.is(await pre.getByText('"at": 299').count(), 0);
+      await pre.locator("summary").click();
+      await pre.getByRole("button", { name: "201 more lines" }).click();
+      await pre.getByText('"at": 299').waitFor();
+      assert.equal(await serious(page), []);
+      await operation.getByRole("button", { name: "Copy" }).nth(1).click();
+      await operation.getByRole("button", { name: "Copied" }).waitFor();
+      const copied = await page.evaluate(() => navigator.clipboard.readText());
+      assert.is(copied, JSON.stringify(BLOCK, null, 2));
+      const link = operation.getByRole("link", { name: /^Download/ });
+      assert.is(await link.getAttribute("download"), "get-block-.json");
+      const [download] = await Promise.all([page.waitForEvent("download"), link.click()]);
+      assert.is(download.suggestedFilename(), "get-block-.json");
+    }),
+);
+
+results("what went wrong is a sentence at its place", () =>
+  inPage(async (page) => {
+    const refused = operationAt(page, "refused");
+    await openForm(refused);
+    assert.match(
+      (await sendForm(refused)).line,
+      /^422 .* · The node answered: Resource not found \(-32001\)$/,
+    );
+    const secret = operationAt(page, "secret");
+    const form = await openForm(secret);
+    await sendForm(secret);
+    await form.getByText("this call needs the operator's token").waitFor();
+    await form.getByLabel("token").fill("wrong");
+    await sendForm(secret);
+    await form.getByText("this token is not accepted").waitFor();
+    const give = operationAt(page, "give");
+    const fields = await openForm(give);
+    await fields.getByRole("textbox", { name: /^n / }).fill("x");
+    await fields.getByRole("textbox", { name: /^body/ }).fill("{");
+    await give.getByRole("button", { name: "Send", exact: true }).click();
+    await give.getByText("Fix the marked field.").waitFor();
+    await fields.getByText("n must be a whole number").waitFor();
+    await fields.getByText(/^body must be JSON: /).waitFor();
+    assert.is(asked.filter(({ target }) => target.startsWith("/t/give")).length, 0);
+  }));
+
+results(
+  "a call that takes long says for how long, and a service that is gone is named",
+  () =>
+    inPage(async (page) => {
+      await page.route("**/t/slow", () => {});
+      const operation = operationAt(page, "slow");
+      await openForm(operation);
+      await operation.getByRole("button", { name: "Send", exact: true }).click();
+      await operation.getByText(/^Sending … [1-9] s$/).waitFor();
+      await page.unroute("**/t/slow");
+      await page.route("**/t/refused", (route) => route.abort("connectionrefused"));
+      const refused = operationAt(page, "refused");
+      await openForm(refused);
+      const { line } = await sendForm(refused);
+      assert.match(line, "No response: this service is not running, or the line is cut");
+    }),
+);
+
+results.run();

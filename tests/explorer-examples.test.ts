@@ -1,0 +1,170 @@
+/** The node's own values, with which the page fills reads in. */
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { loadInterface } from "../src/description/known-interface.ts";
+import { createIcons } from "../src/explorer/files.ts";
+import { createPage } from "../src/explorer/page.ts";
+import { renderParts } from "../src/explorer/render-content.ts";
+import { KINDS } from "../src/generated/kinds.js";
+import { FAVICON } from "../src/generated/page.js";
+import { createCorsPolicy } from "../src/http/common-headers.ts";
+import type { InfoSettings } from "../src/info/settings.ts";
+import { formatJson } from "../src/json/lossless.ts";
+import type { Json } from "../src/json/values.ts";
+import { parseReference } from "../src/info/query-plan.ts";
+import type { Reference } from "../src/kinds/kind.ts";
+import { documentOfKind } from "../src/openapi/kind.ts";
+import { operationsOf } from "./nodes/_interface.ts";
+import { setScene } from "./_scene.ts";
+
+const examples = suite("values of the node in forms");
+
+const HASH = `0x${"a1".repeat(32)}`;
+
+/** What a played node of Ethereum gives to fill forms in with. */
+async function givenBy(head: Json, info: InfoSettings = {}) {
+  const results: Json = {
+    web3_clientVersion: "anvil/v1.7.1",
+    eth_chainId: "0x7a69",
+    eth_blockNumber: "0x5",
+    eth_getBlockByNumber: { number: "0x5", timestamp: "0x6b01a99a", ...head },
+    eth_syncing: false,
+    net_peerCount: "0x1",
+  };
+  const answer = ({ id, method }: Json) => ({
+    jsonrpc: "2.0",
+    id,
+    result: results[String(method)],
+  });
+  const fetch = (_: unknown, init?: RequestInit) => {
+    const asked = JSON.parse(String(init?.body));
+    return Promise.resolve(Response.json(Array.isArray(asked) ? asked.map(answer) : answer(asked)));
+  };
+  const { monitor } = setScene({ fetch: fetch as never, info, node: { kind: "ethereum" } });
+  const { examples } = await monitor.get();
+  await monitor[Symbol.asyncDispose]();
+  return examples;
+}
+
+examples("are taken from what the node is asked anyway, where they fit", async () => {
+  const transactions = [HASH.replace("a1", "b2"), "0x1"];
+  assert.equal(await givenBy({ hash: HASH, transactions }), {
+    "head#/hash": HASH,
+    "head#/transactions/0": transactions[0],
+  });
+  for (const hash of [`${HASH}'; id #`, `${HASH}\n`, "0x1", null, 7, { a: 1 }, "\u202e"]) {
+    assert.equal(await givenBy({ hash, transactions: [] }), {}, JSON.stringify(hash));
+  }
+});
+
+examples(
+  "none is taken from a source of which anything is hidden, or that is the operator's",
+  async () => {
+    assert.equal(await givenBy({ hash: HASH }, { hide: ["head_at"] }), {});
+    const sources = { head: { jsonrpc: "eth_getBlockByNumber", params: ["earliest", false] } };
+    assert.equal(await givenBy({ hash: HASH }, { sources }), {});
+    assert.equal(Object.keys((await givenBy({ hash: HASH }, { hide: ["peers"] }))!), [
+      "head#/hash",
+    ]);
+  },
+);
+
+for (const [name, { examples: patterns = {}, sources }] of Object.entries(KINDS)) {
+  const places = Object.keys(patterns) as Reference[];
+  if (places.length === 0) continue;
+  examples(`${name}: they come from public reads, and no description has the mark`, async () => {
+    const parts = await loadInterface(name);
+    const access = new Map(
+      operationsOf(parts).map(([operation, marks]) => [operation, marks["x-access"]]),
+    );
+    for (const [source] of places.map(parseReference)) {
+      const { jsonrpc, get } = sources[source] as { jsonrpc?: string; get?: string };
+      assert.is(access.get(jsonrpc ?? `GET ${get}`), "read", source);
+    }
+    const document = documentOfKind(parts, { title: "A", version: "1" });
+    assert.match(formatJson(parts), "x-example-from");
+    assert.not.match(formatJson(document), "x-example-from");
+    const { sources: used } = await renderParts(document);
+    // Without calls there are no forms.
+    assert.equal(used, []);
+  });
+}
+
+/** The simple page of a description, with some values of the node. */
+async function pageOf(
+  document: Json,
+  values: Record<string, string>,
+  name: "simple" | "reference",
+) {
+  const icons = createIcons(FAVICON);
+  const view = "reference" as const;
+  const parts = await renderParts(document);
+  const page = createPage(parts, { origins: [], notice: undefined, title: undefined, view, icons });
+  const representation = await page.prepare(name, { status: "ok" }, values);
+  const request = new Request("http://localhost/");
+  const response = await representation.respond(request, createCorsPolicy("*")(request));
+  return { html: await response.text(), parts };
+}
+
+const opened = async () => {
+  const parts = await loadInterface("ethereum");
+  const document = documentOfKind(parts, { title: "A", version: "1" });
+  const paths = Object.fromEntries(
+    Object.entries(document.paths as Json).map(([path, item]) => [
+      path,
+      Object.fromEntries(
+        Object.entries(item as Json).map(([verb, operation]) => [
+          verb,
+          typeof operation === "object" ? { ...operation, "x-call": "open" } : operation,
+        ]),
+      ),
+    ]),
+  );
+  return { ...document, paths };
+};
+
+examples(
+  "stand in one block that holds no HTML, whatever they are, beside forms that use them",
+  async () => {
+    const hostile = `</script><form action="https://a.example">\u2028&'`;
+    const values = { "head#/hash": hostile, "head#/unused": "x" };
+    const { html, parts } = await pageOf(await opened(), values, "simple");
+    assert.equal([...parts.sources].sort(), ["head#/hash", "head#/transactions/0"]);
+    const [, block] = /<script type="application\/json" id="examples">(.*?)<\/script>/s.exec(html)!;
+    assert.equal(JSON.parse(block!), { "head#/hash": hostile });
+    assert.not.match(html, 'a.example">');
+    assert.not.match(block!, /[<>&'\u2028]/);
+    const long = { "head#/hash": "x".repeat(20_000) };
+    assert.match((await pageOf(await opened(), long, "simple")).html, `id="examples">{}</script>`);
+    assert.not.match((await pageOf(await opened(), values, "reference")).html, "examples");
+  },
+);
+
+examples("a description's own mark is ignored, and so is one of what is no read", async () => {
+  const get = (more: Json) => ({
+    "x-call": "open",
+    ...more,
+    parameters: [{
+      ...{ name: "a", in: "query", required: true },
+      schema: { type: "string", pattern: "^.*$", "x-example-from": "head#/hash" },
+    }],
+  });
+  const info = { title: "A", version: "1" };
+  const paths = { "/a": { get: get({ "x-access": "read" }) } };
+  const own = await renderParts({ openapi: "3.1.1", info, paths });
+  assert.equal(own.sources, []);
+  const document = await opened();
+  const written = Object.entries(document.paths).map(([path, item]) => [
+    path,
+    Object.fromEntries(
+      Object.entries(item as Json).map(([verb, operation]) => [
+        verb,
+        typeof operation === "object" ? { ...operation, "x-access": "write" } : operation,
+      ]),
+    ),
+  ]);
+  const writes = await renderParts({ ...document, paths: Object.fromEntries(written) });
+  assert.equal(writes.sources, []);
+});
+
+examples.run();

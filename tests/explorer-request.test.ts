@@ -1,0 +1,168 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import {
+  BASE,
+  canBeSent,
+  FILLED,
+  fillIn,
+  type FormData,
+  mistakeIn,
+  mistakeInBody,
+  requestOf,
+  REQUIRED,
+  showUnseen,
+  writeCurl,
+  writeShell,
+} from "../src/explorer/form-request.ts";
+
+const requests = suite("the requests of forms");
+
+/** Runs a command of `sh` in which `curl` writes its arguments, each ended by a NUL. */
+async function runShell(line: string, env: Record<string, string> = {}): Promise<string[]> {
+  const script = `curl() { printf '%s\\0' "$@"; }\n${line}`;
+  const { stdout } = await promisify(execFile)("sh", ["-c", script], { env });
+  return stdout.split("\0").slice(0, -1);
+}
+
+const HOSTILE = [
+  "'; touch /tmp/x #",
+  "$(id)",
+  "`id`",
+  "$HOME",
+  "a\\'b\\",
+  "-o/etc/passwd",
+  "~root",
+  "=ls",
+  "!!",
+  "*",
+  "[1-9999]",
+  "{a,b}",
+  "a b\tc".replace("\t", " "),
+  '"',
+  "#x",
+  "é 中 😀",
+  "%s%n",
+  "&& id",
+  "@/etc/passwd",
+  "",
+];
+
+requests("a word of a shell is what it was made of, whatever that is", async () => {
+  const words = HOSTILE.map((text) => writeShell(text) ?? assert.unreachable(text));
+  assert.equal(await runShell(`curl ${words.join(" ")}`), HOSTILE);
+});
+
+requests("what is not seen has no word: pasted, it may be pressed keys", () => {
+  const unseen = [
+    "\x1b[2J",
+    "a\rb",
+    "a\nb",
+    "\u202e",
+    "\u200b",
+    "\u{e0041}",
+    "\x9b",
+    "\u2028",
+    "\ud800",
+  ];
+  for (const text of unseen) assert.is(writeShell(text), undefined, JSON.stringify(text));
+  assert.is(showUnseen("a\u202eb\u{e0041}"), "a\\u202eb\\udb40\\udc41");
+});
+
+const QUERY: FormData = [
+  "GET",
+  "/v1/node/a[1-9]/{id}",
+  [
+    ["id", "path", "string", REQUIRED],
+    ["q", "query", "string"],
+    ["X-Trace", "header", "string"],
+  ],
+  0,
+  "Token",
+];
+
+requests("a line has the values of the form, and none of it runs", async () => {
+  for (const text of HOSTILE.filter(Boolean)) {
+    const filled = { fields: [text, text, text], body: "" };
+    const { url } = requestOf(QUERY, filled, "http://127.0.0.1:1/a");
+    assert.match(url, /^http:\/\/127\.0\.0\.1:1\/a\/v1\/node\/a%5B1-9%5D\/[\w.~%-]+\?q=[\w.~%-]+$/);
+    const [id, q] = [new URL(url).pathname.split("/").at(-1)!, new URL(url).searchParams.get("q")];
+    assert.equal([decodeURIComponent(id), q], [text, text]);
+    const line = writeCurl(requestOf(QUERY, filled, BASE), true)!;
+    const args = await runShell(line, { BASE_URL: "http://h", NODEFACE_TOKEN: "t o" });
+    assert.equal(args, [
+      url.replace("http://127.0.0.1:1/a", "http://h"),
+      ...["-H", `X-Trace: ${text}`, "-H", "Authorization: Bearer t o"],
+    ]);
+  }
+});
+
+requests("a content is compact JSON, in which what is not seen is escaped", async () => {
+  const form: FormData = ["PUT", "https://a.example/x y", 0, ["application/json", "", 1]];
+  const body = `{\n  "a": "it's \u202e \u{e0041}", "n": 18446744073709551615\n}`;
+  const request = requestOf(form, { fields: [], body }, "");
+  assert.is(request.body, body);
+  assert.equal(await runShell(writeCurl(request, false)!), [
+    ...["https://a.example/x%20y", "-X", "PUT", "-H", "Content-Type: application/json"],
+    ...["--data-raw", `{"a":"it's \\u202e \\udb40\\udc41","n":18446744073709551615}`],
+  ]);
+  const text = requestOf(["POST", "/a", 0, ["text/plain"]], { fields: [], body: "a\x1b" }, BASE);
+  assert.is(writeCurl(text, false), undefined);
+});
+
+requests("a method or a header that is no token of HTTP has no line", () => {
+  const filled = { fields: ["x"], body: "" };
+  const named = (name: string): FormData => ["GET", "/a", [[name, "header"]]];
+  assert.ok(writeCurl(requestOf(named("X-A"), filled, BASE), false));
+  assert.is(writeCurl(requestOf(named("@/etc/passwd"), filled, BASE), false), undefined);
+  assert.is(writeCurl(requestOf(["G T", "/a"], filled, BASE), false), undefined);
+});
+
+requests("a value of the node is filled in only if it fits its field, whatever it is", () => {
+  const field = [
+    "hash",
+    "query",
+    "string",
+    REQUIRED,
+    0,
+    0,
+    "^0x[0-9a-f]{4}$",
+    "head#/hash",
+  ] as const;
+  const valueOf = (value: unknown) =>
+    fillIn(["GET", "/a", [field]], { "head#/hash": value as string }).fields[0];
+  assert.is(valueOf("0x12af"), "0x12af");
+  for (const wrong of ["0x12", "'; id #", "0x12af\n", 4, null, { length: 6 }]) {
+    assert.is(valueOf(wrong), "", JSON.stringify(wrong));
+  }
+  const wide = ["hash", "query", "string", REQUIRED, 0, 0, "^.*$", "head#/hash"] as const;
+  const long = { "head#/hash": "a".repeat(129) };
+  assert.is(fillIn(["GET", "/a", [wide]], long).fields[0], "");
+  assert.is(fillIn(["GET", "/a", [wide]], { "head#/hash": "\u202e" }).fields[0], "");
+  assert.is(fillIn(["GET", "/a", [wide]], {}).fields[0], "");
+});
+
+requests("what is typed is checked by type, choice, pattern and JSON", () => {
+  const said = (type: string, text: string, pattern = "", values?: string[]) =>
+    mistakeIn(["n", "query", type, 0, 0, values ?? 0, pattern], text);
+  assert.is(said("integer", "1.5"), "n must be a whole number");
+  assert.is(said("integer or null", "-7"), "");
+  assert.is(said("number", "x"), "n must be a number");
+  assert.is(said("number", "1e-8"), "");
+  assert.is(said("string, date", "x"), "");
+  assert.is(said("string", "0x", "^0x[0-9]+$"), "n must match ^0x[0-9]+$");
+  assert.is(said("string", "a", "(?"), "");
+  assert.is(said("string", "c", "", ["a", "b"]), "n must be one of a, b");
+  assert.is(said("integer", ""), "");
+  assert.is(mistakeIn(["n", "path", "string", REQUIRED], ""), "n is required");
+  assert.is(mistakeIn(["n", "path", "string", REQUIRED], ".."), "n cannot be ..");
+  assert.match(mistakeIn(["n", "header", "string"], "a\nb"), "ISO 8859-1");
+  assert.match(mistakeInBody(["application/json", "", 1], "{"), /^body must be JSON: /);
+  assert.is(mistakeInBody(["application/json"], ""), "");
+  assert.is(mistakeInBody(["text/plain"], "{"), "");
+  const form: FormData = ["GET", "/a", [["n", "query", "integer", REQUIRED | FILLED, "7"]]];
+  assert.is(canBeSent(form, fillIn(form)), true);
+});
+
+requests.run();

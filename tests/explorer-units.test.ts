@@ -1,0 +1,97 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { readLines } from "../src/explorer/json-lines.ts";
+import { describeNumber, readUnits, writeUnits } from "../src/explorer/units.ts";
+
+const units = suite("results for people");
+
+units("a number is said in its unit, exactly or with ≈", () => {
+  assert.is(describeNumber('"0x13b"', "quantity"), "= 315");
+  assert.is(describeNumber("315", "quantity"), "");
+  assert.is(describeNumber('"0x21e19e0c9bab2400000"', "wei"), "= 10\u202f000 ether");
+  assert.is(describeNumber('"0x21e19de14bdc079776e"', "wei"), "≈ 9\u202f999.99923805 ether");
+  assert.is(describeNumber('"0x77359400"', "wei"), "= 2 gwei");
+  assert.is(describeNumber('"0x1"', "wei"), "= 1 wei");
+  assert.is(describeNumber("5000000000", "satoshi"), "= 50 coins");
+  assert.is(describeNumber("1", "satoshi"), "= 0.00000001 coins");
+  assert.is(describeNumber('"0x6b02a894"', "unix-time"), "= 2026-11-22 08:32:20 UTC");
+  assert.is(describeNumber("0", "unix-time"), "= 1970-01-01 00:00:00 UTC");
+});
+
+units("only numbers of up to 78 digits, and times until the year 9999", () => {
+  assert.match(describeNumber(`"0x${"f".repeat(64)}"`, "quantity"), /^= 115\u202f792/);
+  assert.is(describeNumber(`"0x${"f".repeat(65)}"`, "quantity"), "");
+  assert.is(describeNumber("9".repeat(79), "satoshi"), "");
+  assert.is(describeNumber("253402300799", "unix-time"), "= 9999-12-31 23:59:59 UTC");
+  for (const token of ["253402300800", "-1", "1e9", '"latest"', "null", '"0x"', '"1.5"']) {
+    assert.is(describeNumber(token, "unix-time"), "", token);
+  }
+});
+
+units("the units of a response go by the names of its members; one with several has none", () => {
+  const schemas = {
+    Quantity: { type: "string", "x-unit": "quantity" },
+    Block: {
+      type: "object",
+      properties: {
+        number: { oneOf: [{ $ref: "#/components/schemas/Quantity" }, { type: "null" }] },
+        nonce: { type: "string" },
+        fees: { type: "array", items: { type: "string", "x-unit": "wei" } },
+        odd: { "x-unit": "__proto__", type: "string" },
+        parent: { $ref: "#/components/schemas/Block" },
+        inner: { properties: { nonce: { $ref: "#/components/schemas/Quantity" } } },
+        "a b": { $ref: "#/components/schemas/Quantity" },
+      },
+    },
+  };
+  const of = (name: string) => {
+    const schema = { $ref: `#/components/schemas/${name}` };
+    const responses = { 200: { content: { "application/json": { schema } } } };
+    return writeUnits({ components: { schemas } }, { responses });
+  };
+  assert.is(of("Block"), "quantity:number wei:fees");
+  assert.equal([...readUnits(of("Quantity"))], [["", "quantity"]]);
+  assert.equal([...readUnits(of("Block"))], [["number", "quantity"], ["fees", "wei"]]);
+});
+
+const textsOf = (text: string) => readLines(text)?.map((line) => line.text).join("\n");
+
+units("JSON is indented as it is written, with all digits", () => {
+  const text = '{"n":18446744073709551615,"d":1.00000000,"list":[1,{"a":[]}],"o":{},"s":"{\\"[,"}';
+  assert.is(
+    textsOf(text),
+    '{\n  "n": 18446744073709551615,\n  "d": 1.00000000,\n  "list": [\n    1,\n    {\n' +
+      '      "a": []\n    }\n  ],\n  "o": {},\n  "s": "{\\"[,"\n}',
+  );
+  assert.is(textsOf('"x"'), '"x"');
+  assert.is(readLines("{"), undefined);
+});
+
+units("a line knows its value, the member it belongs to, and the line that closes it", () => {
+  const lines = readLines('{"a":[["0x1",2]],"b":{"c":null}}')!;
+  assert.equal(
+    lines.map(({ name, value, end, count }) => [name, value, end, count]),
+    [
+      ["", "", 10, 2],
+      ["a", "", 6, 1],
+      ["a", "", 5, 2],
+      ["a", '"0x1"', 3, 0],
+      ["a", "2", 4, 0],
+      ["", "", 5, 0],
+      ["", "", 6, 0],
+      ["b", "", 9, 1],
+      ["c", "", 8, 0],
+      ["", "", 9, 0],
+      ["", "", 10, 0],
+    ],
+  );
+});
+
+units("text that is nested deeply ends, and is not indented without an end", () => {
+  const depth = 5000;
+  const lines = readLines("[".repeat(depth) + "1" + "]".repeat(depth))!;
+  assert.is(lines.length, 2 * depth + 1);
+  assert.ok(lines.every(({ text }) => text.length <= 130));
+});
+
+units.run();

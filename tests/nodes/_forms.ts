@@ -1,0 +1,72 @@
+/** Sends every read's form of the simple page as it is opened, and its line of `curl`, without a browser. */
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import {
+  canBeSent,
+  fillIn,
+  type FormData,
+  type NodeExamples,
+  requestOf,
+  writeCurl,
+} from "../../src/explorer/form-request.ts";
+import { startBeside } from "../gateway/_beside.ts";
+import type { AskedNode } from "./_interface.ts";
+
+/** What became of the forms of a node. */
+export interface SentForms {
+  /** The reads with the status of their responses. */
+  readonly sent: ReadonlyMap<string, number>;
+  /** The reads that ask for what only their reader knows. */
+  readonly asking: readonly string[];
+  /** The reads whose line responds with something else than the form. */
+  readonly differing: readonly string[];
+  /** What was said of the reads that were not answered with 200. */
+  readonly texts: ReadonlyMap<string, string>;
+}
+
+/** Reads the forms of a page by the addresses of their operations, and the node's own values. */
+export function readForms(html: string): { forms: FormData[]; examples: NodeExamples } {
+  const forms = [...html.matchAll(/data-try='([^']*)'/g)].map(([, json]) => JSON.parse(json!));
+  const [, examples = "{}"] = /id="examples">(.*?)<\/script>/s.exec(html) ?? [];
+  return { forms, examples: JSON.parse(examples) };
+}
+
+/** Sends the reads of a node; those of the service itself are left out. */
+export async function sendForms(node: AskedNode, kind: string): Promise<SentForms> {
+  const { url, service } = await startBeside(node, kind, "reads");
+  const sent = new Map<string, number>();
+  const texts = new Map<string, string>();
+  const [asking, differing]: string[][] = [[], []];
+  try {
+    const html = await (await fetch(`${url}/v1/spec/simple`)).text();
+    const { forms, examples } = readForms(html);
+    for (const form of forms.filter(([, address]) => /^\/v1\/(node|rpc)/.test(address))) {
+      const name = `${form[0]} ${form[1]}`.replace("GET /v1/rpc/", "").replace("POST /v1/rpc/", "");
+      const filled = fillIn(form, examples);
+      if (!canBeSent(form, filled)) {
+        asking!.push(name);
+        continue;
+      }
+      const request = requestOf(form, filled, url);
+      const { method, body } = request;
+      const headers = { "X-Nodeface": "1", ...Object.fromEntries(request.headers) };
+      const response = await fetch(request.url, { method, headers, ...body && { body } });
+      const text = await response.text();
+      sent.set(name, response.status);
+      if (response.status !== 200) texts.set(name, text);
+      const line = writeCurl(request, false);
+      const { stdout } = await promisify(execFile)("sh", ["-c", `${line} -s`], {
+        maxBuffer: 64 * 1024 * 1024,
+      });
+      if (shape(stdout) !== shape(text)) {
+        differing!.push(`${name}: ${line}\n${stdout.slice(0, 200)}`);
+      }
+    }
+  } finally {
+    await service.stop();
+  }
+  return { sent, asking: asking!, differing: differing!, texts };
+}
+
+/** A response without its numbers, which change from one to the next. */
+const shape = (text: string) => text.replaceAll(/\d+/g, "0").slice(0, 300);

@@ -1,0 +1,124 @@
+/**
+ * The forms of the simple page beside real nodes, each sent as it is opened: anvil and hsd, and those of Debian
+ * (`apt-get install litecoin monero etcd-server nats-server syncthing`). A node that is not there is skipped.
+ */
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { testWhere, without } from "../_needs.ts";
+import { resultOf } from "./_calls.ts";
+import { sendForms } from "./_forms.ts";
+import type { AskedNode } from "./_interface.ts";
+import { PROGRAMS } from "./_start-chains.ts";
+
+const forms = suite("the forms of the simple page beside real nodes");
+
+/** What is known of each kind: a test of one that is not here fails. */
+interface Known {
+  /** The fewest reads that are sent. */
+  readonly sent: number;
+  /** The reads that ask for what only their reader knows, or what this node does not have. */
+  readonly asking?: readonly string[];
+  /** The reads that the node cannot answer, with the status. */
+  readonly lacking?: Readonly<Record<string, number>>;
+  /** The reads that respond otherwise each time, or by what a browser says of itself. */
+  readonly differing?: readonly string[];
+  /** Gives the node what it needs. */
+  readonly prepare?: (node: AskedNode) => Promise<void>;
+}
+
+const KNOWN: Readonly<Record<string, Known>> = {
+  ethereum: {
+    sent: 42,
+    asking: ["eth_getFilterLogs"],
+    lacking: { net_peerCount: 404, txpool_contentFrom: 404 },
+    prepare: mineFull,
+  },
+  bitcoin: {
+    sent: 36,
+    asking: [
+      "gettxout",
+      "getmempoolentry",
+      "gettxoutproof",
+      "verifytxoutproof",
+      "getmempoolancestors",
+      "getmempooldescendants",
+      "getrawtransaction",
+      "combinerawtransaction",
+    ],
+    differing: ["joinpsbts"],
+  },
+  handshake: {
+    sent: 37,
+    asking: [
+      "getblock",
+      "getblockheader",
+      "gettxout",
+      "gettxoutproof",
+      "verifytxoutproof",
+      "getmempoolentry",
+      "getmempoolancestors",
+      "getmempooldescendants",
+      "getrawtransaction",
+      "verifymessagewithname",
+      "getdnssecproof",
+      "verifyblock",
+      "GET /v1/node/mempool/invalid/{hash}",
+      "GET /v1/node/tx/{hash}",
+      "GET /v1/node/tx/address/{address}",
+      "POST /v1/node/tx/address",
+      "GET /v1/node/coin/{hash}/{index}",
+      "GET /v1/node/coin/address/{address}",
+      "POST /v1/node/coin/address",
+    ],
+  },
+  monero: { sent: 20, asking: ["get_block_header_by_hash"] },
+  etcd: { sent: 6 },
+  nats: { sent: 2 },
+  syncthing: {
+    sent: 8,
+    asking: ["GET /v1/node/rest/db/status", "GET /v1/node/rest/svc/deviceid"],
+    differing: ["GET /v1/node/rest/svc/lang"],
+  },
+};
+
+/** Mines a block of 300 transactions. */
+async function mineFull({ call }: AskedNode): Promise<void> {
+  const ask = <T = string>(method: string, ...params: unknown[]) =>
+    resultOf<T>(call!, method, params);
+  const [from, to] = await ask<[string, string]>("eth_accounts");
+  await ask("evm_setAutomine", false);
+  for (let sent = 0; sent < 300; sent++) {
+    await ask("eth_sendTransaction", { from, to, value: "0x1" });
+  }
+  await ask("evm_mine");
+  const { transactions } = await ask<{ transactions: [] }>("eth_getBlockByNumber", "latest", false);
+  assert.is(transactions.length, 300);
+}
+
+for (const [kind, { path, start }] of Object.entries(PROGRAMS)) {
+  const { sent: least, asking = [], lacking = {}, differing = [], prepare } = KNOWN[kind]!;
+  testWhere(
+    forms,
+    without(path),
+    `${kind}: every read that does not ask for more is answered as it is opened, and as by curl`,
+    async () => {
+      const node = await start();
+      try {
+        await prepare?.(node);
+        const { sent, texts, ...found } = await sendForms(node, kind);
+        const refused = [...sent].filter(([name, status]) => status !== (lacking[name] ?? 200));
+        assert.equal(refused.map(([name]) => `${name}: ${texts.get(name)}`), []);
+        assert.equal([...found.asking].sort(), [...asking].sort());
+        assert.equal(
+          found.differing.filter((line) => !differing.includes(line.split(":")[0]!)),
+          [],
+        );
+        assert.ok(sent.size >= least, `${sent.size} were sent`);
+      } finally {
+        await node.stop();
+      }
+    },
+  );
+}
+
+forms.run();
