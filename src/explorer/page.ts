@@ -36,6 +36,12 @@ const contentSecurityPolicy = (origins: readonly string[], digests: readonly str
     "frame-ancestors 'none'",
   ].join("; ");
 
+/** The link from each document to the other one. */
+const OTHERS: Readonly<Record<View, string>> = {
+  reference: `<a id="other" href="${V1}spec/simple">Simple page</a>`,
+  simple: `<a id="other" href="${V1}spec/reference">Full reference</a>`,
+};
+
 interface PageOptions {
   /** The origins of the description's servers, to which the page may send requests. */
   readonly origins: readonly string[];
@@ -54,7 +60,7 @@ export interface Page {
 }
 
 export function createPage(
-  { title: api, summary, calls, content }: PageParts,
+  { title: api, summary, calls, content, hasHistory }: PageParts,
   { origins, notice, title, view: first, icons }: PageOptions,
 ): Page {
   const naming = { title, api };
@@ -63,10 +69,11 @@ export function createPage(
     description: escape(summary),
     own: escape(title ?? ""),
     api: escape(api),
-    calls: escape(calls),
-    notice: notice ? `<p class="notice" role="alert">${escape(notice)}</p>` : "",
+    history: hasHistory ? " data-history" : "",
     content,
   };
+  const endOf = (view: View) =>
+    (notice ? `<p class="notice" role="alert">${escape(notice)}</p>` : "") + OTHERS[view];
   const last = new Map<
     DocumentName,
     { info: Info; head: string; representation: Representation }
@@ -99,7 +106,7 @@ export function createPage(
       const known = last.get(name);
       if (known?.info === info) return known.representation;
       const icon = `${V1}../favicon.ico${escape(icons.queryOf(iconNameOf(info, naming)))}`;
-      const head = renderHead(info, naming, icon);
+      const head = renderHead(info, naming, icon, endOf(name || first), calls);
       const representation = known?.head === head
         ? known.representation
         : await render(name, info, head, icon);

@@ -305,17 +305,14 @@ test("the token is sent to no other server, though it is selected for all operat
     assert.equal(heard, [["/theirs", undefined]]);
   }));
 
-test("with forward: off the page says so, and a call is answered with a sentence", () =>
+test("with forward: off the page says so, and offers no request that would be refused", () =>
   inPage(async (page) => {
-    const path = "/v1/rpc/eth_chainId";
-    await visitOperation(page, off.url, "chain", `GET${path}`);
-    await page.locator("#scalar").getByText("calls are not forwarded").first()
-      .waitFor();
-    await openClient(page, path);
-    const { status, text } = await send(page, path);
-    assert.is(status, 403);
-    assert.match(text, "does not forward calls");
-    await page.getByText("does not forward calls to it").first().waitFor();
+    await visitOperation(page, off.url, "chain", "GET/v1/rpc/eth_chainId");
+    await page.locator("#node").getByText("Calls are switched off").waitFor();
+    const button = page.getByRole("button", { name: /^Test Request.*eth_chainId\)/ });
+    assert.is(await button.count(), 0);
+    const response = await page.request.get(`${off.url}v1/rpc/eth_chainId`);
+    assert.is(response.status(), 403);
   }));
 
 test("what is not forwarded says why, without a script as well", async () => {
@@ -329,7 +326,7 @@ test("what is not forwarded says why, without a script as well", async () => {
       });
     assert.match(
       await article("eth_sign").innerText(),
-      /not forwarded[^]*Not forwarded: it may change something/,
+      /not enabled[^]*Not forwarded: it may change something/,
     );
     assert.match(
       await article("eth_accounts").innerText(),
@@ -337,7 +334,7 @@ test("what is not forwarded says why, without a script as well", async () => {
     );
     assert.match(
       await article("eth_gasPrice").innerText(),
-      /open[^]*curl .*X-Nodeface: 1/,
+      /public[^]*curl .*X-Nodeface: 1/,
     );
   } finally {
     await context.close();

@@ -135,7 +135,7 @@ nodePage(
       const operation = page.locator("#scalar section", {
         has: page.getByRole("heading", { name: "gettxoutsetinfo" }),
       }).last();
-      for (const word of ["read", "heavy"]) {
+      for (const word of ["read", "slow"]) {
         await operation.getByText(word, { exact: true }).first().waitFor();
       }
       await operation.getByText("Also as").first().waitFor();
