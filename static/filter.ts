@@ -73,17 +73,11 @@ export function makeFilter(plain: HTMLElement): void {
 function listEntries(plain: HTMLElement, nav: HTMLElement): Entry[] {
   const links = new Map([...nav.querySelectorAll("a")].map((link) => [link.hash, link]));
   return [...plain.querySelectorAll("article")].map((article) => {
-    const [heading, line] = [article.querySelector("h3")!, article.querySelector(".line")!];
-    const id = `#${heading.id}`;
-    const address = new URL(id, location.href).hash;
-    const link = links.get(address)?.closest("li") ??
-      addLink(article, heading.textContent!, id, links);
-    const summary = line.nextElementSibling?.textContent ?? "";
-    return {
-      text: [heading, line].map((one) => one.textContent).join(" ").concat(" ", summary)
-        .toLowerCase(),
-      link,
-    };
+    const parts = article.querySelectorAll("h3, .line, .gist");
+    const { id, textContent } = parts[0]!;
+    const link = links.get(new URL(`#${id}`, location.href).hash)?.closest("li") ??
+      addLink(article, textContent!, `#${id}`, links);
+    return { text: [...parts].map((one) => one.textContent).join(" ").toLowerCase(), link };
   });
 }
 

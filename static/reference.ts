@@ -47,6 +47,7 @@ followInfo(base, true, () => false);
 showAddress();
 leadToOther(() => location.hash);
 document.querySelector(".skip")!.addEventListener("click", skip);
+for (const type of ["click", "auxclick"]) mount.addEventListener(type, keepHere, true);
 await show().catch((error) => {
   document.querySelector("#loading span")!.textContent = "The reference cannot be loaded.";
   reportError(error);
@@ -224,6 +225,12 @@ function fragmentsOf(description: Json): Map<string, string> {
     }
   }
   return fragments;
+}
+
+/** Follows no link in a text that came over the network: whoever serves it chose where it leads. */
+function keepHere(event: Event): void {
+  const isForeign = "foreign" in document.getElementById("node")!.dataset;
+  if (isForeign && (event.target as Element).closest(".markdown a")) event.preventDefault();
 }
 
 /** Skips to Scalar's content without a fragment, which Scalar would take for one of its own. */

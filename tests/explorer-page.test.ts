@@ -215,7 +215,7 @@ page(
     for (
       const text of [
         `<h3 id="tag/t/GET/v1/rpc/getblock">getblock</h3>`,
-        "<p>Get a block</p>",
+        `<p class="gist">Get a block</p>`,
         `can be sent as a <b class="post">POST</b> too`,
         `<h3 id="tag/t/POST/v1/rpc/a%2Fb">a/b</h3>`,
         "<dt><code>hash</code></dt><dd><i>body, string, required</i> Of the block</dd>",
@@ -355,6 +355,19 @@ page(
     }
   },
 );
+
+page("links of a description from the network are text", async () => {
+  const description =
+    "See [the docs](https://a.example/?q=1&b) and ![x](https://a.example/x.png), `[b](c)`";
+  const document = { openapi: "3.1.1", info: { title: "A", version: "1", description }, paths: {} };
+  const { content, flags } = await renderParts(document, "network");
+  assert.match(content, "See the docs (https://a.example/?q=1&amp;b) and x, <code>[b](c)</code>");
+  assert.not.match(content, /<a href="(?!\u0001..\/spec\.|#)/);
+  assert.is(flags, " data-foreign");
+  const own = await renderParts(document, "operator");
+  assert.match(own.content, `<a href="https://a.example/?q=1&amp;b" rel="noreferrer">the docs</a>`);
+  assert.is(own.flags, "");
+});
 
 page("200 operations are all named, whatever is said of them", async () => {
   for (const words of sampleOf([20, 200])) {

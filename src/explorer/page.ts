@@ -60,7 +60,7 @@ export interface Page {
 }
 
 export function createPage(
-  { title: api, summary, calls, content, hasHistory }: PageParts,
+  { title: api, summary, calls, content, flags }: PageParts,
   { origins, notice, title, view: first, icons }: PageOptions,
 ): Page {
   const naming = { title, api };
@@ -69,7 +69,7 @@ export function createPage(
     description: escape(summary),
     own: escape(title ?? ""),
     api: escape(api),
-    history: hasHistory ? " data-history" : "",
+    flags,
     content,
   };
   const endOf = (view: View) =>

@@ -32,22 +32,28 @@ export interface PageParts {
   readonly calls: string;
   /** The HTML of the simple page's navigation and `main` element. */
   readonly content: string;
-  /** True if the service has the past of the figures. */
-  readonly hasHistory: boolean;
+  /** The attributes of the head: whether there is a history, and whether the description is from the network. */
+  readonly flags: string;
 }
+
+/** A link of Markdown: where whoever serves a description could lead to, below our head, it is text. */
+const LINK = /<a href="[^\w"]*([^"]*)" rel="noreferrer">([^<]*)<\/a>/g;
 
 /** @param by who describes the node; `undefined` for this service's own description */
 export async function renderParts(document: unknown, by?: DescribedBy): Promise<PageParts> {
   const read = readOutline(document);
   // The version of what this service brings along says nothing of the node.
-  const isTheirs = by === "operator" || by === "network";
-  const outline = isTheirs ? read : { ...read, version: "" };
+  const isForeign = by === "network";
+  const outline = isForeign || by === "operator" ? read : { ...read, version: "" };
+  const content = await renderContent(outline);
   return {
     title: shorten(outline.title, 100),
     summary: shorten(outline.summary || outline.description, 200),
     calls: renderCalls(outline.calls, by),
-    content: await renderContent(outline),
-    hasHistory: Object.hasOwn(objectOf(objectOf(document).paths), "/v1/history"),
+    content: isForeign ? content.replaceAll(LINK, "$2 ($1)") : content,
+    flags:
+      (Object.hasOwn(objectOf(objectOf(document).paths), "/v1/history") ? " data-history" : "") +
+      (isForeign ? " data-foreign" : ""),
   };
 }
 
@@ -286,7 +292,7 @@ function renderOperation(operation: Operation, detail: Detail): string {
     `<p class="line"><b class="${method.toLowerCase()}">${method}</b> <code>${address}</code>` +
     `${operation.deprecated ? " <em>deprecated</em>" : ""}` +
     `${marks.map((word) => ` ${renderMark(word)}`).join("")}</p>` +
-    (summary ? `<p>${escape(shorten(summary, detail.summary))}</p>` : "") +
+    (summary ? `<p class="gist">${escape(shorten(summary, detail.summary))}</p>` : "") +
     (callSentence ? `<p class="call">${escape(callSentence)}</p>` : "") +
     (operation.isWebhook ? SENT_BY_API : "") +
     renderMarkdown(operation.description, detail.operation) +

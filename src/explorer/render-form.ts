@@ -48,7 +48,9 @@ export function renderForm(operation: Operation, detail: FormDetail): string {
   const { form } = operation;
   if (!form) return "";
   return `<details class="try" data-try='${attributeOf(dataOf(operation, form, detail))}'>` +
-    `<summary>Try it</summary></details>${renderWithoutScript(operation, form)}`;
+    `<summary aria-label="Try it: ${escape(operation.title)}">Try it</summary></details>${
+      renderWithoutScript(operation, form)
+    }`;
 }
 
 function dataOf({ method, server, path }: Operation, form: Form, detail: FormDetail): FormData {

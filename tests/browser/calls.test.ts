@@ -315,6 +315,20 @@ test("with forward: off the page says so, and offers no request that would be re
     assert.is(response.status(), 403);
   }));
 
+test("the head says how many can be called, and where a client connects; a button copies it", () =>
+  inPage(async (page) => {
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    for (const path of [SIMPLE, "v1/spec"]) {
+      await page.goto(open.url + path);
+      await page.locator("#node").getByText(/^\d+ of \d+ methods can be called here/).waitFor();
+      await page.locator(".connect code").getByText(`${open.url}v1/rpc`, { exact: true }).waitFor();
+      await page.locator(".connect").getByRole("button", { name: "Copy" }).click();
+      await page.locator(".connect").getByRole("button", { name: "Copied" }).waitFor();
+      const text = await page.evaluate(() => navigator.clipboard.readText());
+      assert.is(text, `${open.url}v1/rpc`);
+    }
+  }));
+
 test("what is not forwarded says why, without a script as well", async () => {
   const context = await browser.newContext({ javaScriptEnabled: false });
   try {
