@@ -1,9 +1,11 @@
 /** The filter of the navigation, which is a sheet on a narrow window. */
 
-/** An operation with its link; those without one get it when they are found. */
 interface Entry {
+  /** Name, method, path, marks and summary, in lower case. */
   readonly text: string;
-  readonly link: HTMLElement;
+  readonly id: string;
+  /** Its item of the navigation and that of its group; a large description has groups alone. */
+  readonly items: readonly (Element | undefined)[];
 }
 
 /** As in `simple.css`. */
@@ -16,20 +18,15 @@ export function makeFilter(plain: HTMLElement): void {
   const sheet = document.createElement("dialog");
   sheet.setAttribute("aria-label", "Operations");
   let entries: Entry[] | undefined;
+  let found: Entry[] = [];
 
   const filter = () => {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
     entries ??= listEntries(plain, nav);
-    let found = 0;
-    for (const { text, link } of entries) {
-      link.hidden = !words.every((word) => text.includes(word));
-      if (!link.hidden) found++;
-    }
-    for (const group of nav.querySelectorAll<HTMLElement>(":scope > ul > li")) {
-      group.hidden = words.length > 0 && !group.querySelector("li:not([hidden])");
-    }
-    nav.classList.toggle("filtered", words.length > 0);
-    told.textContent = words.length > 0 ? `${found} of ${entries.length}` : "";
+    found = entries.filter(({ text }) => words.every((word) => text.includes(word)));
+    const shown = new Set(found.flatMap(({ items }) => items));
+    for (const item of nav.querySelectorAll("li")) item.hidden = !shown.has(item);
+    told.textContent = words.length > 0 ? `${found.length} of ${entries.length}` : "";
   };
   const open = () => {
     if (NARROW.matches && !sheet.open) {
@@ -50,8 +47,9 @@ export function makeFilter(plain: HTMLElement): void {
   plain.querySelector("#open-list")!.addEventListener("click", open);
   input.addEventListener("input", filter);
   input.addEventListener("keydown", (event) => {
-    if (event.key === "Enter") {
-      nav.querySelector<HTMLElement>("li li:not([hidden]) a")?.click();
+    if (event.key === "Enter" && found[0]) {
+      sheet.close();
+      location.hash = found[0].id;
     } else if (event.key === "Escape" && input.value !== "") {
       // The sheet stays for the next try.
       event.preventDefault();
@@ -69,34 +67,18 @@ export function makeFilter(plain: HTMLElement): void {
   });
 }
 
-/** Lists the operations with what they are found by: name, method, path, marks and summary. */
 function listEntries(plain: HTMLElement, nav: HTMLElement): Entry[] {
-  const links = new Map([...nav.querySelectorAll("a")].map((link) => [link.hash, link]));
+  const items = new Map(
+    [...nav.querySelectorAll("a")].map((link) => [link.getAttribute("href"), link.closest("li")!]),
+  );
   return [...plain.querySelectorAll("article")].map((article) => {
-    const parts = article.querySelectorAll("h3, .line, .gist");
-    const { id, textContent } = parts[0]!;
-    const link = links.get(new URL(`#${id}`, location.href).hash)?.closest("li") ??
-      addLink(article, textContent!, `#${id}`, links);
-    return { text: [...parts].map((one) => one.textContent).join(" ").toLowerCase(), link };
+    const parts = [...article.querySelectorAll("h3, .line, .gist")];
+    const { id } = parts[0]!;
+    const group = article.closest("section")!.querySelector("h2")!;
+    return {
+      id,
+      text: parts.map(({ textContent }) => textContent).join(" ").toLowerCase(),
+      items: [items.get(`#${id}`), items.get(`#${group.id}`)],
+    };
   });
-}
-
-/** Adds the link to an operation whose group is listed without them; it is seen while it is found. */
-function addLink(
-  article: Element,
-  name: string,
-  id: string,
-  links: ReadonlyMap<string, HTMLElement>,
-): HTMLElement {
-  const group = article.closest("section")!.querySelector("h2")!.id;
-  const item = links.get(new URL(`#${group}`, location.href).hash)?.closest("li") ??
-    document.querySelector("#plain nav > ul")!;
-  let list = item.querySelector("ul");
-  if (!list) {
-    item.append(list = Object.assign(document.createElement("ul"), { className: "found" }));
-  }
-  const link = document.createElement("li");
-  link.append(Object.assign(document.createElement("a"), { href: id, textContent: name }));
-  list.append(link);
-  return link;
 }

@@ -155,7 +155,7 @@ page("the service's own operations are the last group, closed beside those of a 
   const order = ["In Declared</h3>", "In Other</h3>", own, `/v1/info</code>`, end]
     .map((text) => html.indexOf(text));
   assert.equal(order, [...order].sort((a, b) => a - b));
-  assert.not.match(/<nav.*?<\/nav>/.exec(html)![0], "/v1/info");
+  assert.match(/<nav.*?<\/nav>/.exec(html)![0], /about-this-service.*\/v1\/info/);
   assert.match(await render({}), own.replace("<details>", "<details open>"));
 });
 
@@ -362,7 +362,7 @@ page("links of a description from the network are text", async () => {
   const document = { openapi: "3.1.1", info: { title: "A", version: "1", description }, paths: {} };
   const { content, flags } = await renderParts(document, "network");
   assert.match(content, "See the docs (https://a.example/?q=1&amp;b) and x, <code>[b](c)</code>");
-  assert.not.match(content, /<a href="(?!\u0001..\/spec\.|#)/);
+  assert.not.match(content, 'rel="noreferrer"');
   assert.is(flags, " data-foreign");
   const own = await renderParts(document, "operator");
   assert.match(own.content, `<a href="https://a.example/?q=1&amp;b" rel="noreferrer">the docs</a>`);

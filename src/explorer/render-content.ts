@@ -230,9 +230,8 @@ function renderNavigation(
       method ? ` <b class="${method.toLowerCase()}">${method}</b>` : ""
     }</a>`;
   const items = sections.slice(0, NAVIGATION_TAGS_MAX).map(
-    ({ id, name, operations, isService }) => {
-      const isListed = hasList && !(isService && sections.length > 1);
-      const titles = isListed
+    ({ id, name, operations }) => {
+      const titles = hasList
         ? operations.map(({ id, title, method }) =>
           `<li>${link(id, shorten(title, length), method)}</li>`
         )
