@@ -70,7 +70,7 @@ for (const viewport of VIEWPORTS) {
           const heading = page.locator(`[id="spec/${operation}"] :is(h1, h2, h3)`).first();
           await heading.waitFor();
           const { y } = (await heading.boundingBox())!;
-          const head = (await page.locator("#node").boundingBox())!;
+          const head = (await page.locator("#bar").boundingBox())!;
           assert.ok(y >= head.y + head.height && y < viewport.height, `it is at ${y} px`);
           assert.is(new URL(page.url()).hash, `#${operation}`);
         }),
