@@ -28,6 +28,9 @@ function isIdle(): boolean {
     !plain.querySelector<HTMLInputElement>("#filter input")?.value;
 }
 
+/** A line across the window, a third below its top: what crosses it is read. */
+const READ_AT = "-25% 0px -65%";
+
 /** Marks the operation that is read in the navigation. */
 function markCurrent(): void {
   const nav = plain.querySelector("nav")!;
@@ -42,8 +45,7 @@ function markCurrent(): void {
     link.setAttribute("aria-current", "true");
     const [{ top, bottom }, box] = [link.getBoundingClientRect(), nav.getBoundingClientRect()];
     if (top < box.top || bottom > box.bottom) nav.scrollTop += top - box.top - box.height / 2;
-    // A third of the window below the head.
-  }, { rootMargin: "-25% 0px -65%" });
+  }, { rootMargin: READ_AT });
   for (const article of plain.querySelectorAll("article")) observer.observe(article);
 }
 

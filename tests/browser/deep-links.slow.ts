@@ -118,7 +118,7 @@ const NOTE = `
       : null;
   const look = () => {
     const heading = document.getElementById(OPERATION);
-    const isOpen = Boolean(heading?.parentElement.querySelector(".try[open] form"));
+    const isOpen = Boolean(heading?.closest("article").querySelector(".try[open] form"));
     const frame = { top: topOf(heading), isOpen };
     const text = JSON.stringify(frame);
     if (text !== last) noted.push(frame);
