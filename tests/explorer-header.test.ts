@@ -142,6 +142,7 @@ const NAMES: [info: Info, title: string | undefined, name: string, about: string
 /** How long ago something was, in milliseconds, and how that is said. */
 const AGES: [age: number, said: string][] = [
   [0, "0 seconds ago"],
+  [-999, "0 seconds ago"],
   [1_999, "1 second ago"],
   [89_999, "89 seconds ago"],
   [90_000, "1 minute ago"],

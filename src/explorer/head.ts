@@ -298,7 +298,8 @@ export function formatAge(milliseconds: number): string {
   const age = AGES.find(([, length, most]) => Math.abs(milliseconds) < length * most);
   if (!age) return "";
   const [unit, length] = age;
-  return new Intl.RelativeTimeFormat("en").format(-Math.trunc(milliseconds / length), unit);
+  // A negative zero is past: what has just happened is not to come.
+  return new Intl.RelativeTimeFormat("en").format(-Math.trunc(milliseconds / length) || -0, unit);
 }
 
 /**
