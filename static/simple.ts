@@ -28,14 +28,14 @@ function isIdle(): boolean {
     !plain.querySelector<HTMLInputElement>("#filter input")?.value;
 }
 
-/** A line across the window, a third below its top: what crosses it is read. */
-const READ_AT = "-25% 0px -65%";
+/** A band below the bar, where a link leads to: the first that comes into it is read. */
+const READ_AT = "-100px 0px -80%";
 
 /** Marks the operation that is read in the navigation. */
 function markCurrent(): void {
   const nav = plain.querySelector("nav")!;
   const observer = new IntersectionObserver((entries) => {
-    const heading = entries.findLast(({ isIntersecting }) => isIntersecting)?.target
+    const heading = entries.find(({ isIntersecting }) => isIntersecting)?.target
       .querySelector("h3");
     if (!heading) return;
     current = heading;
