@@ -4,13 +4,13 @@
  */
 import type { Info } from "../src/explorer/head.ts";
 import { isObject, type Json } from "../src/json/values.ts";
-import { setClock, showAges, showInfo, showSilence } from "./head.ts";
+import { setClock, showAges, showChange, showHistory, showInfo, showSilence } from "./head.ts";
 
 /** The time between two requests, in milliseconds. It doubles after each failure, up to the maximum. */
 const INTERVAL = 5_000;
 const INTERVAL_MAX = 60_000;
 
-/** The time between two requests beside a stream. */
+/** The time between two requests beside a stream, and between two for the history. */
 const INTERVAL_BESIDE = 30_000;
 
 /**
@@ -27,16 +27,18 @@ const DEPTH_MAX = 32;
  *
  * @param base where the service is
  * @param isClockSet whether something else tells the service's time, which a stream does not
+ * @param isIdle tells whether the document may be loaded again without loss, for another description
  */
-export function followInfo(base: URL, isClockSet: boolean): void {
+export function followInfo(base: URL, isClockSet: boolean, isIdle: () => boolean): void {
   const address = new URL("v1/info", base);
-  const events = new URL("v1/events?events=info", base);
+  const events = new URL("v1/events?events=info,description", base);
   /** `undefined` where what changes cannot be told from what is known. */
   let info: Info | undefined;
   let told = 0;
   let source: EventSource | undefined;
   let isStreaming = false;
   let isRequesting = false;
+  let isPlotted = false;
   let interval = INTERVAL;
   let retry = RETRY;
   let requesting: ReturnType<typeof setTimeout> | undefined;
@@ -47,6 +49,20 @@ export function followInfo(base: URL, isClockSet: boolean): void {
     requesting = setTimeout(request, isStreaming ? INTERVAL_BESIDE : interval);
   };
 
+  const show = (info: Info) => {
+    showInfo(info);
+    // A service alone has no past.
+    if (!info.api || isPlotted || !("history" in document.getElementById("node")!.dataset)) return;
+    isPlotted = true;
+    readHistory();
+    setInterval(readHistory, INTERVAL_BESIDE);
+  };
+
+  const readHistory = async () => {
+    const found = document.hidden ? undefined : await fetchObject(new URL("v1/history", base));
+    if (found) showHistory(found);
+  };
+
   /** The time of stale values is not told. */
   const isIncomplete = () => !info || info.status === "stale" || info.updated_at !== undefined;
 
@@ -54,12 +70,12 @@ export function followInfo(base: URL, isClockSet: boolean): void {
     if (document.hidden || isRequesting) return;
     isRequesting = true;
     const before = told;
-    const found = await fetchInfo(address);
+    const found = await fetchObject(address);
     isRequesting = false;
     // What was told meanwhile is newer.
     if (told === before) {
       interval = found ? INTERVAL : Math.min(2 * interval, INTERVAL_MAX);
-      if (found) showInfo(info = found);
+      if (found) show(info = found);
       else {
         showSilence();
         // A new stream begins with the whole info as soon as the service is back.
@@ -73,7 +89,7 @@ export function followInfo(base: URL, isClockSet: boolean): void {
     info = known && patchInfo(known, event.data);
     if (info) {
       told++;
-      showInfo(info);
+      show(info);
     }
     if (isIncomplete()) request();
   };
@@ -92,6 +108,12 @@ export function followInfo(base: URL, isClockSet: boolean): void {
       take(event, {});
     });
     opened.addEventListener("info", (event) => take(event, info));
+    opened.addEventListener("description", () => {
+      // One that changes again and again does not load the document each time.
+      const [visit] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
+      if (isIdle() && visit?.type !== "reload") location.reload();
+      else showChange();
+    });
     // Browsers differ in the failures after which they open it again.
     opened.addEventListener("error", () => {
       opened.close();
@@ -116,7 +138,7 @@ export function followInfo(base: URL, isClockSet: boolean): void {
   else request();
 }
 
-async function fetchInfo(address: URL): Promise<Info | undefined> {
+async function fetchObject(address: URL): Promise<Json | undefined> {
   try {
     const response = await fetch(address, { signal: AbortSignal.timeout(INTERVAL) });
     setClock(response.headers.get("date"));
@@ -135,7 +157,7 @@ const SCALARS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[-+.\deE]*/g;
  *
  * @throws {SyntaxError} if the text is not JSON
  */
-export function parseInfo(text: string): Info | undefined {
+export function parseInfo(text: string): Json | undefined {
   const marked = text.replaceAll(
     SCALARS,
     (scalar) => /^-?\d{16,}$/.test(scalar) ? `"\\u0000${scalar}"` : scalar,

@@ -1,11 +1,17 @@
-/** Shows an info in the head of both documents. */
+/** Shows an info, and the past of its figures, in the head of both documents. */
 import {
   describeInfo,
   describeState,
   formatAge,
   type Info,
+  renderFigures,
   type StateText,
 } from "../src/explorer/head.ts";
+import type { History } from "../src/explorer/sparkline.ts";
+
+/** What is shown. */
+let info: Info = {};
+let history: History = {};
 
 /** The service's clock less the browser's, in milliseconds; `undefined` until an answer has said it. */
 let clockOffset: number | undefined;
@@ -28,30 +34,40 @@ export function showAges(): void {
   }
 }
 
-export function showInfo(info: Info): void {
-  const { title = "", api = "" } = header().dataset;
-  const { name, about, facts, ...state } = describeInfo(info, { title, api });
+export function showInfo(found: Info): void {
+  info = found;
+  const { name, about, state } = describe();
   const link = find("h1 a");
   if (link.textContent !== name) showIcon(name);
   setText(link, name);
   setText(find(".names p"), about);
   document.title = [name, about].filter((text) => text !== "").join(" · ");
-  find("dl").replaceChildren(...facts.map(([label, value, time]) => {
-    const fact = document.createElement("div");
-    const shown = time
-      ? Object.assign(document.createElement("time"), { dateTime: time, title: value })
-      : document.createTextNode("");
-    shown.textContent = value;
-    for (const [tag, content] of [["dt", label], ["dd", shown]] as const) {
-      const element = document.createElement(tag);
-      element.append(content);
-      fact.append(element);
-    }
-    return fact;
-  }));
-  showAges();
+  showFigures();
   showState(state);
 }
+
+/** Shows the past of what is shown. */
+export function showHistory(found: History): void {
+  history = found;
+  showFigures();
+}
+
+function describe() {
+  const { title = "", api = "" } = header().dataset;
+  const { label, note, state, ...others } = describeInfo(info, { title, api }, history);
+  return { ...others, state: { label, note, state } };
+}
+
+function showFigures(): void {
+  const { figures, hint } = describe();
+  const html = renderFigures(figures, history);
+  // What is the same stays: somebody may be reading it.
+  if (html !== shown) find("dl").innerHTML = shown = html;
+  setText(find(".hint"), hint);
+  showAges();
+}
+
+let shown = "";
 
 /** Shows the icon of another name, where it is made of the name. */
 function showIcon(name: string): void {
@@ -75,6 +91,13 @@ function showState({ state, label, note }: StateText): void {
   element.dataset.state = state;
   setText(element.querySelector("b")!, label);
   setText(span, note);
+}
+
+/** Says that there is another description, with a button that shows it. */
+export function showChange(): void {
+  const show = Object.assign(document.createElement("button"), { textContent: "Show it" });
+  show.addEventListener("click", () => location.reload());
+  document.getElementById("changed")!.replaceChildren("The description has changed. ", show);
 }
 
 /** Sets a text only if it differs: a screen reader announces every change. */

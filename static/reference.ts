@@ -2,8 +2,15 @@
  * The reference: Scalar, pointed at this service's description, under the head. Scalar gets the description as the
  * simple page has it; what is served and downloaded stays as it is.
  */
-import { anchorOf, methodNameOf, tagFragment, UNTAGGED, wordsOf } from "../src/explorer/labels.ts";
-import { TOKEN_SCHEME } from "../src/gateway/annotate-operations.ts";
+import {
+  anchorOf,
+  MARKS,
+  methodNameOf,
+  tagFragment,
+  UNTAGGED,
+  wordsOf,
+} from "../src/explorer/labels.ts";
+import { CALL_MARK, TOKEN_SCHEME } from "../src/gateway/annotate-operations.ts";
 import { resolveFragment } from "../src/json/values.ts";
 import { isObject, type Json, listOf, objectOf, textOf } from "../src/json/values.ts";
 import { TAG as SERVICE_TAG } from "../src/openapi/merge.ts";
@@ -11,7 +18,7 @@ import { ONE_METHOD } from "../src/kinds/interface.ts";
 import { decodePercent } from "../src/untrusted-text.ts";
 import { followInfo } from "./follow-info.ts";
 import { setClock } from "./head.ts";
-import { base, here, isCall, leadToOther } from "./service.ts";
+import { base, here, isCall, leadToOther, showAddress } from "./service.ts";
 
 /** What is used of Scalar's module. */
 interface Scalar {
@@ -34,12 +41,13 @@ const isOwn = ({ name }: Tag) => name === SERVICE_TAG;
 const TOKEN_FORMAT = "the token of this service";
 
 const mount = document.getElementById("scalar")!;
-const { calls } = document.getElementById("node")!.dataset;
 const { scalar } = document.querySelector<HTMLScriptElement>("script[data-scalar]")!.dataset;
 
-followInfo(base, true);
+followInfo(base, true, () => false);
+showAddress();
 leadToOther(() => location.hash);
 document.querySelector(".skip")!.addEventListener("click", skip);
+for (const type of ["click", "auxclick"]) mount.addEventListener(type, keepHere, true);
 await show().catch((error) => {
   document.querySelector("#loading span")!.textContent = "The reference cannot be loaded.";
   reportError(error);
@@ -51,6 +59,7 @@ async function show(): Promise<void> {
     import(new URL(scalar!, location.href).href),
   ]);
   arrange(description);
+  hideRefused(description);
   const fragments = fragmentsOf(description);
   /** Follows a short link: Scalar knows its own fragments alone. */
   const follow = () => {
@@ -98,6 +107,7 @@ function prepareRequest({ request, requestBuilder }: Prepared): void {
 /** Arranges a description, which is changed, as the simple page has it. */
 function arrange(description: Json): void {
   const items = Object.entries(objectOf(description.paths));
+  const used = new Set<string>();
   description.servers &&= resolveServers(description.servers);
   for (const [path, value] of items) {
     const item = objectOf(value);
@@ -108,7 +118,12 @@ function arrange(description: Json): void {
       if (servers[0]) {
         Object.assign(operation, { servers, "x-scalar-selected-server": servers[0].url });
       }
-      const badges = wordsOf(operation).map((name) => ({ name }));
+      const words = wordsOf(operation);
+      words.forEach((word) => used.add(word));
+      const badges = words.map((name) => {
+        const color = MARKS.find(([, , word]) => word === name)?.[4];
+        return { name, ...color && { color } };
+      });
       if (badges.length > 0) operation["x-badges"] ??= badges;
       quoteExamples(description, operation);
     }
@@ -117,12 +132,30 @@ function arrange(description: Json): void {
     operationsOf(item).some(([, operation]) => operation["x-common"] === true);
   const others = items.filter((entry) => !isCommon(entry));
   description.paths = Object.fromEntries([...items.filter(isCommon), ...others]);
+  const legend = MARKS.filter(([, , word]) => used.has(word))
+    .map(([, , word, meaning]) => `- **${word}** ${meaning}`);
+  const info = objectOf(description.info);
+  info.description = [textOf(info.description), legend.join("\n")].filter(Boolean).join("\n\n");
   const schemes = objectOf(objectOf(description.components).securitySchemes);
   for (const [name, scheme] of Object.entries(schemes)) {
     if (name.startsWith(TOKEN_SCHEME)) objectOf(scheme).bearerFormat = TOKEN_FORMAT;
   }
-  const info = objectOf(description.info);
-  info.description = [calls, textOf(info.description)].filter(Boolean).join("\n\n");
+}
+
+/** Leaves out the button for what the service would refuse. */
+function hideRefused(description: Json): void {
+  const ids = Object.entries(objectOf(description.paths)).flatMap(([path, item]) =>
+    operationsOf(item).flatMap(([method, operation]) => {
+      const [server] = listOf(operation.servers ?? description.servers).map(objectOf);
+      const isRefused = isCall(`${textOf(server?.url)}${path}`) &&
+        !["open", "token"].includes(String(operation[CALL_MARK]));
+      return isRefused ? [`/${method.toUpperCase()}${path}`] : [];
+    })
+  );
+  const sections = ids.map((id) => `[id$=${JSON.stringify(id)}]`).join();
+  const style = document.createElement("style");
+  style.textContent = `:is(${sections}) .show-api-client-button{display:none}`;
+  if (sections) document.head.append(style);
 }
 
 /** Lists the operations of a path by their methods. What else is an object there stays unseen. */
@@ -192,6 +225,12 @@ function fragmentsOf(description: Json): Map<string, string> {
     }
   }
   return fragments;
+}
+
+/** Follows no link in a text that came over the network: whoever serves it chose where it leads. */
+function keepHere(event: Event): void {
+  const isForeign = "foreign" in document.getElementById("node")!.dataset;
+  if (isForeign && (event.target as Element).closest(".markdown a")) event.preventDefault();
 }
 
 /** Skips to Scalar's content without a fragment, which Scalar would take for one of its own. */

@@ -20,3 +20,20 @@ export function leadToOther(fragment: () => string): void {
     link.addEventListener(type, () => link.hash = fragment());
   }
 }
+
+/** Says in the head where a client connects, and copies it. */
+export function showAddress(): void {
+  const code = document.querySelector(".connect code");
+  if (!code) return;
+  code.querySelector("var")!.textContent = here;
+  const button = document.querySelector(".connect button")!;
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(code.textContent!);
+      button.textContent = "Copied";
+    } catch {
+      // On plain http beyond loopback browsers have no clipboard for scripts.
+      getSelection()!.selectAllChildren(code);
+    }
+  });
+}

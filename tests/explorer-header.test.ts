@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -6,6 +7,7 @@ import {
   formatAge,
   iconNameOf,
   type Info,
+  renderFigures,
   renderHead,
   titleOf,
 } from "../src/explorer/head.ts";
@@ -13,6 +15,8 @@ import { parseInfo, patchInfo } from "../static/follow-info.ts";
 import { patchBetween } from "../src/info/events.ts";
 import { formatJson, parseJson } from "../src/json/lossless.ts";
 import { isEqual } from "../src/json/values.ts";
+import { STATUS_CODES } from "../src/metrics/exposition.ts";
+import { ROOT } from "./_paths.ts";
 import { sampleSize } from "./_runtime.ts";
 
 const header = suite("the header of the explorer");
@@ -20,7 +24,11 @@ const header = suite("the header of the explorer");
 /** What the page is called where the info does not say it. */
 const NAMING = { api: "Their API" };
 
-const describeInfo = (info: Info) => describeNamed(info, NAMING);
+const describeInfo = (info: Info) => {
+  const { figures, ...others } = describeNamed(info, NAMING);
+  const facts = figures.map(({ label, value, time }) => [label, value, ...time ? [time] : []]);
+  return { ...others, facts };
+};
 
 const SPACE = "\u202f";
 const API = { software: "nodeface", version: "0.2.0", started_at: "2026-01-31T08:15:00.000Z" };
@@ -72,21 +80,22 @@ const VALUES: [key: string, value: unknown, shown: string][] = [
   ["height", -(10n ** 39n), `-1${`${SPACE}000`.repeat(13)}`],
   ["height", 18446744073709552000, "18 446 744 073 709 552 000".replaceAll(" ", SPACE)],
   ["peers", "12345", "12345"],
-  ["chain_id", "a b", "a b"],
-  ["chain_id", " a \n\u202e b\r\n", "a b"],
-  ["chain_id", `${"word ".repeat(20)}end`, `${"word ".repeat(15)}word…`],
-  ["chain_id", "x".repeat(100), `${"x".repeat(79)}…`],
-  ["chain_id", `${"x".repeat(78)}\u{1f600}xx`, `${"x".repeat(78)}…`],
-  ["chain_id", `${"x".repeat(78)}\ud83dxxx`, `${"x".repeat(78)}\ud83d…`],
-  ["chain_id", "", ""],
-  ["chain_id", true, ""],
-  ["chain_id", null, ""],
-  ["chain_id", { a: 1 }, ""],
+  ["peers", "a b", "a b"],
+  ["peers", " a \n\u202e b\r\n", "a b"],
+  ["peers", `${"word ".repeat(20)}end`, `${"word ".repeat(15)}word…`],
+  ["peers", "x".repeat(100), `${"x".repeat(79)}…`],
+  ["peers", `${"x".repeat(78)}\u{1f600}xx`, `${"x".repeat(78)}…`],
+  ["peers", `${"x".repeat(78)}\ud83dxxx`, `${"x".repeat(78)}\ud83d…`],
+  ["peers", "", ""],
+  ["peers", true, ""],
+  ["peers", null, ""],
+  ["peers", { a: 1 }, ""],
   ["sync_progress", 0, "0%"],
   ["sync_progress", 0.57, "57%"],
   ["sync_progress", 0.43219, "43.21%"],
   ["sync_progress", 0.99999999999, "99.99%"],
-  ["sync_progress", 1, "100%"],
+  ["sync_progress", 0.99999, "99.99%"],
+  ["sync_progress", 1, ""],
   ["sync_progress", 1.2, ""],
   ["sync_progress", -1, ""],
   ["sync_progress", "0.5", ""],
@@ -111,6 +120,18 @@ const NAMES: [info: Info, title: string | undefined, name: string, about: string
   ],
   [{ software: "b", network: "c", api: API }, undefined, "b", "c"],
   [{ network: "c", api: API }, undefined, "Their API", "c"],
+  [
+    { software: "b", version: "1", chain_id: "31337", api: API },
+    undefined,
+    "b",
+    "Version 1 · chain 31337",
+  ],
+  [
+    { software: "b", chain_id: "b0244d1234567890d175b1", api: API },
+    undefined,
+    "b",
+    "chain b0244d12…75b1",
+  ],
   [{ name: "nodeface", software: "nodeface", version: "1" }, undefined, "Their API", ""],
   [{ name: "nodeface", software: "nodeface", version: "1" }, "Mine", "Mine", ""],
   [{ name: "a", software: "nodeface", version: "1" }, undefined, "a", "nodeface 1"],
@@ -121,6 +142,7 @@ const NAMES: [info: Info, title: string | undefined, name: string, about: string
 /** How long ago something was, in milliseconds, and how that is said. */
 const AGES: [age: number, said: string][] = [
   [0, "0 seconds ago"],
+  [-999, "0 seconds ago"],
   [1_999, "1 second ago"],
   [89_999, "89 seconds ago"],
   [90_000, "1 minute ago"],
@@ -223,8 +245,109 @@ header("says how long ago something was in whole units", () => {
 header("cuts a number that has thousands of digits", () => {
   const info = { height: 10n ** 70_000n };
   const { facts: [fact] } = describeInfo(info);
-  assert.ok(fact && fact[1].length <= 80);
+  assert.ok(fact?.[1] && fact[1].length <= 80);
   assert.equal(describeInfo(parseInfo(formatJson(info, 2))!).facts, [fact]);
+});
+
+/** A history of three samples, 15 s apart, in which the columns of some kind come last. */
+const HISTORY = {
+  interval: 15,
+  at: ["2026-01-31T08:14:30.000Z", "2026-01-31T08:14:45.000Z", "2026-01-31T08:15:00.000Z"],
+  status: ["ok", "degraded", "degraded"],
+  response_ms: [4, 5, 4.1],
+  height: [100, 101, 103],
+  db_size: [null, 7, 7],
+};
+
+header("has at most four figures, with those of the history and their past", () => {
+  const info = { status: "degraded", height: 103, peers: 4, db_size: 7, api: API };
+  const { figures, note } = describeNamed(info, NAMING, HISTORY);
+  assert.equal(figures.map(({ label, value }) => `${label} ${value}`), [
+    "Height 103",
+    "Peers 4",
+    "Db size 7",
+    "Response time 4.1 ms",
+  ]);
+  assert.is(note, "something is wrong; since 08:14 UTC");
+  const html = renderFigures(figures, HISTORY);
+  assert.match(
+    html,
+    `<title>from 100 to 103 in the last 30 seconds</title><path d="M0 24L120 16L240 0"/>`,
+  );
+  // A column that starts late, and does not change.
+  assert.match(html, `<title>7 in the last 30 seconds</title><path d="M120 12L240 12"/>`);
+  const more = { ...info, updated_at: "2026-01-31T08:15:00Z", head_at: "2026-01-31T08:15:00Z" };
+  assert.is(describeNamed(more, NAMING, HISTORY).figures.length, 4);
+});
+
+header("draws whole numbers in its box, whatever a history holds", () => {
+  const hostile = [
+    1e308,
+    -1e308,
+    -0,
+    10n ** 40n,
+    null,
+    "</svg><script>",
+    { a: 1 },
+    [],
+    true,
+    NaN,
+    Infinity,
+  ];
+  const value = fc.oneof(fc.constantFrom(...hostile), fc.double(), fc.bigInt());
+  const column = fc.array(value, { maxLength: 400 });
+  const history = fc.record({
+    at: fc.array(
+      fc.oneof(value, fc.date().map((date) => Number.isNaN(+date) ? "" : date.toISOString())),
+    ),
+    status: column,
+    response_ms: column,
+    height: column,
+    ...{ "<b>": column },
+  });
+  const times = hostile.map((_, i) => new Date(i * 1000).toISOString());
+  const all = { at: times, status: hostile, response_ms: hostile, height: hostile };
+  const draw = (history: Record<string, unknown>) => {
+    const { figures, note } = describeNamed(
+      { status: "stale", height: 1, "<b>": 2, api: API },
+      NAMING,
+      history,
+    );
+    assert.ok(note.length < 300);
+    const html = renderFigures(figures, history);
+    for (const [, path] of html.matchAll(/ d="([^"]*)"/g)) {
+      assert.match(path!, /^(M\d+ \d+(L\d+ \d+)*)*$/);
+      const points = [...path!.matchAll(/(\d+) (\d+)/g)];
+      assert.ok(points.length <= 240);
+      assert.ok(points.every(([, x, y]) => Number(x) <= 240 && Number(y) <= 24));
+    }
+    assert.not.match(html, /<(?!\/?(?:div|dt|dd|b|svg|title|path|time)\b)/);
+  };
+  draw(all);
+  draw({
+    at: Array(400).fill(0).map((_, i) => new Date(i * 1000).toISOString()),
+    height: Array(400).fill(3),
+  });
+  for (const odd of [null, 7, "x", {}, [[]]]) draw({ at: odd, status: odd, height: odd });
+  fc.assert(fc.property(history, draw), { numRuns: sampleSize(200) });
+});
+
+header("says what to do by the status code, as the documentation has it", () => {
+  const doc = readFileSync(`${ROOT}docs/troubleshooting.md`, "utf8");
+  const rows = [...doc.matchAll(/^\| (`[a-z_`, ]+`) +\|/gm)].flatMap(([, codes]) =>
+    codes!.match(/\w+/g)!
+  );
+  for (const code of STATUS_CODES) {
+    assert.ok(rows.includes(code), code);
+    const { hint } = describeNamed({ status: "degraded", status_code: code }, NAMING);
+    assert.is(hint === "", code === "starting" || code === "syncing", code);
+  }
+  const gone = describeNamed({ ...GONE, status_code: "connection_refused" }, NAMING);
+  assert.is(gone.hint, "Start the node, or correct node.url; it is asked again every few seconds");
+  assert.is(describeNamed({ status: "syncing", peers: 0 }, NAMING).hint, "It has no peers yet");
+  for (const status_code of ["constructor", "<b>", 7]) {
+    assert.is(describeNamed({ status: "degraded", status_code }, NAMING).hint, "");
+  }
 });
 
 /** A node that is gone, as it was. */
@@ -243,12 +366,13 @@ header("of a node that is gone it keeps the name, and says when and where it was
   const info = { ...GONE, last_seen: LAST_SEEN };
   const { name, about, facts, label } = describeInfo(info);
   assert.equal([name, about, label], ["litecoind", "Version 0.21.4 · main", "Unreachable"]);
+  assert.is(describeInfo(info).note, "connection refused; since 08:15 UTC");
   const seen = ["Last seen", "2026-01-31 08:15:00 UTC", "2026-01-31T08:15:00Z"];
   const height = `21${SPACE}000${SPACE}000`;
   assert.equal(facts, [seen, ["At height", height]]);
   assert.is(iconNameOf(info, NAMING), "litecoind");
   assert.is(titleOf(info, NAMING), "litecoind · Version 0.21.4 · main");
-  assert.match(renderHead(info, NAMING, ""), `<dt>At height</dt><dd>${height}</dd>`);
+  assert.match(renderHead(info, NAMING, ""), `<dt>At height</dt><dd><b>${height}</b></dd>`);
   // What is known of it now comes first.
   assert.is(describeInfo({ ...info, name: "harbour-2" }).name, "harbour-2");
   assert.is(describeNamed(info, { ...NAMING, title: "Mine" }).name, "Mine");

@@ -102,7 +102,7 @@ icon("follows a node that says another name", async () => {
     const html = await (await ask(app, "/v1/spec")).text();
     return html.includes("favicon.ico?name=second") ? html : undefined;
   });
-  assert.match(html, '<h1><a href="info">second</a></h1>');
+  assert.match(html, '<h1 dir="auto"><a href="info">second</a></h1>');
   assert.match(await (await ask(app, "/favicon.ico")).text(), ">S</text>");
 });
 
@@ -127,7 +127,7 @@ icon("is the logo where a host gives one, which runs nothing", async () => {
   assert.equal(new Uint8Array(await icon.arrayBuffer()), SVG);
   assert.is(icon.headers.get("content-type"), "image/svg+xml");
   assert.is(icon.headers.get("content-security-policy"), "default-src 'none'; sandbox");
-  assert.match(html, '<h1><a href="info">&lt;My&gt; node</a></h1>');
+  assert.match(html, '<h1 dir="auto"><a href="info">&lt;My&gt; node</a></h1>');
   assert.match(html, "<title>&lt;My&gt; node");
   const other = await show({ page: { logo: bytesOf("GIF89a") } });
   assert.is(other.icon.headers.get("content-type"), "image/gif");

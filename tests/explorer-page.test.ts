@@ -4,6 +4,7 @@
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { renderParts } from "../src/explorer/render-content.ts";
 import { renderInlineMarkdown, renderMarkdown } from "../src/explorer/markdown.ts";
 import { gunzipSync } from "node:zlib";
 import { createNodeface } from "../src/index.ts";
@@ -72,7 +73,7 @@ page(
         "curl &quot;<var>$BASE_URL</var>/v1/blocks/7&quot; -H &#39;Content-Type: application/json&#39; --data-raw",
         "putBlock",
         "deprecated",
-        "<dt><code>body</code></dt><dd><i>application/json, required</i>",
+        "<h4>Request body</h4><dl><dt><code>application/json</code></dt><dd><i>required</i>",
       ]
     ) assert.match(html, text);
   },
@@ -156,7 +157,7 @@ page("the service's own operations are the last group, closed beside those of a 
   const order = ["In Declared</h3>", "In Other</h3>", own, `/v1/info</code>`, end]
     .map((text) => html.indexOf(text));
   assert.equal(order, [...order].sort((a, b) => a - b));
-  assert.not.match(/<nav.*?<\/nav>/.exec(html)![0], "/v1/info");
+  assert.match(/<nav.*?<\/nav>/.exec(html)![0], /about-this-service.*\/v1\/info/);
   assert.match(await render({}), own.replace("<details>", "<details open>"));
 });
 
@@ -177,12 +178,12 @@ page("marks are words, each with what it says once, and what is common comes fir
   };
   assert.equal(marksOf("/plain"), []);
   assert.equal(marksOf("/odd"), []);
-  assert.equal(marksOf("/all"), ["private", "heavy", "streams"]);
+  assert.equal(marksOf("/all"), ["sensitive", "slow", "streams"]);
   assert.equal(marksOf("/new"), ["write", "since 0.19&lt;b&gt;"]);
   assert.equal(marksOf("/first"), ["read"]);
   const shown = [...html.matchAll(/<h3 id="tag\/t\/GET(\/\w+)"/g)].map(([, path]) => path);
   assert.equal(shown, ["/first", "/plain", "/odd", "/all", "/new"]);
-  const legend = /<ul class="legend".*?<\/ul>/.exec(html)![0];
+  const legend = /<details class="legend".*?<\/ul>/.exec(html)![0];
   assert.is(legend.split("<li>").length - 1, 5);
   assert.not.match(await render({ paths: { "/plain": operation({}) } }), "legend");
 });
@@ -216,8 +217,8 @@ page(
     for (
       const text of [
         `<h3 id="tag/t/GET/v1/rpc/getblock">getblock</h3>`,
-        "<p>Get a block</p>",
-        `Also as <b class="post">POST</b>`,
+        `<p class="gist">Get a block</p>`,
+        `can be sent as a <b class="post">POST</b> too`,
         `<h3 id="tag/t/POST/v1/rpc/a%2Fb">a/b</h3>`,
         "<dt><code>hash</code></dt><dd><i>body, string, required</i> Of the block</dd>",
         "<dt><code>n</code></dt><dd><i>body, integer</i> </dd>",
@@ -227,10 +228,148 @@ page(
         `<h3 id="tag/t/POST/other">Same</h3>`,
       ]
     ) assert.match(html, text);
-    assert.is(html.split("Also as").length, 2);
+    assert.is(html.split("can be sent as").length, 2);
     assert.not.match(html, "POST/v1/rpc/getblock");
   },
 );
+
+page(
+  "the navigation comes before the content, breaks names at words, and has methods",
+  async () => {
+    const paths = {
+      "/a": { get: { tags: ["T"], summary: "eth_getBlockTransactionCountByNumber v1/b" } },
+    };
+    const html = await render({ paths });
+    assert.match(
+      html,
+      `">eth_<wbr>get<wbr>Block<wbr>Transaction<wbr>Count<wbr>By<wbr>Number v1/<wbr>b <b class="get">GET</b></a>`,
+    );
+    assert.match(html, /<nav aria-label="Operations">.*<\/nav><main id="content">/s);
+    assert.match(
+      html,
+      /<button type="button" id="open-list" aria-haspopup="dialog">Operations \(\d+\)</,
+    );
+  },
+);
+
+page("names and texts have their own direction", async () => {
+  const name = "المراقبة في الميناء";
+  const response = await show({
+    tags: [{ name }],
+    paths: { "/a": { get: { tags: [name], summary: name } } },
+  }, { name, version: name, status: name, status_reason: name });
+  const html = await response.text();
+  for (const tag of ["h1", "h2", "h3"]) assert.match(html, `<${tag} dir="auto"`);
+  assert.match(html, `<p dir="auto">${name}</p>`);
+  assert.match(html, `<span dir="auto">`);
+});
+
+page("an operation shows the rules of its parameters, and fields two levels deep", async () => {
+  const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+  const html = await render({
+    paths: {
+      "/a": {
+        post: {
+          parameters: [
+            {
+              name: "n",
+              in: "query",
+              schema: { type: "integer", minimum: 1, maximum: 9, default: 5 },
+            },
+            {
+              name: "tag",
+              in: "query",
+              example: "<b>",
+              schema: { ...ref("Tag"), description: "ignored" },
+            },
+          ],
+          requestBody: {
+            required: true,
+            content: { "application/json": { schema: ref("Block") } },
+          },
+          responses: {
+            200: {
+              description: "The result.",
+              content: {
+                "application/json": { schema: { oneOf: [ref("Block"), { type: "null" }] } },
+              },
+            },
+            400: {
+              description: "Wrong",
+              content: { "application/problem+json": { schema: ref("Block") } },
+            },
+          },
+        },
+      },
+    },
+    components: {
+      schemas: {
+        Tag: {
+          type: "string",
+          description: "Of the *block*",
+          enum: ["latest", "safe"],
+          pattern: "^[a-z]+$",
+        },
+        Block: {
+          type: "object",
+          required: ["hash"],
+          properties: {
+            hash: { type: "string", description: "Its **hash**" },
+            parent: ref("Block"),
+            txs: { type: "array", items: ref("Tx") },
+          },
+        },
+        Tx: { type: "object", properties: { to: { type: "string", format: "address" } } },
+      },
+    },
+  });
+  for (
+    const text of [
+      "<i>query, integer</i>  <small>from <code>1</code>, to <code>9</code>, default <code>5</code></small>",
+      "<i>query, string</i> Of the *block* <small>one of <code>latest, safe</code>, pattern <code>^[a-z]+$</code>, " +
+      "example <code>&lt;b&gt;</code></small>",
+      "<dt><code>application/json</code></dt><dd><i>Block, required</i> <details><summary>Schema: 3 fields</summary>",
+      "<dt><code>200</code></dt><dd><i>Block or null</i> <details>",
+      "<dt><code>hash</code></dt><dd><i>string, required</i> Its <strong>hash</strong></dd>",
+      "<dt><code>txs</code></dt><dd><i>array of Tx</i> <details><summary>Schema: 1 field</summary>" +
+      "<dl><dt><code>to</code></dt><dd><i>string, address</i> </dd></dl></details></dd>",
+      "<dt><code>400</code></dt><dd><i>application/problem+json</i> Wrong</dd>",
+    ]
+  ) assert.match(html, text);
+  // The parent of the parent is not followed.
+  const [article] = html.split("</article>");
+  assert.is(article!.split("<summary>Schema: 3 fields").length - 1, 4);
+  assert.not.match(html, "The result.");
+});
+
+page(
+  "a description has its version where it was given, and what a kind brings has none",
+  async () => {
+    const document = { openapi: "3.1.1", info: { title: "A", version: "7.7.7" }, paths: {} };
+    for (
+      const [by, isShown] of [["operator", true], ["network", true], ["kind", false], [
+        undefined,
+        false,
+      ]] as const
+    ) {
+      const { content } = await renderParts(document, by);
+      assert.is(content.includes("Version 7.7.7"), isShown, by);
+    }
+  },
+);
+
+page("links of a description from the network are text", async () => {
+  const description =
+    "See [the docs](https://a.example/?q=1&b) and ![x](https://a.example/x.png), `[b](c)`";
+  const document = { openapi: "3.1.1", info: { title: "A", version: "1", description }, paths: {} };
+  const { content, flags } = await renderParts(document, "network");
+  assert.match(content, "See the docs (https://a.example/?q=1&amp;b) and x, <code>[b](c)</code>");
+  assert.not.match(content, 'rel="noreferrer"');
+  assert.is(flags, " data-foreign");
+  const own = await renderParts(document, "operator");
+  assert.match(own.content, `<a href="https://a.example/?q=1&amp;b" rel="noreferrer">the docs</a>`);
+  assert.is(own.flags, "");
+});
 
 page("200 operations are all named, whatever is said of them", async () => {
   for (const words of sampleOf([20, 200])) {
@@ -523,7 +662,10 @@ function manyOperations(count: number, words: number): Document {
 
 /** The names of a page's elements and of their attributes, in their order. */
 function tagsOf(html: string): string[] {
-  return [...html.matchAll(/<[^>]*>/g)].map(([tag]) => tag.replaceAll(/"[^"]*"|'[^']*'/g, '""'));
+  // A name of several words may break between them.
+  return [...html.replaceAll("<wbr>", "").matchAll(/<[^>]*>/g)].map(([tag]) =>
+    tag.replaceAll(/"[^"]*"|'[^']*'/g, '""')
+  );
 }
 
 type Document = Record<string, unknown>;
@@ -554,10 +696,10 @@ async function show(
   return response;
 }
 
-/** The page without its style, which has words of its own. */
+/** The page without its style, which has words of its own, and without directions. */
 async function render(description: Document, info = {}): Promise<string> {
   const html = await (await show(description, info)).text();
-  return html.replace(/<style>.*?<\/style>/gs, "");
+  return html.replace(/<style>.*?<\/style>/gs, "").replaceAll(' dir="auto"', "");
 }
 
 /** The page, which takes less than 75 kB in gzip. */
@@ -565,7 +707,7 @@ async function unpack(description: Document): Promise<string> {
   const response = await show(description, {}, { "accept-encoding": "gzip" });
   const packed = await response.arrayBuffer();
   assert.ok(packed.byteLength < 75_000, `${packed.byteLength} bytes`);
-  return gunzipSync(packed).toString();
+  return gunzipSync(packed).toString().replaceAll(' dir="auto"', "");
 }
 
 page.run();

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { readOutline } from "../src/explorer/read-outline.ts";
-import { renderContent } from "../src/explorer/render-content.ts";
+import { renderContent, renderParts } from "../src/explorer/render-content.ts";
 import { annotateCalls } from "../src/gateway/annotate-operations.ts";
 import { type Forward, resolveForward } from "../src/gateway/policy.ts";
 import { type Json, objectOf } from "../src/json/values.ts";
@@ -169,7 +169,7 @@ described("the page says the same, and its commands can be sent", async () => {
   const html = await renderContent(readOutline(say(TOKEN)));
   const article = (heading: string) =>
     html.split(/<article\b/).find((part) => part.includes(`>${heading}</h3>`)) ?? "";
-  assert.match(article("/read"), `<span class="mark open">open</span>`);
+  assert.match(article("/read"), `<span class="mark public">public</span>`);
   assert.match(
     article("/read"),
     `curl &quot;<var>$BASE_URL</var>/v1/node/read&quot;</code>`,
@@ -184,20 +184,57 @@ described("the page says the same, and its commands can be sent", async () => {
   assert.match(article("/write"), `<p class="call">Needs the operator&#39;s token.</p>`);
   assert.match(article("/write"), "<p>Writes.</p>");
   assert.match(article("/write"), "-H &quot;Authorization: Bearer $NODEFACE_TOKEN&quot;");
-  assert.match(article("/secret"), `<span class="mark not">not forwarded</span>`);
+  assert.match(article("/secret"), `<span class="mark not">not enabled</span>`);
   assert.match(article("/secret"), /<p class="call">Not forwarded: it shows what is private/);
   assert.not.match(article("/secret"), "X-Nodeface");
   assert.not.match(article("/elsewhere"), /X-Nodeface|class="mark/);
-  assert.not.match(html, "calls are not forwarded");
+  assert.not.match(html, "switched off");
 });
 
-described("where nothing is forwarded the page says so once, at its head", async () => {
-  const html = await renderContent(readOutline(say("off")));
-  const sentence = "This page shows what the node can do; calls are not forwarded.";
-  assert.is(html.split(sentence).length, 2);
-  assert.ok(html.indexOf(sentence) < html.indexOf("<article"));
-  assert.not.match(html, /X-Nodeface|Not forwarded:/);
+described("where nothing is forwarded the head says so, and what to do", async () => {
+  const { calls, content } = await renderParts(say("off"), "kind");
+  assert.match(
+    calls,
+    /^<p class="calls">Calls are switched off\. Start with <code>--forward reads<\/code> to try the \d that only read\.<\/p>$/,
+  );
+  assert.not.match(content, /X-Nodeface|Not forwarded:/);
 });
+
+described(
+  "the head says how many can be called and where, or how to open what is not marked",
+  async () => {
+    const on = (await renderParts(say("reads"), "operator")).calls;
+    assert.match(on, /^<p class="calls"><span>\d of \d+ operations can be called here/);
+    assert.match(on, "<code><var>…</var>/v1/node</code> <button");
+    const paths = { "/a": { get: {} }, "/b": { get: {}, post: {} } };
+    const servers = [{ url: "./v1/node" }];
+    const unmarked = { openapi: "3.1.1", info: { title: "A", version: "1" }, paths, servers };
+    for (const forward of [undefined, resolveForward("reads")]) {
+      for (const by of ["operator", "network"] as const) {
+        const { document } = annotateCalls(unmarked, forward, by);
+        const { calls } = await renderParts(document, by);
+        assert.match(
+          calls,
+          forward ? "None of 3 operations can be called." : "Calls are switched off.",
+        );
+        assert.match(calls, "this description marks nothing");
+        // Names from the network open nothing but what they name.
+        assert.match(
+          calls,
+          by === "network"
+            ? "forward.open"
+            : "forward: { open: [&quot;GET *&quot;] }</code> opens 2 of them",
+        );
+      }
+    }
+    const { calls: own } = await renderParts({
+      openapi: "3.1.1",
+      paths: { "/v1/info": { get: {} } },
+      servers: [{ url: "." }],
+    });
+    assert.is(own, "");
+  },
+);
 
 described("the log names what is allowed and not described, when that has been read", async () => {
   const told: string[] = [];

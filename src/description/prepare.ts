@@ -58,9 +58,10 @@ export const prepare: Prepare = async ({ forward, ...job }, read) => {
   const { document: whole, ...others } = loaded;
   if (!whole) return { content: undefined, ...others };
   try {
-    const { document, operations } = annotateCalls(whole, forward, describedBy(job.entry));
+    const by = describedBy(job.entry);
+    const { document, operations } = annotateCalls(whole, forward, by);
     const origins = originsOf(document);
-    const page = await renderParts(document);
+    const page = await renderParts(document, by);
     const writer = createWriter(document);
     const json = await encodeForm(writer.json());
     const yaml = prepareYaml(job, writer);

@@ -7,26 +7,41 @@ import { groupDigits } from "../info/settings.ts";
 import { objectOf } from "../json/values.ts";
 import { excerpt } from "../untrusted-text.ts";
 import { escape, V1 } from "./html.ts";
+import {
+  drawSparkline,
+  HEIGHT,
+  type History,
+  lastOf,
+  sinceOf,
+  type Sparkline,
+  WIDTH,
+} from "./sparkline.ts";
 
 /** A key that is shown, its label, and its form where it is special. */
-type Row = readonly [key: string, label: string, form?: "time" | "percent"];
+type Row = readonly [key: string, label: string, form?: "time" | "percent" | "ms"];
 
-/** The most important first. */
-const FACTS: readonly Row[] = [
+/** The figures of a node: the first ones that are known are shown. */
+const FIGURES: readonly Row[] = [
   ["updated_at", "As of", "time"],
+  ["sync_progress", "Progress", "percent"],
   ["height", "Height"],
   ["head_at", "Latest block", "time"],
-  ["sync_progress", "Progress", "percent"],
   ["peers", "Peers"],
+];
+
+/** Those that take the places that are left; between them come the further columns of the history. */
+const FIGURES_LAST: readonly Row[] = [
+  ["response_ms", "Response time", "ms"],
   ["started_at", "Started", "time"],
-  ["chain_id", "Chain"],
 ];
 
 /** Of `last_seen`. */
-const FACTS_LAST_SEEN: readonly Row[] = [
+const FIGURES_LAST_SEEN: readonly Row[] = [
   ["at", "Last seen", "time"],
   ["height", "At height"],
 ];
+
+const FIGURES_MAX = 4;
 
 /**
  * The label of each state, the note where the info gives no reason, and what is said beside the reason.
@@ -43,8 +58,31 @@ const STATES = {
   stale: ["Not responding", "", "last known values"],
   unreachable: ["Unreachable", "the node does not respond"],
   /** The state where the service does not respond to the page. */
-  silent: ["No connection", "", "last known values"],
+  silent: ["No connection", "this page has lost the service", "last known values"],
 } as const;
+
+/** The remedy by `status_code`, as in `docs/troubleshooting.md`; none where there is nothing to do but to wait. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  warming_up: "Its own log shows its progress",
+  connection_refused: "Start the node, or correct node.url",
+  timeout: "Raise node.timeout (at most 10 s); a firewall may drop packets",
+  dns: "Correct the name in node.url",
+  tls: "Renew its certificate, or set node.tls.ca_file",
+  not_tls: "Write http:// in node.url",
+  reset: "Look at the node's log: it may have crashed",
+  unauthorized: "Set node.auth; the service's log has the line to write",
+  forbidden: "Set node.auth, or have the node allow this address",
+  no_credentials: "The service's log says why the secret of node.auth cannot be read",
+  unknown_kind: "Check port and path in node.url, or set node.kind",
+  wrong_kind: "Correct node.kind, or leave it out",
+  bad_answer: "The service's log names the source that failed",
+  no_leader: "Bring back members until more than half are there",
+  alarm: "See the node's documentation",
+  no_peers: "Check its firewall, its listening port and its peer list",
+  stalled: "Compare with a public source; check its disk, clock and peers",
+};
+
+const ASKED_AGAIN = "it is asked again every few seconds";
 
 /** The title of this service's own API, which names no node. */
 const OWN_TITLE = "Nodeface";
@@ -63,8 +101,13 @@ interface Naming {
   readonly api: string;
 }
 
-/** One fact; a time has its machine-readable form as well (RFC 3339, in UTC). */
-type Fact = readonly [label: string, value: string, time?: string];
+/** One figure; a time has its machine-readable form as well (RFC 3339, in UTC). */
+interface Figure {
+  readonly key: string;
+  readonly label: string;
+  readonly value: string;
+  readonly time: string | undefined;
+}
 
 export interface StateText {
   /** A key of the states, or an empty text. */
@@ -77,29 +120,72 @@ interface HeadText extends StateText {
   readonly name: string;
   /** The software with its version, and the network. */
   readonly about: string;
-  readonly facts: readonly Fact[];
+  readonly figures: readonly Figure[];
+  /** The remedy where something is wrong. */
+  readonly hint: string;
 }
 
-export function describeInfo(info: Info, naming: Naming): HeadText {
+/** @param history that of the node, where it is known: it has figures that the info lacks */
+export function describeInfo(info: Info, naming: Naming, history: History = {}): HeadText {
   const state = stateOf(info);
   const describe = (rows: readonly Row[], values: Info) =>
-    rows.flatMap(([key, label, form]): Fact[] => {
+    rows.flatMap(([key, label, form]): Figure[] => {
       const value = format(values[key], form);
-      // Nodes that are in sync stay a little below 100 %. Without a node, the page is the same in every run.
-      const isLeftOut = (key === "sync_progress" && state === "synced") ||
+      // Without a node, the page is the same in every run.
+      const isLeftOut = value === "" ||
+        (key === "sync_progress" && !isPartial(state, values[key])) ||
         (key === "started_at" && isService(info));
       const time = form === "time" ? timeOf(values[key]) : undefined;
-      return value === "" || isLeftOut ? [] : [time ? [label, value, time] : [label, value]];
+      return isLeftOut ? [] : [{ key, label, value, time }];
     });
   const name = nameOf(info, naming);
-  const facts = [...describe(FACTS, info), ...describe(FACTS_LAST_SEEN, seenOf(info))];
-  return { name, about: aboutOf(info, name), ...describeState(state, info), facts };
+  const measured = { ...info, response_ms: lastOf(history, "response_ms") };
+  const figures = info.status === "unreachable"
+    ? describe(FIGURES_LAST_SEEN, seenOf(info))
+    : describe([...FIGURES, ...columnsOf(history), ...FIGURES_LAST], measured);
+  return {
+    ...{ name, about: aboutOf(info, name), ...describeState(state, info, history) },
+    figures: figures.slice(0, FIGURES_MAX),
+    hint: hintOf(info),
+  };
 }
 
-export function describeState(state: string, info: Info = {}): StateText {
+/** Nodes that are in sync stay a little below 1; one that says 1 and goes on has not begun. */
+const isPartial = (state: string, progress: unknown): boolean =>
+  state !== "synced" && (progress as number) < 1;
+
+/** Lists the columns of a history that only its kind of node has. */
+function columnsOf(history: History): Row[] {
+  const known = new Set([
+    "interval",
+    "at",
+    "status",
+    ...[...FIGURES, ...FIGURES_LAST].map(([key]) => key),
+  ]);
+  return Object.keys(history).filter((key) => !known.has(key)).map((key) => {
+    const label = formatValue(key.replaceAll("_", " "));
+    return [key, label.charAt(0).toUpperCase() + label.slice(1)] as const;
+  });
+}
+
+function hintOf({ status, status_code, peers }: Info): string {
+  const code = typeof status_code === "string" ? status_code : "";
+  const remedy = Object.hasOwn(REMEDIES, code)
+    ? REMEDIES[code]!
+    : status === "syncing" && Number(peers) === 0
+    ? "It has no peers yet"
+    : "";
+  const isGone = status === "unreachable" || status === "stale";
+  return [remedy, isGone ? ASKED_AGAIN : ""].filter(Boolean).join("; ");
+}
+
+export function describeState(state: string, info: Info = {}, history: History = {}): StateText {
   const [label = formatValue(info.status), usual = "", addition = ""] = textsOf(state);
   const reason = formatText(info.status_reason, REASON_LENGTH_MAX) || usual;
-  return { state, label, note: [reason, addition].filter((text) => text !== "").join("; ") };
+  const at = info.status === "ok" ? "" : seenOf(info).at ?? sinceOf(history, info.status);
+  const [, , time] = TIME.exec(formatText(at, VALUE_LENGTH_MAX)) ?? [];
+  const since = time ? `since ${time.slice(0, 5)} UTC` : "";
+  return { state, label, note: [reason, since, addition].filter((text) => text !== "").join("; ") };
 }
 
 /** Reads who a node was that is gone; of others nothing. */
@@ -137,10 +223,15 @@ function aboutOf(info: Info, name: string): string {
   const known = { ...seenOf(info), ...info };
   const [software, version, network] = [known.software, known.version, known.network]
     .map(formatValue);
+  const chain = formatValue(known.chain_id);
+  const where = network || (chain && `chain ${shortenId(chain)}`);
   const isNamed = name.toLowerCase() === software!.toLowerCase();
   const what = isNamed ? version && `Version ${version}` : `${software} ${version}`.trim();
-  return [isAlone(info) && !isNamed ? "" : what, network].filter((text) => text).join(" · ");
+  return [isAlone(info) && !isNamed ? "" : what, where].filter((text) => text).join(" · ");
 }
+
+/** Shortens an identifier of many digits to its ends. */
+const shortenId = (id: string): string => id.length > 20 ? `${id.slice(0, 8)}…${id.slice(-4)}` : id;
 
 /** Only `synced` says of a node that is ok whether it has caught up. */
 function stateOf({ status, synced, api }: Info): string {
@@ -154,8 +245,9 @@ const isState = (status: unknown): status is string =>
 
 const textsOf = (state: string): readonly string[] => STATES[state as keyof typeof STATES] ?? [];
 
-function format(value: unknown, form: "time" | "percent" | undefined): string {
+function format(value: unknown, form: Row[2]): string {
   if (form === "time") return formatTime(value);
+  if (form === "ms") return value === undefined ? "" : `${formatValue(value)} ms`;
   return form === "percent" ? formatShare(value) : formatValue(value);
 }
 
@@ -206,25 +298,55 @@ export function formatAge(milliseconds: number): string {
   const age = AGES.find(([, length, most]) => Math.abs(milliseconds) < length * most);
   if (!age) return "";
   const [unit, length] = age;
-  return new Intl.RelativeTimeFormat("en").format(-Math.trunc(milliseconds / length), unit);
+  // A negative zero is past: what has just happened is not to come.
+  return new Intl.RelativeTimeFormat("en").format(-Math.trunc(milliseconds / length) || -0, unit);
 }
 
-/** Renders the head as a `header` element; the address of the icon is HTML already. */
-export function renderHead(info: Info, naming: Naming, icon: string): string {
-  const { name, about, state, label, note, facts } = describeInfo(info, naming);
-  const items = facts.map(([label, value, time]) =>
-    `<div><dt>${escape(label)}</dt><dd>${renderValue(value, time)}</dd></div>`
-  );
-  return `<img class="icon" src="${icon}" alt="" width="40" height="40">` +
-    `<div class="names"><h1><a href="${V1}info">${escape(name)}</a></h1><p>${
-      escape(about)
-    }</p></div>` +
+/**
+ * Renders the head: a bar that stays, and below it the figures.
+ *
+ * @param icon its address, as HTML
+ * @param end the HTML at the end of the bar
+ * @param calls the HTML of what is said of calls
+ */
+export function renderHead(
+  info: Info,
+  naming: Naming,
+  icon: string,
+  end = "",
+  calls = "",
+): string {
+  const { name, about, state, label, note, figures, hint } = describeInfo(info, naming);
+  return `<div id="bar" data-scalar-scroll-header>` +
+    `<img class="icon" src="${icon}" alt="" width="32" height="32">` +
+    `<div class="names"><h1 dir="auto"><a href="${V1}info">${escape(name)}</a></h1>` +
+    `<p dir="auto">${escape(about)}</p></div>` +
     `<p class="state" role="status" data-state="${escape(state)}"><b>${escape(label)}</b> ` +
-    `<span>${escape(note)}</span></p><dl>${items.join("")}</dl>`;
+    `<span dir="auto">${escape(note)}</span></p>${end}</div>` +
+    `<dl>${renderFigures(figures)}</dl>` +
+    `<div class="notes"><p class="hint">${escape(hint)}</p>${calls}</div>`;
+}
+
+/** Renders figures, with their past where it is known. */
+export function renderFigures(figures: readonly Figure[], history: History = {}): string {
+  return figures.map(({ key, label, value, time }) =>
+    `<div><dt>${escape(label)}</dt><dd>${renderValue(value, time)}${
+      renderPlot(drawSparkline(history, key))
+    }</dd></div>`
+  ).join("");
 }
 
 /** The title keeps what is shown here when the script shows how long ago it was. */
 function renderValue(value: string, time: string | undefined): string {
   const text = escape(value);
-  return time ? `<time datetime="${time}" title="${text}">${text}</time>` : text;
+  return time ? `<time datetime="${time}" title="${text}">${text}</time>` : `<b>${text}</b>`;
+}
+
+function renderPlot(plot: Sparkline | undefined): string {
+  if (!plot) return "";
+  const [least, most] = [plot.least, plot.most].map(formatValue);
+  const range = least === most ? least : `from ${least} to ${most}`;
+  const title = `${range} in the last ${formatAge(plot.span).replace(/ ago$/, "")}`;
+  return `<svg role="img" viewBox="0 -1 ${WIDTH} ${HEIGHT + 2}" preserveAspectRatio="none">` +
+    `<title>${escape(title)}</title><path d="${plot.path}"/></svg>`;
 }

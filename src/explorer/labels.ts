@@ -34,27 +34,29 @@ export function tagFragment(name: string): string {
   return `tag/${slug}`;
 }
 
-/** The marks that are shown: the name, its value, and the word for it. */
-const MARK_WORDS: readonly (readonly [
+/** A mark: the member of an operation with its value, the word for it, its meaning and its colour. */
+export const MARKS: readonly (readonly [
   name: keyof OperationMarks | typeof CALL_MARK,
   value: string | true,
   word: string,
+  meaning: string,
+  colour: string,
 ])[] = [
-  ["x-access", "read", "read"],
-  ["x-access", "write", "write"],
-  ["x-access", "secret", "private"],
-  ["x-cost", "heavy", "heavy"],
-  ["x-streaming", true, "streams"],
-  [CALL_MARK, "open", "open"],
-  [CALL_MARK, "token", "token"],
-  [CALL_MARK, "refused", "not forwarded"],
+  ["x-access", "read", "read", "reads public data", "#0f7a3d"],
+  ["x-access", "write", "write", "may change something", "#b3261e"],
+  ["x-access", "secret", "sensitive", "changes nothing, and shows what is private", "#7139a8"],
+  ["x-cost", "heavy", "slow", "may keep the node busy for seconds", "#974d00"],
+  ["x-streaming", true, "streams", "does not end, or waits until something happens", "#974d00"],
+  [CALL_MARK, "open", "public", "can be called here by anybody", "#0a62ae"],
+  [CALL_MARK, "token", "token", "can be called here with the operator's token", "#974d00"],
+  [CALL_MARK, "refused", "not enabled", "cannot be called here", "#525b69"],
 ];
 
 /** In UTF-16 code units. */
 const SINCE_LENGTH_MAX = 20;
 
 export function wordsOf(operation: Json): string[] {
-  const words = MARK_WORDS.filter(([name, value]) => operation[name] === value)
+  const words = MARKS.filter(([name, value]) => operation[name] === value)
     .map(([, , word]) => word);
   const since = excerpt(textOf(operation["x-since"]) ?? "", SINCE_LENGTH_MAX);
   return since ? [...words, `since ${since}`] : words;

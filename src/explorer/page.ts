@@ -37,6 +37,12 @@ const contentSecurityPolicy = (origins: readonly string[], digests: readonly str
     "frame-ancestors 'none'",
   ].join("; ");
 
+/** The link from each document to the other one. */
+const OTHERS: Readonly<Record<View, string>> = {
+  reference: `<a id="other" href="${V1}spec/simple">Simple page</a>`,
+  simple: `<a id="other" href="${V1}spec/reference">Full reference</a>`,
+};
+
 interface PageOptions {
   /** The origins of the description's servers, to which the page may send requests. */
   readonly origins: readonly string[];
@@ -55,7 +61,7 @@ export interface Page {
 }
 
 export function createPage(
-  { title: api, summary, calls, content, sources }: PageParts,
+  { title: api, summary, calls, content, sources, flags }: PageParts,
   { origins, notice, title, view: first, icons }: PageOptions,
 ): Page {
   const naming = { title, api };
@@ -64,10 +70,11 @@ export function createPage(
     description: escape(summary),
     own: escape(title ?? ""),
     api: escape(api),
-    calls: escape(calls),
-    notice: notice ? `<p class="notice" role="alert">${escape(notice)}</p>` : "",
+    flags,
     content,
   };
+  const endOf = (view: View) =>
+    (notice ? `<p class="notice" role="alert">${escape(notice)}</p>` : "") + OTHERS[view];
   const last = new Map<
     DocumentName,
     { info: Info; head: string; examples: string; representation: Representation }
@@ -101,7 +108,7 @@ export function createPage(
       const examples = (name || first) === "simple" ? renderExamples(ofNode, sources) : "";
       if (known?.info === info && known.examples === examples) return known.representation;
       const icon = `${V1}../favicon.ico${escape(icons.queryOf(iconNameOf(info, naming)))}`;
-      const head = renderHead(info, naming, icon);
+      const head = renderHead(info, naming, icon, endOf(name || first), calls);
       const representation = known?.head === head && known.examples === examples
         ? known.representation
         : await render(name, info, { head, icon, examples });

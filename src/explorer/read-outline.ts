@@ -13,6 +13,13 @@ import { createFreeName, type Json, listOf, objectOf, textOf } from "../json/val
 import { shorten } from "../untrusted-text.ts";
 import { anchorOf, methodNameOf, tagFragment, UNTAGGED, wordsOf } from "./labels.ts";
 import { type Form, parametersOf, readForm, typeOf } from "./read-form.ts";
+import {
+  createFieldReader,
+  nameType,
+  type Rule,
+  rulesOf,
+  type SchemaField,
+} from "./read-schema.ts";
 
 export interface Outline {
   title: string;
@@ -20,8 +27,22 @@ export interface Outline {
   summary: string;
   description: string;
   sections: Section[];
-  /** True if it has operations of a node that are shown and not forwarded, all of them. */
-  isShownOnly: boolean;
+  calls: CallCounts;
+}
+
+/** The operations of the node, counted. */
+export interface CallCounts {
+  total: number;
+  /** Those that are marked as reads. */
+  reads: number;
+  /** Those of REST that are a `GET`. */
+  gets: number;
+  public: number;
+  token: number;
+  /** False where calls are switched off. */
+  isOn: boolean;
+  /** True if all of them are methods of JSON-RPC. */
+  areMethods: boolean;
 }
 
 /** A tag with its operations. */
@@ -60,6 +81,8 @@ export interface Operation {
   /** True if the API sends it, to whoever wants to be told of something; its name stands for a path. */
   isWebhook: boolean;
   parameters: Item[];
+  /** `undefined` where it has none, or its fields are the parameters of a method. */
+  body: Item | undefined;
   responses: Item[];
   /** `undefined` where it cannot be tried here. */
   form: Form | undefined;
@@ -67,12 +90,17 @@ export interface Operation {
 
 /** A parameter, a request body or a response. */
 export interface Item {
-  /** The name of a parameter, or the status of a response. */
+  /** The name of a parameter, the status of a response, or the type of a body. */
   name: string;
   /** Such as `query`, `string`, `required`. */
   facts: string[];
   description: string;
+  rules: readonly Rule[];
+  /** The fields of what it holds. */
+  fields: readonly SchemaField[];
 }
+
+type FieldReader = ReturnType<typeof createFieldReader>;
 
 const WEBHOOKS = "Webhooks";
 
@@ -93,20 +121,32 @@ export function readOutline(document: unknown): Outline {
     summary: text(info.summary),
     description: text(info.description),
     sections: readSections(root),
-    isShownOnly: isShownOnly(root),
+    calls: countCalls(root),
   };
 }
 
-function isShownOnly(root: Json): boolean {
-  let isAtNode = false;
+function countCalls(root: Json): CallCounts {
+  const counts = { total: 0, reads: 0, gets: 0, public: 0, token: 0, isOn: false };
+  let methods = 0;
+  const names = new Set<string>();
   for (const [path, value] of Object.entries(objectOf(root.paths))) {
     const item = objectOf(value);
     for (const located of operationsOf(item)) {
-      if (callNoteOf(located.operation)) return false;
-      isAtNode ||= nameOfNodeOperation(root, path, item, located) !== undefined;
+      const name = nameOfNodeOperation(root, path, item, located);
+      // A method of JSON-RPC may have a GET and a POST.
+      if (name === undefined || names.has(name)) continue;
+      names.add(name);
+      const right = callNoteOf(located.operation)?.right;
+      counts.total++;
+      counts.isOn ||= right !== undefined;
+      if (methodNameOf(path)) methods++;
+      else if (located.method === "GET") counts.gets++;
+      if (located.operation["x-access"] === "read") counts.reads++;
+      if (right === "open") counts.public++;
+      if (right === "token") counts.token++;
     }
   }
-  return isAtNode;
+  return { ...counts, areMethods: methods === counts.total };
 }
 
 function readSections(root: Json): Section[] {
@@ -115,6 +155,7 @@ function readSections(root: Json): Section[] {
   const unique = createUniqueId();
   const anchors = new Set<string>();
   const room = { left: ITEMS_MAX };
+  const fieldsOf = createFieldReader(root);
   const section = (name: string, description = "") => {
     const id = unique(tagFragment(name));
     const isService = name === SERVICE_TAG;
@@ -140,7 +181,7 @@ function readSections(root: Json): Section[] {
     for (const { method, operation } of operationsOf(item)) {
       if (isHiddenByScalar(operation) || (isPostedToo && method === "POST")) continue;
       const read = {
-        ...readOperation(root, item, operation, method, path, room),
+        ...readOperation(root, item, operation, method, path, room, fieldsOf),
         ...{ isPostedToo, isWebhook },
         ...isWebhook && { form: undefined },
       };
@@ -179,6 +220,7 @@ function readOperation(
   method: string,
   path: string,
   room: { left: number },
+  fieldsOf: FieldReader,
 ): Omit<Operation, "id" | "anchor" | "isPostedToo" | "isWebhook"> {
   const summary = text(operation.summary);
   const note = callNoteOf(operation);
@@ -187,12 +229,15 @@ function readOperation(
   const isCalled = note
     ? note.right !== "refused"
     : nameOfNodeOperation(root, path, item, { method, operation }) === undefined;
-  const parameters = room.left <= 0 ? [] : [
+  const hasRoom = room.left > 0;
+  const body = hasRoom ? readBody(root, operation, fieldsOf) : undefined;
+  const parameters = !hasRoom ? [] : [
     ...readParameters(root, item, operation),
-    ...readBody(root, operation, rpcName !== ""),
+    // The parameters of a method are the properties of its body.
+    ...rpcName ? readProperties(root, operation, fieldsOf) : [],
   ];
-  const responses = room.left <= 0 ? [] : readResponses(root, operation);
-  const hasForm = isCalled && room.left > 0;
+  const responses = hasRoom ? readResponses(root, operation, fieldsOf) : [];
+  const hasForm = isCalled && hasRoom;
   for (const { facts } of [...parameters, ...responses]) room.left -= 1 + facts.length;
   return {
     method,
@@ -207,55 +252,89 @@ function readOperation(
     marks: wordsOf(operation),
     isCommon: operation["x-common"] === true,
     parameters,
+    body: rpcName ? undefined : body,
     responses,
     form: hasForm ? readForm(root, item, operation, method, !/^https?:/.test(server)) : undefined,
   };
 }
 
-function readResponses(root: Json, operation: Json): Item[] {
+/** Texts that OpenAPI asks for, and that say no more than the type does. */
+const FILLERS = new Set(["The result.", "The answer.", "It is done.", "It was not done."]);
+
+function readResponses(root: Json, operation: Json, fieldsOf: FieldReader): Item[] {
   return Object.entries(objectOf(operation.responses)).map(([status, value]) => {
     const response = followReference(root, value);
+    const { types, schema } = contentOf(root, response);
+    const description = descriptionOf(root, value, response);
+    const type = nameType(root, schema);
+    const isProblem = types[0] === "application/problem+json";
+    // JSON is what a type with a name is in.
+    const isPlain = type !== "" && types.join() === "application/json";
     return {
       name: status,
-      facts: Object.keys(objectOf(response.content)),
-      description: descriptionOf(root, value, response),
+      facts: isProblem || type === "" ? types : isPlain ? [type] : [type, ...types],
+      description: type !== "" && FILLERS.has(description) ? "" : description,
+      rules: [],
+      fields: isProblem ? [] : fieldsOf(schema),
     };
   });
+}
+
+/** Reads the media types of a content, and the schema of the first one. */
+function contentOf(root: Json, { content }: Json): { types: string[]; schema: unknown } {
+  const types = Object.keys(objectOf(content));
+  const schema = types[0] === undefined
+    ? undefined
+    : followReference(root, objectOf(content)[types[0]]).schema;
+  return { types, schema };
 }
 
 function readParameters(root: Json, item: Json, operation: Json): Item[] {
   return parametersOf(root, item, operation).map(({ value, parameter }) => {
     const required = parameter.required === true ? ["required"] : [];
-    const type = typeOf(followReference(root, parameter.schema));
+    const schema = followReference(root, parameter.schema);
+    const example = parameter.example === undefined ? {} : { example: parameter.example };
     return {
       name: text(parameter.name),
-      facts: [text(parameter.in), ...type, ...required].filter(Boolean),
-      description: descriptionOf(root, value, parameter),
+      facts: [text(parameter.in), ...typeOf(schema), ...required].filter(Boolean),
+      description: descriptionOf(root, value, parameter) || text(schema.description),
+      rules: rulesOf({ ...schema, ...example }),
+      fields: [],
     };
   });
 }
 
-/** The parameters of a method are the properties of its body. */
-function readBody(root: Json, operation: Json, isRpc: boolean): Item[] {
+function readBody(root: Json, operation: Json, fieldsOf: FieldReader): Item | undefined {
   const body = followReference(root, operation.requestBody);
-  const types = Object.keys(objectOf(body.content));
-  if (types.length === 0) return [];
-  if (isRpc) {
-    return readProperties(root, followReference(root, objectOf(body.content)["application/json"]));
-  }
+  const { types, schema } = contentOf(root, body);
+  if (types.length === 0) return undefined;
   const required = body.required === true ? ["required"] : [];
   const description = descriptionOf(root, operation.requestBody, body);
-  return [{ name: "body", facts: [...types, ...required], description }];
+  const facts = [...types.slice(1), ...required];
+  return {
+    name: types[0]!,
+    facts: [nameType(root, schema), ...facts].filter(Boolean),
+    description,
+    rules: [],
+    fields: fieldsOf(schema),
+  };
 }
 
-function readProperties(root: Json, content: Json): Item[] {
-  const { properties, required } = followReference(root, content.schema);
+function readProperties(root: Json, operation: Json, fieldsOf: FieldReader): Item[] {
+  const { content } = followReference(root, operation.requestBody);
+  const json = followReference(root, objectOf(content)["application/json"]);
+  const { properties, required } = followReference(root, json.schema);
   const names = new Set(listOf(required));
   return Object.entries(objectOf(properties)).map(([name, value]) => {
     const property = followReference(root, value);
     const needed = names.has(name) ? ["required"] : [];
-    const facts = ["body", ...typeOf(property), ...needed];
-    return { name, facts, description: descriptionOf(root, value, property) };
+    return {
+      name,
+      facts: ["body", ...typeOf(property), ...needed],
+      description: descriptionOf(root, value, property),
+      rules: rulesOf(property),
+      fields: fieldsOf(value),
+    };
   });
 }
 

@@ -5,10 +5,14 @@
  * @module
  */
 import { gzip } from "../http/content-coding.ts";
+import type { DescribedBy } from "../openapi/callable-operations.ts";
+import { objectOf } from "../json/values.ts";
 import { shorten } from "../untrusted-text.ts";
 import { escape, V1 } from "./html.ts";
+import { MARKS } from "./labels.ts";
 import { renderForm } from "./render-form.ts";
 import {
+  type CallCounts,
   type Item,
   type Operation,
   type Outline,
@@ -16,6 +20,7 @@ import {
   type Section,
 } from "./read-outline.ts";
 import { renderInlineMarkdown, renderMarkdown } from "./markdown.ts";
+import type { Rule, SchemaField } from "./read-schema.ts";
 
 /** The parts of the page that a description fills: plain data, which may be made in another thread than the page. */
 export interface PageParts {
@@ -23,22 +28,35 @@ export interface PageParts {
   readonly title: string;
   /** A sentence about it, in at most 200 characters. */
   readonly summary: string;
-  /** A sentence about calls of the node, as plain text; may be empty. */
+  /** The HTML of what the head says of calls of the node; may be empty. */
   readonly calls: string;
-  /** The HTML of the simple page's `main` element. */
+  /** The HTML of the simple page's navigation and `main` element. */
   readonly content: string;
   /** The places of the node's own values that its forms are filled in with. */
   readonly sources: readonly string[];
+  /** The attributes of the head: whether there is a history, and whether the description is from the network. */
+  readonly flags: string;
 }
 
-export async function renderParts(document: unknown): Promise<PageParts> {
-  const outline = readOutline(document);
+/** A link of Markdown: where whoever serves a description could lead to, below our head, it is text. */
+const LINK = /<a href="[^\w"]*([^"]*)" rel="noreferrer">([^<]*)<\/a>/g;
+
+/** @param by who describes the node; `undefined` for this service's own description */
+export async function renderParts(document: unknown, by?: DescribedBy): Promise<PageParts> {
+  const read = readOutline(document);
+  // The version of what this service brings along says nothing of the node.
+  const isForeign = by === "network";
+  const outline = isForeign || by === "operator" ? read : { ...read, version: "" };
+  const content = await renderContent(outline);
   return {
     title: shorten(outline.title, 100),
     summary: shorten(outline.summary || outline.description, 200),
-    calls: outline.isShownOnly ? SHOWN_ONLY : "",
-    content: await renderContent(outline),
+    calls: renderCalls(outline.calls, by),
+    content: isForeign ? content.replaceAll(LINK, "$2 ($1)") : content,
     sources: sourcesOf(outline),
+    flags:
+      (Object.hasOwn(objectOf(objectOf(document).paths), "/v1/history") ? " data-history" : "") +
+      (isForeign ? " data-foreign" : ""),
   };
 }
 
@@ -60,17 +78,55 @@ interface Detail {
   /** The length of each parameter's and response's description. */
   item: number;
   items: number;
+  /** The most fields of a body or a response; none where 0. */
+  fields: number;
   /** The length of the example of a body. */
   body: number;
 }
 
 /** The first that keeps the page within its limits is used. */
 const DETAILS: readonly Detail[] = [
-  { hasList: true, about: 4000, operation: 2000, summary: 300, item: 500, items: 100, body: 4000 },
-  { hasList: true, about: 2000, operation: 300, summary: 120, item: 120, items: 30, body: 800 },
-  { hasList: false, about: 1000, operation: 0, summary: 80, item: 40, items: 12, body: 300 },
-  { hasList: false, about: 300, operation: 0, summary: 60, item: 0, items: 8, body: 100 },
-  { hasList: false, about: 300, operation: 0, summary: 30, item: 0, items: 3, body: 40 },
+  {
+    hasList: true,
+    about: 4000,
+    operation: 2000,
+    summary: 300,
+    item: 500,
+    items: 100,
+    fields: 60,
+    body: 4000,
+  },
+  {
+    hasList: true,
+    about: 2000,
+    operation: 300,
+    summary: 120,
+    item: 120,
+    items: 30,
+    fields: 0,
+    body: 800,
+  },
+  {
+    hasList: false,
+    about: 1000,
+    operation: 0,
+    summary: 80,
+    item: 40,
+    items: 12,
+    fields: 0,
+    body: 300,
+  },
+  {
+    hasList: false,
+    about: 300,
+    operation: 0,
+    summary: 60,
+    item: 0,
+    items: 8,
+    fields: 0,
+    body: 100,
+  },
+  { hasList: false, about: 300, operation: 0, summary: 30, item: 0, items: 3, fields: 0, body: 40 },
 ];
 
 const GZIP_BYTES_MAX = 70_000;
@@ -83,24 +139,11 @@ const WITHOUT_SCRIPT =
   "this page up to <code>/v1/spec</code>. Without JavaScript, what is asked by its address alone can be " +
   "tried here.</p></noscript>";
 
-/** The meaning of marks, in the order of the legend. */
-const LEGEND = {
-  read: "reads public data",
-  write: "may change something",
-  private: "changes nothing, and shows what is private",
-  heavy: "may keep the node busy for seconds",
-  streams: "does not end, or waits until something happens",
-  open: "can be called here by anybody",
-  token: "can be called here with the operator's token",
-  "not forwarded": "cannot be called here",
-};
-
-const SHOWN_ONLY = "This page shows what the node can do; calls are not forwarded.";
-
 const SENT_BY_API = `<p class="also">Sent by the API to its subscribers.</p>`;
 
 const POSTED_TOO =
-  `<p class="also">Also as <b class="post">POST</b>, with an object of the parameters.</p>`;
+  `<p class="also">What is a <b class="get">GET</b> below <code>/v1/rpc</code> can ` +
+  `be sent as a <b class="post">POST</b> too, with an object of the parameters.</p>`;
 
 const NAME_LENGTH_MAX = 200;
 
@@ -133,7 +176,7 @@ async function fits(html: string): Promise<boolean> {
 function render(outline: Outline, detail: Detail, shown: number, total: number): string {
   // The style sheet has a browser lay out only what is near of many.
   const many = shown > MANY ? ` class="many"` : "";
-  let html = `${renderNavigation(outline, detail)}<div id="content"${many}>${
+  let html = `${renderNavigation(outline, detail, total)}<main id="content"${many}>${
     renderAbout(outline, detail)
   }`;
   let left = shown;
@@ -156,33 +199,77 @@ function render(outline: Outline, detail: Detail, shown: number, total: number):
   if (shown < total) {
     html += `<p class="cut">… ${total - shown} more operations in the description</p>`;
   }
-  return `${html}</div>`;
+  return `${html}</main>`;
 }
 
-function renderNavigation({ sections }: Outline, { hasList, summary: length }: Detail): string {
-  const link = (id: string, text: string) => `<a href="#${escape(id)}">${escape(text)}</a>`;
+/** Says what can be called and where, or what to do where nothing can. */
+function renderCalls(calls: CallCounts, by: DescribedBy | undefined): string {
+  const { total, reads, gets, isOn, areMethods } = calls;
+  if (total === 0) return "";
+  const [callable, all] = [calls.public + calls.token, areMethods ? "methods" : "operations"];
+  const code = (text: string) => `<code>${escape(text)}</code>`;
+  // Names from the network open nothing but what they name.
+  const further = by === "network" || gets === 0
+    ? `Name them under ${code("forward.open")} in the configuration.`
+    : `${code('forward: { open: ["GET *"] }')} opens ${gets} of them, each <code>GET</code>.`;
+  const marked = `${code("--forward reads")} opens what is marked ${code("x-access: read")}, ` +
+    `and this description marks nothing. ${further}`;
+  if (!isOn) {
+    return `<p class="calls">Calls are switched off. ` +
+      (reads > 0
+        ? `Start with ${code("--forward reads")} to try the ${reads} that only read.</p>`
+        : `${marked}</p>`);
+  }
+  if (callable === 0) {
+    return `<p class="calls">None of ${total} ${all} can be called. ${marked}</p>`;
+  }
+  const path = areMethods ? "v1/rpc" : "v1/node";
+  const token = calls.token > 0 ? `, ${calls.token} of them with the token` : "";
+  return `<p class="calls"><span>${callable} of ${total} ${all} can be called here${token}.</span> ` +
+    `<span class="connect">Connect to <code><var>…</var>/${path}</code> ` +
+    `<button type="button">Copy</button></span></p>`;
+}
+
+function renderNavigation(
+  { sections }: Outline,
+  { hasList, summary: length }: Detail,
+  total: number,
+): string {
+  const link = (id: string, text: string, method = "") =>
+    `<a href="#${escape(id)}">${renderName(text)}${
+      method ? ` <b class="${method.toLowerCase()}">${method}</b>` : ""
+    }</a>`;
   const items = sections.slice(0, NAVIGATION_TAGS_MAX).map(
-    ({ id, name, operations, isService }) => {
-      const isListed = hasList && !(isService && sections.length > 1);
-      const titles = isListed
-        ? operations.map(({ id, title }) => `<li>${link(id, shorten(title, length))}</li>`)
+    ({ id, name, operations }) => {
+      const titles = hasList
+        ? operations.map(({ id, title, method }) =>
+          `<li>${link(id, shorten(title, length), method)}</li>`
+        )
         : [];
       const list = titles.length ? `<ul>${titles.join("")}</ul>` : "";
       return `<li>${link(id, shorten(name, NAME_LENGTH_MAX))}${list}</li>`;
     },
   );
-  return `<nav aria-label="Operations"><ul>${items.join("")}</ul></nav>`;
+  return `<button type="button" id="open-list" aria-haspopup="dialog">Operations (${total})</button>` +
+    `<nav aria-label="Operations"><p id="filter"><input type="search" placeholder="Filter" ` +
+    `aria-label="Filter the operations" aria-keyshortcuts="/ Control+K" autocomplete="off">` +
+    `<kbd>/</kbd> <span role="status"></span></p><ul>${items.join("")}</ul></nav>`;
 }
 
+/** Lets a name break between its words. */
+const renderName = (text: string): string =>
+  text.split(/(?<=[_./])(?=\w)|(?<=[a-z\d])(?=[A-Z])/).map(escape).join("<wbr>");
+
 function renderAbout(outline: Outline, detail: Detail): string {
-  const { title, version, summary, description, isShownOnly } = outline;
-  return `<section class="about"><h2>${name(title)}</h2><p class="version">` +
+  const { title, version, summary, description, sections } = outline;
+  const isPostedToo = sections.some(({ operations }) => operations.some((one) => one.isPostedToo));
+  return `<section class="about"><h2 dir="auto">${name(title)}</h2><p class="version">` +
     `${version ? `Version ${name(version)} · ` : ""}OpenAPI description: ` +
     `<a href="${V1}../spec.json" download>JSON</a>, ` +
     `<a href="${V1}../spec.yaml" download>YAML</a></p>` +
-    (isShownOnly ? `<p>${SHOWN_ONLY}</p>` : "") +
     (summary ? `<p class="summary">${renderInlineMarkdown(summary, detail.summary)}</p>` : "") +
-    renderMarkdown(description, detail.about) + renderLegend(outline) +
+    renderMarkdown(description, detail.about) + (isPostedToo ? POSTED_TOO : "") +
+    renderLegend(outline) +
     `${WITHOUT_SCRIPT}</section>`;
 }
 
@@ -190,46 +277,75 @@ function renderLegend({ sections }: Outline): string {
   const used = new Set(
     sections.flatMap(({ operations }) => operations.flatMap(({ marks }) => marks)),
   );
-  const items = Object.entries(LEGEND).filter(([word]) => used.has(word))
-    .map(([word, text]) => `<li>${renderMark(word)} ${text}</li>`);
-  return items.length > 0 ? `<ul class="legend" aria-label="Marks">${items.join("")}</ul>` : "";
+  const items = MARKS.filter(([, , word]) => used.has(word))
+    .map(([, , word, meaning]) => `<li>${renderMark(word)} ${meaning}</li>`);
+  return items.length === 0
+    ? ""
+    : `<details class="legend"><summary>Marks</summary><ul>${items.join("")}</ul></details>`;
 }
 
 const renderMark = (word: string) =>
   `<span class="mark ${/^\w+/.exec(word)?.[0] ?? ""}">${escape(word)}</span>`;
 
-const renderTag = ({ id, name: tag }: Section) => `<h2 id="${escape(id)}">${name(tag)}</h2>`;
+const renderTag = ({ id, name: tag }: Section) =>
+  `<h2 dir="auto" id="${escape(id)}">${name(tag)}</h2>`;
 
 function renderOperation(operation: Operation, detail: Detail): string {
   const { method, path, title, summary, callSentence, marks, parameters, responses } = operation;
   const id = escape(operation.id);
   const address = name(path);
   const anchor = operation.anchor ? ` id="${escape(operation.anchor)}"` : "";
-  return `<article${anchor}><h3 id="${id}">${escape(shorten(title, detail.summary))}</h3>` +
+  return `<article${anchor}><div><h3 dir="auto" id="${id}">${
+    escape(shorten(title, detail.summary))
+  }</h3>` +
     `<p class="line"><b class="${method.toLowerCase()}">${method}</b> <code>${address}</code>` +
     `${operation.deprecated ? " <em>deprecated</em>" : ""}` +
     `${marks.map((word) => ` ${renderMark(word)}`).join("")}</p>` +
-    (summary ? `<p>${escape(shorten(summary, detail.summary))}</p>` : "") +
+    (summary ? `<p class="gist">${escape(shorten(summary, detail.summary))}</p>` : "") +
     (callSentence ? `<p class="call">${escape(callSentence)}</p>` : "") +
-    (operation.isPostedToo ? POSTED_TOO : "") +
     (operation.isWebhook ? SENT_BY_API : "") +
     renderMarkdown(operation.description, detail.operation) +
     renderItems("Parameters", parameters, detail) +
+    renderItems("Request body", operation.body ? [operation.body] : [], detail) +
     renderItems("Responses", responses, detail) +
-    `${renderForm(operation, detail)}</article>`;
+    `</div>${renderForm(operation, detail)}</article>`;
 }
 
-function renderItems(title: string, items: Item[], { items: max, item: length }: Detail): string {
+function renderItems(title: string, items: Item[], detail: Detail): string {
   if (items.length === 0) return "";
+  const { items: max, item: length } = detail;
   let html = `<h4>${title}</h4><dl>`;
-  for (const { name: term, facts, description } of items.slice(0, max)) {
+  for (const { name: term, facts, description, rules, fields } of items.slice(0, max)) {
     html += `<dt><code>${name(term)}</code></dt><dd>`;
     const words = facts.slice(0, 6).map((fact) => name(fact)).join(", ");
     if (words) html += `<i>${words}</i> `;
-    html += length ? `${renderInlineMarkdown(description, length)}</dd>` : "</dd>";
+    if (length) html += renderInlineMarkdown(description, length) + renderRules(rules);
+    html += `${renderFields(fields, detail)}</dd>`;
   }
   const rest = items.length - max;
   return `${html}</dl>${rest > 0 ? `<p class="cut">… ${rest} more in the description</p>` : ""}`;
+}
+
+const renderRules = (rules: readonly Rule[]): string =>
+  rules.length === 0
+    ? ""
+    : ` <small>${
+      rules.map(([rule, value]) => `${rule} <code>${name(value)}</code>`).join(", ")
+    }</small>`;
+
+/** Renders fields, folded, with those within them. */
+function renderFields(fields: readonly SchemaField[], detail: Detail): string {
+  const shown = fields.slice(0, detail.fields);
+  if (shown.length === 0) return "";
+  const items = shown.map((field) => {
+    const facts = [field.type, field.isRequired ? "required" : ""].filter(Boolean).map(name);
+    return `<dt><code>${name(field.name)}</code></dt><dd><i>${facts.join(", ")}</i> ` +
+      `${renderInlineMarkdown(field.description, detail.item)}${
+        renderFields(field.fields, detail)
+      }</dd>`;
+  });
+  const label = `Schema: ${fields.length} ${fields.length === 1 ? "field" : "fields"}`;
+  return `<details><summary>${label}</summary><dl>${items.join("")}</dl></details>`;
 }
 
 const name = (text: string): string => escape(shorten(text, NAME_LENGTH_MAX));

@@ -40,7 +40,9 @@ export function renderForm(operation: Operation, detail: FormDetail): string {
   const line = renderCommand(data, form);
   if (form.isEndless) return line;
   return `${line}<details class="try${form.isWrite ? " write" : ""}" data-try='${jsonOf(data)}'>` +
-    `<summary>Try it</summary></details>${renderWithoutScript(operation, form)}`;
+    `<summary aria-label="Try it: ${escape(operation.title)}">Try it</summary></details>${
+      renderWithoutScript(operation, form)
+    }`;
 }
 
 /** The line is there where it can run: the script fills it in and shows it. */

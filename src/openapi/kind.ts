@@ -84,7 +84,7 @@ export function documentOfKind(
     info: {
       title,
       version: ofNode ?? version,
-      description: `What nodes of this kind offer, as Nodeface ${version} knows it.${
+      description: `What nodes of this kind offer, as written down in Nodeface ${version}.${
         openrpc && !names ? ` ${UNKNOWN}` : ""
       }`,
     },

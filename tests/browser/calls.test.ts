@@ -305,17 +305,28 @@ test("the token is sent to no other server, though it is selected for all operat
     assert.equal(heard, [["/theirs", undefined]]);
   }));
 
-test("with forward: off the page says so, and a call is answered with a sentence", () =>
+test("with forward: off the page says so, and offers no request that would be refused", () =>
   inPage(async (page) => {
-    const path = "/v1/rpc/eth_chainId";
-    await visitOperation(page, off.url, "chain", `GET${path}`);
-    await page.locator("#scalar").getByText("calls are not forwarded").first()
-      .waitFor();
-    await openClient(page, path);
-    const { status, text } = await send(page, path);
-    assert.is(status, 403);
-    assert.match(text, "does not forward calls");
-    await page.getByText("does not forward calls to it").first().waitFor();
+    await visitOperation(page, off.url, "chain", "GET/v1/rpc/eth_chainId");
+    await page.locator("#node").getByText("Calls are switched off").waitFor();
+    const button = page.getByRole("button", { name: /^Test Request.*eth_chainId\)/ });
+    assert.is(await button.count(), 0);
+    const response = await page.request.get(`${off.url}v1/rpc/eth_chainId`);
+    assert.is(response.status(), 403);
+  }));
+
+test("the head says how many can be called, and where a client connects; a button copies it", () =>
+  inPage(async (page) => {
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    for (const path of [SIMPLE, "v1/spec"]) {
+      await page.goto(open.url + path);
+      await page.locator("#node").getByText(/^\d+ of \d+ methods can be called here/).waitFor();
+      await page.locator(".connect code").getByText(`${open.url}v1/rpc`, { exact: true }).waitFor();
+      await page.locator(".connect").getByRole("button", { name: "Copy" }).click();
+      await page.locator(".connect").getByRole("button", { name: "Copied" }).waitFor();
+      const text = await page.evaluate(() => navigator.clipboard.readText());
+      assert.is(text, `${open.url}v1/rpc`);
+    }
   }));
 
 test("what is not forwarded says why, without a script as well", async () => {
@@ -329,7 +340,7 @@ test("what is not forwarded says why, without a script as well", async () => {
       });
     assert.match(
       await article("eth_sign").innerText(),
-      /not forwarded[^]*Not forwarded: it may change something/,
+      /not enabled[^]*Not forwarded: it may change something/,
     );
     assert.match(
       await article("eth_accounts").innerText(),
@@ -337,7 +348,7 @@ test("what is not forwarded says why, without a script as well", async () => {
     );
     assert.match(
       await article("eth_gasPrice").innerText(),
-      /open[^]*curl .*\/v1\/rpc\/eth_gasPrice/,
+      /public[^]*curl .*\/v1\/rpc\/eth_gasPrice/,
     );
   } finally {
     await context.close();

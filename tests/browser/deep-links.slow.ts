@@ -70,7 +70,7 @@ for (const viewport of VIEWPORTS) {
           const heading = page.locator(`[id="spec/${operation}"] :is(h1, h2, h3)`).first();
           await heading.waitFor();
           const { y } = (await heading.boundingBox())!;
-          const head = (await page.locator("#node").boundingBox())!;
+          const head = (await page.locator("#bar").boundingBox())!;
           assert.ok(y >= head.y + head.height && y < viewport.height, `it is at ${y} px`);
           assert.is(new URL(page.url()).hash, `#${operation}`);
         }),
@@ -118,7 +118,7 @@ const NOTE = `
       : null;
   const look = () => {
     const heading = document.getElementById(OPERATION);
-    const isOpen = Boolean(heading?.parentElement.querySelector(".try[open] form"));
+    const isOpen = Boolean(heading?.closest("article").querySelector(".try[open] form"));
     const frame = { top: topOf(heading), isOpen };
     const text = JSON.stringify(frame);
     if (text !== last) noted.push(frame);

@@ -157,7 +157,7 @@ header("the marks of the states differ in shape, with forced colours as well", a
 });
 
 header("a new state is announced, a new duration in the same state is not", async () => {
-  const live = () => page.getByRole("status").getAttribute("aria-live");
+  const live = () => page.locator("#node .state").getAttribute("aria-live");
   const quiet = (minutes: number) => ({
     ...NODE,
     status: "degraded",

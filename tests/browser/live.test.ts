@@ -66,7 +66,7 @@ for (const document of ["v1/spec", SIMPLE]) {
     await look(page, false);
     await showsHeight(page, height);
     await until(async () => await listeners() === 1);
-    assert.equal(streams, Array(2).fill(`${url}v1/events?events=info`));
+    assert.equal(streams, Array(2).fill(`${url}v1/events?events=info,description`));
     await page.goto("about:blank");
     await until(async () => await listeners() === 0);
   });
@@ -148,5 +148,79 @@ live(
     await time.waitFor({ state: "detached" });
   },
 );
+
+/** Serves a node whose stream and history a test tells. */
+async function serveTold(history?: () => unknown) {
+  let stream: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | undefined;
+  server = await serveNode({
+    info: () => NODE,
+    answer: ({ url }) => {
+      if (history && url.endsWith("/v1/history")) return Promise.resolve(Response.json(history()));
+      if (!url.includes("/v1/events")) return Promise.resolve(undefined);
+      const body = new ReadableStream({ start: (controller) => void (stream = controller) });
+      const headers = { "content-type": "text/event-stream" };
+      return Promise.resolve(new Response(body, { headers }));
+    },
+  });
+  return {
+    url: server.url,
+    /** Waits for the stream of the document that is there, and tells it that the description is another. */
+    async describe() {
+      await until(() => Promise.resolve(stream !== undefined));
+      const opened = stream!;
+      stream = undefined;
+      opened.enqueue(new TextEncoder().encode(`event: description\ndata: {"etag":"a"}\n\n`));
+    },
+  };
+}
+
+live("the last hour of a figure is drawn, with a text, whatever the history holds", async () => {
+  const at = (second: number) => new Date(1_800_000_000_000 + second * 1000).toISOString();
+  let history: unknown = {
+    at: [at(0), at(15), at(30)],
+    status: ["ok", "ok", "ok"],
+    response_ms: [4, 6, 5],
+    height: [1, "</svg><img src=x>", 3],
+    "<img src=y>": [1, 2, 3],
+  };
+  const { url } = await serveTold(() => history);
+  await stopTime(page);
+  await page.goto(url + SIMPLE);
+  const height = page.locator("#node dl div", { hasText: "Height" }).getByRole("img");
+  await height.waitFor();
+  assert.is(await height.locator("title").textContent(), "from 1 to 3 in the last 30 seconds");
+  assert.is(await page.locator("#node img:not(.icon)").count(), 0);
+  await page.locator("#node dl div", { hasText: "Response time" }).getByText("5 ms").waitFor();
+  history = { at: [at(0), at(15)], response_ms: [4, 70], height: [2, 2] };
+  await page.clock.runFor(30_000);
+  await page.locator("#node dl div", { hasText: "Response time" }).getByText("70 ms").waitFor();
+  assert.is(await height.locator("title").textContent(), "2 in the last 15 seconds");
+});
+
+live("another description is shown at once where nothing is open, and only once", async () => {
+  const { url, describe } = await serveTold();
+  await page.goto(url + SIMPLE);
+  const told = page.getByText("The description has changed.");
+  const reloaded = page.waitForEvent("load");
+  await describe();
+  await reloaded;
+  await describe();
+  await told.waitFor();
+  const shown = page.waitForEvent("load");
+  await page.getByRole("button", { name: "Show it" }).click();
+  await shown;
+});
+
+live("another description is announced where a form is open, and in the reference", async () => {
+  const { url, describe } = await serveTold();
+  const told = page.getByText("The description has changed.");
+  for (const document of [`${SIMPLE}#op/getInfo`, "v1/spec"]) {
+    await page.goto("about:blank");
+    await page.goto(url + document);
+    if (document !== "v1/spec") await page.locator(".try[open]").waitFor();
+    await describe();
+    await told.waitFor();
+  }
+});
 
 live.run();

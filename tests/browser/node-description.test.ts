@@ -124,7 +124,7 @@ explorer("Send asks another server of the description where that is chosen", asy
 });
 
 explorer(
-  "Send of what is called through this service says that calls are not forwarded",
+  "what would be called through this service has no request to send where calls are off",
   async () => {
     const app = createNodeface({
       description: { text: ERGO },
@@ -135,9 +135,8 @@ explorer(
       await page.goto(`${through.url}v1/spec#tag/info/GET/info`);
       await page.getByRole("heading", { name: "Get the information about the Node" }).first()
         .waitFor();
-      await tryOut(/Test Request.*get \/info/);
-      assert.is(await send(), `${through.url}v1/node/info`);
-      await page.getByText("does not forward calls to it").first().waitFor();
+      const button = page.getByRole("button", { name: /Test Request.*get \/info/ });
+      assert.is(await button.count(), 0);
       assert.equal(asked.filter((path) => path !== "GET /"), []);
     } finally {
       await through.close();

@@ -77,8 +77,7 @@ for (const [name] of NODES) {
           await picture(page, `${name}-${width}-simple`);
           await visit(page, url);
           await page.waitForLoadState("networkidle");
-          // Scalar lays itself out twice: docs/scalar.md.
-          await assertFit(page, unknownIn, 0.25);
+          await assertFit(page, unknownIn, 0.02);
           await picture(page, `${name}-${width}`);
         }),
     );
@@ -135,7 +134,7 @@ nodePage(
       const operation = page.locator("#scalar section", {
         has: page.getByRole("heading", { name: "gettxoutsetinfo" }),
       }).last();
-      for (const word of ["read", "heavy"]) {
+      for (const word of ["read", "slow"]) {
         await operation.getByText(word, { exact: true }).first().waitFor();
       }
       await operation.getByText("Also as").first().waitFor();

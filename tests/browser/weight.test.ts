@@ -22,7 +22,7 @@ weight("the simple page asks for its scripts and the info, and nothing of Scalar
   const context = await browser.newContext();
   const { asked } = await visit(context, SIMPLE);
   const names = asked.map(({ path }) => path.split("/").at(-1)!.replace(/-\w+\.js/, ".js")).sort();
-  assert.equal(names, ["chunk.js", "favicon.ico", "info", "simple", "simple.js"]);
+  assert.equal(names, ["chunk.js", "favicon.ico", "history", "info", "simple", "simple.js"]);
   await context.close();
 });
 
@@ -43,13 +43,13 @@ weight(
 );
 
 weight(
-  "a second visit asks for the page and the description alone, in less than 3 kB",
+  "a second visit asks for the page, the description and the history alone, in less than 3 kB",
   async () => {
     const context = await browser.newContext();
     await (await visit(context)).page.close();
     const { asked } = await visit(context);
     const onLine = asked.filter(({ bytes }) => bytes > 0);
-    assert.equal(onLine.map(({ path }) => path).sort(), ["/spec.json", "/v1/spec"]);
+    assert.equal(onLine.map(({ path }) => path).sort(), ["/spec.json", "/v1/history", "/v1/spec"]);
     const bytes = onLine.reduce((sum, { bytes }) => sum + bytes, 0);
     assert.ok(bytes < 3_000, `${bytes} bytes`);
     await context.close();

@@ -1,0 +1,131 @@
+import type { Browser, Page } from "playwright-core";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { closePages, launch, QUIET, watch } from "./_browser.ts";
+import { serious } from "./_axe.ts";
+import { describeBroker, describeChain } from "./_documents.ts";
+import { NODE, SIMPLE } from "./_page.ts";
+import { type Served, serveNode } from "./_serve.ts";
+
+const filter = suite("finding an operation on the simple page");
+
+let browser: Browser;
+let chain: Served;
+let broker: Served;
+
+filter.before(async () => {
+  const [document, other] = await Promise.all([describeChain(), describeBroker()]);
+  [browser, chain, broker] = await Promise.all([
+    launch(),
+    serveNode({ info: () => NODE, document }),
+    serveNode({ info: () => NODE, document: other }),
+  ]);
+});
+filter.after(async () => {
+  await closePages(browser);
+  await Promise.all([chain?.close(), broker?.close()]);
+});
+
+/** Opens the simple page; its script runs when it has marked what is read. */
+async function open(url: string, width = 1280): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width, height: 800 }, bypassCSP: true });
+  const page = await context.newPage();
+  const complaints = await watch(page, new URL(url).origin);
+  page.setDefaultTimeout(20_000);
+  page.on("close", () => assert.equal(complaints, QUIET));
+  await page.goto(url + SIMPLE);
+  await page.waitForFunction(() =>
+    document.querySelector("#plain var")?.textContent !== "$BASE_URL"
+  );
+  return page;
+}
+
+const field = (page: Page) => page.getByRole("searchbox", { name: "Filter the operations" });
+
+const links = (page: Page) => page.locator("#plain nav li li a:visible");
+
+filter("/ and Ctrl+K lead to it, and it finds by name, path, summary and access", async () => {
+  const page = await open(broker.url);
+  const all = await links(page).count();
+  await page.keyboard.press("/");
+  assert.ok(await field(page).evaluate((input) => input === document.activeElement));
+  for (
+    const [text, found] of [
+      ["show the SERVER", ["Show the server"]],
+      ["/stacksz", ["What its threads do"]],
+      ["sensitive", ["What its threads do", "List who is connected"]],
+      ["read show", ["Show the server", "Show its streams"]],
+      // Of the service, whose operations are listed while they are found.
+      ["/v1/health", ["Probe the node"]],
+      ["nothing like that", []],
+    ] as const
+  ) {
+    await field(page).fill(text);
+    const shown = await links(page).allInnerTexts();
+    assert.equal(shown.map((name) => name.split("\n")[0]).sort(), [...found].sort(), text);
+    const [said] = await page.locator("#filter [role=status]").allInnerTexts();
+    assert.match(said!, new RegExp(`^${found.length} of \\d+$`));
+  }
+  await page.keyboard.press("Escape");
+  assert.is(await field(page).inputValue(), "");
+  assert.is(await page.locator("#filter [role=status]").innerText(), "");
+  assert.is(await links(page).count(), all);
+  await page.locator("h3").first().click();
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("jsz");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => location.hash.endsWith("/jsz"));
+  assert.equal(await serious(page), []);
+  await page.close();
+});
+
+filter("what is typed into a form is typed into the form", async () => {
+  const page = await open(chain.url);
+  await page.evaluate(() => {
+    for (const details of document.querySelectorAll("details")) details.open = true;
+  });
+  const input = page.locator("#content form input").first();
+  await input.focus();
+  await page.keyboard.press("/");
+  assert.match(await input.inputValue(), "/");
+  await page.close();
+});
+
+filter("on a narrow window it is a sheet, which a choice closes", async () => {
+  const page = await open(chain.url, 820);
+  const sheet = page.getByRole("dialog", { name: "Operations" });
+  assert.is(await page.locator("#plain nav").isVisible(), false);
+  await page.getByRole("button", { name: /^Operations \(\d+\)$/ }).click();
+  await sheet.waitFor();
+  assert.equal(await serious(page), []);
+  await page.keyboard.type("getblockhash");
+  await sheet.getByRole("link", { name: /getblockhash/ }).click();
+  await sheet.waitFor({ state: "hidden" });
+  await page.waitForFunction(() => location.hash.endsWith("/getblockhash"));
+  await page.keyboard.press("Control+k");
+  await sheet.waitFor();
+  // The first one empties the field, the second one closes.
+  await page.keyboard.press("Escape");
+  assert.is(await field(page).inputValue(), "");
+  await page.keyboard.press("Escape");
+  await sheet.waitFor({ state: "hidden" });
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.locator("#plain > nav").waitFor();
+  await page.close();
+});
+
+filter("the operation that is read is marked in the navigation, and in sight", async () => {
+  const page = await open(chain.url);
+  for (const name of ["getblockcount", "getrawtransaction"]) {
+    await page.evaluate((name) => location.hash = `#op/${name}`, name);
+    await page.locator("#plain nav [aria-current]", { hasText: name }).waitFor();
+    const isSeen = await page.locator("#plain nav [aria-current]").evaluate((link) => {
+      const { top, bottom } = link.getBoundingClientRect();
+      return top >= 0 && bottom <= innerHeight;
+    });
+    assert.ok(isSeen, name);
+  }
+  await page.close();
+});
+
+filter.run();
