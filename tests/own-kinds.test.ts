@@ -325,7 +325,9 @@ own(
 own("the file of a kind that is printed is one", async () => {
   for (const name of sampleOf(Object.keys(KINDS))) {
     const { openrpc, openapi, ...kind } = parseKind(await formatKindFile(name), "mine.yaml");
-    assert.equal(kind, KINDS[name], name);
+    // The build makes these of its operations.
+    const { examples: _, ...known } = KINDS[name]!;
+    assert.equal(kind, known, name);
     const parts = { ...openrpc && { openrpc }, ...openapi && { openapi } };
     assert.equal(parts, await loadInterface(name), name);
   }

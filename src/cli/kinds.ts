@@ -24,7 +24,8 @@ export function formatKinds(name?: string): string {
 
 /** Writes the whole file of a kind, to start a kind of one's own from. */
 export async function formatKindFile(name: string): Promise<string> {
-  const whole = { ...kindOf(name), ...await loadInterface(name) };
+  const { examples: _, ...kind } = kindOf(name);
+  const whole = { ...kind, ...await loadInterface(name) };
   return `# Written by "nodeface kinds ${name} --file" of Nodeface ${VERSION}
 # To change a little of it, "extends: ${name}" and what is new is enough: see docs/kinds.md
 ${stringify(whole, { lineWidth: 100 })}`;

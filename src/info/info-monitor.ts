@@ -127,7 +127,7 @@ export function createMonitor(options: MonitorOptions): NodeMonitor {
     stateLog.logRemarks("source", remarksOn(observer.plan, observer.outcomes));
     stateLog.logRemarks("key", omitted);
     const version = ++versions;
-    const snapshot = { ...await toSnapshot(info), examples };
+    const snapshot = await toSnapshot(info, examples);
     // An older one that took longer does not take the place of a newer one.
     if (version > (published?.version ?? 0)) {
       published = { version, snapshot, until };

@@ -128,21 +128,27 @@ export interface Snapshot {
   readonly health: { readonly passing: Representation; readonly failing: Representation };
 }
 
-/** Makes snapshots of infos, the last one where an info comes to the same text. `run` differs in each run of the service. */
-export function createSnapshots(ttl: number, run: string): (info: Info) => Promise<Snapshot> {
+/** Makes snapshots of infos, the last one where nothing changed. `run` differs in each run of the service. */
+export function createSnapshots(
+  ttl: number,
+  run: string,
+): (info: Info, examples?: NodeExamples) => Promise<Snapshot> {
   // The info says when it was started, so a content is never that of another run. To count contents
   // is quicker than the first digest, for which some runtimes load all of their cryptography.
   let contents = 0;
-  let last: { text: string; made: Promise<Snapshot> } | undefined;
-  return (info) => {
+  let last: { text: string; key: string; made: Promise<Snapshot> } | undefined;
+  return (info, examples = {}) => {
     const text = formatJson(info, 2) + "\n";
-    if (last?.text === text) return last.made;
-    const tag = `${run}-${(++contents).toString(36)}`;
-    const made = makeSnapshot(info, text, tag, ttl).catch((error) => {
+    const key = formatJson(examples);
+    if (last?.text === text && last.key === key) return last.made;
+    const represented = last?.text === text
+      ? last.made
+      : makeSnapshot(info, text, `${run}-${(++contents).toString(36)}`, ttl);
+    const made = represented.then((snapshot) => ({ ...snapshot, examples })).catch((error) => {
       last = undefined;
       throw error;
     });
-    last = { text, made };
+    last = { text, key, made };
     return made;
   };
 }

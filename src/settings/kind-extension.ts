@@ -19,7 +19,7 @@ const MERGED = ["detect", "static", "sources", "fields", "health"] as const;
  * @param own as it is written: its parts may be wrong
  */
 export function extendKind(base: Kind, own: Json): Json {
-  const { aliases: _, written_from: __, tried: ___, ...inherited } = base;
+  const { aliases: _, written_from: __, tried: ___, examples: ____, ...inherited } = base;
   const whole: Json = { ...inherited, ...own };
   for (const key of MERGED) {
     if (base[key] || own[key]) whole[key] = { ...base[key], ...objectOf(own[key]) };

@@ -16,7 +16,6 @@ import type {
   Source,
 } from "../kinds/kind.ts";
 import { KIND_ALIASES, KIND_NAMES } from "../generated/kind-names.js";
-import { describeValue } from "../untrusted-text.ts";
 import { explainSource, FIELD, NODE_SOURCE, placesOf } from "./info.ts";
 import { diagnosticsOfExtension, extendKind } from "./kind-extension.ts";
 import { diagnosticsOfInterface, examplesIn, interfaceSettings } from "./kind-interface.ts";
