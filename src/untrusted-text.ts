@@ -90,3 +90,12 @@ export function parsePercent(text: string): string | undefined {
 
 /** Percent-decodes a text as UTF-8; returns it unchanged if it is malformed. */
 export const decodePercent = (text: string): string => parsePercent(text) ?? text;
+
+/** In UTF-16 code units. */
+const NODE_VALUE_MAX = 128;
+
+/** Tells whether a value of a node may be filled in: a short text of printable ASCII that a whole pattern fits. */
+export function isNodeValue(value: unknown, pattern: string): value is string {
+  return typeof value === "string" && value.length <= NODE_VALUE_MAX && /^[!-~]+$/.test(value) &&
+    /^\^.*\$$/.test(pattern) && new RegExp(pattern, "u").test(value);
+}

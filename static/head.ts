@@ -3,6 +3,7 @@ import {
   describeInfo,
   describeState,
   formatAge,
+  type HeadText,
   type Info,
   renderFigures,
   type StateText,
@@ -36,20 +37,20 @@ export function showAges(): void {
 
 export function showInfo(found: Info): void {
   info = found;
-  const { name, about, state } = describe();
+  const { name, about, state, ...rest } = describe();
   const link = find("h1 a");
   if (link.textContent !== name) showIcon(name);
   setText(link, name);
   setText(find(".names p"), about);
   document.title = [name, about].filter((text) => text !== "").join(" · ");
-  showFigures();
+  showFigures(rest);
   showState(state);
 }
 
 /** Shows the past of what is shown. */
 export function showHistory(found: History): void {
   history = found;
-  showFigures();
+  showFigures(describe());
 }
 
 function describe() {
@@ -58,8 +59,7 @@ function describe() {
   return { ...others, state: { label, note, state } };
 }
 
-function showFigures(): void {
-  const { figures, hint } = describe();
+function showFigures({ figures, hint }: Pick<HeadText, "figures" | "hint">): void {
   const html = renderFigures(figures, history);
   // What is the same stays: somebody may be reading it.
   if (html !== shown) find("dl").innerHTML = shown = html;

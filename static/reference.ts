@@ -11,8 +11,14 @@ import {
   wordsOf,
 } from "../src/explorer/labels.ts";
 import { CALL_MARK, TOKEN_SCHEME } from "../src/gateway/annotate-operations.ts";
-import { resolveFragment } from "../src/json/values.ts";
-import { isObject, type Json, listOf, objectOf, textOf } from "../src/json/values.ts";
+import {
+  isObject,
+  type Json,
+  listOf,
+  objectOf,
+  resolveFragment,
+  textOf,
+} from "../src/json/values.ts";
 import { TAG as SERVICE_TAG } from "../src/openapi/merge.ts";
 import { ONE_METHOD } from "../src/kinds/interface.ts";
 import { decodePercent } from "../src/untrusted-text.ts";

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { isNodeValue } from "../untrusted-text.ts";
 
 // The data of a form are lists without what is empty at their ends, in which 0 stands for what is omitted.
 
@@ -62,8 +63,8 @@ export interface FormRequest {
   readonly body: string | undefined;
 }
 
-/** In UTF-16 code units: longer texts are not held against a pattern, nor taken from a node. */
-const MATCHED_MAX = 1000, NODE_VALUE_MAX = 128;
+/** In UTF-16 code units: longer texts are not held against a pattern. */
+const MATCHED_MAX = 1000;
 
 /** Fills a form in with its examples; one that is the node's own has to fit the pattern of its field. */
 export function fillIn(
@@ -86,12 +87,6 @@ function nodeValue(examples: NodeExamples, source: string, pattern: string): str
   return isNodeValue(value, pattern) ? value : "";
 }
 
-/** Tells whether a value of a node may be filled in: a short text of printable ASCII that a whole pattern fits. */
-export function isNodeValue(value: unknown, pattern: string): value is string {
-  return typeof value === "string" && value.length <= NODE_VALUE_MAX && /^[!-~]+$/.test(value) &&
-    /^\^.*\$$/.test(pattern) && new RegExp(pattern, "u").test(value);
-}
-
 /** Says what is wrong with what is typed into a field; an empty text if it can be sent. */
 export function mistakeIn(
   [name, place, type, bits, , values, pattern]: FieldData,
@@ -105,10 +100,12 @@ export function mistakeIn(
   }
   if (bits! & (AGAIN | COMMA)) return "";
   const [types = ""] = (type || "").split(", ");
-  const isOf = (test: RegExp, types: RegExp, of: string) => types.test(of) && !test.test(text);
-  if (isOf(/^-?\d+$/, /^integer( or null)?$/, types)) return `${name} must be a whole number`;
-  const decimal = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i;
-  if (isOf(decimal, /^number( or null)?$/, types)) return `${name} must be a number`;
+  if (/^integer( or null)?$/.test(types) && !/^-?\d+$/.test(text)) {
+    return `${name} must be a whole number`;
+  }
+  if (/^number( or null)?$/.test(types) && !/^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text)) {
+    return `${name} must be a number`;
+  }
   if (values && !values.includes(text)) return `${name} must be one of ${values.join(", ")}`;
   return !pattern || fits(text, pattern) ? "" : `${name} must match ${pattern}`;
 }

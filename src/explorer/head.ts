@@ -116,7 +116,7 @@ export interface StateText {
   readonly note: string;
 }
 
-interface HeadText extends StateText {
+export interface HeadText extends StateText {
   readonly name: string;
   /** The software with its version, and the network. */
   readonly about: string;

@@ -77,7 +77,13 @@ export function createPage(
     (notice ? `<p class="notice" role="alert">${escape(notice)}</p>` : "") + OTHERS[view];
   const last = new Map<
     DocumentName,
-    { info: Info; head: string; examples: string; representation: Representation }
+    {
+      info: Info;
+      ofNode: NodeExamples;
+      head: string;
+      examples: string;
+      representation: Representation;
+    }
   >();
   const render = async (name: DocumentName, info: Info, own: Readonly<Record<string, string>>) => {
     const { html, digests } = TEMPLATES[name || first];
@@ -103,20 +109,22 @@ export function createPage(
   };
   return {
     iconNameOf: (info) => iconNameOf(info, naming),
-    async prepare(name, info, ofNode = {}) {
+    async prepare(name, info, ofNode = NONE) {
       const known = last.get(name);
+      if (known?.info === info && known.ofNode === ofNode) return known.representation;
       const examples = (name || first) === "simple" ? renderExamples(ofNode, sources) : "";
-      if (known?.info === info && known.examples === examples) return known.representation;
       const icon = `${V1}../favicon.ico${escape(icons.queryOf(iconNameOf(info, naming)))}`;
       const head = renderHead(info, naming, icon, endOf(name || first), calls);
       const representation = known?.head === head && known.examples === examples
         ? known.representation
         : await render(name, info, { head, icon, examples });
-      last.set(name, { info, head, examples, representation });
+      last.set(name, { info, ofNode, head, examples, representation });
       return representation;
     },
   };
 }
+
+const NONE: NodeExamples = {};
 
 const EXAMPLES_LENGTH_MAX = 16_000;
 

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { groupDigits } from "../info/settings.ts";
 import { type Json, listOf, objectOf } from "../json/values.ts";
 import { followReference } from "../openapi/operations.ts";
 
@@ -80,7 +81,7 @@ export function describeNumber(token: string, unit: Unit): string {
 const TIME_MAX = 253402300799n;
 
 const NOTES: Readonly<Record<Unit, (number: bigint, isHex: boolean) => string>> = {
-  quantity: (number, isHex) => isHex ? `= ${group(String(number))}` : "",
+  quantity: (number, isHex) => isHex ? `= ${groupDigits(String(number), "\u202f")}` : "",
   wei(number, isHex) {
     if (number >= 10n ** 15n) return scale(number, 18, "ether");
     if (number >= 10n ** 6n) return scale(number, 9, "gwei");
@@ -100,9 +101,6 @@ function scale(number: bigint, places: number, name: string): string {
   const text = String(number).padStart(places + 1, "0");
   const fraction = places > 0 ? text.slice(-places).replace(/0+$/, "") : "";
   const shown = fraction.slice(0, DIGITS_MAX);
-  const whole = group(places > 0 ? text.slice(0, -places) : text);
+  const whole = groupDigits(places > 0 ? text.slice(0, -places) : text, "\u202f");
   return `${shown === fraction ? "=" : "≈"} ${whole}${shown && `.${shown}`} ${name}`;
 }
-
-/** Groups the digits of a whole number. */
-const group = (digits: string) => digits.replaceAll(/\B(?=(?:\d{3})+$)/g, "\u202f");

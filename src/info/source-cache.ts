@@ -8,6 +8,7 @@ import { parseReference, type Plan } from "./query-plan.ts";
 import type { Outcome, Taken } from "./query-sources.ts";
 import { textOf } from "../json/values.ts";
 import { SourceError } from "../node/failures.ts";
+import { isNodeValue } from "../untrusted-text.ts";
 import { convert, formOf, isKnown } from "./fields.ts";
 
 export interface Instant {
@@ -140,8 +141,6 @@ export type Values = Readonly<Record<string, unknown>>;
 /** Values of the node by their places: with them the page fills reads in. */
 export type NodeExamples = Readonly<Record<Reference, string>>;
 
-const EXAMPLE_LENGTH_MAX = 128;
-
 /** Reads short texts of printable ASCII that fit their patterns. */
 export function readExamples(
   patterns: Readonly<Record<Reference, string>>,
@@ -149,10 +148,8 @@ export function readExamples(
 ): NodeExamples {
   return Object.fromEntries(
     Object.entries(patterns).flatMap(([place, pattern]) => {
-      const value = textOf(answerAt(answers, place as Reference)) ?? "";
-      const isFitting = value.length <= EXAMPLE_LENGTH_MAX && /^[!-~]+$/.test(value) &&
-        new RegExp(pattern).test(value);
-      return isFitting ? [[place, value]] : [];
+      const value = textOf(answerAt(answers, place as Reference));
+      return isNodeValue(value, pattern) ? [[place, value]] : [];
     }),
   );
 }
