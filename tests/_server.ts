@@ -1,9 +1,9 @@
 /** Runs the command in a process of its own. */
 import { buildSync } from "esbuild";
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import process from "node:process";
 import { BUN, DENO_RUN, ROOT } from "./_paths.ts";
 
@@ -27,10 +27,11 @@ export const serving = (command: readonly string[], file: string): readonly stri
 
 /**
  * Bundles a module and all that it imports for Node, which takes a second of processor to start from the source and a
- * fifth of that from one file. Gives the path of the file.
+ * fifth of that from one file. Gives the path of the file, which is written once: a process may be reading it.
  */
 function bundle(module: string): string {
-  const outfile = join(PROGRAMS, `${basename(module, ".ts")}.mjs`);
+  const outfile = join(PROGRAMS, `${module.replaceAll(/[/\\]|\.ts$/g, "-")}.mjs`);
+  if (existsSync(outfile)) return outfile;
   buildSync({
     absWorkingDir: ROOT,
     entryPoints: [module],

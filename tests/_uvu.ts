@@ -29,7 +29,7 @@ for (const [index, { name, file }] of suites.entries()) {
   await import(pathToFileURL(file).href);
   const [, ...runs] = queue[index]!;
   if (runs.length === 0) throw new Error(`tests/${name} has no suite that it runs`);
-  queue[index] = [name, ...runs.map(failOnHook).map((run) => measured(name, run))];
+  queue[index] = [name, ...runs.map((run) => measured(name, failOnHook(name, run)))];
 }
 await exec(false);
 console.log(`Processor: ${processorSeconds().toFixed(1)} s${costliest()}\n`);
@@ -68,11 +68,11 @@ function costliest(): string {
 }
 
 /** uvu 0.5.6 ignores the error of a `before` hook and counts the suite as passed. */
-function failOnHook(run: Run): Run {
+function failOnHook(name: string, run: Run): Run {
   return async () => {
     const [errors, passed, skipped, total] = await run();
     const isCut = errors === true && passed < total;
-    const said = isCut ? "  A hook has failed, so not every test was run\n" : errors;
+    const said = isCut ? `   FAIL  ${name}: a hook failed before all tests were run\n` : errors;
     return [said, passed, skipped, total];
   };
 }
