@@ -100,6 +100,8 @@ const REFUSED = [
   `${OK}Transfer-Encoding: gzip, chunked\r\n\r\n`,
   `${OK}Transfer-Encoding: identity\r\n\r\n`,
   `HTTP/1.0 200 OK\r\n${CHUNKED}\r\n`,
+  `HTTP/1.0 100 Continue\r\n\r\n${OK}Content-Length: 0\r\n\r\n`,
+  `HTTP/1.1 103 Early Hints\r\nConnection: close\r\n\r\n${OK}Content-Length: 0\r\n\r\n`,
   `${OK}${CHUNKED}\r\nzz\r\n`,
   `${OK}${CHUNKED}\r\n-1\r\n`,
   `${OK}${CHUNKED}\r\n2\r\nokay\r\n0\r\n\r\n`,

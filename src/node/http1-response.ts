@@ -133,18 +133,19 @@ export class ResponseReader {
     const headers = headersOf(this.#fields);
     const coding = headers.get("transfer-encoding");
     const length = lengthOf(headers.get("content-length"));
+    const connection = headers.get("connection") ?? "";
+    this.#isKept = !this.#isOld && !/(?:^|,)[\t ]*close[\t ]*(?:,|$)/i.test(connection);
     if (status < 200) {
       // Early hints and the like go before the response, without content; nobody has asked for another protocol.
       if (status < 100 || status === 101) refuse("status");
-      if (coding !== null || length !== undefined) refuse("framing");
+      // Nothing may come behind one that closes the connection, as HTTP/1.0 does.
+      if (coding !== null || length !== undefined || !this.#isKept) refuse("framing");
       this.#state = "status";
       return;
     }
     if (status > 599) refuse("status");
     const isTwofold = this.#isOld || length !== undefined || coding?.toLowerCase() !== "chunked";
     if (coding !== null && isTwofold) refuse("framing");
-    const connection = headers.get("connection") ?? "";
-    this.#isKept = !this.#isOld && !/(?:^|,)[\t ]*close[\t ]*(?:,|$)/i.test(connection);
     const isEmpty = this.#method === "HEAD" || status === 204 || status === 304 || length === 0;
     this.#left = length ?? 0;
     this.#state = isEmpty

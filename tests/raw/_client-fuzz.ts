@@ -253,10 +253,6 @@ const KNOWN: Readonly<Record<string, (here: Taken, text: string) => boolean>> = 
     here.get("content-length")?.includes(",") === true,
   "a tab behind a value, which llhttp takes for a part of it": (_, text) =>
     /(?:chunked|content-length:[ \t]*\d+) *\t/i.test(text),
-  "an interim response of HTTP/1.0, or with Connection: close, which llhttp takes for the last": (
-    _,
-    text,
-  ) => /^HTTP\/1\.(?:0 1\d\d|\d 1\d\d[^]*?connection:[ \t]*close[^]*?\r\n\r\nHTTP\/)/i.test(text),
 };
 
 /** Gives random responses to both parsers. */
