@@ -74,8 +74,8 @@ export class StaleError extends Error {
 
 const WAITING_MAX = 65_536;
 
-/** After bytes with more chunks others have a turn. */
-const CHUNKS_MAX = 256;
+/** After so many bytes, or bytes with more chunks, others have a turn. */
+const TURN_MAX = 131_072, CHUNKS_MAX = 256;
 
 interface Exchange {
   readonly reader: ResponseReader;
@@ -90,6 +90,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
   let current: Exchange | undefined;
   let isOpen = true;
   let isReused = false;
+  let turnBytes = 0;
 
   const lose = (error?: unknown) => {
     isOpen = false;
@@ -104,16 +105,18 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
       if (!current) return lose();
       current.received += bytes.byteLength;
       current.chunks = 0;
+      turnBytes += bytes.byteLength;
       current.reader.push(bytes);
-      if (current && current.chunks > CHUNKS_MAX) rest();
+      if (current && (current.chunks > CHUNKS_MAX || turnBytes > TURN_MAX)) rest();
     } catch (error) {
       lose(error);
     }
   });
-  /** Lets others have a turn: a runtime reads some megabytes at a time, which take long in very short parts. */
+  /** Lets others have a turn: a runtime reads some megabytes of each socket at a time, and Node 20 accepts one client. */
   let isResting = false;
   const rest = () => {
     isResting = true;
+    turnBytes = 0;
     socket.pause();
     setImmediate(() => {
       isResting = false;

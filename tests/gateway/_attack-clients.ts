@@ -53,6 +53,9 @@ const ATTACKS = {
   "abandoned light calls": {
     ...{ connections: 60, every: 20, path: "/v1/node/light", leavesAfter: 100 },
   },
+  "abandoned long responses": {
+    ...{ connections: 400, every: 5, path: "/v1/node/shorter", leavesAfter: 30 },
+  },
   "long responses unread": {
     ...{ connections: 4, path: "/v1/rpc", reads: false, leavesAfter: 9000 },
     content: (at) => withLength(call("long", `${at}`)),

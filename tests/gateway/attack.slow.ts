@@ -49,6 +49,7 @@ const BOTH = [1, 20] as const, ONE = [1] as const;
 const ROWS: readonly Row[] = [
   { attack: "abandoned heavy calls", counts: ONE, beside: "GET" },
   { attack: "abandoned light calls", counts: ONE, beside: "GET", takesSlots: true },
+  { attack: "abandoned long responses", counts: ONE, beside: "GET", takesSlots: true },
   {
     attack: "long responses unread",
     counts: ONE,
