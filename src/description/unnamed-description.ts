@@ -6,12 +6,11 @@
  * @module
  */
 import { runOneAtATime } from "../lazy.ts";
-import { digest } from "../http/content-coding.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { Diagnostic } from "../openapi/diagnostics.ts";
 import type { Offer } from "../openapi/kind.ts";
 import { KIND_FILES } from "../openapi/load.ts";
-import { type File, type Reader, ReadError } from "../openapi/files.ts";
+import { fileOf, type Reader, ReadError } from "../openapi/files.ts";
 import { withTimeout } from "../with-timeout.ts";
 import { askOffer, type KnownNode } from "./known-interface.ts";
 import {
@@ -28,7 +27,7 @@ const AGAIN = 30_000;
 /** The time that what nodes of a kind offer waits for what this one says that it has, in ms. */
 const PATIENCE = 1000;
 
-interface FoundOptions<T> extends Omit<LiveOptions<T>, "place" | "readOther" | "kind"> {
+interface FoundOptions<T> extends Omit<LiveOptions<T>, "place" | "readOther" | "kind" | "offer"> {
   readonly url: string | undefined;
   readonly version: string;
   /** Finds what is known of the node; `undefined` while its kind is not. */
@@ -59,15 +58,12 @@ export function reasonIn(diagnostics: readonly Diagnostic[]): string {
 }
 
 /**
- * Makes what reads the files that only a node, or what is known of it, can give: the interface of its kind, what
- * it has of that, and what one of its methods says of itself.
- *
- * @param offer what it says now that it has
+ * Makes what reads the files that only a node, or what is known of it, can give: the interface of its kind, and what
+ * one of its methods says of itself.
  */
-function createNodeReader(node: KnownNode, offer: () => Offer): Reader {
+function createNodeReader(node: KnownNode): Reader {
   const contentOf = async ({ href, protocol, pathname }: URL): Promise<Uint8Array<ArrayBuffer>> => {
     if (href === KIND_FILES.interface) return await node.loadInterface();
-    if (href === KIND_FILES.offer) return encode(JSON.stringify(offer()));
     if (protocol !== "jsonrpc:" || !node.ask) throw new ReadError("no node to ask is configured");
     try {
       return encode(await node.ask({ jsonrpc: decodeURIComponent(pathname), ...pathOf(node) }));
@@ -75,12 +71,10 @@ function createNodeReader(node: KnownNode, offer: () => Offer): Reader {
       throw new ReadError(`the node ${(error as Error).message}`);
     }
   };
-  return async (url, stamp): Promise<File | undefined> => {
+  return async (url, stamp) => {
     // What nodes of a kind offer does not change while the service runs.
     if (url.href === KIND_FILES.interface && stamp !== undefined) return undefined;
-    const bytes = await contentOf(url);
-    const current = await digest(bytes);
-    return current === stamp ? undefined : { url, bytes, isJson: true, stamp: current };
+    return await fileOf(url, await contentOf(url), stamp);
   };
 }
 
@@ -131,7 +125,8 @@ export function keepFound<T>(
       report: tell,
       place,
       kind: { title: node.title, version },
-      readOther: createNodeReader(node, () => of.offer),
+      offer: () => of.offer,
+      readOther: createNodeReader(node),
       ...place.protocol === "kind:" ? {} : { base: url, itself: url },
     });
   }

@@ -24,6 +24,8 @@ export interface NodeBeside extends KnownKind {
   readonly snapshot: Resource<Snapshot>;
   /** The node as far as it is known; `undefined` while its kind is not, for which it is asked when that is due. */
   find(): Promise<KnownNode | undefined>;
+  /** The methods that it turned out not to have. */
+  lacks(): readonly string[];
   /** Remembers that the node says it does not have a method. */
   noteLacking(method: string): void;
 }
@@ -67,6 +69,8 @@ export function createNodeBeside(
   const noteLacking = (method: string) =>
     void snapshot.get().then(({ info }) => lacking.add(method, info)).catch(onError);
 
+  const lacks = () => lacking.names(shown ?? {});
+
   let known: KnownNode | undefined;
   const find = async () => {
     let name = await kind();
@@ -82,7 +86,7 @@ export function createNodeBeside(
     const info = shown;
     const learn = async () => (await snapshot.get()).info;
     if (known?.kind !== name) known = knowNode(node, name, KINDS, options.kinds, info, learn);
-    return known && { ...withSoftware(known, info), lacks: lacking.names(info ?? {}) };
+    return known && { ...withSoftware(known, info), lacks: lacks() };
   };
 
   let path: string | undefined;
@@ -97,5 +101,5 @@ export function createNodeBeside(
     },
   };
 
-  return { monitor, snapshot, kinds, kind, find, rpcPath, noteLacking };
+  return { monitor, snapshot, kinds, kind, find, rpcPath, lacks, noteLacking };
 }

@@ -100,7 +100,7 @@ export async function openDescription(
     forward: options.forward,
   };
   if (place !== undefined) {
-    const live = keepCurrent({ place, ...common });
+    const live = keepCurrent({ place, offer: () => ({ lacks: beside.lacks() }), ...common });
     await withTimeout(live.ready, PATIENCE, () => {});
     return live;
   }
