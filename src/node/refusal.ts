@@ -55,6 +55,9 @@ export interface Failure {
 
 const codeOf = ({ status }: Refusal) => status === 401 ? "unauthorized" : "forbidden";
 
+/** The challenges that node.auth knows, the best first. PowerDNS names its header in place of one. */
+const SCHEMES = ["digest", "basic", "bearer"];
+
 export function wanted(
   refusal: Refusal,
   kinds: Readonly<Record<string, Kind>> = {},
@@ -71,9 +74,12 @@ export function wanted(
   }
   const as = name ? `, as ${names.join(" or ")} ${names.length > 1 ? "do" : "does"}` : "";
   const kind = name === undefined ? undefined : kinds[name];
-  const isDigest = schemesOf(headers).includes("digest");
+  const schemes = schemesOf(headers);
+  const scheme = schemes.length === 0
+    ? "basic"
+    : SCHEMES.find((scheme) => schemes.includes(scheme)) ?? "header";
   const example = kind?.auth?.example ?? kind?.auth?.files?.[0] ??
-    (isDigest ? { digest_file: "/path/to/secret" } : { basic_file: "/path/to/secret" });
+    { [`${scheme}_file`]: "/path/to/secret" };
   return new SourceError(codeOf(refusal), `wants credentials (${status})${as}; set node.auth`, {
     number: status,
     looksLike: names.length > 1 ? undefined : name,
