@@ -62,7 +62,7 @@ export async function callShown(
   kind: string,
   { parts, outcomes }: Asked,
 ): Promise<Learnt> {
-  const node: NodeOptions = { url, kind, ...auth && { auth } };
+  const node = { url, kind, ...auth && { auth } } as NodeOptions;
   const app = createNodeface({ node, info: { ttl: "0ms" }, forward: "reads", log() {} });
   const ask = async (path: string, body?: object) => {
     const headers = { "content-type": "application/json" };
