@@ -121,11 +121,6 @@ function row(key: string, setting: Schema, more = ""): string[] {
   return [code(key), formOf(setting), escape(usual), escape(text) + more];
 }
 
-function rowWithExample(key: string, setting: Schema): string[] {
-  const { example } = aboutOf(setting);
-  return row(key, setting, example && `. Example: ${code(`${key}: ${example}`)}`);
-}
-
 function within(schema: Schema, path: string): string[] {
   const { entries, value, options = [] } = partsOf(schema);
   if (entries) return /^\w+$/.test(path) ? sections(entries, path) : [details(path, [entries])];
@@ -137,7 +132,10 @@ function within(schema: Schema, path: string): string[] {
 
 function details(path: string, forms: readonly Settings[]): string {
   const all: Settings = Object.assign({}, ...forms);
-  const rows = Object.entries(all).map(([key, setting]) => rowWithExample(key, setting));
+  const rows = Object.entries(all).map(([key, setting]) => {
+    const { example } = aboutOf(setting);
+    return row(key, setting, example && `. Example: ${code(`${key}: ${example}`)}`);
+  });
   const choice = forms.length > 1
     ? `One of ${forms.map((settings) => code(Object.keys(settings)[0]!)).join(", ")}, ` +
       "and of the other keys those that go with it.\n\n"
@@ -169,28 +167,25 @@ async function kindsReference(): Promise<string> {
   const marks = Object.entries(MARKS).map(([name, mark]) => {
     return [code(name), mark.on, mark.value, mark.text];
   });
-  const elsewhere = ["openrpc", "openapi", "extends", "loosen"];
-  const keys = Object.entries(partsOf(kindSchema()).entries!)
-    .filter(([key]) => !elsewhere.includes(key));
+  const { health, auth, history } = partsOf(kindSchema()).entries!;
   return fillPage("docs/kinds.md", {
     table: table(["kind", "what it is", "usual URL", "operations"], rows),
     silent: listOf(silent),
     marks: table(["mark", "of", "value", "what it says"], marks),
     kinds: all.map(([name, kind]) => partOf(name, kind, accesses.get(name)!)).join("\n"),
     example: `\`\`\`yaml\n${example.trim()}\n\`\`\``,
-    keys: table(HEAD, keyRows(Object.fromEntries(keys))),
+    keys: table(HEAD, keyRows({ health: health!, auth: auth!, history: history! })),
   });
 }
 
-/** The keys of a kind's file; those of an object inside follow it. */
+/** Keys of a kind's file; those of an object inside follow it. */
 function keyRows(settings: Settings, path = ""): string[][] {
   return Object.entries(settings).flatMap(([key, setting]) => {
     const { entries, item, value } = partsOf(setting);
     const inner = entries ?? partsOf(item ?? value ?? setting).entries ?? {};
-    const [, form = "", usual = "", text = ""] = rowWithExample(key, setting);
-    const isNeeded = setting.type !== "optional";
+    const [name = "", form = "", usual = "", text = ""] = row(path + key, setting);
     return [
-      [code(path + key), form, isNeeded ? "needed" : usual, text],
+      [name, form, setting.type === "optional" ? usual : "needed", text],
       ...keyRows(inner, `${path}${key}.${value ? "NAME." : ""}`),
     ];
   });
