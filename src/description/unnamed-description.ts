@@ -27,7 +27,7 @@ const AGAIN = 30_000;
 /** The time that what nodes of a kind offer waits for what this one says that it has, in ms. */
 const PATIENCE = 1000;
 
-interface FoundOptions<T> extends Omit<LiveOptions<T>, "place" | "readOther" | "kind" | "offer"> {
+interface FoundOptions<T> extends Omit<LiveOptions<T>, "place" | "readOther" | "kind"> {
   readonly url: string | undefined;
   readonly version: string;
   /** Finds what is known of the node; `undefined` while its kind is not. */
@@ -87,7 +87,7 @@ const encode = (text: string) => new TextEncoder().encode(text);
 
 /** Shows what is known of a node's interface, and keeps that current. */
 export function keepFound<T>(
-  { url, version, find, log, report, now = Date.now, ...options }: FoundOptions<T>,
+  { url, version, find, log, report, offer, now = Date.now, ...options }: FoundOptions<T>,
   alone: Shown<T>,
 ): Live<T> {
   let found: Found<T> | undefined;
@@ -108,11 +108,11 @@ export function keepFound<T>(
 
   /** Asks what the node has; what it said before stays where it does not respond. */
   async function learnOffer(node: KnownNode, of: Found<T>): Promise<void> {
-    const { software = of.offer.software, version = of.offer.version, lacks } = node;
-    of.offer = { ...of.offer, software, version, lacks };
+    const { software = of.offer.software, version = of.offer.version } = node;
+    of.offer = { ...of.offer, software, version };
     if (now() - of.offeredAt < AGAIN) return;
     try {
-      of.offer = { ...await askOffer(node), lacks };
+      of.offer = await askOffer(node);
       of.offeredAt = now();
     } catch {
       // What it said before stays.
@@ -125,7 +125,7 @@ export function keepFound<T>(
       report: tell,
       place,
       kind: { title: node.title, version },
-      offer: () => of.offer,
+      offer: () => ({ ...of.offer, ...offer?.() }),
       readOther: createNodeReader(node),
       ...place.protocol === "kind:" ? {} : { base: url, itself: url },
     });

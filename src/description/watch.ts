@@ -36,7 +36,7 @@ export interface PlaceOptions extends ServerContext {
   readonly operations?: readonly DescribedOperation[];
   readonly documentOfHost?: DocumentOfHost | undefined;
   readonly kind?: LoadJob["kind"];
-  /** Gives what is known now of what this node has. */
+  /** Gives what this node says that it has, and what it turned out not to have. */
   readonly offer?: (() => Offer) | undefined;
   /** The operations that may be called at the node. @default nothing */
   readonly forward?: PrepareJob["forward"];

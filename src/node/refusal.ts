@@ -55,9 +55,6 @@ export interface Failure {
 
 const codeOf = ({ status }: Refusal) => status === 401 ? "unauthorized" : "forbidden";
 
-/** The challenges that node.auth knows, the best first. PowerDNS names its header in place of one. */
-const SCHEMES = ["digest", "basic", "bearer"];
-
 export function wanted(
   refusal: Refusal,
   kinds: Readonly<Record<string, Kind>> = {},
@@ -75,9 +72,9 @@ export function wanted(
   const as = name ? `, as ${names.join(" or ")} ${names.length > 1 ? "do" : "does"}` : "";
   const kind = name === undefined ? undefined : kinds[name];
   const schemes = schemesOf(headers);
-  const scheme = schemes.length === 0
-    ? "basic"
-    : SCHEMES.find((scheme) => schemes.includes(scheme)) ?? "header";
+  const known = ["digest", "basic", "bearer"].find((scheme) => schemes.includes(scheme));
+  // PowerDNS names its header in place of a scheme.
+  const scheme = known ?? (schemes.length > 0 ? "header" : "basic");
   const example = kind?.auth?.example ?? kind?.auth?.files?.[0] ??
     { [`${scheme}_file`]: "/path/to/secret" };
   return new SourceError(codeOf(refusal), `wants credentials (${status})${as}; set node.auth`, {

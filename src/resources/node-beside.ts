@@ -69,8 +69,6 @@ export function createNodeBeside(
   const noteLacking = (method: string) =>
     void snapshot.get().then(({ info }) => lacking.add(method, info)).catch(onError);
 
-  const lacks = () => lacking.names(shown ?? {});
-
   let known: KnownNode | undefined;
   const find = async () => {
     let name = await kind();
@@ -86,7 +84,7 @@ export function createNodeBeside(
     const info = shown;
     const learn = async () => (await snapshot.get()).info;
     if (known?.kind !== name) known = knowNode(node, name, KINDS, options.kinds, info, learn);
-    return known && { ...withSoftware(known, info), lacks: lacks() };
+    return known && withSoftware(known, info);
   };
 
   let path: string | undefined;
@@ -100,6 +98,8 @@ export function createNodeBeside(
       return found;
     },
   };
+
+  const lacks = () => lacking.names(shown ?? {});
 
   return { monitor, snapshot, kinds, kind, find, rpcPath, lacks, noteLacking };
 }

@@ -96,11 +96,12 @@ export async function openDescription(
     node: url,
     publicUrl: node.public_url,
     servers: options.servers,
+    offer: () => ({ lacks: beside.lacks() }),
     fetch: createFetchDescription(node, beside.kinds),
     forward: options.forward,
   };
   if (place !== undefined) {
-    const live = keepCurrent({ place, offer: () => ({ lacks: beside.lacks() }), ...common });
+    const live = keepCurrent({ place, ...common });
     await withTimeout(live.ready, PATIENCE, () => {});
     return live;
   }
