@@ -122,9 +122,10 @@ function row(key: string, setting: Schema, more = ""): string[] {
 }
 
 function within(schema: Schema, path: string): string[] {
-  const { entries, value, options = [] } = partsOf(schema);
+  const { entries, value, item, options = [] } = partsOf(schema);
   if (entries) return /^\w+$/.test(path) ? sections(entries, path) : [details(path, [entries])];
   if (value) return within(value, `${path}.NAME`);
+  if (item) return within(item, `${path}[]`);
   const forms = options.map((option) => partsOf(option).entries).filter((form) => !!form);
   if (forms.length > 1) return [details(path, forms)];
   return options.flatMap((option) => within(option, path));
@@ -167,27 +168,13 @@ async function kindsReference(): Promise<string> {
   const marks = Object.entries(MARKS).map(([name, mark]) => {
     return [code(name), mark.on, mark.value, mark.text];
   });
-  const { health, auth, history } = partsOf(kindSchema()).entries!;
   return fillPage("docs/kinds.md", {
     table: table(["kind", "what it is", "usual URL", "operations"], rows),
     silent: listOf(silent),
     marks: table(["mark", "of", "value", "what it says"], marks),
     kinds: all.map(([name, kind]) => partOf(name, kind, accesses.get(name)!)).join("\n"),
     example: `\`\`\`yaml\n${example.trim()}\n\`\`\``,
-    keys: table(HEAD, keyRows({ health: health!, auth: auth!, history: history! })),
-  });
-}
-
-/** Keys of a kind's file; those of an object inside follow it. */
-function keyRows(settings: Settings, path = ""): string[][] {
-  return Object.entries(settings).flatMap(([key, setting]) => {
-    const { entries, item, value } = partsOf(setting);
-    const inner = entries ?? partsOf(item ?? value ?? setting).entries ?? {};
-    const [name = "", form = "", usual = "", text = ""] = row(path + key, setting);
-    return [
-      [name, form, setting.type === "optional" ? usual : "needed", text],
-      ...keyRows(inner, `${path}${key}.${value ? "NAME." : ""}`),
-    ];
+    health: within(partsOf(kindSchema()).entries!.health!, "health").join("\n"),
   });
 }
 
