@@ -74,8 +74,12 @@ for (const [name, { examples: patterns = {}, sources }] of Object.entries(KINDS)
   if (places.length === 0) continue;
   examples(`${name}: they come from public reads, and no description has the mark`, async () => {
     const parts = await loadInterface(name);
+    const base = parts.openapi?.servers?.[0]?.url;
     const access = new Map(
-      operationsOf(parts).map(([operation, marks]) => [operation, marks["x-access"]]),
+      operationsOf(parts).map(([operation, marks]) => [
+        base ? operation.replace(/ (.*?)\/?$/, ` ${base}$1`) : operation,
+        marks["x-access"],
+      ]),
     );
     for (const [source] of places.map(parseReference)) {
       const { jsonrpc, get } = sources[source] as { jsonrpc?: string; get?: string };

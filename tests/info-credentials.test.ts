@@ -213,6 +213,11 @@ credentials(
       undefined,
       'set "auth: { basic_file: /path/to/secret }" below node',
     ]);
+    const schemes = { "Basic, Digest": "digest", Bearer: "bearer", "X-API-Key": "header" };
+    for (const [challenge, scheme] of Object.entries(schemes)) {
+      const { hint } = await of({ "www-authenticate": challenge });
+      assert.is(hint, `set "auth: { ${scheme}_file: /path/to/secret }" below node`);
+    }
     const forbidden = await of({}, 403);
     assert.equal([forbidden.code, forbidden.message], [
       "forbidden",

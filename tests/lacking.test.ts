@@ -131,4 +131,36 @@ lacking(
   },
 );
 
+lacking("a description of the operator's own says it too", async () => {
+  const { node } = await playEthereum();
+  const methods = ["eth_chainId", "txpool_status"].map((name) => ({
+    name,
+    params: [],
+    result: { name: "result", schema: {} },
+  }));
+  const text = JSON.stringify({ openrpc: "1.3.2", info: { title: "Mine", version: "1" }, methods });
+  const app = createNodeface({
+    node: { url: node.url, kind: "ethereum" },
+    description: { text, name: "mine.json" },
+    info: { ttl: "0ms" },
+    forward: { open: methods.map(({ name }) => name) },
+    log: () => {},
+  });
+  const read = async (path: string, init = {}) =>
+    await (await app.fetch(new Request(`http://localhost${path}`, init))).json();
+  const described = async () => {
+    await read("/v1/info");
+    await app.refresh();
+    const { paths } = await read("/spec.json");
+    return methods.map(({ name }) => String(paths[`/v1/rpc/${name}`].post.description));
+  };
+  const LACKING = /^This node does not have it/;
+  assert.equal((await described()).map((text) => LACKING.test(text)), [false, false]);
+  const init = { method: "POST", headers: { "content-type": "application/json" }, body: "{}" };
+  for (const { name } of methods) await read(`/v1/rpc/${name}`, init);
+  assert.equal((await described()).map((text) => LACKING.test(text)), [false, true]);
+  await app.close();
+  await node.close();
+});
+
 lacking.run();

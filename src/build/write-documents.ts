@@ -122,9 +122,10 @@ function row(key: string, setting: Schema, more = ""): string[] {
 }
 
 function within(schema: Schema, path: string): string[] {
-  const { entries, value, options = [] } = partsOf(schema);
+  const { entries, value, item, options = [] } = partsOf(schema);
   if (entries) return /^\w+$/.test(path) ? sections(entries, path) : [details(path, [entries])];
   if (value) return within(value, `${path}.NAME`);
+  if (item) return within(item, `${path}[]`);
   const forms = options.map((option) => partsOf(option).entries).filter((form) => !!form);
   if (forms.length > 1) return [details(path, forms)];
   return options.flatMap((option) => within(option, path));
@@ -173,6 +174,7 @@ async function kindsReference(): Promise<string> {
     marks: table(["mark", "of", "value", "what it says"], marks),
     kinds: all.map(([name, kind]) => partOf(name, kind, accesses.get(name)!)).join("\n"),
     example: `\`\`\`yaml\n${example.trim()}\n\`\`\``,
+    health: within(partsOf(kindSchema()).entries!.health!, "health").join("\n"),
   });
 }
 

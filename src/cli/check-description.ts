@@ -117,7 +117,7 @@ async function watchPreparing({ description: _, servers, node, kinds, forward }:
 
 async function lackingOf({ listing, loadInterface }: KnownNode, offer: Offer | Error) {
   if (offer instanceof Error) {
-    return `; what this one lacks is not known until it is called: it ${offer.message}`;
+    return `; what this one lacks is not known: it ${offer.message}`;
   }
   const parts: KindInterface = JSON.parse(new TextDecoder().decode(await loadInterface()));
   const names = ({ openrpc, openapi }: KindInterface) => [
@@ -130,7 +130,9 @@ async function lackingOf({ listing, loadInterface }: KnownNode, offer: Offer | E
   const lacking = names(offered(parts, { software })).filter((name) => !has.has(name));
   if (lacking.length === 0) {
     const isUnknown = parts.openrpc && !offer.names;
-    return isUnknown ? "; which methods this one lacks is not known until they are called" : "";
+    return isUnknown
+      ? "; which methods this one lacks is learnt from calls, and marked on the page of the service"
+      : "";
   }
   const why = listing && offer.names ? "does not list" : `is too old for (${offer.version})`;
   return `, but for ${lacking.length} that this one ${why}: ${excerpt(lacking.join(", "), 400)}`;

@@ -31,8 +31,6 @@ export interface KnownNode {
   readonly listing: Listing | undefined;
   readonly software: string | undefined;
   readonly version: string | undefined;
-  /** Methods that it turned out not to have. */
-  readonly lacks?: readonly string[];
   /** Asks it; `undefined` where nobody knows where it is. */
   readonly ask: AskNode | undefined;
   /** Asks it for its info; `undefined` where that was done. */

@@ -6,12 +6,11 @@
  * @module
  */
 import { runOneAtATime } from "../lazy.ts";
-import { digest } from "../http/content-coding.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { Diagnostic } from "../openapi/diagnostics.ts";
 import type { Offer } from "../openapi/kind.ts";
 import { KIND_FILES } from "../openapi/load.ts";
-import { type File, type Reader, ReadError } from "../openapi/files.ts";
+import { fileOf, type Reader, ReadError } from "../openapi/files.ts";
 import { withTimeout } from "../with-timeout.ts";
 import { askOffer, type KnownNode } from "./known-interface.ts";
 import {
@@ -59,15 +58,12 @@ export function reasonIn(diagnostics: readonly Diagnostic[]): string {
 }
 
 /**
- * Makes what reads the files that only a node, or what is known of it, can give: the interface of its kind, what
- * it has of that, and what one of its methods says of itself.
- *
- * @param offer what it says now that it has
+ * Makes what reads the files that only a node, or what is known of it, can give: the interface of its kind, and what
+ * one of its methods says of itself.
  */
-function createNodeReader(node: KnownNode, offer: () => Offer): Reader {
+function createNodeReader(node: KnownNode): Reader {
   const contentOf = async ({ href, protocol, pathname }: URL): Promise<Uint8Array<ArrayBuffer>> => {
     if (href === KIND_FILES.interface) return await node.loadInterface();
-    if (href === KIND_FILES.offer) return encode(JSON.stringify(offer()));
     if (protocol !== "jsonrpc:" || !node.ask) throw new ReadError("no node to ask is configured");
     try {
       return encode(await node.ask({ jsonrpc: decodeURIComponent(pathname), ...pathOf(node) }));
@@ -75,12 +71,10 @@ function createNodeReader(node: KnownNode, offer: () => Offer): Reader {
       throw new ReadError(`the node ${(error as Error).message}`);
     }
   };
-  return async (url, stamp): Promise<File | undefined> => {
+  return async (url, stamp) => {
     // What nodes of a kind offer does not change while the service runs.
     if (url.href === KIND_FILES.interface && stamp !== undefined) return undefined;
-    const bytes = await contentOf(url);
-    const current = await digest(bytes);
-    return current === stamp ? undefined : { url, bytes, isJson: true, stamp: current };
+    return await fileOf(url, await contentOf(url), stamp);
   };
 }
 
@@ -93,7 +87,7 @@ const encode = (text: string) => new TextEncoder().encode(text);
 
 /** Shows what is known of a node's interface, and keeps that current. */
 export function keepFound<T>(
-  { url, version, find, log, report, now = Date.now, ...options }: FoundOptions<T>,
+  { url, version, find, log, report, offer, now = Date.now, ...options }: FoundOptions<T>,
   alone: Shown<T>,
 ): Live<T> {
   let found: Found<T> | undefined;
@@ -114,11 +108,11 @@ export function keepFound<T>(
 
   /** Asks what the node has; what it said before stays where it does not respond. */
   async function learnOffer(node: KnownNode, of: Found<T>): Promise<void> {
-    const { software = of.offer.software, version = of.offer.version, lacks } = node;
-    of.offer = { ...of.offer, software, version, lacks };
+    const { software = of.offer.software, version = of.offer.version } = node;
+    of.offer = { ...of.offer, software, version };
     if (now() - of.offeredAt < AGAIN) return;
     try {
-      of.offer = { ...await askOffer(node), lacks };
+      of.offer = await askOffer(node);
       of.offeredAt = now();
     } catch {
       // What it said before stays.
@@ -131,7 +125,8 @@ export function keepFound<T>(
       report: tell,
       place,
       kind: { title: node.title, version },
-      readOther: createNodeReader(node, () => of.offer),
+      offer: () => ({ ...of.offer, ...offer?.() }),
+      readOther: createNodeReader(node),
       ...place.protocol === "kind:" ? {} : { base: url, itself: url },
     });
   }

@@ -15,9 +15,10 @@ import {
   formatDiagnostic,
 } from "../openapi/diagnostics.ts";
 import type { DescribedOperation, DocumentOfHost } from "../openapi/merge.ts";
-import type { LoadJob } from "../openapi/load.ts";
+import type { Offer } from "../openapi/kind.ts";
+import { KIND_FILES, type LoadJob } from "../openapi/load.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
-import { createReader, type FetchUrl, type Reader } from "../openapi/files.ts";
+import { createReader, type FetchUrl, fileOf, type Reader } from "../openapi/files.ts";
 import { prepareForms } from "../openapi/serve.ts";
 import type { ServerContext } from "../openapi/servers.ts";
 import { fileUrl } from "../platform.ts";
@@ -35,6 +36,8 @@ export interface PlaceOptions extends ServerContext {
   readonly operations?: readonly DescribedOperation[];
   readonly documentOfHost?: DocumentOfHost | undefined;
   readonly kind?: LoadJob["kind"];
+  /** Gives what this node says that it has, and what it turned out not to have. */
+  readonly offer?: (() => Offer) | undefined;
   /** The operations that may be called at the node. @default nothing */
   readonly forward?: PrepareJob["forward"];
   /** Asks for what is at a URL of HTTP. @default the runtime's own `fetch` */
@@ -130,16 +133,30 @@ export function keepCurrent<T>(
 async function open(
   options: PlaceOptions & { prepare: Prepare },
 ): Promise<{ prepare: () => Promise<Prepared>; read: Reader }> {
-  const { place, own, operations = [], documentOfHost, kind, forward, prepare, ...more } = options;
+  const { place, own, operations = [], documentOfHost, kind, offer, forward, prepare, ...more } =
+    options;
   const { fetch: fetchUrl = (url, init) => fetch(url, init), readOther, ...where } = more;
   const { entry, read: readPlace } = await openPlace(place, fetchUrl);
-  const read: Reader = (url, stamp) =>
-    readOther && !/^(?:https?|file):$/.test(url.protocol)
+  const read: Reader = (url, stamp) => {
+    if (offer && url.href === KIND_FILES.offer) {
+      return fileOf(url, new TextEncoder().encode(JSON.stringify(offer())), stamp);
+    }
+    return readOther && !/^(?:https?|file):$/.test(url.protocol)
       ? readOther(url, stamp)
       : readPlace(url, stamp);
+  };
   const entryUrl = entry.href;
   const job: PrepareJob = {
-    ...{ entry: entryUrl, kind, own, operations, documentOfHost, where, forward },
+    ...{
+      entry: entryUrl,
+      kind,
+      hasOffer: offer !== undefined,
+      own,
+      operations,
+      documentOfHost,
+      where,
+      forward,
+    },
   };
   return { prepare: () => prepare(job, read), read };
 }

@@ -71,9 +71,12 @@ export function wanted(
   }
   const as = name ? `, as ${names.join(" or ")} ${names.length > 1 ? "do" : "does"}` : "";
   const kind = name === undefined ? undefined : kinds[name];
-  const isDigest = schemesOf(headers).includes("digest");
+  const schemes = schemesOf(headers);
+  const known = ["digest", "basic", "bearer"].find((scheme) => schemes.includes(scheme));
+  // PowerDNS names its header in place of a scheme.
+  const scheme = known ?? (schemes.length > 0 ? "header" : "basic");
   const example = kind?.auth?.example ?? kind?.auth?.files?.[0] ??
-    (isDigest ? { digest_file: "/path/to/secret" } : { basic_file: "/path/to/secret" });
+    { [`${scheme}_file`]: "/path/to/secret" };
   return new SourceError(codeOf(refusal), `wants credentials (${status})${as}; set node.auth`, {
     number: status,
     looksLike: names.length > 1 ? undefined : name,

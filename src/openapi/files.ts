@@ -54,6 +54,12 @@ export function createReader(
   };
 }
 
+/** Makes a file of what is in memory; `undefined` where it is still the one with that stamp. */
+export async function fileOf(url: URL, bytes: Bytes, stamp?: string): Promise<File | undefined> {
+  const current = await digest(bytes);
+  return current === stamp ? undefined : { url, bytes, isJson: true, stamp: current };
+}
+
 async function readFromDisk(path: URL, stamp?: string) {
   try {
     const { url, stamp: current } = await findFile(path);

@@ -34,6 +34,8 @@ export interface LoadJob {
   /** The URL of its root; `kind:` where nobody but the kind of the node says what it can do. */
   readonly entry: string;
   readonly kind?: AboutKind | undefined;
+  /** True if something is known of what this node has: it can be read then. */
+  readonly hasOffer?: boolean | undefined;
   readonly own: Json;
   readonly operations: readonly DescribedOperation[];
   readonly documentOfHost?: DocumentOfHost | undefined;
@@ -42,7 +44,7 @@ export interface LoadJob {
   readonly isForwarding?: boolean | undefined;
 }
 
-/** The places at which the reader of `description/unnamed-description.ts` has what a kind offers, and its node. */
+/** The places at which the readers of `description/` have what a kind offers, and its node. */
 export const KIND_FILES = { interface: "kind:interface", offer: "kind:offer" } as const;
 
 export interface Loaded {
@@ -60,7 +62,7 @@ export interface Loaded {
  * Never rejects: nobody knows all that a description may hold, so what is thrown on the way is a diagnostic.
  */
 export async function load(
-  { entry, kind, own, operations, documentOfHost, isForwarding = false, ...job }: LoadJob,
+  { entry, kind, hasOffer, own, operations, documentOfHost, isForwarding = false, ...job }: LoadJob,
   read: Reader,
 ): Promise<Loaded> {
   const where = isForwarding ? { ...job.where, publicUrl: undefined } : job.where;
@@ -72,7 +74,7 @@ export async function load(
     return file;
   };
   try {
-    const offer: Offer = kind ? objectOf(await readValue(KIND_FILES.offer, reader)) : {};
+    const offer: Offer = hasOffer ? objectOf(await readValue(KIND_FILES.offer, reader)) : {};
     const known = kind && await loadKind(kind, offer, reader);
     const { document, ...others } = known && entry === KIND_FILES.interface
       ? { document: known, diagnostics: [] }

@@ -24,6 +24,8 @@ export interface NodeBeside extends KnownKind {
   readonly snapshot: Resource<Snapshot>;
   /** The node as far as it is known; `undefined` while its kind is not, for which it is asked when that is due. */
   find(): Promise<KnownNode | undefined>;
+  /** The methods that it turned out not to have. */
+  lacks(): readonly string[];
   /** Remembers that the node says it does not have a method. */
   noteLacking(method: string): void;
 }
@@ -82,7 +84,7 @@ export function createNodeBeside(
     const info = shown;
     const learn = async () => (await snapshot.get()).info;
     if (known?.kind !== name) known = knowNode(node, name, KINDS, options.kinds, info, learn);
-    return known && { ...withSoftware(known, info), lacks: lacking.names(info ?? {}) };
+    return known && withSoftware(known, info);
   };
 
   let path: string | undefined;
@@ -97,5 +99,7 @@ export function createNodeBeside(
     },
   };
 
-  return { monitor, snapshot, kinds, kind, find, rpcPath, noteLacking };
+  const lacks = () => lacking.names(shown ?? {});
+
+  return { monitor, snapshot, kinds, kind, find, rpcPath, lacks, noteLacking };
 }

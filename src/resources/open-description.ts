@@ -96,6 +96,7 @@ export async function openDescription(
     node: url,
     publicUrl: node.public_url,
     servers: options.servers,
+    offer: () => ({ lacks: beside.lacks() }),
     fetch: createFetchDescription(node, beside.kinds),
     forward: options.forward,
   };

@@ -1,9 +1,22 @@
-/** Starts a real node of a kind, asks it what the kind offers, and stops it. */
+/** Starts a real node, asks it what its kind offers, and stops it. */
+import { createNodeface } from "../../src/index.ts";
+import type { NodeOptions } from "../../src/options.ts";
 import type { KindInterface } from "../../src/kinds/interface.ts";
 import { loadInterface } from "../../src/description/known-interface.ts";
+import { objectOf, textOf } from "../../src/json/values.ts";
 import { askOperations } from "./_ask-operations.ts";
-import { PROGRAMS } from "./_start-chains.ts";
+import { OTHERS, type Program, PROGRAMS } from "./_start-chains.ts";
 import { type AskedNode, askMethods, type Outcome } from "./_interface.ts";
+
+/** A real node by its name, which is that of its kind as a rule. */
+export interface NamedProgram extends Program {
+  readonly name: string;
+  readonly kind: string;
+}
+
+/** All real nodes. */
+export const NODES: readonly NamedProgram[] = Object.entries({ ...PROGRAMS, ...OTHERS })
+  .map(([name, program]) => ({ name, kind: name, ...program }));
 
 /** What became of a kind. */
 export interface Asked {
@@ -17,19 +30,72 @@ export interface Asked {
  * @param also is asked while it runs
  */
 export async function askKind(
-  kind: string,
-  also: (node: AskedNode, parts: KindInterface) => Promise<void> = async () => {},
+  { kind, start }: NamedProgram,
+  also: (node: AskedNode, asked: Asked) => Promise<void> = async () => {},
 ): Promise<Asked> {
   const parts = await loadInterface(kind);
-  const node = await PROGRAMS[kind]!.start();
+  const node = await start();
   try {
     const outcomes = [
       ...parts.openrpc ? await askMethods(parts.openrpc, node) : [],
       ...parts.openapi ? await askOperations(parts.openapi, node) : [],
     ];
-    await also(node, parts);
-    return { parts, outcomes };
+    const asked = { parts, outcomes };
+    await also(node, asked);
+    return asked;
   } finally {
     await node.stop();
   }
 }
+
+/** What a service says of the methods of a node. */
+export interface Learnt {
+  /** The methods that it shows and that were called. */
+  readonly called: readonly string[];
+  /** The methods of which it says then that the node does not have them. */
+  readonly lacking: readonly string[];
+}
+
+/** Calls the reads of JSON-RPC that a service shows beside a node, each once, and looks what it has learnt. */
+export async function callShown(
+  { url, auth }: AskedNode,
+  kind: string,
+  { parts, outcomes }: Asked,
+): Promise<Learnt> {
+  const node = { url, kind, ...auth && { auth } } as NodeOptions;
+  const app = createNodeface({ node, info: { ttl: "0ms" }, forward: "reads", log() {} });
+  const ask = async (path: string, body?: object) => {
+    const headers = { "content-type": "application/json" };
+    const init = body ? { method: "POST", headers, body: JSON.stringify(body) } : {};
+    return await app.fetch(new Request(`http://localhost${path}`, init));
+  };
+  /** The descriptions of the methods that are shown. */
+  const shownNow = async () => {
+    // Whether the node is well is looked at first.
+    await (await ask("/v1/info")).text();
+    await app.refresh();
+    const { paths } = await (await ask("/spec.json")).json();
+    return new Map(
+      Object.entries(objectOf(paths)).flatMap(([path, item]) =>
+        path.startsWith(RPC)
+          ? [[path.slice(RPC.length), textOf(objectOf(objectOf(item).post).description) ?? ""]]
+          : []
+      ),
+    );
+  };
+  try {
+    const before = await shownNow();
+    const reads = (parts.openrpc?.methods ?? []).filter((method) => method["x-access"] === "read")
+      .map(({ name }) => name);
+    const called = outcomes.filter(({ name }) => reads.includes(name) && before.has(name));
+    for (const { name, params } of called) await (await ask(RPC + name, params)).text();
+    const lacking = [...await shownNow()].filter(([, text]) => text.startsWith(LACKING));
+    return { called: called.map(({ name }) => name), lacking: lacking.map(([name]) => name) };
+  } finally {
+    await app.close();
+  }
+}
+
+const RPC = "/v1/rpc/";
+
+const LACKING = "This node does not have it";

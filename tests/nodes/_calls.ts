@@ -52,6 +52,15 @@ export function requestsTo(
     await fetch(url + path, { ...init, headers: { ...headers, ...await own() } });
 }
 
+/** Asks for operations of REST by such requests. */
+export function askBy(send: AskedNode["send"]): NonNullable<AskedNode["request"]> {
+  return async (method, { path, headers, body }) => {
+    const response = await send(path, { method, headers, ...body !== undefined && { body } });
+    const type = response.headers.get("content-type") ?? "";
+    return { status: response.status, type, text: await response.text() };
+  };
+}
+
 /** Sends requests to a URL that wants HTTP Digest, by curl: nothing of the service is in them. */
 export function digestRequestsTo(url: string, login: string): AskedNode["send"] {
   return async (path, { method, headers = {}, body }) => {

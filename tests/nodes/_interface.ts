@@ -1,6 +1,7 @@
 /** Asks real nodes what their kinds offer, and holds the answers against the kinds' schemas. */
 import Ajv2020 from "ajv/dist/2020.js";
 import type { ValidateFunction } from "ajv/dist/2020.js";
+import { isNoMethod } from "../../src/gateway/call-rpc.ts";
 import { formatJson } from "../../src/json/lossless.ts";
 import type {
   KindInterface,
@@ -83,7 +84,8 @@ export async function askMethods(part: OpenRpcPart, node: AskedNode): Promise<Ou
     const answer = await node.call!(method.name, formOf(method, params));
     const asked = { name: method.name, params };
     if ("error" in answer) {
-      const exists = answer.error.code !== METHOD_NOT_FOUND;
+      const { code, message } = answer.error;
+      const exists = !isNoMethod({ code: String(code), message, data: undefined });
       outcomes.push({ ...asked, exists, mistake: `answers ${JSON.stringify(answer.error)}` });
     } else {
       const { result } = answer;

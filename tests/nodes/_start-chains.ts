@@ -3,12 +3,20 @@ import { createHmac } from "node:crypto";
 import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ROOT } from "../_paths.ts";
 import { freePort } from "../_port.ts";
 import { HSD, startHsd } from "./_start-hsd.ts";
-import { BCOIN, startAskedBcoin } from "./_start-packages.ts";
+import { BCOIN, startAskedBcoin } from "./_start-bcoin.ts";
+import {
+  ANVIL,
+  askEthereum,
+  GANACHE,
+  HARDHAT,
+  startAnvil,
+  startGanache,
+  startHardhat,
+} from "./_start-ethereum.ts";
 import { MONEROD, startMonerod } from "./_start-monerod.ts";
-import { callsBy, callsTo, isKnown, requestsTo, resultOf } from "./_calls.ts";
+import { callsBy, requestsTo, resultOf } from "./_calls.ts";
 import { ETCD, NATS, startEtcd, startNats, startSyncthing, SYNCTHING } from "./_start-services.ts";
 import { startDaemon, until } from "./_daemon.ts";
 import type { AskedNode } from "./_interface.ts";
@@ -22,13 +30,13 @@ export interface Program {
   readonly lacks?: readonly string[];
 }
 
-/** The nodes by their kinds. */
+/** The nodes by their kinds, one of each. */
 export const PROGRAMS: Readonly<Record<string, Program>> = {
   bcoin: { path: BCOIN, start: startAskedBcoin },
   bitcoin: { path: "/usr/lib/litecoin/litecoind", start: () => startLitecoind() },
   ethereum: {
-    path: `${ROOT}tests/node_modules/.bin/anvil`,
-    start: startAnvil,
+    path: ANVIL,
+    start: () => askEthereum(startAnvil()),
     lacks: [
       "net_peerCount",
       "txpool_contentFrom",
@@ -42,6 +50,12 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   etcd: { path: ETCD, start: startEtcd },
   nats: { path: NATS, start: startNats },
   syncthing: { path: SYNCTHING, start: startSyncthing },
+};
+
+/** Further nodes of these kinds, by their names. They lack much of what the kind has. */
+export const OTHERS: Readonly<Record<string, Program & { readonly kind: string }>> = {
+  hardhat: { kind: "ethereum", path: HARDHAT, start: () => askEthereum(startHardhat()) },
+  ganache: { kind: "ethereum", path: GANACHE, start: () => askEthereum(startGanache()) },
 };
 
 /**
@@ -148,72 +162,4 @@ function listedIn(help: string): string[] {
   const parts = help.split(/^== (?=.* ==$)/m).filter((part) => !part.startsWith("Wallet"));
   return parts.flatMap((part) => part.split("\n").slice(1))
     .filter((line) => line !== "").map((line) => line.split(" ")[0]!);
-}
-
-async function startAnvil(): Promise<AskedNode> {
-  const port = await freePort();
-  const daemon = await startDaemon([
-    PROGRAMS.ethereum!.path,
-    "--port",
-    String(port),
-  ], port);
-  const call = callsTo(daemon.url);
-  const ask = <T = string>(method: string, ...params: unknown[]) =>
-    resultOf<T>(call, method, params);
-  try {
-    const [address, to] = await ask<[string, string]>("eth_accounts");
-    const transaction = { from: address, to, value: "0x1" };
-    const transactionHash = await ask("eth_sendTransaction", transaction);
-    // A contract whose code is LOG0 of nothing, run as it is made.
-    await ask("eth_sendTransaction", {
-      from: address,
-      data: "0x60006000a000",
-      gas: "0x20000",
-    });
-    await ask("anvil_mine", "0x3");
-    const { blockHash } = await ask<{ blockHash: string }>(
-      "eth_getTransactionReceipt",
-      transactionHash,
-    );
-    const filter = { fromBlock: "0x0" };
-    const version = await ask("web3_clientVersion");
-    return {
-      url: daemon.url,
-      send: requestsTo(daemon.url),
-      version: /v([\d.]+)/.exec(version)![1]!,
-      call,
-      known: {
-        address,
-        transaction,
-        transactionHash,
-        blockHash,
-        filter,
-        filterId: await ask("eth_newFilter", filter),
-        block: "0x1",
-        // anvil 1.7.1 wants what others take for the newest block.
-        ...Object.fromEntries(
-          ["Balance", "TransactionCount", "Code", "StorageAt", "Proof"].map((what) => [
-            `eth_get${what}.block`,
-            "latest",
-          ]),
-        ),
-        hydrated: false,
-        index: "0x0",
-        slot: "0x0",
-        storageKeys: [`0x${"0".repeat(64)}`],
-        data: "0x68656c6c6f",
-        blockCount: "0x2",
-        newestBlock: "latest",
-        payload: { blockStateCalls: [{ calls: [transaction] }] },
-      },
-      async has(method) {
-        // Without parameters none of its methods acts.
-        return await isKnown(call, method);
-      },
-      stop: () => daemon.stop("SIGKILL"),
-    };
-  } catch (error) {
-    await daemon.stop("SIGKILL");
-    throw error;
-  }
 }

@@ -1,29 +1,19 @@
 /** An hsd that is asked what its kind offers, with a name that was bought and a transaction that waits. */
-import { mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import process from "node:process";
 import { ROOT } from "../_paths.ts";
 import { freePort } from "../_port.ts";
-import { callsTo, isKnown, requestsTo, resultOf } from "./_calls.ts";
-import { startDaemon, until } from "./_daemon.ts";
-import type { AskedNode, RestAnswer } from "./_interface.ts";
+import { callsTo, resultOf } from "./_calls.ts";
+import { until } from "./_daemon.ts";
+import type { AskedNode } from "./_interface.ts";
+import { askInMemory, KEYS, startInMemory } from "./_start-bcoin.ts";
 
 /** Where it is. */
 export const HSD = `${ROOT}tests/node_modules/hsd/bin/node`;
 
 export async function startHsd(): Promise<AskedNode> {
-  const home = await mkdtemp(join(tmpdir(), "nodeface-hsd-"));
   const [port, walletPort] = [await freePort(), await freePort()];
-  const program = [process.execPath, "--require", `${ROOT}tests/nodes/_without-leveldb.cjs`, HSD];
-  const flags = [
-    ...["--network=regtest", "--memory=true", "--no-dns", "--listen=false"],
-    ...["--index-tx", "--index-address"],
-    ...[`--http-port=${port}`, `--wallet-http-port=${walletPort}`],
-  ];
-  const env = { HOME: home, NODE_BACKEND: "js" };
-  const daemon = await startDaemon([...program, ...flags], port, env);
-  const call = callsTo(daemon.url);
+  const flags = ["--no-dns", `--wallet-http-port=${walletPort}`];
+  const node = askInMemory(await startInMemory(HSD, port, flags));
+  const { call } = node;
   const walletCall = callsTo(`http://127.0.0.1:${walletPort}`);
   const ask = <T = string>(method: string, ...params: unknown[]) =>
     resultOf<T>(call, method, params);
@@ -69,16 +59,8 @@ export async function startHsd(): Promise<AskedNode> {
     const hexstring = await ask("getrawtransaction", coinbase);
     const message = "hello";
     return {
-      url: daemon.url,
-      send: requestsTo(daemon.url),
+      ...node,
       version,
-      call,
-      async request(method, { path, headers, body }): Promise<RestAnswer> {
-        const content = body === undefined ? {} : { body };
-        const response = await fetch(daemon.url + path, { method, headers, ...content });
-        const type = response.headers.get("content-type") ?? "";
-        return { status: response.status, type, text: await response.text() };
-      },
       known: {
         blockhash,
         block: "1",
@@ -94,8 +76,7 @@ export async function startHsd(): Promise<AskedNode> {
         hexstring,
         nblocks: 6,
         nrequired: 1,
-        // The first point of the curve.
-        keys: ["0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"],
+        keys: KEYS,
         resource,
         inputs: [{ txid: coinbase, vout: 0 }],
         outputs: { [address]: 1 },
@@ -115,15 +96,9 @@ export async function startHsd(): Promise<AskedNode> {
         "readTransactionsOfAddresses.body": { addresses: [other] },
         "readTransactionsOfAddress.address": other,
       },
-      async has(method) {
-        // The one that does not look whether it is asked for help, and waits.
-        if (method === "getworklp") return true;
-        return await isKnown(call, "help", [method]);
-      },
-      stop: () => daemon.stop("SIGKILL"),
     };
   } catch (error) {
-    await daemon.stop("SIGKILL");
+    await node.stop();
     throw error;
   }
 }

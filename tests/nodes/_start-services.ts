@@ -4,7 +4,7 @@ import { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../_port.ts";
-import { requestsTo } from "./_calls.ts";
+import { askBy, requestsTo } from "./_calls.ts";
 import type { Bench } from "./_bench.ts";
 import { type Daemon, startDaemon, until } from "./_daemon.ts";
 import type { AskedNode } from "./_interface.ts";
@@ -13,15 +13,6 @@ import type { AskedNode } from "./_interface.ts";
 export const ETCD = "/usr/bin/etcd";
 export const NATS = "/usr/sbin/nats-server";
 export const SYNCTHING = "/usr/bin/syncthing";
-
-/** Asks by such requests. */
-function askBy(send: AskedNode["send"]): NonNullable<AskedNode["request"]> {
-  return async (method, { path, headers, body }) => {
-    const response = await send(path, { method, headers, ...body !== undefined && { body } });
-    const type = response.headers.get("content-type") ?? "";
-    return { status: response.status, type, text: await response.text() };
-  };
-}
 
 /**
  * Whether a URL has an operation. A path that has others says which, when it is asked for one that nobody has.

@@ -1,37 +1,65 @@
 /**
- * What kinds offer to be called, asked of real nodes: anvil and hsd, and those of Debian (`apt-get install
- * litecoind monero etcd-server nats-server syncthing`). A node that is not there is skipped.
+ * What kinds offer to be called, asked of real nodes: anvil and hsd, those of `tests/nodes/setup.mjs`, and those of
+ * Debian (`apt-get install litecoind monero etcd-server nats-server syncthing`). A node that is not there is skipped.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { testWhere, without } from "../_needs.ts";
-import { askKind } from "./_ask-kind.ts";
-import { PROGRAMS } from "./_start-chains.ts";
-import { type AskedNode, isHarmless, isThere, operationsOf, tally } from "./_interface.ts";
+import { type Asked, askKind, callShown, NODES } from "./_ask-kind.ts";
+import {
+  type AskedNode,
+  isHarmless,
+  isThere,
+  operationsOf,
+  type Outcome,
+  tally,
+} from "./_interface.ts";
 import type { KindInterface } from "../../src/kinds/interface.ts";
 
 const interfaces = suite("interfaces of real nodes");
 
-for (const [kind, { path, lacks = [] }] of Object.entries(PROGRAMS)) {
+for (const program of NODES) {
+  const { name, kind, path, lacks = [] } = program;
   testWhere(
     interfaces,
     without(path),
-    `${kind}: what is named is there, and what reads answers as its schema says`,
+    `${name}: what is named is there, and what reads answers as its schema says`,
     async () => {
       let harmless = 0;
-      const { parts, outcomes } = await askKind(kind, async (node, parts) => {
+      const { parts, outcomes } = await askKind(program, async (node, asked) => {
+        const { parts } = asked;
         harmless = operationsOf(parts).filter(([, marks]) => isHarmless(marks, node)).length;
+        await compareLearnt(node, name, kind, asked);
+        if (name !== kind) return;
         await compareNames(node, parts, lacks);
         await comparePaths(node, parts);
       });
-      const asked = outcomes.filter(({ name }) => !lacks.includes(name));
+      // What another node of the kind has is learnt from calls.
+      const isAsked = (one: Outcome) => name === kind ? !lacks.includes(one.name) : one.exists;
+      const asked = outcomes.filter(isAsked);
       const wrong = asked.flatMap(({ name, mistake }) => mistake ? [`${name} ${mistake}`] : []);
-      const { asked: number, exist, right } = tally(kind, parts, asked);
-      assert.ok(number >= 0.75 * harmless, `${number} of ${harmless} were asked`);
+      const { asked: number, exist, right } = tally(name, parts, asked);
+      assert.ok(outcomes.length >= 0.75 * harmless, `${outcomes.length} of ${harmless} were asked`);
       assert.ok(exist >= 0.95 * number, wrong.join("\n"));
       assert.ok(right >= 0.9 * number, wrong.join("\n"));
     },
   );
+}
+
+/** Calls what is shown: of those that the node says it lacks, and of no other, the service says so from then on. */
+async function compareLearnt(
+  node: AskedNode,
+  name: string,
+  kind: string,
+  asked: Asked,
+): Promise<void> {
+  if (!node.call) return;
+  const { called, lacking } = await callShown(node, kind, asked);
+  const missing = asked.outcomes.filter(({ name, exists }) => !exists && called.includes(name));
+  console.log(
+    `${name}: ${called.length} shown methods called, ${lacking.length} learnt to be lacking`,
+  );
+  assert.equal([...lacking].sort(), missing.map(({ name }) => name).sort());
 }
 
 /** Holds the names of a kind against those of a node. */

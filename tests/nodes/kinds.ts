@@ -1,25 +1,26 @@
 /**
  * `npm run kinds`: prints for each kind how many operations it names, how many of them were asked of a real
- * node, and how many of the answers were right. Arguments choose kinds.
+ * node, and how many of the answers were right; so for hardhat and ganache. Arguments choose kinds and these.
  */
 import { existsSync } from "node:fs";
 import process from "node:process";
 import { KINDS_WITH_INTERFACE, loadInterface } from "../../src/description/known-interface.ts";
-import { askKind } from "./_ask-kind.ts";
-import { PROGRAMS } from "./_start-chains.ts";
+import { askKind, NODES } from "./_ask-kind.ts";
 import { type Tally, tally } from "./_interface.ts";
 
 const wanted = process.argv.slice(2);
-const kinds = KINDS_WITH_INTERFACE.filter((kind) => wanted.length === 0 || wanted.includes(kind));
+const here = NODES.filter(({ path }) => existsSync(path));
+const names = [...new Set([...KINDS_WITH_INTERFACE, ...here.map(({ name }) => name)])]
+  .filter((name) => wanted.length === 0 || wanted.includes(name));
 const rows: Tally[] = [];
-for (const kind of kinds) {
-  const canRun = existsSync(PROGRAMS[kind]?.path ?? "");
-  const { parts, outcomes } = canRun
-    ? await askKind(kind)
-    : { parts: await loadInterface(kind), outcomes: [] };
-  rows.push(tally(kind, parts, outcomes));
-  for (const { name, mistake } of outcomes) {
-    if (mistake !== undefined) console.error(`${kind}: ${name} ${mistake}`);
+for (const name of names) {
+  const program = here.find((one) => one.name === name);
+  const { parts, outcomes } = program
+    ? await askKind(program)
+    : { parts: await loadInterface(name), outcomes: [] };
+  rows.push(tally(name, parts, outcomes));
+  for (const { name: operation, mistake } of outcomes) {
+    if (mistake !== undefined) console.error(`${name}: ${operation} ${mistake}`);
   }
 }
 const keys = ["operations", "asked", "exist", "right"] as const;

@@ -7,14 +7,8 @@ import * as assert from "uvu/assert";
 import { createNodeface } from "../../src/index.ts";
 import { testWhere, without } from "../_needs.ts";
 import { call, type Daemon, until } from "./_daemon.ts";
-import {
-  BCOIN,
-  GANACHE,
-  HARDHAT,
-  startBcoin,
-  startGanache,
-  startHardhat,
-} from "./_start-packages.ts";
+import { BCOIN, KEYS, startBcoin } from "./_start-bcoin.ts";
+import { GANACHE, HARDHAT, startGanache, startHardhat } from "./_start-ethereum.ts";
 
 const packages = suite("nodes that npm installs");
 
@@ -59,8 +53,6 @@ const send = async (url: string) => {
   return await call(url, "eth_sendTransaction", [{ from, to, value: "0x1" }]);
 };
 
-const KEY = "0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798";
-
 const CASES: Readonly<Record<string, Case>> = {
   hardhat: {
     path: HARDHAT,
@@ -101,7 +93,7 @@ const CASES: Readonly<Record<string, Case>> = {
       };
     },
     async write(url) {
-      const { address } = await call(url, "createmultisig", [1, [KEY]]);
+      const { address } = await call(url, "createmultisig", [1, KEYS]);
       return await call(url, "generatetoaddress", [1, address]);
     },
   },
