@@ -19,7 +19,7 @@ import type { AuthFile, Kind, NetworkRules, Test } from "../kinds/kind.ts";
 import { operationsOf } from "../openapi/operations.ts";
 import { CLI_OPTIONS, type CliOption } from "../settings/command-line.ts";
 import { configuration } from "../settings/configuration.ts";
-import { questionOf } from "../settings/info.ts";
+import { questionOf } from "../settings/node.ts";
 import { kindSchema } from "../settings/kind.ts";
 import { type About, aboutOf, partsOf, type Schema, type Settings } from "../settings/schema.ts";
 

@@ -7,21 +7,16 @@
 import { VERSION } from "../generated/build-info.js";
 import { KINDS } from "../generated/kinds.js";
 import { isLoopback } from "../http/request.ts";
-import {
-  createInfoWithoutNode,
-  createMonitor,
-  type Inspection,
-  isAlone,
-} from "../info/info-monitor.ts";
+import { createMonitor, type Inspection } from "../info/info-monitor.ts";
 import { findUnreadable } from "../node/client.ts";
 import { findOpenSecrets } from "../node/secrets.ts";
-import type { PlannedSource } from "../info/query-plan.ts";
+import { isAlone, type PlannedSource } from "../info/query-plan.ts";
 import type { Outcome } from "../info/query-sources.ts";
 import { formatJson } from "../json/lossless.ts";
-import { isObject } from "../json/values.ts";
-import { questionOf } from "../settings/info.ts";
+import { isObject, mapMembers } from "../json/values.ts";
+import { questionOf } from "../settings/node.ts";
+import { ConfigError } from "../settings/schema.ts";
 import { excerpt, printableJson, withoutKeys } from "../untrusted-text.ts";
-import { ConfigError } from "./arguments.ts";
 import { describeCalls, describeDescription } from "./check-description.ts";
 import type { Config } from "./configuration.ts";
 import { formatTable, type Progress, type Section, SILENT } from "./output.ts";
@@ -44,12 +39,11 @@ export async function inspectNode(
   { node, info, kinds: own }: Pick<Config, "node" | "info" | "kinds">,
 ): Promise<Inspected> {
   const service = { software: "nodeface", version: VERSION, started_at: new Date().toISOString() };
-  if (isAlone(node, info)) return await createInfoWithoutNode(service, info).get();
   // What there is to say is said by the command.
   const quiet = { log: () => {}, onError: () => {} };
   const monitor = createMonitor({ service, node, info, kinds: { ...KINDS, ...own }, ...quiet });
   const inspection = await monitor.inspect();
-  return { inspection, info: inspection.info };
+  return isAlone(node, info) ? { info: inspection.info } : { inspection, info: inspection.info };
 }
 
 /**
@@ -188,10 +182,7 @@ function troublesOfStatus(inspection: Inspection | undefined): string[] {
 function withoutKeysIn<T>(value: T): T {
   if (typeof value === "string") return withoutKeys(value) as T;
   if (Array.isArray(value)) return value.map(withoutKeysIn) as T;
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, value]) => [key, withoutKeysIn(value)]),
-  ) as T;
+  return isObject(value) ? mapMembers(value, withoutKeysIn) as T : value;
 }
 
 /** All that is wrong; where nothing is, what else an operator would want to know of the node. */

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { open, unlink } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { dirname, isAbsolute, relative } from "node:path";
 import { isAnchored } from "../platform.ts";
 import { VERSION } from "../generated/build-info.js";
@@ -44,7 +44,7 @@ export async function init(
   const path = config.file!;
   if (await files.isThere(path)) {
     throw new Error(
-      `${path} is there already, and stays as it is; name another file with --config`,
+      `${path} exists already and is not changed; name another file with --config`,
     );
   }
   const inspected = await during(`asking ${config.node.url}`, inspectNode(config));
@@ -233,9 +233,9 @@ function lineOf(key: string, place: string, setting: Schema, known: Known): stri
 }
 
 const WRITE_FAILURES: Readonly<Record<string, string>> = {
-  EEXIST: "it is there already, and stays as it is",
-  ENOENT: "there is no such folder",
-  ENOTDIR: "there is no such folder",
+  EEXIST: "it exists already and is not changed",
+  ENOENT: "no such folder",
+  ENOTDIR: "no such folder",
   EACCES: "this user may not write there",
   EPERM: "this user may not write there",
   EROFS: "nothing can be written there",
@@ -246,15 +246,7 @@ const WRITE_FAILURES: Readonly<Record<string, string>> = {
 /** Writes a file that is not there yet, and never over another one; throws with a message for the operator. */
 export async function writeNewFile(path: string, text: string, mode: number): Promise<void> {
   try {
-    const file = await open(path, "wx", mode);
-    try {
-      await file.writeFile(text);
-    } catch (error) {
-      await unlink(path);
-      throw error;
-    } finally {
-      await file.close();
-    }
+    await writeFile(path, text, { flag: "wx", mode });
   } catch (error) {
     const { code, name } = error as { code?: string; name: string };
     const reason = WRITE_FAILURES[code ?? name];

@@ -10,9 +10,8 @@ import { KIND_ALIASES, KIND_NAMES } from "../generated/kind-names.js";
 import { KINDS } from "../generated/kinds.js";
 import type { Kind } from "../kinds/kind.ts";
 import { didYouMean } from "../nearest.ts";
-import { meantWord } from "../settings/schema.ts";
+import { ConfigError, meantWord } from "../settings/schema.ts";
 import { quote } from "../untrusted-text.ts";
-import { ConfigError } from "./arguments.ts";
 import { formatTable } from "./output.ts";
 import { inFlow } from "./yaml-file.ts";
 

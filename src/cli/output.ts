@@ -98,7 +98,6 @@ export function createLineWriter(
 
 export type WriteLog = (message: string, level?: "info" | "warn" | "error") => void;
 
-/** Opens the log, on standard error. */
 export function openLog(): { log: WriteLog; flush(): Promise<void> } {
   const lines = createLineWriter(
     openOutput("stderr"),

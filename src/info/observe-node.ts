@@ -7,11 +7,11 @@
 import type { Kind } from "../kinds/kind.ts";
 import { createCredentials } from "../node/credentials.ts";
 import type { Client } from "../node/client.ts";
-import { Identity } from "./identity.ts";
+import { NodeMemory } from "./memory.ts";
 import { assessStatus, type NodeStatus, NOT_ASKED, withoutHidden } from "./status.ts";
 import { type Detection, detectKind } from "./detect-kind.ts";
 import { type Info, makeInfo, type Service } from "./info.ts";
-import { HOST, type HostInfo, makePlan, type Plan, planOfHost } from "./query-plan.ts";
+import { HOST, type HostInfo, isAlone, makePlan, type Plan, planOfHost } from "./query-plan.ts";
 import { createQuery, type Outcome, type Query, settle } from "./query-sources.ts";
 import { mapMembers, objectOf } from "../json/values.ts";
 import { formOf } from "./fields.ts";
@@ -41,6 +41,8 @@ export interface ObserverOptions {
   /** Is called where something was learnt after `observe` had ended. */
   readonly onLearnt: () => void;
   readonly onOutcome?: ((source: string, outcome: Outcome) => void) | undefined;
+  /** @default a new one */
+  readonly memory?: NodeMemory | undefined;
   /** Is told when another chain responds at the node's address. */
   readonly onIdentity?: (() => void) | undefined;
 }
@@ -62,20 +64,20 @@ interface NodeReport {
   readonly until: number;
 }
 
-/** A node that is asked and remembered. */
 export class Observer {
   readonly #options: ObserverOptions;
   readonly #host: HostInfo | undefined;
   readonly #settings: InfoSettings;
   readonly #times: ReturnType<typeof timesOf>;
-  readonly #isDetected: boolean;
+  /** True where the kind is found by asking. */
+  readonly isDetected: boolean;
   #detection: Detection | undefined;
   #plan!: Plan;
   #query!: Query;
   #cache!: SourceCache;
   #outcomes: ReadonlyMap<string, Outcome> = new Map();
   #values: Values = {};
-  readonly #identity: Identity;
+  readonly #memory: NodeMemory;
   /** The last height, and when it was seen first, in milliseconds since 1970. */
   #height: { readonly height: unknown; readonly since: number } = { height: undefined, since: 0 };
   /** The time of the last look for another kind, in milliseconds that only count up. */
@@ -91,18 +93,15 @@ export class Observer {
     this.#host = typeof info === "function" ? info : undefined;
     this.#settings = typeof info === "function" ? {} : info;
     this.#times = timesOf(node, this.#settings);
-    const { label, log, onIdentity: onChange = () => {} } = options;
-    this.#identity = new Identity({ label, log, hide: this.#settings.hide ?? [], onChange });
-    this.#isDetected = node.url !== undefined && node.kind === undefined && !this.#host;
+    this.#memory = options.memory ?? new NodeMemory();
+    this.isDetected = node.url !== undefined && node.kind === undefined && !this.#host;
     this.#useKind(node.kind);
   }
 
-  /** The name of the node's kind; `undefined` while it is not known. */
   get kind(): string | undefined {
-    return this.#isDetected ? this.#detection?.kind : this.#options.node.kind;
+    return this.isDetected ? this.#detection?.kind : this.#options.node.kind;
   }
 
-  /** `undefined` where the kind was not looked for. */
   get detection(): Detection | undefined {
     return this.#detection;
   }
@@ -129,11 +128,11 @@ export class Observer {
    * @returns true if the node gave anything
    */
   async observe(signal: AbortSignal, isWatch = false): Promise<boolean> {
-    if (this.#isDetected && this.kind === undefined) await this.#findKind(signal);
+    if (this.isDetected && this.kind === undefined) await this.#findKind(signal);
     if (!signal.aborted) await this.#askSources(signal, isWatch);
     // Another kind of node may have come in the place of the one that was found.
     const { monotonic } = this.#options.now();
-    const mayLook = this.#isDetected && !signal.aborted &&
+    const mayLook = this.isDetected && !signal.aborted &&
       monotonic - this.#lookedAt >= DETECTION_PAUSE;
     if (mayLook && this.kind !== undefined && this.#isSuspicious()) {
       this.#lookedAt = monotonic;
@@ -141,17 +140,17 @@ export class Observer {
       await this.#findKind(signal);
       if (!signal.aborted && this.#plan !== before) await this.#askSources(signal, isWatch);
     }
-    const isKnown = !this.#isDetected || this.kind !== undefined;
+    const isKnown = !this.isDetected || this.kind !== undefined;
     return isKnown && !this.#cache.isUnreachable && !this.#cache.gaveNothing;
   }
 
-  /** Takes the node, which has not responded in time, for one that does not answer. */
   markUnreachable(): void {
     this.#cache.markUnreachable();
   }
 
   report(): NodeReport {
-    const { service, now } = this.#options;
+    const { service, node, info, label, log, now, onIdentity } = this.#options;
+    const isBesideNode = !isAlone(node, info);
     const [plan, cache, instant, { stale }] = [this.#plan, this.#cache, now(), this.#times];
     const shown = cache.shownAt(instant, stale);
     const read = plan.sources.has(HOST)
@@ -164,19 +163,20 @@ export class Observer {
     const { height } = values;
     if (height !== this.#height.height) this.#height = { height, since: instant.date };
     const detection = this.#detection;
-    const assessed = this.#isDetected && detection?.kind === undefined
+    const assessed = this.isDetected && detection?.kind === undefined
       ? detection?.status ?? NOT_ASKED
       : assessStatus({
         ...{ plan, cache, shown, values, date: instant.date },
         ...{ movedAt: this.#height.since, stalledAfter: this.#times.stalledAfter },
       });
     const { oldest } = shown;
-    const { hide } = this.#settings;
+    const { hide = [] } = this.#settings;
     const status = withoutHidden(assessed, hide);
-    const lastSeen = status.status === "unreachable" ? this.#identity.lastSeen : undefined;
+    const lastSeen = status.status === "unreachable" ? this.#memory.lastSeen : undefined;
     const times = { updatedAt: oldest?.date, lastSeen };
-    const made = makeInfo({ service, isBesideNode: true, hide, values, status, ...times });
-    this.#identity.take(values, made.info, status, cache.respondedAt ?? instant);
+    const made = makeInfo({ service, isBesideNode, hide, values, status, ...times });
+    const respondedAt = cache.respondedAt ?? instant;
+    this.#memory.take(values, made.info, status, respondedAt, { label, log, hide, onIdentity });
     const until = oldest ? oldest.monotonic + stale : Infinity;
     const examples = readExamples(plan.examples, shown.answers);
     return { status, took: this.#took(), until, examples, ...made };
@@ -190,12 +190,10 @@ export class Observer {
     return times.length > 0 ? Math.max(...times) : undefined;
   }
 
-  /** Resolves when nothing is under way. */
   settled(): Promise<unknown> {
     return Promise.all(this.#running.values());
   }
 
-  /** Ends what is under way beside `observe`. */
   end(): void {
     this.#life.abort();
   }

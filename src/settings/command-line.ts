@@ -1,5 +1,5 @@
 /**
- * The command line: the commands, the flags, and the variables of the environment. `--help` is made of it.
+ * The settings that flags and variables of the environment may give. `--help` is made of them.
  *
  * @module
  */
@@ -7,35 +7,6 @@ import { FORWARD_ALIASES, FORWARDS } from "../gateway/policy.ts";
 import { LOG_CALLS, type LogCalls } from "../log.ts";
 import { type About, type Schema, word } from "./schema.ts";
 import { FILE, HOST, KIND_OR_FILE, NODE_URL, PLACE, PORT, SWITCH } from "./texts.ts";
-
-export type CommandName = "check" | "init" | "kinds";
-
-/** The commands besides serving: what follows their names, and what they do. */
-export const COMMANDS: Readonly<Record<CommandName, { arguments: string; text: string }>> = {
-  check: {
-    arguments: "[NODE_URL] [options] [--json]",
-    text: "ask the node once, print what /v1/info would say and what is wrong with the " +
-      "description; exit 1 on trouble",
-  },
-  init: {
-    arguments: "NODE_URL [options]",
-    text: "ask the node and write nodeface.yaml, or the file of --config, which must not be " +
-      "there yet: every setting with what it does",
-  },
-  kinds: {
-    arguments: "[KIND [--file]]",
-    text: "list the kinds of node that are known, or print one as configuration",
-  },
-};
-
-export type SwitchName = "json" | "file" | "version" | "help";
-
-export const SWITCHES: Readonly<Record<SwitchName, { flags: readonly string[]; text: string }>> = {
-  json: { flags: ["--json"], text: "have check print one JSON object" },
-  file: { flags: ["--file"], text: "have kinds print the whole file of a kind, to start one from" },
-  version: { flags: ["-V", "--version"], text: "print the version" },
-  help: { flags: ["-h", "--help"], text: "print this text" },
-};
 
 export const ACCESS_LOGS = ["text", "json", "off"] as const;
 
@@ -165,3 +136,7 @@ export const CLI_OPTIONS: {
     argument: "CALLS",
   },
 };
+
+export function explainRenamed(before: string, now: string): string {
+  return `${before} is called ${now} now; the old name is read in 0.3 alone`;
+}

@@ -314,6 +314,17 @@ export interface Diagnostic {
   readonly isKey: boolean;
 }
 
+/** Everything that is wrong with the arguments, the environment and the files, found at once. */
+export class ConfigError extends Error {
+  override name = "ConfigError";
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join("\n"));
+    this.problems = problems;
+  }
+}
+
 /** Reads a value: texts as their rules read them, and what is wrong as it was. */
 export function readValue<T>(
   value: unknown,
