@@ -9,13 +9,14 @@ import { dirname, isAbsolute, relative } from "node:path";
 import { isAnchored } from "../platform.ts";
 import { VERSION } from "../generated/build-info.js";
 import { KINDS } from "../generated/kinds.js";
+import type { Detection } from "../info/detect-kind.ts";
 import type { NodeStatus } from "../info/status.ts";
 import { checkPlace } from "../node/secrets.ts";
 import { NO_ANSWER } from "../node/failures.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { isFilePlace, isKindFile } from "../settings/texts.ts";
 import { excerpt } from "../untrusted-text.ts";
-import { type Inspected, inspectNode } from "./check.ts";
+import { inspectNode } from "./check.ts";
 import type { Config } from "./configuration.ts";
 import type { Files } from "./configuration-file.ts";
 import { type Progress, SILENT, wrap } from "./output.ts";
@@ -47,16 +48,19 @@ export async function init(
       `${path} exists already and is not changed; name another file with --config`,
     );
   }
-  const inspected = await during(`asking ${config.node.url}`, inspectNode(config));
-  const { status } = inspected.inspection!;
-  const name = config.node.kind ?? inspected.inspection!.detection?.kind ?? status.looksLike;
+  const { status, detection, info } = await during(
+    `asking ${config.node.url}`,
+    inspectNode(config),
+  );
+  const name = config.node.kind ?? detection?.kind ?? status.looksLike;
   refuse(config, status, name);
   const kind = { ...KINDS, ...config.kinds }[name ?? ""];
   const secret = kind && await lookForSecret(kind);
-  const { version, network } = inspected.info as Record<string, unknown>;
-  const software = inspected.info.software === "nodeface" ? undefined : inspected.info.software;
-  const title = [software ?? name, version].filter((part) => part !== undefined).join(" ");
-  const node = excerpt([title || "a node of no known kind", network].filter(Boolean).join(", "));
+  const software = info.software === "nodeface" ? undefined : info.software;
+  const title = [software ?? name, info.version].filter((part) => part !== undefined).join(" ");
+  const node = excerpt(
+    [title || "a node of no known kind", info.network].filter(Boolean).join(", "),
+  );
   const text = newConfiguration({
     head: [
       `The configuration of Nodeface ${VERSION}, beside ${node}.`,
@@ -66,7 +70,7 @@ export async function init(
     values: valuesOf(config, path, name),
     remarks: {
       ...secret && { "node.auth": secret.lines },
-      ...name !== undefined && { "node.kind": [whyKind(config, inspected)] },
+      ...name !== undefined && { "node.kind": [whyKind(config, detection)] },
     },
     examples: secret ? { "node.auth": secret.example } : {},
   });
@@ -114,9 +118,8 @@ function valuesOf(
   };
 }
 
-function whyKind({ node }: Config, { inspection }: Inspected): string {
+function whyKind({ node }: Config, detection: Detection | undefined): string {
   if (node.kind !== undefined) return "It was named.";
-  const detection = inspection?.detection;
   const because = detection?.kind === undefined
     ? "it refuses as nodes of this kind do"
     : excerpt(detection.because);

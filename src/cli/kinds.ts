@@ -37,7 +37,6 @@ function kindOf(name: string): Kind {
   throw new ConfigError([`unknown kind ${quote(name)}${right}`]);
 }
 
-/** Writes a kind as configuration to start from, in YAML. */
 function formatKind(name: string, kind: Kind): string {
   const { title, url, static: fixed, sources, fields, health } = kind;
   const info = { ...(fixed ? { static: fixed } : {}), sources, fields };

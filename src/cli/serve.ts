@@ -213,7 +213,6 @@ function loadAdapter(): Promise<Adapter> {
   return "Bun" in globalThis ? import("../adapters/bun.ts") : import("../adapters/node.ts");
 }
 
-/** Listens with the adapter of the runtime; throws with what would help, if it cannot. */
 async function listen(
   app: Pick<App, "fetch">,
   options: ServeOptions,

@@ -87,9 +87,7 @@ type State =
 const CLOCK = { monotonic: () => performance.now(), now: () => Date.now() };
 
 export function createMonitor(options: MonitorOptions): Monitor {
-  const { service, node = {}, info = {}, kinds, log, memory } = options;
-  const { onError, onOutcome, onIdentity } = options;
-  const { onPublished, isHeard = () => false } = options;
+  const { node = {}, info = {}, log, onError, onPublished, isHeard = () => false } = options;
   const { clock = CLOCK, random = Math.random, client = createClient(node) } = options;
   const { ttl } = timesOf(node, typeof info === "function" ? {} : info);
   const label = node.url === undefined ? "node" : `node ${new URL(node.url).origin}`;
@@ -97,10 +95,7 @@ export function createMonitor(options: MonitorOptions): Monitor {
   const onLearnt = () => {
     if (state.name !== "querying") void publish().catch(onError);
   };
-  const observer = new Observer({
-    ...{ service, node, info, kinds, label, log, client, now },
-    ...{ onLearnt, onOutcome, onIdentity, memory },
-  });
+  const observer = new Observer({ ...options, node, info, client, label, now, onLearnt });
   const stateLog = new StateLog(label, log);
   const run = `${clock.now().toString(36)}-${random().toString(36).slice(2, 8)}`;
   const toSnapshot = createSnapshots(ttl, run);

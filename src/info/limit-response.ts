@@ -98,7 +98,6 @@ function reasonToOmit(value: unknown, path: Path): string | undefined {
   return Number.isNaN(value) ? REASONS.digits : REASONS.number;
 }
 
-/** Writes the JSON Pointer of a member, for the log. */
 function nameOf(path: Path): string {
   const keys = path.map((key) => excerpt(startOf(key, NAME_LENGTH), NAME_LENGTH));
   const pointer = printable(formatPointer(keys));

@@ -33,7 +33,6 @@ export interface ObserverOptions {
   readonly node: NodeSettings;
   readonly info: InfoSettings | HostInfo;
   readonly kinds: Readonly<Record<string, Kind>>;
-  /** The node's name in the log. */
   readonly label: string;
   readonly log: NodeLog;
   readonly client: Client;
@@ -41,7 +40,6 @@ export interface ObserverOptions {
   /** Is called where something was learnt after `observe` had ended. */
   readonly onLearnt: () => void;
   readonly onOutcome?: ((source: string, outcome: Outcome) => void) | undefined;
-  /** @default a new one */
   readonly memory?: NodeMemory | undefined;
   /** Is told when another chain responds at the node's address. */
   readonly onIdentity?: (() => void) | undefined;
@@ -71,11 +69,12 @@ export class Observer {
   readonly #times: ReturnType<typeof timesOf>;
   /** True where the kind is found by asking. */
   readonly isDetected: boolean;
-  #detection: Detection | undefined;
-  #plan!: Plan;
+  /** `undefined` where the kind was not looked for. */
+  detection: Detection | undefined;
+  plan!: Plan;
   #query!: Query;
   #cache!: SourceCache;
-  #outcomes: ReadonlyMap<string, Outcome> = new Map();
+  outcomes: ReadonlyMap<string, Outcome> = new Map();
   #values: Values = {};
   readonly #memory: NodeMemory;
   /** The last height, and when it was seen first, in milliseconds since 1970. */
@@ -99,24 +98,12 @@ export class Observer {
   }
 
   get kind(): string | undefined {
-    return this.isDetected ? this.#detection?.kind : this.#options.node.kind;
-  }
-
-  get detection(): Detection | undefined {
-    return this.#detection;
-  }
-
-  get plan(): Plan {
-    return this.#plan;
-  }
-
-  get outcomes(): ReadonlyMap<string, Outcome> {
-    return this.#outcomes;
+    return this.isDetected ? this.detection?.kind : this.#options.node.kind;
   }
 
   /** The longest time that a vital source may take, in milliseconds. */
   get timeout(): number {
-    const own = namesOf(this.#plan, "vital").map((name) => this.#plan.sources.get(name)!.timeout);
+    const own = namesOf(this.plan, "vital").map((name) => this.plan.sources.get(name)!.timeout);
     return Math.max(this.#times.timeout, ...own);
   }
 
@@ -136,9 +123,9 @@ export class Observer {
       monotonic - this.#lookedAt >= DETECTION_PAUSE;
     if (mayLook && this.kind !== undefined && this.#isSuspicious()) {
       this.#lookedAt = monotonic;
-      const before = this.#plan;
+      const before = this.plan;
       await this.#findKind(signal);
-      if (!signal.aborted && this.#plan !== before) await this.#askSources(signal, isWatch);
+      if (!signal.aborted && this.plan !== before) await this.#askSources(signal, isWatch);
     }
     const isKnown = !this.isDetected || this.kind !== undefined;
     return isKnown && !this.#cache.isUnreachable && !this.#cache.gaveNothing;
@@ -151,7 +138,7 @@ export class Observer {
   report(): NodeReport {
     const { service, node, info, label, log, now, onIdentity } = this.#options;
     const isBesideNode = !isAlone(node, info);
-    const [plan, cache, instant, { stale }] = [this.#plan, this.#cache, now(), this.#times];
+    const [plan, cache, instant, { stale }] = [this.plan, this.#cache, now(), this.#times];
     const shown = cache.shownAt(instant, stale);
     const read = plan.sources.has(HOST)
       ? mapMembers(
@@ -162,7 +149,7 @@ export class Observer {
     const values = this.#values = { ...read, ...plan.static };
     const { height } = values;
     if (height !== this.#height.height) this.#height = { height, since: instant.date };
-    const detection = this.#detection;
+    const detection = this.detection;
     const assessed = this.isDetected && detection?.kind === undefined
       ? detection?.status ?? NOT_ASKED
       : assessStatus({
@@ -183,8 +170,8 @@ export class Observer {
   }
 
   #took(): number | undefined {
-    const times = namesOf(this.#plan, "vital").flatMap((name) => {
-      const outcome = this.#outcomes.get(name);
+    const times = namesOf(this.plan, "vital").flatMap((name) => {
+      const outcome = this.outcomes.get(name);
       return outcome && !("error" in outcome) ? [outcome.took] : [];
     });
     return times.length > 0 ? Math.max(...times) : undefined;
@@ -206,12 +193,12 @@ export class Observer {
     const credentials = url === undefined
       ? undefined
       : createCredentials({ nodeUrl: url, configured: node.auth, kind: name, kinds });
-    this.#plan = this.#host
+    this.plan = this.#host
       ? planOfHost(this.#host, this.#times)
       : makePlan(name, kind, this.#settings, this.#times);
     this.#query = createQuery({ url, credentials, client });
-    this.#cache = new SourceCache(this.#plan);
-    this.#outcomes = new Map();
+    this.#cache = new SourceCache(this.plan);
+    this.outcomes = new Map();
     this.#values = {};
   }
 
@@ -219,7 +206,7 @@ export class Observer {
     const { node: { url, auth }, kinds, client, label, log } = this.#options;
     const found = await detectKind({ url: url!, kinds, auth, client, signal });
     if (signal.aborted) return;
-    const before = this.#detection?.kind;
+    const before = this.detection?.kind;
     // A node that was found once keeps its kind until another is found.
     if (found.kind === undefined && before !== undefined) return;
     if (found.kind !== undefined && found.kind !== before) {
@@ -227,11 +214,11 @@ export class Observer {
       log(message, { code: "kind", level: "info" });
       this.#useKind(found.kind);
     }
-    this.#detection = found;
+    this.detection = found;
   }
 
   async #askSources(signal: AbortSignal, isWatch: boolean): Promise<void> {
-    const [plan, cache] = [this.#plan, this.#cache];
+    const [plan, cache] = [this.plan, this.#cache];
     const due = cache.dueSources(this.#options.now(), isWatch)
       .filter((name) => !this.#running.has(name));
     const some = (isExtra: boolean) =>
@@ -253,7 +240,7 @@ export class Observer {
   async #followUp(name: string, outcome: Promise<Outcome>, askedBy: Plan): Promise<void> {
     const found = new Map([[name, await outcome]]);
     this.#running.delete(name);
-    if (this.#life.signal.aborted || this.#plan !== askedBy) return;
+    if (this.#life.signal.aborted || this.plan !== askedBy) return;
     this.#takeIn(found);
     this.#options.onLearnt();
   }
@@ -261,13 +248,13 @@ export class Observer {
   #takeIn(found: ReadonlyMap<string, Outcome>): void {
     const { onOutcome, now } = this.#options;
     for (const [name, outcome] of found) onOutcome?.(name, outcome);
-    this.#outcomes = new Map([...this.#outcomes, ...found]);
+    this.outcomes = new Map([...this.outcomes, ...found]);
     this.#cache.update(found, now());
   }
 
   /** Tells whether the responses are not those of the kind that was found. */
   #isSuspicious(): boolean {
     return this.#cache.gaveNothing || this.report().status.code === "wrong_kind" ||
-      namesOf(this.#plan, "vital").some((name) => this.#cache.get(name)?.error?.isAbsent);
+      namesOf(this.plan, "vital").some((name) => this.#cache.get(name)?.error?.isAbsent);
   }
 }

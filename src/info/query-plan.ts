@@ -124,7 +124,6 @@ export function makePlan(
 
 export const HOST = "host";
 
-/** Makes the plan of a host that says all itself. */
 export function planOfHost(call: HostInfo, { ttl, timeout }: Times): Plan {
   const source: PlannedSource = { source: { call }, pointers: [""], ttl, timeout, role: "vital" };
   const sources = new Map([[HOST, source]]);
