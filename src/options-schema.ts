@@ -11,10 +11,10 @@ import { formatJson, isPlainObject } from "./json/lossless.ts";
 import { LOG_CALLS } from "./log.ts";
 import type { CheckedOptions, NodefaceOptions } from "./options.ts";
 import { HAS_SOCKETS } from "./platform.ts";
-import { CLI_OPTIONS } from "./settings/command-line.ts";
 import {
   allowed,
   clashesOfForward,
+  CLI_OPTIONS,
   INFO,
   NODE,
   PAGE,

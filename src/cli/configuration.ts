@@ -14,13 +14,20 @@ import type { PageSettings } from "../options.ts";
 import { fileUrl, findFile, PlatformError, readFile } from "../platform.ts";
 import {
   type AccessLog,
+  clashesOfForward,
   CLI_OPTIONS,
-  type CliOption,
   type CliValues,
+  configuration,
   explainRenamed,
-} from "../settings/command-line.ts";
-import { clashesOfForward, configuration, type FileConfig } from "../settings/configuration.ts";
-import { ConfigError, partsOf, readValue, type Schema } from "../settings/schema.ts";
+  type FileConfig,
+} from "../settings/configuration.ts";
+import {
+  type CliOption,
+  ConfigError,
+  partsOf,
+  readValue,
+  type Schema,
+} from "../settings/schema.ts";
 import { isFilePlace, isKindFile, kindName, kindNameOf } from "../settings/texts.ts";
 import { quote } from "../untrusted-text.ts";
 import type { Files, GivenSettings, ReadFiles } from "./configuration-file.ts";

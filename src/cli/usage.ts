@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { CLI_OPTIONS } from "../settings/command-line.ts";
+import { CLI_OPTIONS } from "../settings/configuration.ts";
 import type { About } from "../settings/schema.ts";
 import { wrap } from "./output.ts";
 

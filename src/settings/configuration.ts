@@ -1,6 +1,6 @@
 /**
- * The settings of the configuration file: each with what it may be, its default and its text. `command-line.ts` has
- * those with a flag or a variable. `docs/configuration.md` and `spec/nodeface.schema.json` are made of both.
+ * The settings of flags and variables, and those of the configuration file: each with what it may be, its default and
+ * its text. `--help`, `docs/configuration.md` and `spec/nodeface.schema.json` are made of them.
  *
  * @module
  */
@@ -25,11 +25,118 @@ import {
   type NodeSettings,
 } from "../info/settings.ts";
 import { LOG_CALLS, type LogCalls } from "../log.ts";
-import { ACCESS_LOGS, type AccessLog, CLI_OPTIONS } from "./command-line.ts";
-import { infoSettings, nodeSettings } from "./node.ts";
+import { infoSettings, KIND_OPTION, nodeSettings, URL_OPTION } from "./node.ts";
 import * as s from "./schema.ts";
-import type { About, Diagnostic, Schema, SettingsOf } from "./schema.ts";
+import type { About, CliOption, Diagnostic, Schema, SettingsOf } from "./schema.ts";
 import * as t from "./texts.ts";
+
+export const ACCESS_LOGS = ["text", "json", "off"] as const;
+
+export type AccessLog = (typeof ACCESS_LOGS)[number];
+
+export interface CliValues {
+  url?: string;
+  kind?: string;
+  spec?: string;
+  config?: string;
+  host?: string;
+  port?: number;
+  accessLog?: AccessLog;
+  logCalls?: LogCalls;
+  forward?: (typeof FORWARDS)[number];
+  metrics?: boolean;
+}
+
+/** The settings that flags and variables may give, in the order of `--help`. */
+export const CLI_OPTIONS: {
+  readonly [Name in keyof CliValues]-?: CliOption<NonNullable<CliValues[Name]>>;
+} = {
+  url: URL_OPTION,
+  kind: KIND_OPTION,
+  spec: {
+    key: "description",
+    also: ["spec"],
+    schema: t.PLACE,
+    text:
+      "the node's own OpenAPI description, a file or a URL, read again when it changes, or none",
+    default: "where nodes of its kind describe themselves",
+    example: "openapi.yaml",
+    flag: "spec",
+    variables: ["NODEFACE_SPEC"],
+    argument: "PLACE",
+  },
+  config: {
+    schema: t.FILE,
+    text: "a configuration, YAML or JSON, read again on SIGHUP",
+    default: "nodeface.yaml of the working directory, where there is one",
+    flag: "config",
+    variables: ["NODEFACE_CONFIG"],
+    argument: "FILE",
+  },
+  host: {
+    key: "listen",
+    schema: t.HOST,
+    text: "the address to listen on",
+    default: "127.0.0.1",
+    flag: "host",
+    variables: ["NODEFACE_HOST"],
+    argument: "HOST",
+  },
+  port: {
+    key: "listen",
+    schema: t.PORT,
+    text: "the port to listen on; 0 for a free one",
+    default: "8080",
+    flag: "port",
+    variables: ["NODEFACE_PORT", "PORT"],
+    argument: "PORT",
+  },
+  forward: {
+    key: "forward",
+    schema: s.word(FORWARDS, undefined, FORWARD_ALIASES),
+    text: "the calls of the node that are forwarded: off, or reads",
+    default: "off",
+    example: "reads",
+    flag: "forward",
+    variables: ["NODEFACE_FORWARD"],
+    argument: "WHAT",
+  },
+  metrics: {
+    key: "metrics",
+    schema: t.SWITCH,
+    text: "serve /v1/metrics, for Prometheus",
+    default: "false",
+    example: "true",
+    flag: "metrics",
+    variables: ["NODEFACE_METRICS"],
+  },
+  accessLog: {
+    key: "access_log",
+    schema: s.word(ACCESS_LOGS),
+    text: "write each request to standard output: text, json or off",
+    default: "off",
+    example: "json",
+    flag: "access-log",
+    variables: ["NODEFACE_ACCESS_LOG"],
+    also: ["log"],
+    before: { flag: "log", variable: "NODEFACE_LOG", key: "log" },
+    argument: "FORM",
+  },
+  logCalls: {
+    key: "log_calls",
+    schema: s.word(LOG_CALLS),
+    text: "log calls of the node on standard error: failed, all or off",
+    default: "failed",
+    example: "all",
+    flag: "log-calls",
+    variables: ["NODEFACE_LOG_CALLS"],
+    argument: "CALLS",
+  },
+};
+
+export function explainRenamed(before: string, now: string): string {
+  return `${before} is called ${now} now; the old name is read in 0.3 alone`;
+}
 
 /** The settings of a configuration file. */
 export interface FileConfig {

@@ -10,9 +10,8 @@ import { isObject } from "../json/values.ts";
 import type { AuthFile, Field, Kind, Reference, Source, SourceOptions } from "../kinds/kind.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import { describeValue } from "../untrusted-text.ts";
-import { CLI_OPTIONS } from "./command-line.ts";
 import * as s from "./schema.ts";
-import type { Diagnostic, Schema, Settings, SettingsOf } from "./schema.ts";
+import type { CliOption, Diagnostic, Schema, Settings, SettingsOf } from "./schema.ts";
 import * as t from "./texts.ts";
 
 /** The schemes of credentials, each with the secret that it wants. */
@@ -72,13 +71,33 @@ function auth(path: Schema<string>): Schema<NodeSettings["auth"]> {
   });
 }
 
+export const URL_OPTION: CliOption<string> = {
+  key: "node.url",
+  schema: t.NODE_URL,
+  text: "the node's URL, such as http://127.0.0.1:8545",
+  example: "http://127.0.0.1:8545",
+  variables: ["NODEFACE_URL"],
+  argument: "NODE_URL",
+};
+
+export const KIND_OPTION: CliOption<string> = {
+  key: "node.kind",
+  schema: t.KIND_OR_FILE,
+  text: "the kind of the node, or the file of a kind of your own",
+  default: "found by asking",
+  example: "bitcoin",
+  flag: "kind",
+  variables: ["NODEFACE_KIND"],
+  argument: "KIND",
+};
+
 export function nodeSettings(
   path: Schema<string>,
   own: readonly string[] = [],
 ): SettingsOf<NodeSettings> {
   return {
     url: s.setting(t.NODE_URL, {
-      ...CLI_OPTIONS.url,
+      ...URL_OPTION,
       text: "The node's URL, with http: or https:",
     }),
     public_url: s.setting(t.NODE_URL, {
@@ -86,7 +105,7 @@ export function nodeSettings(
       example: "https://node.example/rpc",
     }),
     kind: s.setting(t.kindName(own), {
-      ...CLI_OPTIONS.kind,
+      ...KIND_OPTION,
       text: "The kind of the node; none if info describes all of it",
     }),
     auth: auth(path),

@@ -30,6 +30,15 @@ export interface About {
   readonly argument?: string;
 }
 
+/** A setting that a flag or a variable may give, as text. */
+export interface CliOption<T = unknown> extends About {
+  readonly schema: Schema<T>;
+  /** Its key in the configuration file; one with a dot is inside of another. */
+  readonly key?: string;
+  /** Its names in the version before, which are read with a warning. */
+  readonly before?: { readonly flag: string; readonly variable: string; readonly key: string };
+}
+
 /** The keys of an object, each with its setting. */
 export type Settings = Readonly<Record<string, Schema>>;
 
