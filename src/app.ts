@@ -323,11 +323,7 @@ export function createApp(checked: CheckedOptions): App {
         Object.assign(headers, preflightHeaders(isAllOfOwn ? allow : open.join(", ")));
       }
     }
-    return new FastResponse(null, {
-      status: 204,
-      statusText: REASONS[204],
-      headers: new Headers(headers),
-    });
+    return respondEmpty(204, headers);
   };
 
   const findPath = (paths: readonly string[]) => paths.find((path) => entriesAt(path).size > 0);
@@ -440,11 +436,12 @@ function readAccepted(search: string): ReadonlySet<string> | undefined {
 
 /** Makes a redirect. A relative `Location` works behind any proxy prefix (RFC 9110, section 10.2.2). */
 function redirect(location: string): Response {
-  return new FastResponse(null, {
-    status: 307,
-    statusText: REASONS[307],
-    headers: new Headers({ location, "content-length": "0", "cache-control": "no-cache" }),
-  });
+  return respondEmpty(307, { location, "content-length": "0", "cache-control": "no-cache" });
+}
+
+function respondEmpty(status: 204 | 307, headers: Record<string, string>): Response {
+  const init = { status, statusText: REASONS[status], headers: new Headers(headers) };
+  return new FastResponse(null, init);
 }
 
 /** Paths of our own that may end with a slash: bitcoin-core of npm puts one at the end of its URL. */

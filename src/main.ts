@@ -6,11 +6,12 @@
  */
 // Before all others: it handles signals from here on.
 import { endOnSignals } from "./cli/signals.ts";
-import { ConfigError, usage, wantsJson } from "./cli/arguments.ts";
-import { type Config, files, readConfig } from "./cli/configuration.ts";
+import { type Config, files, readConfig, wantsJson } from "./cli/configuration.ts";
 import { color, createProgress, openOutput, print, terminalOf } from "./cli/output.ts";
 import { runService } from "./cli/serve.ts";
+import { usage } from "./cli/usage.ts";
 import { COMMIT, VERSION } from "./generated/build-info.js";
+import { ConfigError } from "./settings/schema.ts";
 import { withoutKeys } from "./untrusted-text.ts";
 
 /** Exit codes, for the scripts that start the service. */

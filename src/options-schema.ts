@@ -11,24 +11,19 @@ import { formatJson, isPlainObject } from "./json/lossless.ts";
 import { LOG_CALLS } from "./log.ts";
 import type { CheckedOptions, NodefaceOptions } from "./options.ts";
 import { HAS_SOCKETS } from "./platform.ts";
-import { CLI_OPTIONS } from "./settings/command-line.ts";
 import {
   allowed,
   clashesOfForward,
-  CORS,
-  EVENTS,
-  forwardSetting,
-  HOSTS,
+  CLI_OPTIONS,
   INFO,
-  METRICS,
   NODE,
   PAGE,
   pageSettings,
   placeWithServers,
+  sharedSettings,
 } from "./settings/configuration.ts";
-import { hasKind, infoSettings, unknownSources } from "./settings/info.ts";
 import { kindSchema, withoutSecretFiles } from "./settings/kind.ts";
-import { nodeSettings } from "./settings/node.ts";
+import { hasKind, infoSettings, nodeSettings, unknownSources } from "./settings/node.ts";
 import * as s from "./settings/schema.ts";
 import type { Diagnostic, Schema, Settings } from "./settings/schema.ts";
 import * as t from "./settings/texts.ts";
@@ -177,8 +172,7 @@ const HOST_KIND = () => v.pipe(kindSchema(), v.transform(withoutSecretFiles));
 /** Makes the schema of what `createNodeface` may be told. */
 export function optionsSchema(own: readonly string[] = []): Schema<ReadOptions> {
   const settings: Readonly<Record<keyof NodefaceOptions, Schema>> = {
-    hosts: HOSTS,
-    cors: CORS,
+    ...sharedSettings(t.FILE),
     prefix: s.setting(t.PREFIX, {
       text: "The path of the service as clients see it",
       default: '""',
@@ -189,9 +183,6 @@ export function optionsSchema(own: readonly string[] = []): Schema<ReadOptions> 
         "Kinds of the host's own, by name, in the form of the files in spec/kinds/. They win over " +
         "known ones of the same name",
     }),
-    forward: forwardSetting(t.FILE),
-    metrics: METRICS,
-    events: EVENTS,
     page: s.setting(s.object(pageSettings(LOGO, "The bytes of an image")), PAGE),
     node: s.setting(nodeOptions(own), NODE),
     info: s.setting(

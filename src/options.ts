@@ -8,6 +8,7 @@ import type { View } from "./explorer/page-settings.ts";
 import type { Forward, ResolvedForward } from "./gateway/policy.ts";
 import type { Cors } from "./http/common-headers.ts";
 import type { Hosts } from "./http/hosts.ts";
+import { NodeMemory } from "./info/memory.ts";
 import type { EventSettings, InfoSettings, NodeSettings } from "./info/settings.ts";
 import type { HostInfo } from "./info/query-plan.ts";
 import { consoleLog, describeError, type Log, type LogCalls } from "./log.ts";
@@ -159,6 +160,8 @@ export interface CheckedOptions extends Omit<NodefaceOptions, "node" | "descript
   readonly forward?: ResolvedForward | undefined;
   /** The meters of the service before this one. */
   readonly meters?: Meters | undefined;
+  /** What the service before this one remembered of the same node. */
+  readonly memory?: NodeMemory | undefined;
 }
 
 /** The options for which nothing is a value as well. */
@@ -195,6 +198,7 @@ export function withDefaults(options: CheckedOptions): ResolvedOptions {
     node: options.node ?? {},
     // They count what `/v1/metrics` tells; nothing where that is off.
     meters: options.metrics ? options.meters ?? new Meters() : undefined,
+    memory: options.memory ?? new NodeMemory(),
     events: options.events ?? {},
     info: options.info ?? {},
     startedAt: options.startedAt ?? new Date(),

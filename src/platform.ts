@@ -23,7 +23,7 @@ const FILE_FAILURES: Readonly<Record<string, string>> = {
 };
 
 const PROGRAM_FAILURES: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such program",
+  ENOENT: "no such program",
   EACCES: "this user may not run it",
   NotCapable: "the runtime has not been allowed to run it",
 };

@@ -1,7 +1,7 @@
 /** A node whose clock and whose health the test holds in its hand. */
 import * as assert from "uvu/assert";
 import { KINDS } from "../src/generated/kinds.js";
-import { createMonitor, type NodeMonitor } from "../src/info/info-monitor.ts";
+import { createMonitor, type Monitor } from "../src/info/info-monitor.ts";
 import { History } from "../src/info/history.ts";
 import type { HostInfo } from "../src/info/query-plan.ts";
 import type { InfoSettings, NodeSettings } from "../src/info/settings.ts";
@@ -36,7 +36,7 @@ export interface SceneOptions {
 
 /** A monitor of a played node. */
 export interface Scene {
-  monitor: NodeMonitor;
+  monitor: Monitor;
   held: Held;
   /** Lines of the log, with their levels. */
   said: string[];

@@ -6,17 +6,23 @@ import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
 import { WRITTEN } from "../src/build/write-documents.ts";
 import { formatKinds } from "../src/cli/kinds.ts";
-import { ConfigError, usage } from "../src/cli/arguments.ts";
 import { files, readConfig } from "../src/cli/configuration.ts";
+import { usage } from "../src/cli/usage.ts";
 import { checkFile, parseConfiguration } from "../src/cli/configuration-file.ts";
 import { makePlan } from "../src/info/query-plan.ts";
 import { KINDS } from "../src/generated/kinds.js";
 import { KIND_ALIASES, KIND_NAMES } from "../src/generated/kind-names.js";
 import { withDefaults } from "../src/options.ts";
-import { aboutOf, partsOf, readValue, type Schema } from "../src/settings/schema.ts";
+import {
+  aboutOf,
+  type CliOption,
+  ConfigError,
+  partsOf,
+  readValue,
+  type Schema,
+} from "../src/settings/schema.ts";
 import { optionsSchema } from "../src/options-schema.ts";
-import { configuration } from "../src/settings/configuration.ts";
-import { CLI_OPTIONS, type CliOption } from "../src/settings/command-line.ts";
+import { CLI_OPTIONS, configuration } from "../src/settings/configuration.ts";
 
 const config = suite("config");
 
@@ -175,7 +181,7 @@ info:
         "unknown key prot; expected one of listen, access_log, log_calls, hosts, cors, description, forward, metrics, events, kinds, page, node, info",
       ],
       ["2:1", "unknown key nod; did you mean node?"],
-      ["3:9", "listen must be an address and a port, as in 127.0.0.1:8080"],
+      ["3:9", "listen must be an address and a port up to 65535, as in 127.0.0.1:8080"],
       ["4:14", "node.url must begin with http:// or https://, not ftp://"],
       [
         "4:29",
@@ -518,7 +524,10 @@ config("names of hosts and origins are what browsers make of them", async () => 
 
 config("what cannot be is refused, with its bound or the nearest right name", () => {
   const of = (text: string) => problems(text).join("\n");
-  assert.match(of("info: { hide: [status, links, pears] }"), "info.hide[0] must be a key that can");
+  assert.match(
+    of("info: { hide: [status, links, pears] }"),
+    "info.hide[0] must be a key in snake_case",
+  );
   assert.match(of("info: { hide: [status, links, pears] }"), "did you mean peers?");
   assert.match(of("info: { fields: { a: { from: [] } } }"), "it must not be empty");
   const mixed = "info: { sources: { b: { get: /b } }, fields: { a: { from: [b#/c, 7] } } }";

@@ -351,7 +351,7 @@ credentials("credentials are checked before a node is asked", async () => {
     const [place, reason] of [
       [{ basic_file: "none.txt" }, "no such file"],
       [{ digest_file: folder }, "it is not a regular file"],
-      [{ bearer_env: "NODEFACE_NOPE" }, "there is no such variable"],
+      [{ bearer_env: "NODEFACE_NOPE" }, "no such variable"],
       [await of("empty", ""), "it holds no line of printable ASCII"],
       [await of("lines", "a:b\nc:d\n"), "it holds no line of printable ASCII"],
       [await of("user", "op\n"), "it holds no user:password"],

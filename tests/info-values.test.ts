@@ -1,6 +1,5 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { Identity } from "../src/info/identity.ts";
 import { convert, isKnown } from "../src/info/fields.ts";
 import { formatJson } from "../src/json/lossless.ts";
 import { milliseconds } from "../src/info/settings.ts";
@@ -80,28 +79,6 @@ values("a start that is computed from an uptime stays as it was", () => {
   const previous = "2026-01-01T00:00:00.000Z";
   assert.is(convert([86399], "uptime", { learntAt: NOW, previous }), previous);
   assert.is(convert([60], "uptime", { learntAt: NOW, previous }), "2026-01-01T23:59:00.000Z");
-});
-
-values("a start that goes back is told once an hour, and one that is hidden is not", () => {
-  const lines: string[] = [];
-  const log = (message: string) => void lines.push(message);
-  const told = (hide: string[]) => {
-    const identity = new Identity({ label: "node", log, hide, onChange() {} });
-    lines.length = 0;
-    // Milliseconds that are taken for seconds.
-    for (let second = 0; second < 7200; second += 5) {
-      const started_at = new Date(NOW + second * 1000 - (100 + second) * 1_000_000).toISOString();
-      const at = { monotonic: second * 1000, date: NOW + second * 1000 };
-      identity.take({ started_at }, {}, { status: "ok" }, at);
-    }
-    return lines.length;
-  };
-  assert.is(told([]), 2);
-  assert.match(
-    lines[0]!,
-    /^node has a start that goes back: "20\d\d-.*Z", was 20\d\d-.*Z; if it counts milliseconds, write \{ uptime: ms \}$/,
-  );
-  assert.is(told(["started_at"]), 0);
 });
 
 values("placeholders for what is hidden are not known", () => {

@@ -79,7 +79,7 @@ starts(
     inFolder(async (folder, run) => {
       const file = join(folder, "nodeface.yaml");
       writeFileSync(file, "access_log: json\n");
-      assert.match(await refusal(run(NOWHERE)), "is there already, and stays as it is");
+      assert.match(await refusal(run(NOWHERE)), "exists already and is not changed");
       assert.is(readFileSync(file, "utf8"), "access_log: json\n");
     }),
 );
@@ -88,7 +88,7 @@ starts("a file that appears meanwhile stays as it is too", () =>
   inFolder(async (folder) => {
     const file = join(folder, "nodeface.yaml");
     writeFileSync(file, "access_log: json\n");
-    assert.match(await refusal(writeNewFile(file, "new", 0o644)), "it is there already");
+    assert.match(await refusal(writeNewFile(file, "new", 0o644)), "it exists already");
     assert.is(readFileSync(file, "utf8"), "access_log: json\n");
     assert.equal(readdirSync(folder), ["nodeface.yaml"]);
   }));

@@ -7,7 +7,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse, stringify } from "yaml";
 import { WRITTEN } from "../src/build/write-documents.ts";
-import { ConfigError } from "../src/cli/arguments.ts";
+import { ConfigError } from "../src/settings/schema.ts";
 import { parseKind } from "../src/cli/yaml-file.ts";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 import { formatJson } from "../src/json/lossless.ts";

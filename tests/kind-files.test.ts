@@ -9,7 +9,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { WRITTEN } from "../src/build/write-documents.ts";
 import { parseKind } from "../src/cli/yaml-file.ts";
-import { ConfigError } from "../src/cli/arguments.ts";
+import { ConfigError } from "../src/settings/schema.ts";
 import { readConfig } from "../src/cli/configuration.ts";
 import { formatKinds } from "../src/cli/kinds.ts";
 import { KIND_ALIASES, KIND_NAMES } from "../src/generated/kind-names.js";

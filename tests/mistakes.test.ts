@@ -169,13 +169,16 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
   [
     "listen: 127.0.0.1",
-    '1:9: listen must be an address and a port, as in 127.0.0.1:8080, not "127.0.0.1"',
+    '1:9: listen must be an address and a port up to 65535, as in 127.0.0.1:8080, not "127.0.0.1"',
   ],
   [
     "listen: '*:80'",
     '1:9: listen must be an address; 0.0.0.0 listens on all addresses of IPv4, :: on all, not "*"',
   ],
-  ["listen: 127.0.0.1:99999", "1:9: listen must have a port from 0 to 65535"],
+  [
+    "listen: 127.0.0.1:99999",
+    '1:9: listen must be an address and a port up to 65535, as in 127.0.0.1:8080, not "127.0.0.1:99999"',
+  ],
   ["access_log: xml", '1:13: access_log must be one of text, json, off, not "xml"'],
   ["log: xml", '1:6: access_log must be one of text, json, off, not "xml"'],
   ["log: text\naccess_log: json", "1:1: unknown key log; did you mean access_log?"],
@@ -323,7 +326,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
   [
     "info: { hide: [status, pears] }",
-    '1:16: info.hide[0] must be a key that can be hidden, which status, status_code, status_reason, updated_at, last_seen, api, links cannot, not "status"',
+    '1:16: info.hide[0] must be a key in snake_case other than status, status_code, status_reason, updated_at, last_seen, api, links, not "status"',
     '1:24: info.hide[1] is "pears", a key that nothing shows; did you mean peers?',
   ],
   ["info: { static: { a: .inf } }", "1:22: info.static.a must be a JSON value, not Infinity"],
@@ -486,7 +489,7 @@ const OPTIONS: readonly Row<unknown>[] = [
   [{ logCalls: "al" }, 'logCalls must be one of failed, all, off, not "al"; did you mean all?'],
   [
     { onError() {} },
-    "unknown key onError; expected one of hosts, cors, prefix, description, kinds, forward, metrics, events, page, node, info, operations, document, startedAt, log, logCalls",
+    "unknown key onError; expected one of hosts, cors, forward, metrics, events, prefix, description, kinds, page, node, info, operations, document, startedAt, log, logCalls",
   ],
   [
     { prefix: null },

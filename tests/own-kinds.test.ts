@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { stringify } from "yaml";
-import { ConfigError } from "../src/cli/arguments.ts";
+import { ConfigError } from "../src/settings/schema.ts";
 import { readConfig } from "../src/cli/configuration.ts";
 import { formatKindFile } from "../src/cli/kinds.ts";
 import { parseKind } from "../src/cli/yaml-file.ts";

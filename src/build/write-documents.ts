@@ -17,11 +17,17 @@ import { KNOWN_KEYS } from "../info/fields.ts";
 import { type Access, type KindInterface, MARKS, type OperationMarks } from "../kinds/interface.ts";
 import type { AuthFile, Kind, NetworkRules, Test } from "../kinds/kind.ts";
 import { operationsOf } from "../openapi/operations.ts";
-import { CLI_OPTIONS, type CliOption } from "../settings/command-line.ts";
-import { configuration } from "../settings/configuration.ts";
-import { questionOf } from "../settings/info.ts";
+import { CLI_OPTIONS, configuration } from "../settings/configuration.ts";
+import { questionOf } from "../settings/node.ts";
 import { kindSchema } from "../settings/kind.ts";
-import { type About, aboutOf, partsOf, type Schema, type Settings } from "../settings/schema.ts";
+import {
+  type About,
+  aboutOf,
+  type CliOption,
+  partsOf,
+  type Schema,
+  type Settings,
+} from "../settings/schema.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 

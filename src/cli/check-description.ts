@@ -78,7 +78,6 @@ export async function describeDescription(
   return await describeShown(ofKind, why, undefined, before);
 }
 
-/** Asks each question once, and remembers the response. */
 function askOnce(ask: AskNode): AskNode {
   const responses = new Map<string, Promise<string>>();
   return (call) => {

@@ -7,21 +7,16 @@
 import { VERSION } from "../generated/build-info.js";
 import { KINDS } from "../generated/kinds.js";
 import { isLoopback } from "../http/request.ts";
-import {
-  createInfoWithoutNode,
-  createMonitor,
-  type Inspection,
-  isAlone,
-} from "../info/info-monitor.ts";
+import { createMonitor, type Inspection } from "../info/info-monitor.ts";
 import { findUnreadable } from "../node/client.ts";
 import { findOpenSecrets } from "../node/secrets.ts";
-import type { PlannedSource } from "../info/query-plan.ts";
+import { isAlone, type PlannedSource } from "../info/query-plan.ts";
 import type { Outcome } from "../info/query-sources.ts";
 import { formatJson } from "../json/lossless.ts";
-import { isObject } from "../json/values.ts";
-import { questionOf } from "../settings/info.ts";
+import { isObject, mapMembers } from "../json/values.ts";
+import { questionOf } from "../settings/node.ts";
+import { ConfigError } from "../settings/schema.ts";
 import { excerpt, printableJson, withoutKeys } from "../untrusted-text.ts";
-import { ConfigError } from "./arguments.ts";
 import { describeCalls, describeDescription } from "./check-description.ts";
 import type { Config } from "./configuration.ts";
 import { formatTable, type Progress, type Section, SILENT } from "./output.ts";
@@ -33,23 +28,15 @@ export interface Checked {
   readonly isWell: boolean;
 }
 
-/** The state of a node; nothing but the info where there is nothing to ask. */
-export interface Inspected {
-  readonly inspection?: Inspection;
-  readonly info: Inspection["info"];
-}
-
 /** Asks the node once, as the service does. */
 export async function inspectNode(
   { node, info, kinds: own }: Pick<Config, "node" | "info" | "kinds">,
-): Promise<Inspected> {
+): Promise<Inspection> {
   const service = { software: "nodeface", version: VERSION, started_at: new Date().toISOString() };
-  if (isAlone(node, info)) return await createInfoWithoutNode(service, info).get();
   // What there is to say is said by the command.
   const quiet = { log: () => {}, onError: () => {} };
   const monitor = createMonitor({ service, node, info, kinds: { ...KINDS, ...own }, ...quiet });
-  const inspection = await monitor.inspect();
-  return { inspection, info: inspection.info };
+  return await monitor.inspect();
 }
 
 /**
@@ -66,11 +53,12 @@ export async function check(config: Config, { during }: Progress = SILENT): Prom
   }
   const unreadable = await findUnreadable(config.node);
   if (unreadable.length > 0) throw new ConfigError(unreadable);
-  const { inspection, info } = await during(
+  const inspection = await during(
     `asking ${config.node.url ?? "the sources"}`,
     inspectNode(config),
   );
-  const kind = config.node.kind ?? inspection?.detection?.kind;
+  const { info } = inspection;
+  const kind = config.node.kind ?? inspection.detection?.kind;
   const described = await during(
     "reading the description",
     describeDescription(config, kind, info),
@@ -79,7 +67,7 @@ export async function check(config: Config, { during }: Progress = SILENT): Prom
     ...describeSecrets(await findOpenSecrets(config.node.auth)),
     ...describeKind(config, inspection),
     ...describeSources(inspection),
-    ...describeService(config, inspection),
+    ...isWithoutNode ? [] : [describeService(config)],
     ...described.sections,
     ...await describeCalls(config, described, kind),
   ]);
@@ -88,7 +76,7 @@ export async function check(config: Config, { during }: Progress = SILENT): Prom
     ...sections.flatMap(({ troubles = [] }) => troubles),
   ];
   return {
-    report: reportOf(sections, withoutKeys(verdictOn(troubles, inspection)), info),
+    report: reportOf(sections, withoutKeys(verdictOn(troubles, inspection, isWithoutNode)), info),
     json: jsonOf(config, sections, troubles, info),
     isWell: troubles.length === 0,
   };
@@ -99,8 +87,7 @@ function describeSecrets(notes: readonly string[]): Section[] {
   return [{ title: "Secrets", text: notes.map((note) => `note  ${note}\n`).join(""), notes }];
 }
 
-function describeKind({ node }: Config, inspection: Inspection | undefined): Section[] {
-  const detection = inspection?.detection;
+function describeKind({ node }: Config, { detection }: Inspection): Section[] {
   const name = node.kind ?? detection?.kind;
   if (name === undefined && !detection) return [];
   const because = node.kind !== undefined
@@ -117,9 +104,8 @@ function describeKind({ node }: Config, inspection: Inspection | undefined): Sec
 
 const WIDTH = 60;
 
-function describeSources(inspection: Inspection | undefined): Section[] {
-  if (!inspection || inspection.outcomes.size === 0) return [];
-  const { plan, outcomes } = inspection;
+function describeSources({ plan, outcomes }: Inspection): Section[] {
+  if (outcomes.size === 0) return [];
   const asked = [...outcomes].map(([name, outcome]) => ({
     ...{ name, outcome, asks: askedBy(plan.sources.get(name)!) },
     took: Math.round(outcome.took),
@@ -142,8 +128,7 @@ function describeSources(inspection: Inspection | undefined): Section[] {
 }
 
 /** Tells what the service does by itself, and who learns of it. */
-function describeService({ info, host }: Config, inspection: Inspection | undefined): Section[] {
-  if (!inspection) return [];
+function describeService({ info, host }: Config): Section {
   const { watch = "off", history } = info;
   const pace = watch === "off"
     ? "The node is asked only while somebody asks the service (info.watch: off)"
@@ -153,7 +138,7 @@ function describeService({ info, host }: Config, inspection: Inspection | undefi
     "info.history: off switches it off",
   ];
   const text = [pace, ...notes.map((note) => `note  ${note}`)].map((line) => `${line}\n`).join("");
-  return [{ title: "Service", text, notes }];
+  return { title: "Service", text, notes };
 }
 
 function askedBy({ source }: PlannedSource): string {
@@ -177,9 +162,7 @@ function dataOf(outcome: Outcome): Record<string, unknown> {
   return { gave: Object.fromEntries(values) };
 }
 
-function troublesOfStatus(inspection: Inspection | undefined): string[] {
-  if (!inspection) return [];
-  const { status, reason, hint } = inspection.status;
+function troublesOfStatus({ status: { status, reason, hint } }: Inspection): string[] {
   if (status === "ok" || status === "syncing") return [];
   return [`the node is ${status}: ${reason}${hint === undefined ? "" : `; ${hint}`}`];
 }
@@ -188,17 +171,17 @@ function troublesOfStatus(inspection: Inspection | undefined): string[] {
 function withoutKeysIn<T>(value: T): T {
   if (typeof value === "string") return withoutKeys(value) as T;
   if (Array.isArray(value)) return value.map(withoutKeysIn) as T;
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, value]) => [key, withoutKeysIn(value)]),
-  ) as T;
+  return isObject(value) ? mapMembers(value, withoutKeysIn) as T : value;
 }
 
 /** All that is wrong; where nothing is, what else an operator would want to know of the node. */
-function verdictOn(troubles: readonly string[], inspection: Inspection | undefined): string {
+function verdictOn(
+  troubles: readonly string[],
+  { status: { status, reason } }: Inspection,
+  isWithoutNode: boolean,
+): string {
   if (troubles.length > 0) return troubles.map((trouble) => `- ${trouble}\n`).join("");
-  if (!inspection) return "All is well; no node is named, so none was asked\n";
-  const { status, reason } = inspection.status;
+  if (isWithoutNode) return "All is well; no node is named, so none was asked\n";
   return status === "ok" ? "All is well\n" : `All is well; the node is ${status}: it ${reason}\n`;
 }
 

@@ -11,15 +11,19 @@ import { type Json, listOf, objectOf, textOf, valueAt } from "../json/values.ts"
 import type { Kind } from "../kinds/kind.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import type { PageSettings } from "../options.ts";
-import { CLI_OPTIONS, type CliOption } from "../settings/command-line.ts";
-import { clashesOfForward, configuration, type FileConfig } from "../settings/configuration.ts";
-import { hasKind, unknownSources } from "../settings/info.ts";
+import {
+  clashesOfForward,
+  CLI_OPTIONS,
+  configuration,
+  explainRenamed,
+  type FileConfig,
+} from "../settings/configuration.ts";
+import { hasKind, unknownSources } from "../settings/node.ts";
 import { withoutSecretFiles } from "../settings/kind.ts";
 import { extendKind, looseningsIn } from "../settings/kind-extension.ts";
-import { type Diagnostic, readValue } from "../settings/schema.ts";
+import { type CliOption, ConfigError, type Diagnostic, readValue } from "../settings/schema.ts";
 import { kindNameOf } from "../settings/texts.ts";
 import { describeValue } from "../untrusted-text.ts";
-import { ConfigError, explainRenamed } from "./arguments.ts";
 import { checkKind, locateBeside, parseYaml, type YamlFile } from "./yaml-file.ts";
 
 /** The files that the command reads. What rejects has a message for the operator. */
@@ -89,10 +93,8 @@ export async function readConfigurationFile(
   return { file: {}, ...read, kinds, warnings, problems };
 }
 
-/** The place of a kind that stands in a configuration, and its value. */
 type KindPlace = NonNullable<Parameters<typeof checkKind>[1]>;
 
-/** Reads an operator's own kind, and lays it over the one that it adds to. */
 async function readKind(
   yaml: YamlFile,
   place: KindPlace = { at: [], value: yaml.value },
@@ -221,7 +223,6 @@ function kindsOf(node: NodeSettings, kinds: Readonly<Record<string, Kind>>): Kin
   return kind ? [kind] : Object.values(kinds);
 }
 
-/** Keys of the info that every kind may have, and that can be hidden. */
 const COMMON_KEYS = ["name", "software", "version", "started_at"];
 
 /** Finds keys to be hidden that nothing could show. */

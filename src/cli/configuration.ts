@@ -1,33 +1,37 @@
 /**
- * The whole of what the command is told: flags before the environment, the environment before the file, the file before the
- * defaults.
+ * Everything that the command is told: flags before the environment, the environment before the file, the file before
+ * the defaults.
  *
  * @module
  */
+import { parseArgs } from "node:util";
 import { resolveForward } from "../gateway/policy.ts";
 import type { InfoSettings, NodeSettings } from "../info/settings.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { LogCalls } from "../log.ts";
+import { didYouMean, nearest } from "../nearest.ts";
 import type { PageSettings } from "../options.ts";
 import { fileUrl, findFile, PlatformError, readFile } from "../platform.ts";
 import {
   type AccessLog,
+  clashesOfForward,
   CLI_OPTIONS,
-  type CliOption,
   type CliValues,
-} from "../settings/command-line.ts";
-import { clashesOfForward, type FileConfig } from "../settings/configuration.ts";
-import { readValue } from "../settings/schema.ts";
-import { isFilePlace, isKindFile, kindName, kindNameOf } from "../settings/texts.ts";
+  configuration,
+  explainRenamed,
+  type FileConfig,
+} from "../settings/configuration.ts";
 import {
-  type Command,
+  type CliOption,
   ConfigError,
-  type Environment,
-  explainUnknownVariables,
-  isPrinting,
-  parseArguments,
-} from "./arguments.ts";
+  partsOf,
+  readValue,
+  type Schema,
+} from "../settings/schema.ts";
+import { isFilePlace, isKindFile, kindName, kindNameOf } from "../settings/texts.ts";
+import { quote } from "../untrusted-text.ts";
 import type { Files, GivenSettings, ReadFiles } from "./configuration-file.ts";
+import { type CommandName, COMMANDS, SWITCHES, type SwitchName } from "./usage.ts";
 
 export interface Config
   extends Pick<FileConfig, "hosts" | "cors" | "metrics" | "events" | "forward"> {
@@ -42,7 +46,7 @@ export interface Config
   /** Lines for the operator on what was read, though nothing is wrong. */
   remarks: readonly Remark[];
   host: string;
-  /** The port to listen on, 0 to 65535; 0 takes a free one. */
+  /** 0 takes a free one. */
   port: number;
   accessLog: AccessLog;
   logCalls: LogCalls;
@@ -56,7 +60,6 @@ export interface Config
   info: InfoSettings;
 }
 
-/** Something an operator should know, with how much it matters. */
 interface Remark {
   level: "info" | "warn";
   message: string;
@@ -77,10 +80,16 @@ export async function readConfig(
     await files.isThere(USUAL_FILE);
   const path = isUsual ? USUAL_FILE : values.config ?? (isNew ? USUAL_FILE : undefined);
   const given = settingsOf(values);
-  const read = await readFiles(isNew ? undefined : path, values.kind, given, files);
+  const kindFile = values.kind !== undefined && isKindFile(values.kind) ? values.kind : undefined;
+  const isRead = (path !== undefined && !isNew) || kindFile !== undefined;
+  const read: ReadFiles = isRead
+    // It brings YAML and the kinds along.
+    ? await (await import("./configuration-file.ts"))
+      .readConfigurationFile(isNew ? undefined : path, kindFile, given, files)
+    : { file: {}, kinds: {}, warnings: [], problems: [] };
   const { file, kinds, page } = read;
   const problems = [...parsed.problems, ...read.problems];
-  if (values.kind !== undefined && !isKindFile(values.kind)) {
+  if (values.kind !== undefined && kindFile === undefined) {
     const { diagnostics } = readValue(values.kind, kindName(Object.keys(kinds)));
     problems.push(...diagnostics.map(({ message }) => `${calledOf("kind")} ${message}`));
   }
@@ -131,21 +140,6 @@ function settingsOf({ url, kind, forward }: CliValues): GivenSettings {
   };
 }
 
-async function readFiles(
-  path: string | undefined,
-  kind: string | undefined,
-  given: GivenSettings,
-  files: Files,
-): Promise<ReadFiles> {
-  const kindFile = kind !== undefined && isKindFile(kind) ? kind : undefined;
-  if (path === undefined && kindFile === undefined) {
-    return { file: {}, kinds: {}, warnings: [], problems: [] };
-  }
-  // It brings YAML and the kinds along.
-  const { readConfigurationFile } = await import("./configuration-file.ts");
-  return await readConfigurationFile(path, kindFile, given, files);
-}
-
 function placeOf(
   description: FileConfig["description"],
 ): { from?: string | undefined; servers?: string | undefined } {
@@ -174,5 +168,250 @@ async function naming<T>(path: string, work: Promise<T>): Promise<T> {
     return await work;
   } catch (error) {
     throw error instanceof PlatformError ? new Error(`${path}: ${error.message}`) : error;
+  }
+}
+
+type Command = "serve" | CommandName | "version" | "help";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+type Name = keyof CliValues;
+
+/** The arguments and the environment, as far as they are right. */
+interface ParsedArgs {
+  command: Command;
+  topic?: string;
+  asJson: boolean;
+  asFile: boolean;
+  /** The settings as texts, right or wrong, each with the name that it was given by. */
+  given: Map<Name, { text: string; called: string }>;
+  values: CliValues;
+  problems: string[];
+  /** Lines on names of the version before. */
+  renamed: string[];
+}
+
+const SETTINGS = Object.entries<CliOption>(CLI_OPTIONS) as [Name, CliOption][];
+
+const FLAGS = new Map(
+  SETTINGS.flatMap(([name, { flag, before }]) =>
+    [flag, before?.flag].flatMap((flag) => flag === undefined ? [] : [[flag, name] as const])
+  ),
+);
+
+const VARIABLES = new Map(
+  SETTINGS.flatMap(([name, { variables = [], before }]) =>
+    [...variables, ...before ? [before.variable] : []].map((variable) => [variable, name] as const)
+  ),
+);
+
+const SWITCH_OPTIONS = Object.keys(SWITCHES).map((name) => {
+  const short = SWITCHES[name as SwitchName].flags.find((flag) => !flag.startsWith("--"));
+  return [name, { type: "boolean", ...short && { short: short.slice(1) } }] as const;
+});
+
+const SETTING_OPTIONS = [...FLAGS].map(([flag, name]) =>
+  [flag, { type: CLI_OPTIONS[name].argument === undefined ? "boolean" : "string" }] as const
+);
+
+const OPTIONS = Object.fromEntries([...SWITCH_OPTIONS, ...SETTING_OPTIONS]);
+
+/** Tells whether a command only prints: settings have no use then, and none is read. */
+const isPrinting = (command: Command): boolean => /^(help|version|kinds)$/.test(command);
+
+/** Parses the arguments, and reads the settings that the environment has besides. */
+function parseArguments(args: readonly string[], env: Environment): ParsedArgs {
+  const found = readArguments(args);
+  const { command, topic, given, values, problems, asJson, asFile } = found;
+  if (asFile && topic === undefined) {
+    problems.push("--file goes with the name of a kind, as in nodeface kinds etcd --file");
+  }
+  if (isPrinting(command)) {
+    return {
+      ...found,
+      given: new Map(),
+      renamed: [],
+      problems: command === "kinds" ? problems : [],
+    };
+  }
+  if (asJson && command !== "check") problems.push("--json goes with check alone");
+  for (const [variable, name] of VARIABLES) {
+    const text = given.has(name) ? undefined : tryRead(() => env[variable]);
+    if (text) setGiven(found, name, text, variable);
+  }
+  if (command === "init" && !given.has("url")) {
+    problems.push("init needs the URL of a node, as in nodeface init http://127.0.0.1:8545");
+  }
+  for (const [name, { text, called }] of given) {
+    const { value, diagnostics } = readValue(text, CLI_OPTIONS[name].schema as Schema);
+    if (diagnostics.length === 0) Object.assign(values, { [name]: value });
+    for (const { message } of diagnostics) problems.push(`${called} ${message}`);
+  }
+  return found;
+}
+
+/** Tells whether one JSON object is wanted whatever comes of the command, be the other arguments right or wrong. */
+export function wantsJson(args: readonly string[]): boolean {
+  const { command, asJson } = readArguments(args);
+  return asJson && command === "check";
+}
+
+function readArguments(args: readonly string[]): ParsedArgs {
+  const found: ParsedArgs = {
+    ...{ command: "serve", asJson: false, asFile: false },
+    ...{ given: new Map(), values: {}, problems: [], renamed: [] },
+  };
+  const { tokens } = parseArgs({
+    ...{ args: [...args], options: OPTIONS, strict: false, allowPositionals: true, tokens: true },
+  });
+  const positionals: string[] = [];
+  /** The places of the last unknown flag, and of what may be its value. */
+  let unknownAt = -1, valueAt = -1;
+  for (const token of tokens) {
+    if (token.kind === "positional" && token.index !== valueAt) positionals.push(token.value);
+    if (token.kind === "option") {
+      const whole = args[token.index]!;
+      // `-port` is one mistake, not four flags of one letter.
+      const isKnown = Object.hasOwn(OPTIONS, token.name) &&
+        (token.rawName.startsWith("--") || whole === token.rawName);
+      if (isKnown) readOption(token, found);
+      else if (token.index !== unknownAt) {
+        unknownAt = token.index;
+        valueAt = whole.includes("=") ? -1 : unknownAt + 1;
+        found.problems.push(explainUnknownFlag(whole.split("=")[0]!));
+      }
+    }
+  }
+  readPositionals(positionals, found);
+  return found;
+}
+
+interface OptionToken {
+  readonly name: string;
+  readonly rawName: string;
+  readonly value: string | undefined;
+  readonly inlineValue: boolean | undefined;
+}
+
+function readOption({ name: flag, rawName, value, inlineValue }: OptionToken, found: ParsedArgs) {
+  const name = FLAGS.get(flag);
+  if (name === undefined) {
+    if (value !== undefined) found.problems.push(`${rawName} takes no value`);
+    else if (flag === "json") found.asJson = true;
+    else if (flag === "file") found.asFile = true;
+    else if (found.command !== "help") found.command = flag as SwitchName & Command;
+    return;
+  }
+  const isSwitch = CLI_OPTIONS[name].argument === undefined;
+  const text = isSwitch && !inlineValue ? "true" : value;
+  if (found.given.has(name)) found.problems.push(`${rawName} is given twice`);
+  else if (!text) found.problems.push(`${rawName} needs a value; see nodeface --help`);
+  else setGiven(found, name, text, rawName);
+}
+
+function setGiven({ given, renamed }: ParsedArgs, name: Name, text: string, called: string): void {
+  given.set(name, { text, called });
+  const { before, flag, variables = [] }: CliOption = CLI_OPTIONS[name];
+  if (called === `--${before?.flag}`) renamed.push(explainRenamed(called, `--${flag}`));
+  if (called === before?.variable) renamed.push(explainRenamed(called, variables[0]!));
+}
+
+/** The names that other programs have for serving. */
+const SERVING: readonly string[] = ["serve", "start", "run"];
+
+const WORDS: Readonly<Record<string, string>> = { help: "--help", version: "--version" };
+
+/** A command comes first. What else stands there is the node's URL, or the name of a kind. */
+function readPositionals([first, ...others]: readonly string[], found: ParsedArgs): void {
+  if (first === undefined) return;
+  const names = Object.keys(COMMANDS) as CommandName[];
+  const command = names.find((name) => name === first);
+  let rest = others;
+  if (command) {
+    if (found.command === "serve") found.command = command;
+    const [value, ...more] = others;
+    if (value !== undefined && command === "kinds") found.topic = value;
+    else if (value !== undefined) setGiven(found, "url", value, "NODE_URL");
+    rest = more;
+  } else if (/^[\w-]+$/.test(first)) {
+    const word = nearest(first, [...names, ...Object.keys(WORDS)]);
+    const meant = SERVING.includes(first)
+      ? "; nodeface serves without one, as in nodeface http://127.0.0.1:8545"
+      : didYouMean(word && (WORDS[word] ?? word));
+    found.problems.push(
+      meant
+        ? `unknown command ${quote(first)}${meant}`
+        : `${quote(first)} is neither a command nor the URL of a node; see nodeface --help`,
+    );
+    rest = others.slice(1);
+  } else setGiven(found, "url", first, "NODE_URL");
+  for (const value of rest) {
+    found.problems.push(`unexpected argument ${quote(value)}; see nodeface --help`);
+  }
+}
+
+const PLACES_MAX = 3;
+
+/** Finds what is meant by an unknown flag: another flag, or a key of the configuration. */
+function explainUnknownFlag(flag: string): string {
+  const key = flag.replace(/^-+/, "").replaceAll("-", "_").toLowerCase();
+  const places = key === "node" ? ["node.url"] : [...placesOf(key, configuration())];
+  const standing = SETTINGS.flatMap(([, setting]) => setting.key === places[0] ? [setting] : []);
+  const flags = places.length === 0 ? [] : standing.flatMap(({ flag }) => flag ? `--${flag}` : []);
+  const hint = flags.length > 0
+    ? didYouMean(flags.join(" and "))
+    : places[0] === "node.url"
+    ? "; the URL of the node needs none, as in nodeface http://127.0.0.1:8545"
+    : places.length > 0
+    ? `; it is a key of the configuration: ${places.slice(0, PLACES_MAX).join(", ")}`
+    : didYouMean(nearestFlag(flag)) || "; see nodeface --help";
+  return `unknown option ${quote(flag)}${hint}`;
+}
+
+function nearestFlag(flag: string): string | undefined {
+  const known = [
+    ...SETTINGS.flatMap(([, { flag }]) => flag === undefined ? [] : `--${flag}`),
+    ...Object.values(SWITCHES).flatMap(({ flags }) => flags),
+  ];
+  // A short one is near to any other short one, but for its case.
+  return /^--|^-../.test(flag)
+    ? nearest(flag.replace(/^-+/, "--"), known.filter((other) => other.startsWith("--")))
+    : known.find((other) => other.toLowerCase() === flag.toLowerCase());
+}
+
+/** The places of a key in the configuration, the outer ones first. */
+function* placesOf(key: string, schema: Schema, path = ""): Generator<string> {
+  const { entries = {}, options = [] } = partsOf(schema);
+  if (Object.hasOwn(entries, key)) yield path + key;
+  for (const [name, inner] of Object.entries(entries)) {
+    yield* placesOf(key, inner, `${path}${name}.`);
+  }
+  for (const option of options) yield* placesOf(key, option, path);
+}
+
+const PREFIX = "NODEFACE_";
+
+/** Finds variables whose names begin with `NODEFACE_` and that nothing reads. */
+function explainUnknownVariables(env: Environment, used: readonly string[]): string[] {
+  const known = SETTINGS.flatMap(([, { variables = [] }]) => variables)
+    .filter((name) => name.startsWith(PREFIX));
+  const names = tryRead(() => Object.keys(env)) ?? [];
+  const unknown = names.filter((name) =>
+    name.startsWith(PREFIX) && !VARIABLES.has(name) && !used.includes(name)
+  );
+  return unknown.map((name) => {
+    // The prefix, which all have, would make all of them alike.
+    const ends = known.map((other) => other.slice(PREFIX.length));
+    const end = nearest(name.slice(PREFIX.length), ends);
+    return `unknown environment variable ${name}${didYouMean(end && PREFIX + end)}`;
+  });
+}
+
+/** Reads the environment; `undefined` where the runtime does not let it be read, as Deno may not. */
+function tryRead<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
   }
 }

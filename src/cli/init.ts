@@ -4,24 +4,24 @@
  *
  * @module
  */
-import { open, unlink } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { dirname, isAbsolute, relative } from "node:path";
 import { isAnchored } from "../platform.ts";
 import { VERSION } from "../generated/build-info.js";
 import { KINDS } from "../generated/kinds.js";
+import type { Detection } from "../info/detect-kind.ts";
 import type { NodeStatus } from "../info/status.ts";
 import { checkPlace } from "../node/secrets.ts";
 import { NO_ANSWER } from "../node/failures.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { isFilePlace, isKindFile } from "../settings/texts.ts";
 import { excerpt } from "../untrusted-text.ts";
-import { type Inspected, inspectNode } from "./check.ts";
+import { inspectNode } from "./check.ts";
 import type { Config } from "./configuration.ts";
 import type { Files } from "./configuration-file.ts";
 import { type Progress, SILENT, wrap } from "./output.ts";
 import { inFlow } from "./yaml-file.ts";
-import { CLI_OPTIONS } from "../settings/command-line.ts";
-import { configuration } from "../settings/configuration.ts";
+import { CLI_OPTIONS, configuration } from "../settings/configuration.ts";
 import { aboutOf, partsOf, type Schema, type Settings } from "../settings/schema.ts";
 
 const PLACES_MAX = 6;
@@ -44,19 +44,22 @@ export async function init(
   const path = config.file!;
   if (await files.isThere(path)) {
     throw new Error(
-      `${path} is there already, and stays as it is; name another file with --config`,
+      `${path} exists already and is not changed; name another file with --config`,
     );
   }
-  const inspected = await during(`asking ${config.node.url}`, inspectNode(config));
-  const { status } = inspected.inspection!;
-  const name = config.node.kind ?? inspected.inspection!.detection?.kind ?? status.looksLike;
+  const { status, detection, info } = await during(
+    `asking ${config.node.url}`,
+    inspectNode(config),
+  );
+  const name = config.node.kind ?? detection?.kind ?? status.looksLike;
   refuse(config, status, name);
   const kind = { ...KINDS, ...config.kinds }[name ?? ""];
   const secret = kind && await lookForSecret(kind);
-  const { version, network } = inspected.info as Record<string, unknown>;
-  const software = inspected.info.software === "nodeface" ? undefined : inspected.info.software;
-  const title = [software ?? name, version].filter((part) => part !== undefined).join(" ");
-  const node = excerpt([title || "a node of no known kind", network].filter(Boolean).join(", "));
+  const software = info.software === "nodeface" ? undefined : info.software;
+  const title = [software ?? name, info.version].filter((part) => part !== undefined).join(" ");
+  const node = excerpt(
+    [title || "a node of no known kind", info.network].filter(Boolean).join(", "),
+  );
   const text = newConfiguration({
     head: [
       `The configuration of Nodeface ${VERSION}, beside ${node}.`,
@@ -66,7 +69,7 @@ export async function init(
     values: valuesOf(config, path, name),
     remarks: {
       ...secret && { "node.auth": secret.lines },
-      ...name !== undefined && { "node.kind": [whyKind(config, inspected)] },
+      ...name !== undefined && { "node.kind": [whyKind(config, detection)] },
     },
     examples: secret ? { "node.auth": secret.example } : {},
   });
@@ -114,9 +117,8 @@ function valuesOf(
   };
 }
 
-function whyKind({ node }: Config, { inspection }: Inspected): string {
+function whyKind({ node }: Config, detection: Detection | undefined): string {
   if (node.kind !== undefined) return "It was named.";
-  const detection = inspection?.detection;
   const because = detection?.kind === undefined
     ? "it refuses as nodes of this kind do"
     : excerpt(detection.because);
@@ -233,9 +235,9 @@ function lineOf(key: string, place: string, setting: Schema, known: Known): stri
 }
 
 const WRITE_FAILURES: Readonly<Record<string, string>> = {
-  EEXIST: "it is there already, and stays as it is",
-  ENOENT: "there is no such folder",
-  ENOTDIR: "there is no such folder",
+  EEXIST: "it exists already and is not changed",
+  ENOENT: "no such folder",
+  ENOTDIR: "no such folder",
   EACCES: "this user may not write there",
   EPERM: "this user may not write there",
   EROFS: "nothing can be written there",
@@ -246,15 +248,7 @@ const WRITE_FAILURES: Readonly<Record<string, string>> = {
 /** Writes a file that is not there yet, and never over another one; throws with a message for the operator. */
 export async function writeNewFile(path: string, text: string, mode: number): Promise<void> {
   try {
-    const file = await open(path, "wx", mode);
-    try {
-      await file.writeFile(text);
-    } catch (error) {
-      await unlink(path);
-      throw error;
-    } finally {
-      await file.close();
-    }
+    await writeFile(path, text, { flag: "wx", mode });
   } catch (error) {
     const { code, name } = error as { code?: string; name: string };
     const reason = WRITE_FAILURES[code ?? name];

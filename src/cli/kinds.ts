@@ -10,9 +10,8 @@ import { KIND_ALIASES, KIND_NAMES } from "../generated/kind-names.js";
 import { KINDS } from "../generated/kinds.js";
 import type { Kind } from "../kinds/kind.ts";
 import { didYouMean } from "../nearest.ts";
-import { meantWord } from "../settings/schema.ts";
+import { ConfigError, meantWord } from "../settings/schema.ts";
 import { quote } from "../untrusted-text.ts";
-import { ConfigError } from "./arguments.ts";
 import { formatTable } from "./output.ts";
 import { inFlow } from "./yaml-file.ts";
 
@@ -38,7 +37,6 @@ function kindOf(name: string): Kind {
   throw new ConfigError([`unknown kind ${quote(name)}${right}`]);
 }
 
-/** Writes a kind as configuration to start from, in YAML. */
 function formatKind(name: string, kind: Kind): string {
   const { title, url, static: fixed, sources, fields, health } = kind;
   const info = { ...(fixed ? { static: fixed } : {}), sources, fields };

@@ -98,7 +98,6 @@ export function createLineWriter(
 
 export type WriteLog = (message: string, level?: "info" | "warn" | "error") => void;
 
-/** Opens the log, on standard error. */
 export function openLog(): { log: WriteLog; flush(): Promise<void> } {
   const lines = createLineWriter(
     openOutput("stderr"),
@@ -161,7 +160,7 @@ export function terminalOf(
   return { isTerminal, hasColors: isTerminal && !env.NO_COLOR };
 }
 
-/** The lines of a report that are coloured, by how they begin. */
+/** Lines of a report, by how they begin. */
 const STYLES = [
   [/^# .+$/gm, "bold"],
   [/^(?:error\b|- .+$)/gm, "red"],
@@ -218,7 +217,6 @@ export function createProgress({ write, isTerminal, after = 1000 }: ProgressOpti
   };
 }
 
-/** One part of what `check` prints. */
 export interface Section {
   readonly title: string;
   /** Lines, with a break after each. */

@@ -7,7 +7,8 @@ import type { AnswerRecord, Listening, ServeOptions } from "../adapters/shared.t
 import { type App, createApp } from "../app.ts";
 import { VERSION } from "../generated/build-info.js";
 import { lintSettings } from "../gateway/lint-settings.ts";
-import { isAlone } from "../info/info-monitor.ts";
+import { NodeMemory } from "../info/memory.ts";
+import { isAlone } from "../info/query-plan.ts";
 import { findUnreadable } from "../node/client.ts";
 import { findOpenSecrets } from "../node/secrets.ts";
 import type { DescriptionReport } from "../description/watch.ts";
@@ -22,22 +23,25 @@ import { parseTarget } from "../http/request.ts";
 interface RunningService {
   readonly config: Config;
   readonly nodeface: App;
+  readonly memory: NodeMemory;
   /** The state of the node's description; nothing before it was read. */
-  shown: DescriptionReport["shown"] | undefined;
-  /** Resolves when the node's description was read for the first time, whatever came of it. */
-  readonly described: Promise<void>;
+  shown?: DescriptionReport["shown"];
 }
 
 /** Serves until it is told to stop; throws where it cannot listen. */
 export async function runService(config: Config, read: () => Promise<Config>): Promise<void> {
   const { log, flush } = openLog();
-  const queue = createQueue();
-  let reload = () => {};
+  let reload = async () => {};
+  let reloading = Promise.resolve();
   const stopped = new Promise<void>((stop) => {
     handleSignals({
       stop: () => stop(),
       // A terminal that is closed ends it, unless there is a configuration to be read again.
-      hangUp: () => config.file === undefined ? stop() : queue(async () => await reload()),
+      hangUp() {
+        if (config.file === undefined) return stop();
+        // One after the other: the last one has the last word.
+        reloading = reloading.then(() => reload());
+      },
     });
   });
   const startedAt = new Date();
@@ -45,10 +49,28 @@ export async function runService(config: Config, read: () => Promise<Config>): P
     openOutput("stdout"),
     (count) => log(`${count} lines of the access log were dropped: its reader was stuck`),
   );
-  const reloadLog = createReloadLog(log);
   // Counters go on when the configuration is read again.
   const meters = new Meters();
-  const make = (config: Config) => makeService(config, { startedAt, meters }, reloadLog);
+  /** What was logged of a description that cannot be shown: a reload does not repeat it. */
+  const logged = new Set<string>();
+  let isReloading = false;
+  const logOnce: Log = (message, { code, level }) => {
+    if (code === "description") {
+      if (isReloading && logged.has(message)) return;
+      logged.add(message);
+    }
+    log(message, level);
+  };
+  const make = (config: Config, memory = new NodeMemory()): RunningService => {
+    const service: Omit<RunningService, "nodeface"> = { config, memory };
+    const onDescription = ({ shown }: DescriptionReport) => {
+      service.shown = shown;
+      if (shown === "current") logged.clear();
+    };
+    // The configuration was checked when it was read.
+    const options = { ...config, startedAt, meters, memory, onDescription, log: logOnce };
+    return Object.assign(service, { nodeface: createApp(options) });
+  };
   let current = make(config);
   const app = { fetch: (request: Request) => current.nodeface.fetch(request) };
   const options: ServeOptions = {
@@ -64,11 +86,11 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   const server = await Promise.race([listen(app, options), stopped]);
   if (!server) return;
   warmUp(current);
-  let stopWatching = watchDescription(current, queue, log);
+  let stopWatching = watchDescription(current, log);
 
   /** Makes the service that takes the place of the current one; it ends again where it knows less. */
   const makeNext = async (next: Config): Promise<RunningService> => {
-    const made = make(next);
+    const made = make(next, isSameNode(next, current.config) ? current.memory : undefined);
     try {
       await made.nodeface.ready();
       warmUp(made);
@@ -87,49 +109,29 @@ export async function runService(config: Config, read: () => Promise<Config>): P
       if (next.host !== config.host || next.port !== config.port) {
         log("listen has changed; restart the service to use the new address");
       }
-      const made = await reloadLog.duringReload(() => makeNext(next));
+      isReloading = true;
+      const made = await makeNext(next);
       stopWatching();
       const before = current;
       current = made;
-      stopWatching = watchDescription(current, queue, log);
+      stopWatching = watchDescription(current, log);
       await before.nodeface.close();
       await logSettings(next, log);
       log("the configuration has been read again", "info");
     } catch (error) {
       log(`${(error as Error).message}\nthe configuration stays as it was`, "error");
+    } finally {
+      isReloading = false;
     }
   };
   for (const { message, level } of config.remarks) log(message, level);
   log(`nodeface ${VERSION} on ${addressOf(server.url)}`, "info");
   void logSettings(config, log);
-  void logSlow(current, log);
   await stopped;
   stopWatching();
   // Calls that wait for the node end at once, so that the server is soon idle.
   await Promise.all([current.nodeface.close(), server.close()]);
   await Promise.all([flush(), requests.flush()]);
-}
-
-function makeService(
-  config: Config,
-  since: { readonly startedAt: Date; readonly meters: Meters },
-  reloadLog: ReloadLog,
-): RunningService {
-  let described = () => {};
-  const whenDescribed = new Promise<void>((resolve) => described = resolve);
-  // The configuration was checked when it was read.
-  const nodeface = createApp({
-    ...config,
-    ...since,
-    onDescription: ({ shown }) => {
-      service.shown = shown;
-      reloadLog.endOfRead();
-      described();
-    },
-    log: reloadLog.log,
-  });
-  const service: RunningService = { config, nodeface, shown: undefined, described: whenDescribed };
-  return service;
 }
 
 /**
@@ -147,24 +149,6 @@ async function logSettings(
   for (const { level, message } of await lintSettings(forward, facts)) log(message, level);
 }
 
-/** The time before it is said that a description is being read, in milliseconds. */
-const SLOW_MS = 1000;
-
-async function logSlow({ config: { description }, described }: RunningService, log: WriteLog) {
-  if (description === undefined || description === "none") return;
-  const begun = performance.now();
-  let isTold = false;
-  const timer = setTimeout(() => {
-    isTold = true;
-    log(`the description ${description} is being read`, "info");
-  }, SLOW_MS);
-  timer.unref();
-  await described;
-  clearTimeout(timer);
-  const seconds = ((performance.now() - begun) / 1000).toFixed(1);
-  if (isTold) log(`the description was read in ${seconds} s`, "info");
-}
-
 /** Tells whether a service that is to take the place of another has lost the same node's description. */
 function isWorse(next: RunningService, now: RunningService): boolean {
   const isShown = ({ shown }: RunningService) => shown === "current" || shown === "older";
@@ -173,82 +157,44 @@ function isWorse(next: RunningService, now: RunningService): boolean {
   return isSame && isShown(now) && !isShown(next);
 }
 
-type Queue = (work: () => Promise<void>) => void;
-
-/** Does one piece of work after the other: the last one asked for has the last word. */
-function createQueue(): Queue {
-  let last = Promise.resolve();
-  return (work) => {
-    last = last.then(work);
-  };
-}
-
 /** The first question to the node is the service's own: it says what kind of node it found. */
 function warmUp({ config, nodeface }: RunningService): void {
   if (!isAlone(config.node, config.info)) void nodeface.warmUp();
 }
 
+/** Tells whether what is remembered of a node is of the same one, and may be shown. */
+function isSameNode(next: Config, now: Config): boolean {
+  const identify = ({ node, info }: Config) => JSON.stringify([node.url, node.kind, info.hide]);
+  return identify(next) === identify(now);
+}
+
+/** The time after which the log says that a description is being read, in milliseconds. */
+const SLOW_MS = 1000;
+
 /** Reads the node's description at once, and a file again when it has changed; returns what ends that. */
 function watchDescription(
   { config: { description, node }, nodeface }: RunningService,
-  queue: Queue,
   log: WriteLog,
 ): () => void {
   if (description === "none" || (description === undefined && !node.url)) return () => {};
-  let isEnded = false;
-  let isWaiting = false;
-  const look = () => {
-    // One that waits its turn is enough.
-    if (isWaiting) return;
-    isWaiting = true;
-    queue(async () => {
-      isWaiting = false;
-      if (isEnded) return;
-      await nodeface.refresh().catch((error) => log((error as Error).message, "error"));
-    });
+  const look = async () => {
+    const begun = performance.now();
+    let isSlow = false;
+    const timer = setTimeout(() => {
+      isSlow = description !== undefined;
+      if (isSlow) log(`the description ${description} is being read`, "info");
+    }, SLOW_MS);
+    timer.unref();
+    await nodeface.refresh().catch(({ message }) => log(message, "error"));
+    clearTimeout(timer);
+    const seconds = ((performance.now() - begun) / 1000).toFixed(1);
+    if (isSlow) log(`the description was read in ${seconds} s`, "info");
   };
-  look();
+  void look();
   const isFile = description !== undefined && !/^https?:/i.test(description);
   const timer = isFile ? setInterval(look, LOOK_AT.file) : undefined;
   timer?.unref();
-  return () => {
-    isEnded = true;
-    clearInterval(timer);
-  };
-}
-
-/** The log of a service, and of those that take its place. */
-interface ReloadLog {
-  readonly log: Log;
-  /** Marks the end of what is said of a description that was read. */
-  endOfRead(): void;
-  /** While this runs, what was said of the description when it was read last is not said again. */
-  duringReload<T>(work: () => Promise<T>): Promise<T>;
-}
-
-/** Makes a log in which a description that stays broken is told of once, however often the configuration is reloaded. */
-function createReloadLog(write: WriteLog): ReloadLog {
-  let isReloading = false;
-  let saidBefore = new Set<string>();
-  let said = new Set<string>();
-  return {
-    log(message, { code, level }) {
-      if (code === "description") said.add(message);
-      const isKnown = isReloading && code === "description" && saidBefore.has(message);
-      if (!isKnown) write(message, level);
-    },
-    endOfRead() {
-      [saidBefore, said] = [said, new Set()];
-    },
-    async duringReload(work) {
-      isReloading = true;
-      try {
-        return await work();
-      } finally {
-        isReloading = false;
-      }
-    },
-  };
+  return () => clearInterval(timer);
 }
 
 const LISTEN_FAILURES: Readonly<Record<string, string>> = {
@@ -267,7 +213,6 @@ function loadAdapter(): Promise<Adapter> {
   return "Bun" in globalThis ? import("../adapters/bun.ts") : import("../adapters/node.ts");
 }
 
-/** Listens with the adapter of the runtime; throws with what would help, if it cannot. */
 async function listen(
   app: Pick<App, "fetch">,
   options: ServeOptions,
@@ -290,7 +235,6 @@ function addressOf(url: string): string {
   return `${open}${others} (explorer: ${open}v1/spec)`;
 }
 
-/** Stands for what is not known. */
 const UNKNOWN = "-";
 
 /** The form of a method (RFC 9110, section 5.6.2). */

@@ -22,9 +22,8 @@ import {
 import { isAnchored } from "../platform.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { kindSchema } from "../settings/kind.ts";
-import { type Diagnostic, formatDiagnostic, readValue } from "../settings/schema.ts";
+import { ConfigError, type Diagnostic, formatDiagnostic, readValue } from "../settings/schema.ts";
 import { FILE } from "../settings/texts.ts";
-import { ConfigError } from "./arguments.ts";
 
 export interface YamlFile {
   /** Its path, which messages call it by and paths in it are relative to. */
@@ -135,7 +134,6 @@ export function locateBeside(path: string, file: string): string {
   return isAbsolute(path) || isAnchored(path) ? path : join(dirname(file), path);
 }
 
-/** A value as YAML on one line. */
 export function inFlow(value: unknown): string {
   return stringify(value, { collectionStyle: "flow", lineWidth: 0 }).trim();
 }
@@ -151,9 +149,7 @@ export function parseKind(text: string, name: string): Kind {
 }
 
 /**
- * Checks a kind that was parsed.
- *
- * @param place where it stands, if it is not the whole file
+ * @param place where the kind stands, if it is not the whole file
  * @param base the kind that it adds to
  */
 export function checkKind(

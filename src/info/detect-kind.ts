@@ -26,12 +26,10 @@ interface DetectOptions {
   readonly signal: AbortSignal;
 }
 
-/** A kind and the evidence for it, or the status of a node whose kind is not known. */
 export type Detection =
   | { readonly kind: string; readonly because: string }
   | { readonly kind?: undefined; readonly status: NodeStatus };
 
-/** The result of one kind's questions: evidence for it, failures, or neither. */
 type Trial =
   | { readonly name: string; readonly because: string }
   | { readonly name: string; readonly errors: readonly SourceError[] };

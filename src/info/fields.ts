@@ -38,7 +38,6 @@ export const KNOWN_KEYS: Readonly<Record<string, KnownKey>> = {
   started_at: TIME,
 };
 
-/** Brings the value of a key into the form that it has of every kind; `undefined` if it has none. */
 export const formOf = (key: string, value: unknown): unknown =>
   Object.hasOwn(KNOWN_KEYS, key) ? KNOWN_KEYS[key]!.form(value) : value;
 

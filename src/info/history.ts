@@ -21,7 +21,7 @@ export interface Measured extends Instant {
   readonly columns: readonly string[] | undefined;
 }
 
-interface Sample {
+export interface Sample {
   /** Milliseconds that only count up. */
   readonly at: number;
   readonly date: number;
@@ -35,16 +35,27 @@ export class History {
   readonly #span: number;
   readonly #hide: readonly string[];
   readonly #run: string;
-  #samples: Sample[] = [];
-  #columns: readonly string[] = COLUMNS;
+  readonly #memory: { samples: readonly Sample[] };
+  #columns: readonly string[];
   #taken = 0;
   #made: { readonly taken: number; readonly representation: Promise<Representation> } | undefined;
 
   /** The keys of `hide` are not shown; `run` differs in each run of the service. */
-  constructor(span: number, hide: readonly string[], run: string) {
+  constructor(
+    span: number,
+    hide: readonly string[],
+    run: string,
+    memory: { samples: readonly Sample[] } = { samples: [] },
+  ) {
     this.#span = span;
     this.#hide = hide;
     this.#run = run;
+    this.#memory = memory;
+    this.#columns = this.#shown(COLUMNS);
+  }
+
+  #shown(columns: readonly string[]): readonly string[] {
+    return columns.filter((key) => !this.#hide.includes(key));
   }
 
   /** The time between two samples, in milliseconds. */
@@ -54,18 +65,19 @@ export class History {
 
   /** Takes a sample where it is time for one, or the state is another. */
   take(info: Info, { took, columns = COLUMNS, monotonic: at, date }: Measured): void {
-    const last = this.#samples.at(-1);
-    this.#columns = columns.filter((key) => !this.#hide.includes(key));
-    const due = this.#samples.findLast(({ isDue }) => isDue);
+    const { samples } = this.#memory;
+    const last = samples.at(-1);
+    this.#columns = this.#shown(columns);
+    const due = samples.findLast(({ isDue }) => isDue);
     const isDue = !last || !due || at - due.at >= this.interval;
     if (!isDue && info.status === last.values.status) return;
     const values = Object.fromEntries(
       ["status", ...this.#columns].map((key) => [key, plottable(info[key])]),
     );
-    const kept = this.#samples.filter((sample) => at - sample.at <= this.#span);
+    const kept = samples.filter((sample) => at - sample.at <= this.#span);
     // One whose state changes again and again does not shorten the history.
     if (!isDue && !last.isDue) kept.pop();
-    this.#samples = [...kept, { at, date, took, values, isDue }].slice(-SAMPLES_MAX);
+    this.#memory.samples = [...kept, { at, date, took, values, isDue }].slice(-SAMPLES_MAX);
     this.#taken++;
   }
 
@@ -82,7 +94,7 @@ export class History {
   }
 
   #write(): string {
-    const samples = this.#samples;
+    const { samples } = this.#memory;
     const column = (key: string) => samples.map(({ values }) => values[key] ?? null);
     const lines = Object.entries({
       interval: this.interval / 1000,

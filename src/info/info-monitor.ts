@@ -1,6 +1,5 @@
 /**
- * `GET /v1/info`: beside a node it is asked while somebody asks, and `createSnapshots` of `info.ts` makes what is sent; a
- * service that has nothing to ask says what it is itself.
+ * `GET /v1/info`: the node is asked while somebody asks, and `createSnapshots` of `info.ts` makes what is sent.
  *
  * The monitor is in one of a few states. One query is under way at a time; each has a generation, so that the
  * responses of one that was given up change nothing. A request goes `get → start → runQuery → publish`, or is given
@@ -8,22 +7,16 @@
  *
  * @module
  */
-import { lazy, type Resource } from "../lazy.ts";
+import type { Resource } from "../lazy.ts";
 import { createClient } from "../node/client.ts";
 import { withTimeout } from "../with-timeout.ts";
 import type { Detection } from "./detect-kind.ts";
 import type { Measured } from "./history.ts";
-import { createSnapshots, type Info, makeInfo, type Service, type Snapshot } from "./info.ts";
+import { createSnapshots, type Info, type Snapshot } from "./info.ts";
 import { Observer, type ObserverOptions } from "./observe-node.ts";
-import type { HostInfo, Plan } from "./query-plan.ts";
+import type { Plan } from "./query-plan.ts";
 import type { Outcome } from "./query-sources.ts";
-import {
-  DEFAULTS,
-  type InfoSettings,
-  milliseconds,
-  type NodeSettings,
-  timesOf,
-} from "./settings.ts";
+import { timesOf } from "./settings.ts";
 import { StateLog } from "./state-log.ts";
 import type { NodeStatus } from "./status.ts";
 
@@ -44,7 +37,7 @@ const QUERY_MAX = 60_000;
 
 interface MonitorOptions
   extends
-    Pick<ObserverOptions, "service" | "kinds" | "log" | "onOutcome" | "onIdentity">,
+    Pick<ObserverOptions, "service" | "kinds" | "log" | "onOutcome" | "onIdentity" | "memory">,
     Partial<Pick<ObserverOptions, "node" | "info" | "client">> {
   onError(error: unknown): void;
   /** Milliseconds that only count up, and milliseconds since 1970. @default the runtime's own */
@@ -58,12 +51,9 @@ interface MonitorOptions
 export interface Monitor extends Resource<Snapshot>, AsyncDisposable {
   /** The name of the node's kind, which may be `none`; `undefined` while it is not known. */
   readonly kind: string | undefined;
+  readonly isCurrent: boolean;
   /** Asks the node if that is due, though nobody else does; resolves when it has responded. Never rejects. */
   look(): Promise<void>;
-}
-
-export interface NodeMonitor extends Monitor {
-  readonly isCurrent: boolean;
   /** Asks everything once, whatever the schedule says; for `nodeface check`. */
   inspect(): Promise<Inspection>;
 }
@@ -96,9 +86,8 @@ type State =
 
 const CLOCK = { monotonic: () => performance.now(), now: () => Date.now() };
 
-export function createMonitor(options: MonitorOptions): NodeMonitor {
-  const { service, node = {}, info = {}, kinds, log, onError, onOutcome, onIdentity } = options;
-  const { onPublished, isHeard = () => false } = options;
+export function createMonitor(options: MonitorOptions): Monitor {
+  const { node = {}, info = {}, log, onError, onPublished, isHeard = () => false } = options;
   const { clock = CLOCK, random = Math.random, client = createClient(node) } = options;
   const { ttl } = timesOf(node, typeof info === "function" ? {} : info);
   const label = node.url === undefined ? "node" : `node ${new URL(node.url).origin}`;
@@ -106,10 +95,7 @@ export function createMonitor(options: MonitorOptions): NodeMonitor {
   const onLearnt = () => {
     if (state.name !== "querying") void publish().catch(onError);
   };
-  const observer = new Observer({
-    ...{ service, node, info, kinds, label, log, client, now },
-    ...{ onLearnt, onOutcome, onIdentity },
-  });
+  const observer = new Observer({ ...options, node, info, client, label, now, onLearnt });
   const stateLog = new StateLog(label, log);
   const run = `${clock.now().toString(36)}-${random().toString(36).slice(2, 8)}`;
   const toSnapshot = createSnapshots(ttl, run);
@@ -176,9 +162,7 @@ export function createMonitor(options: MonitorOptions): NodeMonitor {
   const valid = () =>
     published && clock.monotonic() < published.until ? published.snapshot : undefined;
 
-  // Nothing is ever asked of a node of a known kind without sources.
-  const isAsked = observer.kind === undefined || observer.plan.sources.size > 0;
-  if (!isAsked) state = { name: "closed" };
+  if (!observer.isDetected && observer.plan.sources.size === 0) state = { name: "closed" };
 
   return {
     get kind() {
@@ -243,26 +227,4 @@ function remarksOn(plan: Plan, outcomes: ReadonlyMap<string, Outcome>): Map<stri
     }
   }
   return remarks;
-}
-
-/** Tells whether there is nothing to ask: no node, no source of the operator's, no function of a host's. */
-export function isAlone(
-  node: NodeSettings = {},
-  info: InfoSettings | HostInfo | undefined,
-): info is InfoSettings | undefined {
-  const hasNode = !!node.url || (!!node.kind && node.kind !== "none");
-  return !hasNode && typeof info !== "function" && Object.keys(info?.sources ?? {}).length === 0;
-}
-
-export function createInfoWithoutNode(service: Service, settings: InfoSettings = {}): Monitor {
-  const { hide, static: values = {}, ttl = DEFAULTS.ttl } = settings;
-  const status = { status: "ok" } as const;
-  const { info } = makeInfo({ service, isBesideNode: false, values, status, hide });
-  const toSnapshot = createSnapshots(milliseconds(ttl), Date.now().toString(36));
-  return {
-    kind: "none",
-    get: lazy(() => toSnapshot(info)).get,
-    look: () => Promise.resolve(),
-    [Symbol.asyncDispose]: () => Promise.resolve(),
-  };
 }

@@ -4,9 +4,9 @@
  *
  * @module
  */
-import { readNumber } from "../json/lossless.ts";
-import { formatPointer, type Json, setMember } from "../json/values.ts";
-import { JsonScanner, JsonSyntaxError } from "../json/scan.ts";
+import { parseJson, readNumber } from "../json/lossless.ts";
+import { JsonSyntaxError } from "../json/scan.ts";
+import { formatPointer, type Json, mapMembers, type Path } from "../json/values.ts";
 import { SourceError } from "../node/failures.ts";
 import { RESPONSE_MAX, TOO_LARGE } from "../node/request.ts";
 import { excerpt, printable, quote, shorten, startOf } from "../untrusted-text.ts";
@@ -30,10 +30,9 @@ const NAME_LENGTH = 80;
 export function readResponse(text: string): SourceResponse {
   if (text.length > LIMITS.bytes) throw new SourceError("bad_answer", TOO_LARGE);
   try {
-    return build(text);
+    return limit(parseJson(text, readDigits, Infinity));
   } catch (error) {
-    if (!(error instanceof JsonSyntaxError)) throw error;
-    throw notJson(text);
+    throw error instanceof JsonSyntaxError ? notJson(text) : error;
   }
 }
 
@@ -59,83 +58,48 @@ const REASONS = {
   number: "beyond all numbers",
 } as const;
 
-interface Open {
-  readonly value: Json | unknown[];
-  /** The name of the current member; `undefined` if it is too long. A list has no names. */
-  key: string | undefined;
+/** Reads a number of JSON; `NaN` of too many digits, and an infinite one beyond all numbers. */
+function readDigits(raw: string): number | bigint {
+  // `BigInt` takes seconds for a million digits.
+  const isLong = raw.length > LIMITS.digits && raw.replaceAll(/\D/g, "").length > LIMITS.digits;
+  const number = isLong ? NaN : readNumber(raw);
+  return typeof number === "string" ? Infinity : number;
 }
 
-function build(text: string): SourceResponse {
-  // What is nested deeper is passed over, however deep it is.
-  const scanner = new JsonScanner(text, Infinity);
-  const root: Json = {};
-  const open: Open[] = [{ value: root, key: "" }];
+function limit(whole: unknown): SourceResponse {
   const omitted: string[] = [];
-  /** The number of levels that are open around what is passed over. */
-  let around: number | undefined;
-  while (scanner.next()) {
-    const { kind, depth } = scanner;
-    const parent = open.at(-1)!;
-    if (around !== undefined) {
-      if (depth === around) around = undefined;
-    } else if (kind === "key") {
-      const { string } = scanner;
-      parent.key = string.length > LIMITS.string ? undefined : string;
-    } else if (kind === "}" || kind === "]") {
-      open.pop();
-    } else {
-      const isNested = kind === "{" || kind === "[";
-      const member = parent.key === undefined ? { reason: REASONS.key } : read(scanner);
-      if ("reason" in member) {
-        if (omitted.length < NAMED_MAX) omitted.push(`${nameOf(open)}: ${member.reason}`);
-        if (isNested) around = depth - 1;
-      }
-      put(parent, member);
-      if (isNested && "value" in member) {
-        open.push({ value: member.value as Json | unknown[], key: "" });
-      }
+  const path: string[] = [];
+  const copyMember = (member: unknown, key: string) => {
+    path.push(key);
+    const copied = copy(member);
+    path.pop();
+    return copied;
+  };
+  const copy = (value: unknown): unknown => {
+    const reason = reasonToOmit(value, path);
+    if (reason !== undefined) {
+      if (omitted.length < NAMED_MAX) omitted.push(`${nameOf(path)}: ${reason}`);
+      return undefined;
     }
-  }
-  return { value: root[""], omitted };
+    if (typeof value !== "object" || value === null) return value;
+    if (!Array.isArray(value)) return mapMembers(value as Json, copyMember);
+    return value.map((item, at) => copyMember(item, String(at)) ?? null);
+  };
+  return { value: copy(whole), omitted };
 }
 
-type Member = { readonly value: unknown } | { readonly reason: string };
-
-function read({ kind, depth, raw }: JsonScanner): Member {
-  if (kind === "{" || kind === "[") {
-    if (depth > LIMITS.depth) return { reason: REASONS.depth };
-    return { value: kind === "{" ? {} : [] };
+function reasonToOmit(value: unknown, path: Path): string | undefined {
+  if (path.length > 0 && path.at(-1)!.length > LIMITS.string) return REASONS.key;
+  if (typeof value === "object" && value !== null) {
+    return path.length >= LIMITS.depth ? REASONS.depth : undefined;
   }
-  if (kind === "number") {
-    // `BigInt` takes seconds for a million digits.
-    if (raw.length > LIMITS.digits && raw.replaceAll(/\D/g, "").length > LIMITS.digits) {
-      return { reason: REASONS.digits };
-    }
-    const value = readNumber(raw);
-    return typeof value === "string" ? { reason: REASONS.number } : { value };
-  }
-  const value: unknown = JSON.parse(raw);
-  const isTooLong = typeof value === "string" && value.length > LIMITS.string;
-  return isTooLong ? { reason: REASONS.string } : { value };
+  if (typeof value === "string") return value.length > LIMITS.string ? REASONS.string : undefined;
+  if (typeof value !== "number" || Number.isFinite(value)) return undefined;
+  return Number.isNaN(value) ? REASONS.digits : REASONS.number;
 }
 
-function put(parent: Open, member: Member): void {
-  const { value, key } = parent;
-  if (Array.isArray(value)) value.push("value" in member ? member.value : null);
-  else if (key !== undefined) {
-    if ("value" in member) setMember(value, key, member.value);
-    // The last of duplicate keys wins, even if it is omitted.
-    else delete value[key];
-  }
-}
-
-/** Writes the JSON Pointer of the current member, for the log. */
-function nameOf([, ...open]: readonly Open[]): string {
-  const path = open.map(({ value, key = "…" }, level) => {
-    if (!Array.isArray(value)) return excerpt(startOf(key, NAME_LENGTH), NAME_LENGTH);
-    // The lists around the member have what leads to it already.
-    return String(level === open.length - 1 ? value.length : value.length - 1);
-  });
-  const pointer = printable(formatPointer(path));
+function nameOf(path: Path): string {
+  const keys = path.map((key) => excerpt(startOf(key, NAME_LENGTH), NAME_LENGTH));
+  const pointer = printable(formatPointer(keys));
   return pointer === "" ? "the response" : shorten(pointer, NAME_LENGTH);
 }

@@ -7,11 +7,11 @@
 import type { Kind } from "../kinds/kind.ts";
 import { createCredentials } from "../node/credentials.ts";
 import type { Client } from "../node/client.ts";
-import { Identity } from "./identity.ts";
+import { NodeMemory } from "./memory.ts";
 import { assessStatus, type NodeStatus, NOT_ASKED, withoutHidden } from "./status.ts";
 import { type Detection, detectKind } from "./detect-kind.ts";
 import { type Info, makeInfo, type Service } from "./info.ts";
-import { HOST, type HostInfo, makePlan, type Plan, planOfHost } from "./query-plan.ts";
+import { HOST, type HostInfo, isAlone, makePlan, type Plan, planOfHost } from "./query-plan.ts";
 import { createQuery, type Outcome, type Query, settle } from "./query-sources.ts";
 import { mapMembers, objectOf } from "../json/values.ts";
 import { formOf } from "./fields.ts";
@@ -33,7 +33,6 @@ export interface ObserverOptions {
   readonly node: NodeSettings;
   readonly info: InfoSettings | HostInfo;
   readonly kinds: Readonly<Record<string, Kind>>;
-  /** The node's name in the log. */
   readonly label: string;
   readonly log: NodeLog;
   readonly client: Client;
@@ -41,6 +40,7 @@ export interface ObserverOptions {
   /** Is called where something was learnt after `observe` had ended. */
   readonly onLearnt: () => void;
   readonly onOutcome?: ((source: string, outcome: Outcome) => void) | undefined;
+  readonly memory?: NodeMemory | undefined;
   /** Is told when another chain responds at the node's address. */
   readonly onIdentity?: (() => void) | undefined;
 }
@@ -62,20 +62,21 @@ interface NodeReport {
   readonly until: number;
 }
 
-/** A node that is asked and remembered. */
 export class Observer {
   readonly #options: ObserverOptions;
   readonly #host: HostInfo | undefined;
   readonly #settings: InfoSettings;
   readonly #times: ReturnType<typeof timesOf>;
-  readonly #isDetected: boolean;
-  #detection: Detection | undefined;
-  #plan!: Plan;
+  /** True where the kind is found by asking. */
+  readonly isDetected: boolean;
+  /** `undefined` where the kind was not looked for. */
+  detection: Detection | undefined;
+  plan!: Plan;
   #query!: Query;
   #cache!: SourceCache;
-  #outcomes: ReadonlyMap<string, Outcome> = new Map();
+  outcomes: ReadonlyMap<string, Outcome> = new Map();
   #values: Values = {};
-  readonly #identity: Identity;
+  readonly #memory: NodeMemory;
   /** The last height, and when it was seen first, in milliseconds since 1970. */
   #height: { readonly height: unknown; readonly since: number } = { height: undefined, since: 0 };
   /** The time of the last look for another kind, in milliseconds that only count up. */
@@ -91,33 +92,18 @@ export class Observer {
     this.#host = typeof info === "function" ? info : undefined;
     this.#settings = typeof info === "function" ? {} : info;
     this.#times = timesOf(node, this.#settings);
-    const { label, log, onIdentity: onChange = () => {} } = options;
-    this.#identity = new Identity({ label, log, hide: this.#settings.hide ?? [], onChange });
-    this.#isDetected = node.url !== undefined && node.kind === undefined && !this.#host;
+    this.#memory = options.memory ?? new NodeMemory();
+    this.isDetected = node.url !== undefined && node.kind === undefined && !this.#host;
     this.#useKind(node.kind);
   }
 
-  /** The name of the node's kind; `undefined` while it is not known. */
   get kind(): string | undefined {
-    return this.#isDetected ? this.#detection?.kind : this.#options.node.kind;
-  }
-
-  /** `undefined` where the kind was not looked for. */
-  get detection(): Detection | undefined {
-    return this.#detection;
-  }
-
-  get plan(): Plan {
-    return this.#plan;
-  }
-
-  get outcomes(): ReadonlyMap<string, Outcome> {
-    return this.#outcomes;
+    return this.isDetected ? this.detection?.kind : this.#options.node.kind;
   }
 
   /** The longest time that a vital source may take, in milliseconds. */
   get timeout(): number {
-    const own = namesOf(this.#plan, "vital").map((name) => this.#plan.sources.get(name)!.timeout);
+    const own = namesOf(this.plan, "vital").map((name) => this.plan.sources.get(name)!.timeout);
     return Math.max(this.#times.timeout, ...own);
   }
 
@@ -129,30 +115,30 @@ export class Observer {
    * @returns true if the node gave anything
    */
   async observe(signal: AbortSignal, isWatch = false): Promise<boolean> {
-    if (this.#isDetected && this.kind === undefined) await this.#findKind(signal);
+    if (this.isDetected && this.kind === undefined) await this.#findKind(signal);
     if (!signal.aborted) await this.#askSources(signal, isWatch);
     // Another kind of node may have come in the place of the one that was found.
     const { monotonic } = this.#options.now();
-    const mayLook = this.#isDetected && !signal.aborted &&
+    const mayLook = this.isDetected && !signal.aborted &&
       monotonic - this.#lookedAt >= DETECTION_PAUSE;
     if (mayLook && this.kind !== undefined && this.#isSuspicious()) {
       this.#lookedAt = monotonic;
-      const before = this.#plan;
+      const before = this.plan;
       await this.#findKind(signal);
-      if (!signal.aborted && this.#plan !== before) await this.#askSources(signal, isWatch);
+      if (!signal.aborted && this.plan !== before) await this.#askSources(signal, isWatch);
     }
-    const isKnown = !this.#isDetected || this.kind !== undefined;
+    const isKnown = !this.isDetected || this.kind !== undefined;
     return isKnown && !this.#cache.isUnreachable && !this.#cache.gaveNothing;
   }
 
-  /** Takes the node, which has not responded in time, for one that does not answer. */
   markUnreachable(): void {
     this.#cache.markUnreachable();
   }
 
   report(): NodeReport {
-    const { service, now } = this.#options;
-    const [plan, cache, instant, { stale }] = [this.#plan, this.#cache, now(), this.#times];
+    const { service, node, info, label, log, now, onIdentity } = this.#options;
+    const isBesideNode = !isAlone(node, info);
+    const [plan, cache, instant, { stale }] = [this.plan, this.#cache, now(), this.#times];
     const shown = cache.shownAt(instant, stale);
     const read = plan.sources.has(HOST)
       ? mapMembers(
@@ -163,39 +149,38 @@ export class Observer {
     const values = this.#values = { ...read, ...plan.static };
     const { height } = values;
     if (height !== this.#height.height) this.#height = { height, since: instant.date };
-    const detection = this.#detection;
-    const assessed = this.#isDetected && detection?.kind === undefined
+    const detection = this.detection;
+    const assessed = this.isDetected && detection?.kind === undefined
       ? detection?.status ?? NOT_ASKED
       : assessStatus({
         ...{ plan, cache, shown, values, date: instant.date },
         ...{ movedAt: this.#height.since, stalledAfter: this.#times.stalledAfter },
       });
     const { oldest } = shown;
-    const { hide } = this.#settings;
+    const { hide = [] } = this.#settings;
     const status = withoutHidden(assessed, hide);
-    const lastSeen = status.status === "unreachable" ? this.#identity.lastSeen : undefined;
+    const lastSeen = status.status === "unreachable" ? this.#memory.lastSeen : undefined;
     const times = { updatedAt: oldest?.date, lastSeen };
-    const made = makeInfo({ service, isBesideNode: true, hide, values, status, ...times });
-    this.#identity.take(values, made.info, status, cache.respondedAt ?? instant);
+    const made = makeInfo({ service, isBesideNode, hide, values, status, ...times });
+    const respondedAt = cache.respondedAt ?? instant;
+    this.#memory.take(values, made.info, status, respondedAt, { label, log, hide, onIdentity });
     const until = oldest ? oldest.monotonic + stale : Infinity;
     const examples = readExamples(plan.examples, shown.answers);
     return { status, took: this.#took(), until, examples, ...made };
   }
 
   #took(): number | undefined {
-    const times = namesOf(this.#plan, "vital").flatMap((name) => {
-      const outcome = this.#outcomes.get(name);
+    const times = namesOf(this.plan, "vital").flatMap((name) => {
+      const outcome = this.outcomes.get(name);
       return outcome && !("error" in outcome) ? [outcome.took] : [];
     });
     return times.length > 0 ? Math.max(...times) : undefined;
   }
 
-  /** Resolves when nothing is under way. */
   settled(): Promise<unknown> {
     return Promise.all(this.#running.values());
   }
 
-  /** Ends what is under way beside `observe`. */
   end(): void {
     this.#life.abort();
   }
@@ -208,12 +193,12 @@ export class Observer {
     const credentials = url === undefined
       ? undefined
       : createCredentials({ nodeUrl: url, configured: node.auth, kind: name, kinds });
-    this.#plan = this.#host
+    this.plan = this.#host
       ? planOfHost(this.#host, this.#times)
       : makePlan(name, kind, this.#settings, this.#times);
     this.#query = createQuery({ url, credentials, client });
-    this.#cache = new SourceCache(this.#plan);
-    this.#outcomes = new Map();
+    this.#cache = new SourceCache(this.plan);
+    this.outcomes = new Map();
     this.#values = {};
   }
 
@@ -221,7 +206,7 @@ export class Observer {
     const { node: { url, auth }, kinds, client, label, log } = this.#options;
     const found = await detectKind({ url: url!, kinds, auth, client, signal });
     if (signal.aborted) return;
-    const before = this.#detection?.kind;
+    const before = this.detection?.kind;
     // A node that was found once keeps its kind until another is found.
     if (found.kind === undefined && before !== undefined) return;
     if (found.kind !== undefined && found.kind !== before) {
@@ -229,11 +214,11 @@ export class Observer {
       log(message, { code: "kind", level: "info" });
       this.#useKind(found.kind);
     }
-    this.#detection = found;
+    this.detection = found;
   }
 
   async #askSources(signal: AbortSignal, isWatch: boolean): Promise<void> {
-    const [plan, cache] = [this.#plan, this.#cache];
+    const [plan, cache] = [this.plan, this.#cache];
     const due = cache.dueSources(this.#options.now(), isWatch)
       .filter((name) => !this.#running.has(name));
     const some = (isExtra: boolean) =>
@@ -255,7 +240,7 @@ export class Observer {
   async #followUp(name: string, outcome: Promise<Outcome>, askedBy: Plan): Promise<void> {
     const found = new Map([[name, await outcome]]);
     this.#running.delete(name);
-    if (this.#life.signal.aborted || this.#plan !== askedBy) return;
+    if (this.#life.signal.aborted || this.plan !== askedBy) return;
     this.#takeIn(found);
     this.#options.onLearnt();
   }
@@ -263,13 +248,13 @@ export class Observer {
   #takeIn(found: ReadonlyMap<string, Outcome>): void {
     const { onOutcome, now } = this.#options;
     for (const [name, outcome] of found) onOutcome?.(name, outcome);
-    this.#outcomes = new Map([...this.#outcomes, ...found]);
+    this.outcomes = new Map([...this.outcomes, ...found]);
     this.#cache.update(found, now());
   }
 
   /** Tells whether the responses are not those of the kind that was found. */
   #isSuspicious(): boolean {
     return this.#cache.gaveNothing || this.report().status.code === "wrong_kind" ||
-      namesOf(this.#plan, "vital").some((name) => this.#cache.get(name)?.error?.isAbsent);
+      namesOf(this.plan, "vital").some((name) => this.#cache.get(name)?.error?.isAbsent);
   }
 }

@@ -7,7 +7,7 @@
 import type { Field, FieldOptions, Kind, KindHealth, Reference, Source } from "../kinds/kind.ts";
 import { isJudged } from "./fields.ts";
 import { objectOf } from "../json/values.ts";
-import { type InfoSettings, milliseconds } from "./settings.ts";
+import { type InfoSettings, milliseconds, type NodeSettings } from "./settings.ts";
 
 /** A function of a host's own that says what its node is: an object with any keys, of JSON values. */
 export type HostInfo = () => object | Promise<object>;
@@ -39,6 +39,15 @@ export interface Plan {
   readonly history?: readonly string[] | undefined;
   /** The places of values with which the page fills reads in, each with its pattern. */
   readonly examples: Readonly<Record<Reference, string>>;
+}
+
+/** Tells whether there is nothing to ask: no node, no source of the operator's, no function of a host's. */
+export function isAlone(
+  node: NodeSettings = {},
+  info: InfoSettings | HostInfo | undefined,
+): info is InfoSettings | undefined {
+  const hasNode = !!node.url || (!!node.kind && node.kind !== "none");
+  return !hasNode && typeof info !== "function" && Object.keys(info?.sources ?? {}).length === 0;
 }
 
 type Times = Pick<PlannedSource, "ttl" | "timeout">;
@@ -115,7 +124,6 @@ export function makePlan(
 
 export const HOST = "host";
 
-/** Makes the plan of a host that says all itself. */
 export function planOfHost(call: HostInfo, { ttl, timeout }: Times): Plan {
   const source: PlannedSource = { source: { call }, pointers: [""], ttl, timeout, role: "vital" };
   const sources = new Map([[HOST, source]]);

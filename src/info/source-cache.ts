@@ -102,7 +102,7 @@ export class SourceCache {
     for (const [name, state] of states) if (!state.error) states.set(name, { ...state, held: now });
   }
 
-  /** Takes the node, which has not responded in time, for one that does not answer. */
+  /** Treats a node that has not responded in time as one that does not respond. */
   markUnreachable(): void {
     const error = new SourceError("timeout", "has not responded in time");
     for (const name of namesOf(this.#plan, "vital")) {

@@ -205,7 +205,6 @@ function syncing(reason: string): NodeStatus {
 /** What is said in place of a reason that has a hidden value. */
 const PLAIN_REASONS: Readonly<Partial<Record<StatusCode, string>>> = {
   bad_answer: "responds with something unexpected",
-
   warming_up: "is warming up",
   syncing: "is catching up with its network",
   no_leader: "has no leader",

@@ -33,10 +33,16 @@ export function exact(value: bigint): number | bigint {
  *
  * @param readDigits makes a value of a number's digits
  * @throws {JsonSyntaxError} if the text is not JSON; the message is the same on every runtime
- * @throws {JsonDepthError} if it is nested more than {@linkcode DEPTH_MAX} levels deep
+ * @throws {JsonDepthError} if it is nested more than `depthMax` levels deep
  */
-export function parseJson(text: string, readDigits: typeof readNumber = readNumber): unknown {
-  if (mayHoldLarge(text) || LARGE_EXPONENT.test(text)) return build(text, readDigits);
+export function parseJson(
+  text: string,
+  readDigits: typeof readNumber = readNumber,
+  depthMax: number = DEPTH_MAX,
+): unknown {
+  if (depthMax > DEPTH_MAX || mayHoldLarge(text) || LARGE_EXPONENT.test(text)) {
+    return build(text, readDigits, depthMax);
+  }
   if (text.length > SHALLOW_LENGTH) validate(text);
   try {
     return JSON.parse(text);
@@ -78,8 +84,8 @@ export function parseComparable(text: string): unknown {
   });
 }
 
-function build(text: string, readDigits: typeof readNumber): unknown {
-  const scanner = new JsonScanner(text);
+function build(text: string, readDigits: typeof readNumber, depthMax: number): unknown {
+  const scanner = new JsonScanner(text, depthMax);
   const root: Json = {};
   const open: (Json | unknown[])[] = [root];
   let key = "";

@@ -36,7 +36,7 @@ export async function readPlace(place: object): Promise<Secret> {
   const { key, name } = settingOf(place);
   if (!key.endsWith("_file")) {
     const text = readVariable(name);
-    return text === undefined ? { reason: "there is no such variable" } : { text };
+    return text === undefined ? { reason: "no such variable" } : { text };
   }
   try {
     return { text: new TextDecoder().decode(await readFile(name, BOUNDS)) };

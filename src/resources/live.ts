@@ -7,7 +7,7 @@
 import type { ServedRequest } from "../http/request.ts";
 import { NodeEvents } from "../info/events.ts";
 import { History, type Measured } from "../info/history.ts";
-import { isAlone } from "../info/info-monitor.ts";
+import { isAlone } from "../info/query-plan.ts";
 import type { Info } from "../info/info.ts";
 import { DEFAULTS, EVENT_DEFAULTS, milliseconds } from "../info/settings.ts";
 import type { ResolvedOptions } from "../options.ts";
@@ -80,7 +80,7 @@ export function createLive(options: ResolvedOptions, watched: Watched): Live {
   });
   const samples = history === "off"
     ? undefined
-    : new History(milliseconds(history), hide, Date.now().toString(36));
+    : new History(milliseconds(history), hide, Date.now().toString(36), options.memory);
   wait();
 
   return {

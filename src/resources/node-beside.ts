@@ -7,12 +7,7 @@ import { LackingMethods } from "../description/lacking.ts";
 import type { KnownNode } from "../description/known-interface.ts";
 import type { KnownKind } from "../gateway/gateway.ts";
 import { VERSION } from "../generated/build-info.js";
-import {
-  createInfoWithoutNode,
-  createMonitor,
-  isAlone,
-  type Monitor,
-} from "../info/info-monitor.ts";
+import { createMonitor, type Monitor } from "../info/info-monitor.ts";
 import type { Info, Snapshot } from "../info/info.ts";
 import { type Lazy, lazy, type Resource } from "../lazy.ts";
 import type { ResolvedOptions } from "../options.ts";
@@ -34,7 +29,7 @@ export function createNodeBeside(
   options: ResolvedOptions,
   live: Pick<Live, "take" | "isHeard">,
 ): NodeBeside {
-  const { startedAt, log, onError, node, info, meters } = options;
+  const { startedAt, log, onError, node, info, meters, memory } = options;
 
   const kinds = async () => ({
     ...(await import("../generated/kinds.js")).KINDS,
@@ -45,9 +40,8 @@ export function createNodeBeside(
   let shown: Info | undefined;
   const monitor = lazy(async (): Promise<Monitor> => {
     const service = { software: "nodeface", version: VERSION, started_at: startedAt.toISOString() };
-    if (isAlone(node, info)) return createInfoWithoutNode(service, info);
     return createMonitor({
-      ...{ service, node, info, log, onError },
+      ...{ service, node, info, log, onError, memory },
       kinds: node.url || node.kind ? await kinds() : {},
       onOutcome: (source, outcome) => meters?.countQuery(source, outcome),
       onIdentity: () => meters?.countIdentity(),

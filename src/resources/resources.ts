@@ -8,7 +8,7 @@ import { type Assets, createAssets, createIcons } from "../explorer/files.ts";
 import type { DocumentName, Page } from "../explorer/page.ts";
 import { createGateway, type Gateway } from "../gateway/gateway.ts";
 import { represent, type Representation } from "../http/representation.ts";
-import { isAlone } from "../info/info-monitor.ts";
+import { isAlone } from "../info/query-plan.ts";
 import { lazy, type Resource } from "../lazy.ts";
 import { type CallRecord, isLogged } from "../log.ts";
 import { expose, MEDIA_TYPE, nodeSamples, serviceSamples } from "../metrics/exposition.ts";

@@ -1,6 +1,6 @@
 /**
- * The settings of the configuration file: each with what it may be, its default and its text. `command-line.ts` has
- * those with a flag or a variable. `docs/configuration.md` and `spec/nodeface.schema.json` are made of both.
+ * The settings of flags and variables, and those of the configuration file: each with what it may be, its default and
+ * its text. `--help`, `docs/configuration.md` and `spec/nodeface.schema.json` are made of them.
  *
  * @module
  */
@@ -25,12 +25,118 @@ import {
   type NodeSettings,
 } from "../info/settings.ts";
 import { LOG_CALLS, type LogCalls } from "../log.ts";
-import { ACCESS_LOGS, type AccessLog, CLI_OPTIONS } from "./command-line.ts";
-import { infoSettings } from "./info.ts";
-import { nodeSettings } from "./node.ts";
+import { infoSettings, KIND_OPTION, nodeSettings, URL_OPTION } from "./node.ts";
 import * as s from "./schema.ts";
-import type { About, Diagnostic, Schema, SettingsOf } from "./schema.ts";
+import type { About, CliOption, Diagnostic, Schema, SettingsOf } from "./schema.ts";
 import * as t from "./texts.ts";
+
+export const ACCESS_LOGS = ["text", "json", "off"] as const;
+
+export type AccessLog = (typeof ACCESS_LOGS)[number];
+
+export interface CliValues {
+  url?: string;
+  kind?: string;
+  spec?: string;
+  config?: string;
+  host?: string;
+  port?: number;
+  accessLog?: AccessLog;
+  logCalls?: LogCalls;
+  forward?: (typeof FORWARDS)[number];
+  metrics?: boolean;
+}
+
+/** The settings that flags and variables may give, in the order of `--help`. */
+export const CLI_OPTIONS: {
+  readonly [Name in keyof CliValues]-?: CliOption<NonNullable<CliValues[Name]>>;
+} = {
+  url: URL_OPTION,
+  kind: KIND_OPTION,
+  spec: {
+    key: "description",
+    also: ["spec"],
+    schema: t.PLACE,
+    text:
+      "the node's own OpenAPI description, a file or a URL, read again when it changes, or none",
+    default: "where nodes of its kind describe themselves",
+    example: "openapi.yaml",
+    flag: "spec",
+    variables: ["NODEFACE_SPEC"],
+    argument: "PLACE",
+  },
+  config: {
+    schema: t.FILE,
+    text: "a configuration, YAML or JSON, read again on SIGHUP",
+    default: "nodeface.yaml of the working directory, where there is one",
+    flag: "config",
+    variables: ["NODEFACE_CONFIG"],
+    argument: "FILE",
+  },
+  host: {
+    key: "listen",
+    schema: t.HOST,
+    text: "the address to listen on",
+    default: "127.0.0.1",
+    flag: "host",
+    variables: ["NODEFACE_HOST"],
+    argument: "HOST",
+  },
+  port: {
+    key: "listen",
+    schema: t.PORT,
+    text: "the port to listen on; 0 for a free one",
+    default: "8080",
+    flag: "port",
+    variables: ["NODEFACE_PORT", "PORT"],
+    argument: "PORT",
+  },
+  forward: {
+    key: "forward",
+    schema: s.word(FORWARDS, undefined, FORWARD_ALIASES),
+    text: "the calls of the node that are forwarded: off, or reads",
+    default: "off",
+    example: "reads",
+    flag: "forward",
+    variables: ["NODEFACE_FORWARD"],
+    argument: "WHAT",
+  },
+  metrics: {
+    key: "metrics",
+    schema: t.SWITCH,
+    text: "serve /v1/metrics, for Prometheus",
+    default: "false",
+    example: "true",
+    flag: "metrics",
+    variables: ["NODEFACE_METRICS"],
+  },
+  accessLog: {
+    key: "access_log",
+    schema: s.word(ACCESS_LOGS),
+    text: "write each request to standard output: text, json or off",
+    default: "off",
+    example: "json",
+    flag: "access-log",
+    variables: ["NODEFACE_ACCESS_LOG"],
+    also: ["log"],
+    before: { flag: "log", variable: "NODEFACE_LOG", key: "log" },
+    argument: "FORM",
+  },
+  logCalls: {
+    key: "log_calls",
+    schema: s.word(LOG_CALLS),
+    text: "log calls of the node on standard error: failed, all or off",
+    default: "failed",
+    example: "all",
+    flag: "log-calls",
+    variables: ["NODEFACE_LOG_CALLS"],
+    argument: "CALLS",
+  },
+};
+
+export function explainRenamed(before: string, now: string): string {
+  return `${before} is called ${now} now; the old name is read in 0.3 alone`;
+}
 
 /** The settings of a configuration file. */
 export interface FileConfig {
@@ -59,45 +165,6 @@ export function allowed(entry: Schema<string>, entries: string): Schema<readonly
   const expected = `a list of ${entries}, or "*" for any`;
   return s.either(expected, s.word(["*"], expected), s.list(entry, expected));
 }
-
-export const HOSTS: Schema<Hosts | undefined> = s.setting(allowed(t.HOST_NAME, "host names"), {
-  text: "The host names that are served, besides loopback names and IP addresses. " +
-    'Others are refused with 421. "*" serves any',
-  default: "[]",
-  example: "[node.example]",
-});
-
-export const CORS: Schema<Cors | undefined> = s.setting(allowed(t.ORIGIN, "origins"), {
-  text: 'The origins whose pages may read the responses: "*" for any, [] for none',
-  default: "'*'",
-  example: "[https://app.example]",
-});
-
-export const METRICS: Schema<boolean | undefined> = s.setting(s.BOOLEAN, {
-  ...CLI_OPTIONS.metrics,
-  text: "If true, /v1/metrics is served, for Prometheus",
-});
-
-const countOf = (most: number): Schema<number> =>
-  s.number(
-    `a whole number from 1 to ${most}`,
-    (number) => Number.isInteger(number) && number >= 1 && number <= most,
-  );
-
-export const EVENTS: Schema<EventSettings | undefined> = s.setting(
-  s.section<SettingsOf<EventSettings>>({
-    listeners: s.setting(countOf(10_000), {
-      text: "The most streams of /v1/events at a time",
-      default: String(EVENT_DEFAULTS.listeners),
-    }),
-    per_address: s.setting(countOf(10_000), {
-      text: "The most of them of one address. Behind a proxy all have its address",
-      default: String(EVENT_DEFAULTS.per_address),
-      example: "1000",
-    }),
-  }),
-  { text: "Who may listen to /v1/events" },
-);
 
 export const PAGE: About = {
   text: "The title, logo and first view of the explorer page",
@@ -174,6 +241,7 @@ export function configuration(
     v.transform((place) => t.isFilePlace(place) ? locate(place) : place),
   );
   const path = v.pipe(t.FILE, v.transform(locate));
+  const { hosts, cors, ...shared } = sharedSettings(path);
   const settings: SettingsOf<FileConfig> = {
     listen: s.setting(t.LISTEN, {
       text: "The address and the port to listen on. [::1] is written with its brackets",
@@ -189,8 +257,7 @@ export function configuration(
       ...CLI_OPTIONS.logCalls,
       text: "The calls of the node that are logged: failed, all or off",
     }),
-    hosts: HOSTS,
-    cors: CORS,
+    ...{ hosts, cors },
     description: s.setting(
       s.either(
         "the path of a file, a URL, none, or an object with from and servers",
@@ -203,9 +270,7 @@ export function configuration(
           "The node's own OpenAPI description: a file or a URL, read again when it changes, or none",
       },
     ),
-    forward: forwardSetting(path),
-    metrics: METRICS,
-    events: EVENTS,
+    ...shared,
     kinds: s.setting(s.list(s.either(KIND, t.KIND_FILE, OWN_KIND), "a list of kinds"), {
       text:
         "Kinds of your own: files in the form of those in spec/kinds/, each called as its kind " +
@@ -221,11 +286,54 @@ export function configuration(
 }
 
 const OPERATIONS = s.list(t.LINE, "a list of operations, as in [reads, getblock]");
-const ORIGINS = 'a list of origins, or "*" for any';
 const FORWARD = "off, reads, or an object with what is open";
 
+const countOf = (most: number): Schema<number> =>
+  s.number(
+    `a whole number from 1 to ${most}`,
+    (number) => Number.isInteger(number) && number >= 1 && number <= most,
+  );
+
+/** Makes the settings that a configuration file and the options of a host have alike. */
+export function sharedSettings(
+  path: Schema<string>,
+): SettingsOf<Pick<FileConfig, "hosts" | "cors" | "forward" | "metrics" | "events">> {
+  return {
+    hosts: s.setting(allowed(t.HOST_NAME, "host names"), {
+      text: "The host names that are served, besides loopback names and IP addresses. " +
+        'Others are refused with 421. "*" serves any',
+      default: "[]",
+      example: "[node.example]",
+    }),
+    cors: s.setting(allowed(t.ORIGIN, "origins"), {
+      text: 'The origins whose pages may read the responses: "*" for any, [] for none',
+      default: "'*'",
+      example: "[https://app.example]",
+    }),
+    forward: forwardSetting(path),
+    metrics: s.setting(s.BOOLEAN, {
+      ...CLI_OPTIONS.metrics,
+      text: "If true, /v1/metrics is served, for Prometheus",
+    }),
+    events: s.setting(
+      s.section<SettingsOf<EventSettings>>({
+        listeners: s.setting(countOf(10_000), {
+          text: "The most streams of /v1/events at a time",
+          default: String(EVENT_DEFAULTS.listeners),
+        }),
+        per_address: s.setting(countOf(10_000), {
+          text: "The most of them of one address. Behind a proxy all have its address",
+          default: String(EVENT_DEFAULTS.per_address),
+          example: "1000",
+        }),
+      }),
+      { text: "Who may listen to /v1/events" },
+    ),
+  };
+}
+
 /** Makes the setting of what may be called at the node, which is read with its defaults. */
-export function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefined> {
+function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefined> {
   const settings: SettingsOf<ForwardSettings> = {
     open: s.setting(OPERATIONS, {
       text: "The operations that need no token: reads, or names. A name is that of a " +
@@ -247,7 +355,7 @@ export function forwardSetting(path: Schema<string>): Schema<ResolvedForward | u
     token_env: s.setting(t.LINE, {
       text: "A variable of the environment with the token",
     }),
-    origins: s.setting(s.either(ORIGINS, s.word(["*"], ORIGINS), s.list(t.ORIGIN, ORIGINS)), {
+    origins: s.setting(allowed(t.ORIGIN, "origins"), {
       text: "The origins whose pages may call, besides this service's own. * is for what is open",
       default: "[]",
       example: "[https://app.example]",

@@ -16,10 +16,9 @@ import type {
   Source,
 } from "../kinds/kind.ts";
 import { KIND_ALIASES, KIND_NAMES } from "../generated/kind-names.js";
-import { explainSource, FIELD, NODE_SOURCE, placesOf } from "./info.ts";
 import { diagnosticsOfExtension, extendKind } from "./kind-extension.ts";
 import { diagnosticsOfInterface, examplesIn, interfaceSettings } from "./kind-interface.ts";
-import { authFiles } from "./node.ts";
+import { authFile, explainSource, FIELD, NODE_SOURCE, placesOf } from "./node.ts";
 import * as s from "./schema.ts";
 import type { Diagnostic, Path, Schema, SettingsOf } from "./schema.ts";
 import * as t from "./texts.ts";
@@ -198,7 +197,7 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
       }),
       { text: "The refusal of such a node. Secrets in files are sent to no other" },
     ),
-    files: s.setting(s.list(s.oneOf(authFiles(path)), "a list of files"), {
+    files: s.setting(s.list(authFile(path), "a list of files"), {
       text:
         "The files in which such a node leaves its secret on this machine, in the form of node.auth",
     }),
@@ -207,7 +206,7 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
         "none: what reads is called without the secret, since the node shows whoever has logged in " +
         "what it shows nobody else",
     }),
-    example: s.setting(s.oneOf(authFiles(path)), {
+    example: s.setting(authFile(path), {
       text: "An example of node.auth, for when there are no such files",
       example: "{ basic_file: ~/.node/secret }",
     }),

@@ -1,64 +1,69 @@
 /**
- * The settings of the node: its address, its kind, the place of its secret.
+ * The settings of the node and its info: its address, its kind, the place of its secret; what is asked, and what is
+ * shown of it.
  *
  * @module
  */
-import { DEFAULTS, type NodeSettings } from "../info/settings.ts";
-import { CLI_OPTIONS } from "./command-line.ts";
-import { needed, object, oneOf, type Schema, secret, setting, type SettingsOf } from "./schema.ts";
-import { EXPRESSION, HEADER, kindName, LINE, NODE_URL, TIMEOUT } from "./texts.ts";
+import { DEFAULTS, type InfoSettings, type NodeSettings } from "../info/settings.ts";
+import { parseReference, referencesOf } from "../info/query-plan.ts";
+import { isObject } from "../json/values.ts";
+import type { AuthFile, Field, Kind, Reference, Source, SourceOptions } from "../kinds/kind.ts";
+import { didYouMean, nearest } from "../nearest.ts";
+import { describeValue } from "../untrusted-text.ts";
+import * as s from "./schema.ts";
+import type { CliOption, Diagnostic, Schema, Settings, SettingsOf } from "./schema.ts";
+import * as t from "./texts.ts";
 
-const variable = (what: string) =>
-  needed(LINE, { text: `A variable of the environment with ${what}`, example: "NODE_SECRET" });
+/** The schemes of credentials, each with the secret that it wants. */
+const SCHEMES = {
+  basic: "user:password, for HTTP Basic",
+  bearer: "a bearer token",
+  digest: "user:password, for HTTP Digest",
+  header: "a header line",
+} as const;
 
-const BASIC = "user:password, for HTTP Basic";
-const DIGEST = "user:password, for HTTP Digest";
-const BEARER = "a bearer token";
-const HEADER_LINE = "a header line";
+const HEADER = s.setting(t.HEADER, {
+  text: 'The header that carries the secret. Without it, the secret is a whole line "Name: value"',
+  example: "X-API-Key",
+});
 
-const header = () =>
-  setting(HEADER, {
-    text:
-      'The header that carries the secret. Without it, the secret is a whole line "Name: value"',
-    example: "X-API-Key",
+const MATCH = s.setting(t.EXPRESSION, {
+  text: "A regular expression. The secret is its first group, or all that it matches",
+  example: "'<apikey>(.*?)</apikey>'",
+});
+
+/** Makes the forms of the place of a secret, each by its key, such as `basic_file`. */
+function authForms(
+  where: "file" | "env",
+  placeOf: (secret: string) => Schema,
+): Readonly<Record<string, Settings>> {
+  const forms = Object.entries(SCHEMES).map(([scheme, secret]): [string, Settings] => {
+    const key = `${scheme}_${where}`;
+    const header = scheme === "header" && { header: HEADER };
+    return [key, { [key]: placeOf(secret), ...header, ...where === "file" && { match: MATCH } }];
   });
-
-/** Makes the settings of the files that a secret may lie in, each by its key; by the schema of a path. */
-export function authFiles(path: Schema<string>): AuthFileSettings {
-  const match = setting(EXPRESSION, {
-    text: "A regular expression. The secret is its first group, or all that it matches",
-    example: "'<apikey>(.*?)</apikey>'",
-  });
-  const file = (what: string) =>
-    needed(path, {
-      text: `A file with ${what}. It is read at each use`,
-      example: "~/.node/secret",
-    });
-  return {
-    basic_file: { basic_file: file(BASIC), match },
-    bearer_file: { bearer_file: file(BEARER), match },
-    digest_file: { digest_file: file(DIGEST), match },
-    header_file: { header_file: file(HEADER_LINE), header: header(), match },
-  };
+  return Object.fromEntries(forms);
 }
 
-type Match = { match: Schema<string | undefined> };
-type AuthFileSettings = {
-  basic_file: { basic_file: Schema<string> } & Match;
-  bearer_file: { bearer_file: Schema<string> } & Match;
-  digest_file: { digest_file: Schema<string> } & Match;
-  header_file: { header_file: Schema<string>; header: Schema<string | undefined> } & Match;
-};
+const authFileForms = (path: Schema<string>) =>
+  authForms("file", (secret) =>
+    s.needed(path, {
+      text: `A file with ${secret}. It is read at each use`,
+      example: "~/.node/secret",
+    }));
+
+/** Makes the schema of a file that holds a secret, by the schema of its path. */
+export const authFile = (path: Schema<string>): Schema<AuthFile> =>
+  s.oneOf(authFileForms(path)) as Schema<unknown> as Schema<AuthFile>;
 
 function auth(path: Schema<string>): Schema<NodeSettings["auth"]> {
-  const forms = oneOf({
-    ...authFiles(path),
-    basic_env: { basic_env: variable(BASIC) },
-    bearer_env: { bearer_env: variable(BEARER) },
-    digest_env: { digest_env: variable(DIGEST) },
-    header_env: { header_env: variable(HEADER_LINE), header: header() },
-  });
-  return setting(secret(forms), {
+  const variables = authForms("env", (secret) =>
+    s.needed(t.LINE, {
+      text: `A variable of the environment with ${secret}`,
+      example: "NODE_SECRET",
+    }));
+  const forms = s.oneOf({ ...authFileForms(path), ...variables }) as Schema<unknown>;
+  return s.setting(s.secret(forms as Schema<NonNullable<NodeSettings["auth"]>>), {
     text:
       "The place of the secret for the node, which is sent to the origin of node.url and nowhere else",
     default: "where nodes of its kind leave it, on this machine",
@@ -66,27 +71,47 @@ function auth(path: Schema<string>): Schema<NodeSettings["auth"]> {
   });
 }
 
+export const URL_OPTION: CliOption<string> = {
+  key: "node.url",
+  schema: t.NODE_URL,
+  text: "the node's URL, such as http://127.0.0.1:8545",
+  example: "http://127.0.0.1:8545",
+  variables: ["NODEFACE_URL"],
+  argument: "NODE_URL",
+};
+
+export const KIND_OPTION: CliOption<string> = {
+  key: "node.kind",
+  schema: t.KIND_OR_FILE,
+  text: "the kind of the node, or the file of a kind of your own",
+  default: "found by asking",
+  example: "bitcoin",
+  flag: "kind",
+  variables: ["NODEFACE_KIND"],
+  argument: "KIND",
+};
+
 export function nodeSettings(
   path: Schema<string>,
   own: readonly string[] = [],
 ): SettingsOf<NodeSettings> {
   return {
-    url: setting(NODE_URL, {
-      ...CLI_OPTIONS.url,
+    url: s.setting(t.NODE_URL, {
+      ...URL_OPTION,
       text: "The node's URL, with http: or https:",
     }),
-    public_url: setting(NODE_URL, {
+    public_url: s.setting(t.NODE_URL, {
       text: "The URL of the node for pages. It replaces the servers of its description",
       example: "https://node.example/rpc",
     }),
-    kind: setting(kindName(own), {
-      ...CLI_OPTIONS.kind,
+    kind: s.setting(t.kindName(own), {
+      ...KIND_OPTION,
       text: "The kind of the node; none if info describes all of it",
     }),
     auth: auth(path),
-    tls: setting(
-      object({
-        ca_file: needed(path, {
+    tls: s.setting(
+      s.object({
+        ca_file: s.needed(path, {
           text: "A file with certificates in PEM, of the authority that has signed the node's",
           example: "~/.node/ca.pem",
         }),
@@ -97,10 +122,242 @@ export function nodeSettings(
         example: "{ ca_file: ~/.node/ca.pem }",
       },
     ),
-    timeout: setting(TIMEOUT, {
+    timeout: s.setting(t.TIMEOUT, {
       text: "The longest time for a response of the node",
       default: DEFAULTS.timeout,
       example: "5s",
     }),
   };
+}
+
+const COMMON: SettingsOf<SourceOptions> = {
+  timeout: s.setting(t.TIMEOUT, {
+    text: "The longest time for a response",
+    default: "node.timeout",
+  }),
+  ttl: s.setting(t.AGE, { text: "The time for which a response is current", default: "info.ttl" }),
+  optional: s.setting(s.BOOLEAN, {
+    text: "If true, a missing method or path is not an error",
+    default: "false",
+  }),
+  keep_errors: s.setting(s.BOOLEAN, {
+    text:
+      "If true, an error is a value as well: of JSON-RPC the whole response with result or error, " +
+      "of HTTP the content whatever the status",
+    default: "false",
+  }),
+};
+
+/** Makes the forms of a source that is asked of the node, by the schemas of their places. */
+const nodeSources = (path: Schema<string>, get: Schema<string>) => ({
+  jsonrpc: {
+    jsonrpc: s.needed(t.LINE, {
+      text: "A method of JSON-RPC that is called",
+      example: "getmininginfo",
+    }),
+    params: s.setting(
+      s.either("a list or an object", s.list(s.json, "a list"), s.map(t.LINE, s.json)),
+      {
+        text: "Its parameters. In a list, { from: PLACE } stands for a value of another response",
+        example: "[1, true]",
+      },
+    ),
+    path: s.setting(path, {
+      text: "The path below node.url that it is posted to",
+      default: "node.url itself",
+      example: "/rpc",
+    }),
+    ...COMMON,
+  },
+  get: {
+    get: s.needed(get, {
+      text: "A path below node.url, a URL, or the place of a link in another response",
+      example: "/status",
+    }),
+    accept: s.setting(t.LINE, {
+      text: "The media type that is asked for",
+      default: "application/json",
+      example: "application/nostr+json",
+    }),
+    ...COMMON,
+  },
+  post: {
+    post: s.needed(path, {
+      text: "A path below node.url, or a URL, that is posted to",
+      example: "/v3/maintenance/status",
+    }),
+    json: s.setting(s.json, { text: "The JSON that is posted", example: "{}" }),
+    ...COMMON,
+  },
+});
+
+/** A source of a kind. Its file may come from anywhere: it runs no program, reads no file and asks no other host. */
+export const NODE_SOURCE: Schema<Source> = s.oneOf(nodeSources(t.PATH, t.PATH_OR_LINK));
+
+const source = (path: Schema<string>): Schema<Source> =>
+  s.oneOf({
+    ...nodeSources(t.SOURCE_PATH, t.SOURCE_GET),
+    file: {
+      file: s.needed(path, { text: "A file with JSON or plain text", example: "build.json" }),
+      ...COMMON,
+    },
+    command: {
+      command: s.needed(s.filledList(t.TEXT, "a list: the program and its arguments"), {
+        text: "A program that prints JSON or plain text, and its arguments; no shell reads them",
+        example: "[df, --output=avail, /data]",
+      }),
+      ...COMMON,
+    },
+  });
+
+const CONVERSIONS = ["hex", "number", "not", "count", "time", "uptime", "sum"] as const;
+
+const CONVERSION = s.either(
+  `one of ${CONVERSIONS.join(", ")}, or an object with count, match, add, times, join or uptime`,
+  s.word(CONVERSIONS),
+  s.oneOf({
+    count: { count: s.needed(t.POINTER, { text: "Counts the members that are true there" }) },
+    match: { match: s.needed(t.EXPRESSION, { text: "The first group, or all that it matches" }) },
+    add: { add: s.needed(s.number("a number"), { text: "The number with this one added" }) },
+    times: { times: s.needed(s.number("a number"), { text: "The number multiplied by this one" }) },
+    uptime: {
+      uptime: s.needed(s.word(["ms", "s", "m", "h"]), { text: "The start, from the time since" }),
+    },
+    join: { join: s.needed(t.TEXT, { text: "All the places, with this text between them" }) },
+  }),
+);
+
+/** The place that a key comes from. */
+export const FIELD: Schema<Field> = s.either(
+  "a place such as net#/version, or an object with from",
+  t.REFERENCE_TEXT,
+  s.object({
+    from: s.needed(
+      s.either(
+        "a place such as net#/version, or a list of places",
+        t.REFERENCE_TEXT,
+        s.filledList(t.REFERENCE_TEXT, "a list of places"),
+      ),
+      {
+        text: "The place of the value: a source, # and a JSON Pointer. " +
+          "Of several places, the first that has a value",
+        example: "net#/version",
+      },
+    ),
+    as: s.setting(CONVERSION, {
+      text: "The conversion of the value: hex (a number from or to its hexadecimal form), " +
+        "number (from its decimal form), not, count (how many), time (RFC 3339), " +
+        "uptime (the start, from the seconds since), sum, { count: POINTER }, " +
+        "{ match: EXPRESSION }, { add: NUMBER }, { times: NUMBER }, { uptime: ms } or { join: TEXT }",
+      example: "{ match: '^v(.+)' }",
+    }),
+    unless: s.setting(t.REFERENCE_TEXT, {
+      text: "The key is omitted if this place is true",
+      example: "net#/hidden",
+    }),
+  }),
+);
+
+export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
+  return {
+    ttl: s.setting(t.AGE, {
+      text: "The node is asked at most once in this time",
+      default: DEFAULTS.ttl,
+      example: "5s",
+    }),
+    stale: s.setting(t.AGE, {
+      text: "The time for which last known values are shown when the node stops responding",
+      default: DEFAULTS.stale,
+      example: "2m",
+    }),
+    static: s.setting(s.map(t.INFO_KEY, s.json), {
+      text: "Keys whose values are always the same",
+      example: "{ name: my-node }",
+    }),
+    hide: s.setting(s.list(t.INFO_KEY, "a list of keys"), {
+      text: "Keys that are not shown",
+      example: "[peers]",
+    }),
+    watch: s.setting(t.WATCH, {
+      text:
+        "The pace at which the node is asked although nobody else asks, for the log, the history and the events",
+      default: "30s",
+      example: "5s",
+    }),
+    history: s.setting(t.HISTORY, {
+      text:
+        "The time for which /v1/history goes back, at most 24h, with at most 240 samples; or off",
+      default: DEFAULTS.history,
+      example: "24h",
+    }),
+    stalled_after: s.setting(t.STALLED_AFTER, {
+      text: "The time without a new block after which the node is stalled",
+      default: "what its kind says of its network",
+      example: "10m",
+    }),
+    sources: s.setting(s.map(t.SOURCE_NAME, source(path)), {
+      text: "The sources by name, in addition to or in place of those of the kind",
+      example: "{ mining: { jsonrpc: getmininginfo } }",
+    }),
+    fields: s.setting(s.map(t.INFO_KEY, FIELD), {
+      text:
+        "The keys and where their values are, in addition to or in place of those of the kind: a place, " +
+        "or an object as below",
+      example: "{ difficulty: mining#/difficulty }",
+    }),
+  };
+}
+
+/** Tells whether a node has a kind, named or found by asking, which brings sources of its own. */
+export function hasKind({ kind, url }: NodeSettings): boolean {
+  return kind === undefined ? url !== undefined : kind !== "none";
+}
+
+/**
+ * Finds fields that name a source which neither the info nor the kind has. Fields that are wrong in
+ * themselves are passed over.
+ *
+ * @param kinds the kinds that the node may be; none for a node that only the info describes
+ */
+export function unknownSources(info: InfoSettings, kinds: readonly Kind[]): Diagnostic[] {
+  const own = Object.keys(info.sources ?? {});
+  const names = [...own, ...kinds.flatMap(({ sources }) => Object.keys(sources))];
+  return Object.entries(info.fields ?? {}).flatMap(([key, field]) =>
+    placesOf(field).flatMap((place) => {
+      // The sources of all kinds are too many to be named.
+      const message = explainSource(place, names, kinds.length > 1 ? own : names);
+      return message === undefined
+        ? []
+        : [{ path: ["info", "fields", key], message, isKey: false }];
+    })
+  );
+}
+
+/** The request that a source makes, in short: a method of JSON-RPC, `GET /status`, a file, or a command. */
+export function questionOf(source: Source): string {
+  if ("jsonrpc" in source) return source.jsonrpc;
+  if ("get" in source) return `GET ${source.get}`;
+  if ("post" in source) return `POST ${source.post}`;
+  return "file" in source ? source.file : source.command.join(" ");
+}
+
+/** The places that a field names; none where it is wrong. */
+export function placesOf(field: unknown): readonly Reference[] {
+  const from = isObject(field) ? field.from : field;
+  const isRight = [from].flat().every((place) => typeof place === "string");
+  return isRight ? referencesOf(field as Field) : [];
+}
+
+/** Explains that the source of a place is not there; `told` are the sources that are named. */
+export function explainSource(
+  place: unknown,
+  names: readonly string[],
+  told: readonly string[] = names,
+): string | undefined {
+  if (typeof place !== "string" || !place.includes("#")) return undefined;
+  const [name] = parseReference(place as Reference);
+  if (names.includes(name)) return undefined;
+  const meant = didYouMean(nearest(name, names)) ||
+    (told.length > 0 ? `; there are ${told.join(", ")}` : "");
+  return `names the source ${describeValue(name)}, which does not exist${meant}`;
 }

@@ -30,6 +30,15 @@ export interface About {
   readonly argument?: string;
 }
 
+/** A setting that a flag or a variable may give, as text. */
+export interface CliOption<T = unknown> extends About {
+  readonly schema: Schema<T>;
+  /** Its key in the configuration file; one with a dot is inside of another. */
+  readonly key?: string;
+  /** Its names in the version before, which are read with a warning. */
+  readonly before?: { readonly flag: string; readonly variable: string; readonly key: string };
+}
+
 /** The keys of an object, each with its setting. */
 export type Settings = Readonly<Record<string, Schema>>;
 
@@ -312,6 +321,17 @@ export interface Diagnostic {
   readonly message: string;
   /** True if it is about the last key of the path and not its value. */
   readonly isKey: boolean;
+}
+
+/** Everything that is wrong with the arguments, the environment and the files, found at once. */
+export class ConfigError extends Error {
+  override name = "ConfigError";
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join("\n"));
+    this.problems = problems;
+  }
 }
 
 /** Reads a value: texts as their rules read them, and what is wrong as it was. */

@@ -57,6 +57,8 @@ export const HOST: Schema<string> = text(
   },
 );
 
+const isPort = (digits: string) => Number(digits) <= 65535;
+
 export const PORT: Schema<number> = text("a whole number from 0 to 65535", /^\d{1,5}$/, {
   isValid: isPort,
   read: Number,
@@ -65,14 +67,11 @@ export const PORT: Schema<number> = text("a whole number from 0 to 65535", /^\d{
 const ADDRESS = /^(\[[\da-fA-F:.]+\]|[^\s/[\]:*]+):(\d{1,5})$/;
 
 export const LISTEN: Schema<{ host: string; port: number }> = text(
-  "an address and a port, as in 127.0.0.1:8080",
+  "an address and a port up to 65535, as in 127.0.0.1:8080",
   ADDRESS,
   {
-    explain(text) {
-      if (text.startsWith("*:")) return ANY_ADDRESS;
-      const port = ADDRESS.exec(text)?.[2];
-      return port && !isPort(port) ? "must have a port from 0 to 65535" : undefined;
-    },
+    explain: (text) => text.startsWith("*:") ? ANY_ADDRESS : undefined,
+    isValid: (text) => isPort(ADDRESS.exec(text)![2]!),
     read(text) {
       const [, host = "", port] = ADDRESS.exec(text)!;
       return { host: withoutBrackets(host), port: Number(port) };
@@ -82,10 +81,6 @@ export const LISTEN: Schema<{ host: string; port: number }> = text(
 
 function withoutBrackets(host: string): string {
   return host.replace(/^\[(.*)\]$/, "$1");
-}
-
-function isPort(digits: string): boolean {
-  return Number(digits) <= 65535;
 }
 
 export const PLACE: Schema<string> = text("the path of a file, a URL, or none", /^[^\r\n]+$/, {
@@ -248,16 +243,9 @@ export const HEADER: Schema<string> = text("the name of a header", /^[\w-]+$/);
 
 export const SOURCE_NAME: Schema<string> = text("a name of letters, digits, - and _", /^[\w-]+$/);
 
-const INFO_KEY_FORM = new RegExp(`^(?!(?:${RESERVED_KEYS.join("|")})$)[a-z][a-z0-9_]*$`);
-
 export const INFO_KEY: Schema<string> = text(
   `a key in snake_case other than ${RESERVED_KEYS.join(", ")}`,
-  INFO_KEY_FORM,
-);
-
-export const HIDDEN_KEY: Schema<string> = text(
-  `a key that can be hidden, which ${RESERVED_KEYS.join(", ")} cannot`,
-  INFO_KEY_FORM,
+  new RegExp(`^(?!(?:${RESERVED_KEYS.join("|")})$)[a-z][a-z0-9_]*$`),
 );
 
 export const EXPRESSION: Schema<string> = v.pipe(

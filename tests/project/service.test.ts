@@ -7,6 +7,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
+import type { Json } from "../../src/json/values.ts";
 import { infoOf, until } from "../nodes/_daemon.ts";
 import { readMetrics } from "../_metrics.ts";
 import { COMMANDS, run, start } from "../_server.ts";
@@ -180,6 +181,45 @@ command(
     assert.is((await infoOf(service.url)).info.name, "third");
     await service.stop();
     slow.close();
+  },
+);
+
+command(
+  "SIGHUP keeps the history of the same node, and what was seen of it last",
+  async () => {
+    const node = createServer((_, response) => response.end('{ "height": 7 }'))
+      .listen(0, "127.0.0.1");
+    await once(node, "listening");
+    const url = `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
+    const config = join(folder, "kept.json");
+    const write = (name: string, hide: readonly string[] = []) => {
+      const asked = { sources: { a: { get: "/a" } }, fields: { height: "a#/height" } };
+      const info = { stale: "0s", static: { name }, hide, ...asked };
+      return writeFile(config, JSON.stringify({ node: { url, kind: "none" }, info }));
+    };
+    await write("first");
+    const service = await start([...COMMANDS.Node, "--config", config]);
+    const reload = async (name: string) => {
+      process.kill(service.pid, "SIGHUP");
+      await until(async () => (await infoOf(service.url)).info.name === name);
+      return (await infoOf(service.url)).info;
+    };
+    const sampledAt = async () => {
+      const { at } = await (await fetch(new URL("v1/history", service.url))).json() as Json;
+      return (at as string[])[0];
+    };
+    assert.is((await infoOf(service.url)).info.height, 7);
+    const first = await sampledAt();
+    node.closeAllConnections();
+    node.close();
+    await write("second");
+    const { status, last_seen } = await reload("second");
+    assert.equal([status, (last_seen as Json).height], ["unreachable", 7]);
+    assert.is(await sampledAt(), first);
+    // What is hidden from now on is not remembered.
+    await write("third", ["height"]);
+    assert.is((await reload("third")).last_seen, undefined);
+    await service.stop();
   },
 );
 

@@ -1,0 +1,80 @@
+/**
+ * The usage of the command, which `--help` prints: the commands, their switches, and the table of settings.
+ *
+ * @module
+ */
+import { CLI_OPTIONS } from "../settings/configuration.ts";
+import type { About } from "../settings/schema.ts";
+import { wrap } from "./output.ts";
+
+export type CommandName = "check" | "init" | "kinds";
+
+/** The commands besides serving: what follows their names, and what they do. */
+export const COMMANDS: Readonly<Record<CommandName, { arguments: string; text: string }>> = {
+  check: {
+    arguments: "[NODE_URL] [options] [--json]",
+    text: "ask the node once, print what /v1/info would say and what is wrong with the " +
+      "description; exit 1 on trouble",
+  },
+  init: {
+    arguments: "NODE_URL [options]",
+    text: "ask the node and write nodeface.yaml, or the file of --config, which must not be " +
+      "there yet: every setting with what it does",
+  },
+  kinds: {
+    arguments: "[KIND [--file]]",
+    text: "list the kinds of node that are known, or print one as configuration",
+  },
+};
+
+export type SwitchName = "json" | "file" | "version" | "help";
+
+export const SWITCHES: Readonly<Record<SwitchName, { flags: readonly string[]; text: string }>> = {
+  json: { flags: ["--json"], text: "have check print one JSON object" },
+  file: { flags: ["--file"], text: "have kinds print the whole file of a kind, to start one from" },
+  version: { flags: ["-V", "--version"], text: "print the version" },
+  help: { flags: ["-h", "--help"], text: "print this text" },
+};
+
+const COLUMN = 18, LONGEST = 96;
+
+export function usage(): string {
+  const { url, ...flags } = CLI_OPTIONS;
+  const commands = Object.entries(COMMANDS);
+  const synopses = commands.map(([name, command]) =>
+    `       nodeface ${name} ${command.arguments}\n`
+  );
+  const rows = [
+    ...commands.map(([name, { text }]) => row(name, text)),
+    "\n",
+    row("NODE_URL", textOf(url)),
+    ...Object.values(flags).map((setting) => row(nameOf(setting), textOf(setting))),
+    ...Object.values(SWITCHES).map(({ flags, text }) => row(flags.join(", "), text)),
+  ];
+  return `Usage: nodeface [NODE_URL] [options]
+${synopses.join("")}
+Serves the explorer at /v1/spec, information about the node at /v1/info and the description
+at /spec.json and /spec.yaml.
+
+${rows.join("")}
+Flags win over variables, variables over the configuration file.
+`;
+}
+
+function nameOf({ flag, argument }: About): string {
+  return argument === undefined ? `--${flag}` : `--${flag} ${argument}`;
+}
+
+function textOf({ text, default: usual, variables = [] }: About): string {
+  const more = [
+    ...usual === undefined ? [] : [`default ${usual}`],
+    ...variables.length > 0 ? [`environment ${variables.join(" or ")}`] : [],
+  ];
+  return more.length > 0 ? `${text} (${more.join("; ")})` : text;
+}
+
+function row(name: string, text: string): string {
+  const lines = wrap(text, LONGEST - COLUMN);
+  const indent = " ".repeat(COLUMN);
+  return `  ${name.padEnd(COLUMN - 2)}${lines.join(`\n${indent}`)}\n`;
+}
