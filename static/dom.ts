@@ -1,4 +1,4 @@
-/** Makes elements of the simple page, and copies texts from it. */
+/** Makes elements, and copies texts. */
 
 export function element<Name extends keyof HTMLElementTagNameMap>(
   name: Name,

@@ -1,4 +1,5 @@
 /** Where both documents of the explorer find this service, and how each leads to the other. */
+import { copyFrom } from "./dom.ts";
 
 /** The service, behind whatever prefix: the document names the description by its address. */
 export const base: URL = new URL(
@@ -26,14 +27,6 @@ export function showAddress(): void {
   const code = document.querySelector(".connect code");
   if (!code) return;
   code.querySelector("var")!.textContent = here;
-  const button = document.querySelector(".connect button")!;
-  button.addEventListener("click", async () => {
-    try {
-      await navigator.clipboard.writeText(code.textContent!);
-      button.textContent = "Copied";
-    } catch {
-      // On plain http beyond loopback browsers have no clipboard for scripts.
-      getSelection()!.selectAllChildren(code);
-    }
-  });
+  const button = document.querySelector<HTMLElement>(".connect button")!;
+  button.addEventListener("click", () => copyFrom(button, code.textContent!));
 }

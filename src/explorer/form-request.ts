@@ -4,6 +4,8 @@
  *
  * @module
  */
+import type { NodeExamples } from "../info/source-cache.ts";
+import type { Reference } from "../kinds/kind.ts";
 import { isNodeValue } from "../untrusted-text.ts";
 
 // The data of a form are lists without what is empty at their ends, in which 0 stands for what is omitted.
@@ -30,7 +32,7 @@ export type FieldData = readonly [
   values?: readonly string[] | 0,
   pattern?: string | 0,
   /** The place of a value that the node itself has. */
-  source?: string | 0,
+  source?: Reference | 0,
   /** A sentence about what to enter where there is no example. */
   hint?: string | 0,
 ];
@@ -45,9 +47,6 @@ export type BodyData = readonly [
 
 /** The bits: required; several values by the name again for each, or by commas; may hold slashes; the example is filled in. */
 export const REQUIRED = 1, AGAIN = 2, COMMA = 4, SPANS = 8, FILLED = 16;
-
-/** Values that the node itself has, by their places. */
-export type NodeExamples = Readonly<Record<string, string>>;
 
 /** What is filled in: the texts of the fields, in their order, and the content. */
 export interface Filled {
@@ -82,7 +81,7 @@ export function fillIn(
   };
 }
 
-function nodeValue(examples: NodeExamples, source: string, pattern: string): string {
+function nodeValue(examples: NodeExamples, source: Reference, pattern: string): string {
   const value = Object.hasOwn(examples, source) ? examples[source] : "";
   return isNodeValue(value, pattern) ? value : "";
 }

@@ -7,11 +7,11 @@
 import { TEMPLATES } from "../generated/page.js";
 import { digest } from "../http/content-coding.ts";
 import { represent, type Representation } from "../http/representation.ts";
+import type { NodeExamples } from "../info/source-cache.ts";
 import { iconNameOf, type Info, renderHead, titleOf } from "./head.ts";
 import { escape, fill, jsonOf, V1 } from "./html.ts";
 import type { Icons } from "./files.ts";
 import type { View } from "./page-settings.ts";
-import type { NodeExamples } from "./form-request.ts";
 import type { PageParts } from "./render-content.ts";
 
 /** A document by what follows `/v1/spec/` in its path; an empty text for `/v1/spec` itself. */

@@ -9,6 +9,7 @@ import { shorten } from "../untrusted-text.ts";
 import { exampleOf, firstMemberOf, makeExample } from "./example-value.ts";
 import { writeUnits } from "./units.ts";
 import { EXAMPLE_FROM, multiSegmentOf } from "../kinds/interface.ts";
+import type { Reference } from "../kinds/kind.ts";
 import { isPlace, type Place, withoutParameters } from "../openapi/callable-operations.ts";
 import { followReference } from "../openapi/operations.ts";
 
@@ -44,7 +45,7 @@ export interface Field {
   /** An expression that takes no longer for a long text than a reader waits. */
   readonly pattern: string | undefined;
   /** The place of the node's own value that is filled in. */
-  readonly source: string | undefined;
+  readonly source: Reference | undefined;
   /** A sentence about what to enter, where nothing is filled in. */
   readonly hint: string | undefined;
 }
@@ -151,8 +152,8 @@ function readField(root: Json, parameter: Json, place: Place, isRead: boolean): 
 }
 
 /** Reads where the node has a value itself. */
-const sourceOf = (schema: Json): string | undefined =>
-  (schema as { [EXAMPLE_FROM]?: string })[EXAMPLE_FROM];
+const sourceOf = (schema: Json): Reference | undefined =>
+  (schema as { [EXAMPLE_FROM]?: Reference })[EXAMPLE_FROM];
 
 /** Tells whether an expression surely takes little time: nothing that repeats has what repeats, or a choice, in it. */
 const isQuick = (pattern: string): boolean =>

@@ -5,10 +5,10 @@ import {
   canBeSent,
   fillIn,
   type FormData,
-  type NodeExamples,
   requestOf,
   writeCurl,
 } from "../../src/explorer/form-request.ts";
+import type { NodeExamples } from "../../src/info/source-cache.ts";
 import { startBeside } from "../gateway/_beside.ts";
 import type { AskedNode } from "./_interface.ts";
 
