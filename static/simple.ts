@@ -10,11 +10,14 @@ import { openForm } from "./try.ts";
 
 const plain = document.getElementById("plain")!;
 
+/** A band below the bar, where a link leads to: the first that comes into it is read. */
+const READ_AT = "-100px 0px -80%";
+
 /** The heading of what is read, and how far below the top a link has put it, in pixels. */
 let current: Element | undefined, putAt: number | undefined;
 
 addEventListener("hashchange", showTarget);
-nameServers();
+for (const name of plain.querySelectorAll("var")) name.textContent = here;
 showAddress();
 followInfo(base, false, isIdle);
 leadToOther(() => current ? `#${current.id}` : "");
@@ -28,9 +31,6 @@ function isIdle(): boolean {
     !plain.querySelector<HTMLInputElement>("#filter input")?.value;
 }
 
-/** A band below the bar, where a link leads to: the first that comes into it is read. */
-const READ_AT = "-100px 0px -80%";
-
 /** Follows what is read. What a link has led to is read until it moves, whatever else is near. */
 function followReader(): void {
   const observer = new IntersectionObserver((entries) => {
@@ -41,7 +41,9 @@ function followReader(): void {
   for (const article of plain.querySelectorAll("article")) observer.observe(article);
 }
 
-const topOf = (element: Element) => Math.round(element.getBoundingClientRect().top);
+function topOf(element: Element): number {
+  return Math.round(element.getBoundingClientRect().top);
+}
 
 /** Marks what is read in the navigation. */
 function markCurrent(heading: Element): void {
@@ -53,22 +55,6 @@ function markCurrent(heading: Element): void {
   link.setAttribute("aria-current", "true");
   const [{ top, bottom }, box] = [link.getBoundingClientRect(), nav.getBoundingClientRect()];
   if (top < box.top || bottom > box.bottom) nav.scrollTop += top - box.top - box.height / 2;
-}
-
-/** Puts this service's address into the commands: at once, or of many into those that come near. */
-function nameServers(): void {
-  const names = plain.querySelectorAll("var");
-  const nameAll = () => names.forEach((name) => name.textContent = here);
-  if (!plain.querySelector(".many")) return nameAll();
-  const observer = new IntersectionObserver((entries) => {
-    for (const { target, isIntersecting } of entries) {
-      if (!isIntersecting) continue;
-      for (const name of target.querySelectorAll("var")) name.textContent = here;
-      observer.unobserve(target);
-    }
-  }, { rootMargin: "100%" });
-  for (const article of plain.querySelectorAll("article")) observer.observe(article);
-  addEventListener("beforeprint", nameAll);
 }
 
 /** Shows what is requested, an operation opened; not every browser opens the group that it is in. */

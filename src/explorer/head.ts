@@ -5,7 +5,7 @@
  * @module
  */
 import { groupDigits } from "../info/settings.ts";
-import { objectOf, textOf } from "../json/values.ts";
+import { capital, objectOf, textOf } from "../json/values.ts";
 import { excerpt } from "../untrusted-text.ts";
 import { escape, V1 } from "./html.ts";
 import {
@@ -18,27 +18,27 @@ import {
   WIDTH,
 } from "./sparkline.ts";
 
-/** A key that is shown, its label, and its form where it is special. */
-type Row = readonly [key: string, label: string, form?: "time" | "percent" | "ms"];
+/** A key that is shown, its label, and what writes its value: an empty text where it is not shown. */
+type Row = readonly [key: string, label: string, format?: (value: unknown) => string];
 
 /** The figures of a node: the first ones that are known are shown. */
 const FIGURES: readonly Row[] = [
-  ["updated_at", "As of", "time"],
-  ["sync_progress", "Progress", "percent"],
+  ["updated_at", "As of", formatTime],
+  ["sync_progress", "Progress", formatShare],
   ["height", "Height"],
-  ["head_at", "Latest block", "time"],
+  ["head_at", "Latest block", formatTime],
   ["peers", "Peers"],
 ];
 
 /** Those that take the places that are left; between them come the further columns of the history. */
 const FIGURES_LAST: readonly Row[] = [
-  ["response_ms", "Response time", "ms"],
-  ["started_at", "Started", "time"],
+  ["response_ms", "Response time", (value) => formatValue(value) && `${formatValue(value)} ms`],
+  ["started_at", "Started", formatTime],
 ];
 
 /** Of `last_seen`. */
 const FIGURES_LAST_SEEN: readonly Row[] = [
-  ["at", "Last seen", "time"],
+  ["at", "Last seen", formatTime],
   ["height", "At height"],
 ];
 
@@ -134,13 +134,13 @@ export interface HeadText extends StateText {
 export function describeInfo(info: Info, naming: Naming, history: History = {}): HeadText {
   const state = stateOf(info);
   const describe = (rows: readonly Row[], values: Info) =>
-    rows.flatMap(([key, label, form]): Figure[] => {
-      const value = format(values[key], form);
+    rows.flatMap(([key, label, format = formatValue]): Figure[] => {
+      const value = format(values[key]);
       // Without a node, the page is the same in every run.
       const isLeftOut = value === "" ||
         (key === "sync_progress" && !isPartial(state, values[key])) ||
         (key === "started_at" && isService(info));
-      const time = form === "time" ? timeOf(values[key]) : undefined;
+      const time = format === formatTime ? timeOf(values[key]) : undefined;
       return isLeftOut ? [] : [{ key, label, value, time }];
     });
   const [name, about] = namesOf(info, naming);
@@ -174,7 +174,7 @@ function columnsOf(history: History): Row[] {
   ]);
   return Object.keys(history).filter((key) => !known.has(key)).map((key) => {
     const label = formatValue(key.replaceAll("_", " "));
-    return [key, label.charAt(0).toUpperCase() + label.slice(1)] as const;
+    return [key, capital(label)] as const;
   });
 }
 
@@ -231,12 +231,6 @@ function stateOf({ status, synced, api }: Info): string {
   if (state !== "ok") return Object.hasOwn(STATES, state) ? state : "";
   if (typeof synced === "boolean") return synced ? "synced" : "syncing";
   return api ? "answers" : "running";
-}
-
-function format(value: unknown, form: Row[2]): string {
-  if (form === "time") return formatTime(value);
-  if (form === "ms") return value === undefined ? "" : `${formatValue(value)} ms`;
-  return form === "percent" ? formatShare(value) : formatValue(value);
 }
 
 /** Writes a string or a number, else an empty text. */
