@@ -15,10 +15,9 @@ import {
 } from "./form-request.ts";
 import { escape, jsonOf, V1 } from "./html.ts";
 
+/** The length of the example of a body, in characters, and the most optional parameters. */
 interface FormDetail {
-  /** The length of the example of a body, in characters. */
   readonly body: number;
-  /** The most optional parameters. */
   readonly items: number;
 }
 
