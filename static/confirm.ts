@@ -2,7 +2,7 @@
 
 import { type FormRequest, showUnseen } from "../src/explorer/form-request.ts";
 import { isObject, type Json } from "../src/json/values.ts";
-import { element } from "./dom.ts";
+import { element } from "./form.ts";
 import { base } from "./service.ts";
 
 /** The keys of an info that say which node it is; another chain is another node. */
@@ -54,29 +54,22 @@ export function confirm(
     element("dt", { textContent: name }),
     element("dd", {}, element("code", { textContent: showValue(value) })),
   ]);
-  const cancel = element("button", { type: "button", textContent: "Cancel" });
-  const send = element("button", { type: "button", className: "send", textContent: "Send" });
+  const cancel = element("button", { textContent: "Cancel" });
+  const send = element("button", { value: "send", className: "send", textContent: "Send" });
   const heading = element("h2", { id: "confirm", textContent: `Send ${title}?` });
-  const actions = element("p", { className: "actions" }, cancel, send);
+  const actions = element("form", { method: "dialog", className: "actions" }, cancel, send);
   const dialog = element("dialog", {}, heading, element("dl", {}, ...list), actions);
   dialog.setAttribute("aria-labelledby", heading.id);
   document.getElementById("plain")!.append(dialog);
   return new Promise((resolve) => {
-    const close = () => dialog.close();
-    const onHidden = () => document.hidden && close();
-    let isConfirmed = false;
-    cancel.addEventListener("click", close);
-    send.addEventListener("click", () => {
-      isConfirmed = true;
-      close();
-    });
+    const onHidden = () => document.hidden && dialog.close();
     // Who still holds the key that has opened it has not read it.
     dialog.addEventListener("keydown", (event) => event.repeat && event.preventDefault());
     document.addEventListener("visibilitychange", onHidden);
     dialog.addEventListener("close", () => {
       document.removeEventListener("visibilitychange", onHidden);
       dialog.remove();
-      resolve(isConfirmed);
+      resolve(dialog.returnValue === "send");
     });
     dialog.showModal();
     cancel.focus();

@@ -1,12 +1,9 @@
 /** The forms of the simple page, each made of what `src/explorer/render-form.ts` has put into it, when it is opened. */
 
 import {
-  AGAIN,
   type BodyData,
   canBeSent,
-  COMMA,
   type FieldData,
-  FILLED,
   type Filled,
   fillIn,
   type FormData,
@@ -14,23 +11,21 @@ import {
   mistakeIn,
   mistakeInBody,
   requestOf,
-  REQUIRED,
   writeCurl,
 } from "../src/explorer/form-request.ts";
 import { readLines } from "../src/explorer/json-lines.ts";
-import { element } from "./dom.ts";
 import { here } from "./service.ts";
 
 /** A field of a form, and its place for an error. */
 export interface Field {
-  readonly id: string;
   readonly name: string;
   /** Where a parameter stands, or `body` or `token`. */
   readonly place: string;
   readonly input: HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
-  readonly isRequired: boolean;
   readonly error: HTMLElement;
   readonly box: HTMLElement;
+  /** Says what is wrong with what is typed; an empty text if it can be sent. */
+  readonly mistakeIn: (text: string) => string;
 }
 
 /** The form of an operation. */
@@ -56,19 +51,28 @@ const examples = JSON.parse(document.getElementById("examples")!.textContent!);
 /** The tokens that were typed, by their schemes. Nothing is stored: they are held in memory alone. */
 const tokens = new Map<string, string>();
 
-let formCount = 0;
+let fieldCount = 0;
+
+/** Makes an element. */
+export function element<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  properties: Partial<HTMLElementTagNameMap[Name]> & { role?: string } = {},
+  ...children: (Node | string)[]
+): HTMLElementTagNameMap[Name] {
+  const { role, ...others } = properties;
+  const made: HTMLElementTagNameMap[Name] = Object.assign(document.createElement(name), others);
+  if (role) made.setAttribute("role", role);
+  made.append(...children);
+  return made;
+}
 
 /** Makes the form of an operation. */
 export function makeForm(details: HTMLDetailsElement): Form {
   const data: FormData = JSON.parse(details.dataset.try!);
-  const [, , parameters, ofBody, scheme] = data;
-  const id = `try-${formCount++}`;
   const filled = fillIn(data, examples);
-  const fields = (parameters || []).map((parameter, at) =>
-    makeField(`${id}-${at}`, parameter, filled.fields[at]!)
-  );
-  const body = ofBody ? makeBody(`${id}-body`, ofBody, filled.body) : undefined;
-  const token = scheme ? makeToken(`${id}-token`, scheme) : undefined;
+  const fields = data.fields.map((field, at) => makeField(field, filled.fields[at]!));
+  const body = data.body && makeBody(data.body, filled.body);
+  const token = data.token === undefined ? undefined : makeToken(data.token);
   const send = element("button", { textContent: "Send", className: "send" });
   const article = details.closest("article")!;
   const title = article.querySelector("h3")!.textContent!;
@@ -95,16 +99,9 @@ export const readForm = ({ fields, body }: Form): Filled => ({
 });
 
 /** Marks the fields that cannot be sent as they are; returns the first of them. */
-export function checkForm({ data: [, , fields, ofBody], ...form }: Form): Field | undefined {
-  const all = [...form.fields, ...form.body ? [form.body] : []];
-  for (const [at, field] of all.entries()) {
-    const { value } = field.input;
-    const isBody = field === form.body;
-    mark(
-      field,
-      isBody ? mistakeInBody(ofBody as BodyData, value) : mistakeIn((fields || [])[at]!, value),
-    );
-  }
+export function checkForm({ fields, body }: Form): Field | undefined {
+  const all = [...fields, ...body ? [body] : []];
+  for (const field of all) mark(field, field.mistakeIn(field.input.value));
   return all.find(({ error }) => error.textContent);
 }
 
@@ -124,19 +121,17 @@ function showCommand(form: Form): void {
   form.command.querySelector("code")!.textContent = line ?? "";
 }
 
-function makeField(id: string, data: FieldData, value: string): Field {
-  const [name, place, type, bits = 0, example, choices, , , hint] = data;
-  const values = choices || [];
-  const isRequired = (bits & REQUIRED) > 0;
-  const input = values.length > 0 ? makeChoice(values, isRequired) : element("input", {
+function makeField(data: FieldData, value: string): Field {
+  const { name, in: place, type = "", isRequired = false, list, example = "", values } = data;
+  const input = values ? makeChoice(values, isRequired) : element("input", {
     type: "text",
-    placeholder: hint || (bits & FILLED ? "" : example || ""),
-    inputMode: NUMERIC.test(type || "") ? "decimal" : "text",
+    placeholder: data.hint ?? (data.isFilled ? "" : example),
+    inputMode: NUMERIC.test(type) ? "decimal" : "text",
   });
   input.value = value;
-  const list = bits & (AGAIN | COMMA) ? "comma-separated" : "";
-  const facts = [place, type, list, isRequired && "required"].filter(Boolean).join(", ");
-  return labelled({ id, name, place, input, isRequired }, facts);
+  const facts = [place, type, list ? "comma-separated" : ""];
+  const mistake = (text: string) => mistakeIn(data, text);
+  return makeLabelled({ name, place, input, mistakeIn: mistake }, facts, isRequired);
 }
 
 function makeChoice(values: readonly string[], isRequired: boolean) {
@@ -146,25 +141,19 @@ function makeChoice(values: readonly string[], isRequired: boolean) {
   return element("select", {}, ...options);
 }
 
-function makeBody(id: string, [type, , needed, hint]: BodyData, example: string): Field {
+function makeBody(data: BodyData, example: string): Field {
+  const { type, isRequired, isAsked, examples: [hint = ""] } = data;
   const lines = isJson(type) ? readLines(example) : undefined;
   const value = lines?.map(({ text }) => text).join("\n") ?? example;
   const rows = Math.min(16, Math.max(3, value.split("\n").length));
-  const isRequired = Boolean(needed);
-  const field = {
-    id,
-    name: "body",
-    place: "body",
-    input: element("textarea", { value, rows, placeholder: hint || "" }),
-  };
-  return labelled(
-    { ...field, isRequired },
-    [type, isRequired && "required"].filter(Boolean).join(", "),
-  );
+  const input = element("textarea", { value, rows, placeholder: isAsked ? hint : "" });
+  const mistake = (text: string) => mistakeInBody(data, text);
+  const field = { name: "body", place: "body", input, mistakeIn: mistake };
+  return makeLabelled(field, [type], isRequired);
 }
 
 /** No password: a browser would offer to keep it. */
-function makeToken(id: string, scheme: string): Field {
+function makeToken(scheme: string): Field {
   const input = element("input", { type: "text", className: "secret" });
   input.value = tokens.get(scheme) ?? "";
   input.dataset.scheme = scheme;
@@ -174,19 +163,25 @@ function makeToken(id: string, scheme: string): Field {
       if (other !== input && other.dataset.scheme === scheme) other.value = input.value;
     }
   });
-  const field = { id, name: "token", place: "token", input, isRequired: false };
-  return labelled(field, "kept until you leave this page");
+  const field = { name: "token", place: "token", input, mistakeIn: () => "" };
+  return makeLabelled(field, ["kept until you leave this page"]);
 }
 
 /** Gives a field its label and its place for an error. */
-function labelled(unlabelled: Omit<Field, "error" | "box">, facts: string): Field {
-  const { id, name, input, isRequired } = unlabelled;
-  const label = element("label", { htmlFor: id }, element("code", { textContent: name }), " ");
-  label.append(element("i", { textContent: facts }));
+function makeLabelled(
+  unlabelled: Omit<Field, "error" | "box">,
+  facts: readonly string[],
+  isRequired = false,
+): Field {
+  const { name, input } = unlabelled;
+  const id = `field-${fieldCount++}`;
+  const shown = [...facts, isRequired ? "required" : ""].filter(Boolean).join(", ");
+  const words = [element("code", { textContent: name }), " ", element("i", { textContent: shown })];
   Object.assign(input, { id, name, autocomplete: "off", spellcheck: false, autocapitalize: "off" });
   input.setAttribute("aria-describedby", `${id}-error`);
   if (isRequired) input.setAttribute("aria-required", "true");
   const error = element("p", { id: `${id}-error`, className: "error" });
+  const label = element("label", { htmlFor: id }, ...words);
   const box = element("div", { className: "field" }, label, input, error);
   const field = { ...unlabelled, error, box };
   input.addEventListener("input", () => mark(field, ""));

@@ -3,7 +3,6 @@ import {
   describeInfo,
   describeState,
   formatAge,
-  type HeadText,
   type Info,
   renderFigures,
   type StateText,
@@ -37,37 +36,32 @@ export function showAges(): void {
 
 export function showInfo(found: Info): void {
   info = found;
-  const { name, about, state, ...rest } = describe();
-  const link = find("h1 a");
-  if (link.textContent !== name) showIcon(name);
-  setText(link, name);
-  setText(find(".names p"), about);
-  document.title = [name, about].filter((text) => text !== "").join(" · ");
-  showFigures(rest);
-  showState(state);
+  show();
 }
 
 /** Shows the past of what is shown. */
 export function showHistory(found: History): void {
   history = found;
-  showFigures(describe());
+  show();
 }
 
-function describe() {
+function show(): void {
   const { title = "", api = "" } = header().dataset;
-  const { label, note, state, ...others } = describeInfo(info, { title, api }, history);
-  return { ...others, state: { label, note, state } };
-}
-
-function showFigures({ figures, hint }: Pick<HeadText, "figures" | "hint">): void {
-  const html = renderFigures(figures, history);
+  const text = describeInfo(info, { title, api }, history);
+  const link = find("h1 a");
+  if (link.textContent !== text.name) showIcon(text.name);
+  setText(link, text.name);
+  setText(find(".names p"), text.about);
+  document.title = text.title;
+  const html = renderFigures(text.figures, history);
   // What is the same stays: somebody may be reading it.
-  if (html !== shown) find("dl").innerHTML = shown = html;
-  setText(find(".hint"), hint);
+  if (html !== shownFigures) find("dl").innerHTML = shownFigures = html;
+  setText(find(".hint"), text.hint);
+  showState(text);
   showAges();
 }
 
-let shown = "";
+let shownFigures = "";
 
 /** Shows the icon of another name, where it is made of the name. */
 function showIcon(name: string): void {

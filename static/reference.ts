@@ -11,16 +11,10 @@ import {
   wordsOf,
 } from "../src/explorer/labels.ts";
 import { CALL_MARK, TOKEN_SCHEME } from "../src/gateway/annotate-operations.ts";
-import {
-  isObject,
-  type Json,
-  listOf,
-  objectOf,
-  resolveFragment,
-  textOf,
-} from "../src/json/values.ts";
-import { TAG as SERVICE_TAG } from "../src/openapi/merge.ts";
+import { isObject, type Json, listOf, objectOf, textOf } from "../src/json/values.ts";
 import { ONE_METHOD } from "../src/kinds/interface.ts";
+import { TAG as SERVICE_TAG } from "../src/openapi/merge.ts";
+import { followReference } from "../src/openapi/operations.ts";
 import { decodePercent } from "../src/untrusted-text.ts";
 import { followInfo } from "./follow-info.ts";
 import { setClock } from "./head.ts";
@@ -64,12 +58,10 @@ async function show(): Promise<void> {
     fetchDescription(),
     import(new URL(scalar!, location.href).href),
   ]);
-  arrange(description);
-  hideRefused(description);
-  const fragments = fragmentsOf(description);
+  hideButtons(arrange(description));
   /** Follows a short link: Scalar knows its own fragments alone. */
   const follow = () => {
-    const fragment = fragments.get(decodePercent(location.hash.slice(1)));
+    const fragment = fragmentOf(description, decodePercent(location.hash.slice(1)));
     if (fragment) history.replaceState(history.state, "", `#${fragment}`);
     return fragment !== undefined;
   };
@@ -110,34 +102,34 @@ function prepareRequest({ request, requestBuilder }: Prepared): void {
   requestBuilder.security = security.filter(({ bearerFormat }) => bearerFormat !== TOKEN_FORMAT);
 }
 
-/** Arranges a description, which is changed, as the simple page has it. */
-function arrange(description: Json): void {
-  const items = Object.entries(objectOf(description.paths));
+/** Arranges a description, which is changed, as the simple page has it; returns the operations that cannot be called. */
+function arrange(description: Json): string[] {
+  const [common, others, refused]: [[string, Json][], [string, Json][], string[]] = [[], [], []];
   const used = new Set<string>();
   description.servers &&= resolveServers(description.servers);
-  for (const [path, value] of items) {
+  for (const [path, value] of Object.entries(objectOf(description.paths))) {
     const item = objectOf(value);
     nameMethod(path, item);
-    for (const [, operation] of operationsOf(item)) {
+    const operations = operationsOf(item);
+    for (const { method, operation } of operations) {
       // Scalar looks for servers at an operation, not at its path, and takes none unless it is selected.
       const servers = resolveServers(operation.servers ?? item.servers);
-      if (servers[0]) {
-        Object.assign(operation, { servers, "x-scalar-selected-server": servers[0].url });
-      }
-      const words = wordsOf(operation);
-      words.forEach((word) => used.add(word));
-      const badges = words.map((name) => {
+      const [server = objectOf(listOf(description.servers)[0])] = servers;
+      if (servers[0]) Object.assign(operation, { servers, "x-scalar-selected-server": server.url });
+      const isPermitted = operation[CALL_MARK] === "open" || operation[CALL_MARK] === "token";
+      if (isCall(`${server.url}${path}`) && !isPermitted) refused.push(`/${method}${path}`);
+      const badges = wordsOf(operation).map((name) => {
+        used.add(name);
         const color = MARKS.find(([, , word]) => word === name)?.[4];
         return { name, ...color && { color } };
       });
       if (badges.length > 0) operation["x-badges"] ??= badges;
       quoteExamples(description, operation);
     }
+    const isCommon = operations.some(({ operation }) => operation["x-common"] === true);
+    (isCommon ? common : others).push([path, item]);
   }
-  const isCommon = ([, item]: [string, unknown]) =>
-    operationsOf(item).some(([, operation]) => operation["x-common"] === true);
-  const others = items.filter((entry) => !isCommon(entry));
-  description.paths = Object.fromEntries([...items.filter(isCommon), ...others]);
+  description.paths = Object.fromEntries([...common, ...others]);
   const legend = MARKS.filter(([, , word]) => used.has(word))
     .map(([, , word, meaning]) => `- **${word}** ${meaning}`);
   const info = objectOf(description.info);
@@ -146,29 +138,25 @@ function arrange(description: Json): void {
   for (const [name, scheme] of Object.entries(schemes)) {
     if (name.startsWith(TOKEN_SCHEME)) objectOf(scheme).bearerFormat = TOKEN_FORMAT;
   }
+  return refused;
 }
 
-/** Leaves out the button for what the service would refuse. */
-function hideRefused(description: Json): void {
-  const ids = Object.entries(objectOf(description.paths)).flatMap(([path, item]) =>
-    operationsOf(item).flatMap(([method, operation]) => {
-      const [server] = listOf(operation.servers ?? description.servers).map(objectOf);
-      const isRefused = isCall(`${textOf(server?.url)}${path}`) &&
-        !["open", "token"].includes(String(operation[CALL_MARK]));
-      return isRefused ? [`/${method.toUpperCase()}${path}`] : [];
-    })
+/** Lists the operations of a path. That of `openapi/operations.ts` would bring the tables of OpenAPI along. */
+function operationsOf(item: unknown): { method: string; operation: Json }[] {
+  const { additionalOperations, ...members } = objectOf(item);
+  return Object.entries({ ...members, ...objectOf(additionalOperations) }).flatMap(
+    ([method, operation]) =>
+      isObject(operation) ? [{ method: method.toUpperCase(), operation }] : [],
   );
-  const sections = ids.map((id) => `[id$=${JSON.stringify(id)}]`).join();
+}
+
+/** Hides the buttons of operations that the service would refuse. */
+function hideButtons(operations: readonly string[]): void {
+  if (operations.length === 0) return;
+  const sections = operations.map((id) => `[id$=${JSON.stringify(id)}]`).join();
   const style = document.createElement("style");
   style.textContent = `:is(${sections}) .show-api-client-button{display:none}`;
-  if (sections) document.head.append(style);
-}
-
-/** Lists the operations of a path by their methods. What else is an object there stays unseen. */
-function operationsOf(item: unknown): [method: string, operation: Json][] {
-  const { additionalOperations, ...members } = objectOf(item);
-  return Object.entries({ ...members, ...objectOf(additionalOperations) })
-    .filter((entry): entry is [string, Json] => isObject(entry[1]));
+  document.head.append(style);
 }
 
 /** Lists servers with their addresses resolved: a relative one begins with a dot, which is this service. */
@@ -185,7 +173,7 @@ function nameMethod(path: string, item: Json): void {
   if (!name) return;
   const isBoth = item[ONE_METHOD] === true;
   if (isBoth) delete item.post;
-  for (const [, operation] of operationsOf(item)) {
+  for (const { operation } of operationsOf(item)) {
     const also = isBoth && "Also as `POST`, with an object of the parameters.";
     const texts = [textOf(operation.summary), textOf(operation.description), also];
     operation.description = texts.filter(Boolean).join("\n\n");
@@ -195,15 +183,13 @@ function nameMethod(path: string, item: Json): void {
 
 /** Scalar takes an example that is a text for the JSON that is sent, and complains where it is none. */
 function quoteExamples(description: Json, { requestBody }: Json): void {
-  const follow = (value: unknown): Json => {
-    const { $ref } = objectOf(value);
-    return objectOf(typeof $ref === "string" ? resolveFragment(description, $ref.slice(1)) : value);
-  };
-  for (const [type, value] of Object.entries(objectOf(follow(requestBody).content))) {
-    if (!/json/i.test(type) || !isObject(value)) continue;
-    const known = value.example ?? (value.examples ? undefined : follow(value.schema).example);
-    if (isBareText(known)) value.example = JSON.stringify(known);
-    for (const named of Object.values(objectOf(value.examples)).map(objectOf)) {
+  const { content } = followReference(description, requestBody);
+  for (const [type, media] of Object.entries(objectOf(content))) {
+    if (!/json/i.test(type) || !isObject(media)) continue;
+    const { example, examples, schema } = media;
+    const known = example ?? (examples ? undefined : followReference(description, schema).example);
+    if (isBareText(known)) media.example = JSON.stringify(known);
+    for (const named of Object.values(objectOf(examples)).map(objectOf)) {
       if (isBareText(named.value)) named.value = JSON.stringify(named.value);
     }
   }
@@ -219,18 +205,15 @@ function isBareText(value: unknown): boolean {
   }
 }
 
-/** Scalar's fragments of the operations by our short ones. */
-function fragmentsOf(description: Json): Map<string, string> {
-  const fragments = new Map<string, string>();
+/** Finds Scalar's fragment of an operation by our short one. */
+function fragmentOf(description: Json, anchor: string): string | undefined {
   for (const [path, item] of Object.entries(objectOf(description.paths))) {
-    for (const [method, operation] of operationsOf(item)) {
-      const [tag = UNTAGGED] = listOf(operation.tags).map(textOf);
-      const anchor = anchorOf(path, operation);
-      if (!anchor || fragments.has(anchor)) continue;
-      fragments.set(anchor, `${tagFragment(tag ?? "")}/${method.toUpperCase()}${path}`);
-    }
+    const found = operationsOf(item).find(({ operation }) => anchorOf(path, operation) === anchor);
+    if (!found || anchor === "") continue;
+    const [tag = UNTAGGED] = listOf(found.operation.tags).map(textOf);
+    return `${tagFragment(tag ?? "")}/${found.method}${path}`;
   }
-  return fragments;
+  return undefined;
 }
 
 /** Follows no link in a text that came over the network: whoever serves it chose where it leads. */

@@ -1,11 +1,11 @@
 /** The result of a call: its status, its content, and the tools for it. */
 
 import { type JsonLine, readLines } from "../src/explorer/json-lines.ts";
-import { describeNumber, readUnits, type Unit } from "../src/explorer/units.ts";
+import { describeNumber, type Unit } from "../src/explorer/units.ts";
 import { isObject, listOf, objectOf } from "../src/json/values.ts";
 import { excerpt } from "../src/untrusted-text.ts";
-import { copyFrom, element } from "./dom.ts";
-import { type Form, mark } from "./form.ts";
+import { element, type Form, mark } from "./form.ts";
+import { copyFrom } from "./service.ts";
 
 /** How much of a text is in the page at a time, in characters, and from how many on it can be searched. */
 const SHOWN_MAX = 100_000, SEARCHED_MIN = 1000;
@@ -140,7 +140,7 @@ function showContent(
   const code = element("code");
   const pre = element("pre", { tabIndex: 0, role: "region" }, code);
   pre.setAttribute("aria-label", "The content of the response");
-  const units = readUnits(form.data[6] ?? "");
+  const units = new Map(Object.entries(form.data.units ?? {}));
   const show = () => {
     code.replaceChildren();
     if (lines) showLines(code, { lines, units }, 0, lines.length);

@@ -1,4 +1,4 @@
-/** Where both documents of the explorer find this service, and how each leads to the other. */
+/** What both documents of the explorer do: find this service, lead to the other one, and copy texts. */
 
 /** The service, behind whatever prefix: the document names the description by its address. */
 export const base: URL = new URL(
@@ -26,14 +26,31 @@ export function showAddress(): void {
   const code = document.querySelector(".connect code");
   if (!code) return;
   code.querySelector("var")!.textContent = here;
-  const button = document.querySelector(".connect button")!;
-  button.addEventListener("click", async () => {
-    try {
-      await navigator.clipboard.writeText(code.textContent!);
-      button.textContent = "Copied";
-    } catch {
-      // On plain http beyond loopback browsers have no clipboard for scripts.
-      getSelection()!.selectAllChildren(code);
-    }
-  });
+  const button = document.querySelector<HTMLElement>(".connect button")!;
+  button.addEventListener("click", () => copyFrom(button, code.textContent!));
+}
+
+/** Copies a text, and says so on the button that was pressed. */
+export async function copyFrom(button: HTMLElement, text: string): Promise<void> {
+  button.textContent = await copyText(text) ? "Copied" : "Not copied";
+  setTimeout(() => button.textContent = "Copy", 2000);
+}
+
+/** On plain http beyond loopback browsers have no clipboard for scripts. */
+async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const area = document.createElement("textarea");
+    area.className = "skip";
+    area.value = text;
+    document.body.append(area);
+    const focused = document.activeElement;
+    area.select();
+    const isCopied = document.execCommand("copy");
+    area.remove();
+    if (focused instanceof HTMLElement) focused.focus();
+    return isCopied;
+  }
 }

@@ -10,16 +10,19 @@ import { openForm } from "./try.ts";
 
 const plain = document.getElementById("plain")!;
 
-/** The heading of the operation that is read. */
-let current: Element | undefined;
+/** A band below the bar, where a link leads to: the first that comes into it is read. */
+const READ_AT = "-100px 0px -80%";
+
+/** The heading of what is read, and how far below the top a link has put it, in pixels. */
+let current: Element | undefined, putAt: number | undefined;
 
 addEventListener("hashchange", showTarget);
-nameServers();
+for (const name of plain.querySelectorAll("var")) name.textContent = here;
 showAddress();
 followInfo(base, false, isIdle);
-leadToOther(fragmentInView);
+leadToOther(() => current ? `#${current.id}` : "");
 makeFilter(plain);
-markCurrent();
+followReader();
 showTarget();
 
 /** Tells whether nobody reads or types yet. */
@@ -28,63 +31,45 @@ function isIdle(): boolean {
     !plain.querySelector<HTMLInputElement>("#filter input")?.value;
 }
 
-/** A band below the bar, where a link leads to: the first that comes into it is read. */
-const READ_AT = "-100px 0px -80%";
-
-/** Marks the operation that is read in the navigation. */
-function markCurrent(): void {
-  const nav = plain.querySelector("nav")!;
+/** Follows what is read. What a link has led to is read until it moves, whatever else is near. */
+function followReader(): void {
   const observer = new IntersectionObserver((entries) => {
-    const heading = entries.find(({ isIntersecting }) => isIntersecting)?.target
-      .querySelector("h3");
-    if (!heading) return;
-    current = heading;
-    nav.querySelector("[aria-current]")?.removeAttribute("aria-current");
-    const link = nav.querySelector(`a[href="#${CSS.escape(heading.id)}"]`);
-    if (!link) return;
-    link.setAttribute("aria-current", "true");
-    const [{ top, bottom }, box] = [link.getBoundingClientRect(), nav.getBoundingClientRect()];
-    if (top < box.top || bottom > box.bottom) nav.scrollTop += top - box.top - box.height / 2;
+    if (current && putAt === topOf(current)) return;
+    const article = entries.find(({ isIntersecting }) => isIntersecting)?.target;
+    if (article) markCurrent(article.querySelector("h3")!);
   }, { rootMargin: READ_AT });
   for (const article of plain.querySelectorAll("article")) observer.observe(article);
 }
 
-/** Puts this service's address into the commands: at once, or of many into those that come near. */
-function nameServers(): void {
-  const names = plain.querySelectorAll("var");
-  const nameAll = () => names.forEach((name) => name.textContent = here);
-  if (!plain.querySelector(".many")) return nameAll();
-  const observer = new IntersectionObserver((entries) => {
-    for (const { target, isIntersecting } of entries) {
-      if (!isIntersecting) continue;
-      for (const name of target.querySelectorAll("var")) name.textContent = here;
-      observer.unobserve(target);
-    }
-  }, { rootMargin: "100%" });
-  for (const article of plain.querySelectorAll("article")) observer.observe(article);
-  addEventListener("beforeprint", nameAll);
+function topOf(element: Element): number {
+  return Math.round(element.getBoundingClientRect().top);
 }
 
-/** Shows the operation that is requested, opened; not every browser opens the group that it is in. */
+/** Marks what is read in the navigation. */
+function markCurrent(heading: Element): void {
+  const nav = plain.querySelector("nav")!;
+  current = heading;
+  nav.querySelector("[aria-current]")?.removeAttribute("aria-current");
+  const link = nav.querySelector(`a[href="#${CSS.escape(heading.id)}"]`);
+  if (!link) return;
+  link.setAttribute("aria-current", "true");
+  const [{ top, bottom }, box] = [link.getBoundingClientRect(), nav.getBoundingClientRect()];
+  if (top < box.top || bottom > box.bottom) nav.scrollTop += top - box.top - box.height / 2;
+}
+
+/** Shows what is requested, an operation opened; not every browser opens the group that it is in. */
 function showTarget(): void {
-  const target = targetOf(location.hash);
+  // A short fragment is that of an article.
+  const target = document.getElementById(decodePercent(location.hash.slice(1)));
   const group = target?.closest<HTMLDetailsElement>("#content section > details:not([open])");
   if (group) group.open = true;
-  const form = target?.closest("article")?.querySelector<HTMLDetailsElement>(".try");
+  const article = target?.closest("article");
+  const form = article?.querySelector<HTMLDetailsElement>(".try");
   if (form) openForm(form);
-  if (target) target.scrollIntoView({ behavior: "instant" });
   document.documentElement.classList.remove("finding");
-}
-
-/** The fragment of the operation that is read: the one that was asked for if it is in view. */
-function fragmentInView(): string {
-  const asked = targetOf(location.hash);
-  const top = asked?.getBoundingClientRect().top ?? -1;
-  if (top >= 0 && top < innerHeight) return location.hash;
-  return current ? `#${current.id}` : "";
-}
-
-/** What a fragment leads to: a heading, or by a short one an operation. */
-function targetOf(hash: string): HTMLElement | null {
-  return document.getElementById(decodePercent(hash.slice(1)));
+  if (!target) return;
+  target.scrollIntoView({ behavior: "instant" });
+  const heading = article?.querySelector("h3") ?? target;
+  markCurrent(heading);
+  putAt = topOf(heading);
 }

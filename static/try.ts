@@ -1,23 +1,16 @@
 /** Lets operations of the simple page be tried: opens their forms, sends what is filled in, and shows what comes of it. */
 
-import { requestOf } from "../src/explorer/form-request.ts";
+import { type FormRequest, requestOf } from "../src/explorer/form-request.ts";
 import { confirm, type Identity, readIdentity, reasonAgainst } from "./confirm.ts";
-import { copyFrom, element } from "./dom.ts";
-import { checkForm, type Form, makeForm, readForm } from "./form.ts";
+import { checkForm, element, type Form, makeForm, readForm } from "./form.ts";
 import { showResult, showStatus, sizeOf, timeOf } from "./result.ts";
-import { here, isCall } from "./service.ts";
+import { copyFrom, here, isCall } from "./service.ts";
 
 /** Longer responses are given up, in bytes. */
 const BYTES_MAX = 64 * 1024 * 1024;
 
-/** What belongs to the forms that there are. */
-const forms = new Map<HTMLDetailsElement, Form>();
-
-/** What is under way, by its form. */
-const sending = new Map<Form, AbortController>();
-
-/** The nodes beside which the forms of writes were opened. */
-const openedAt = new Map<Form, Promise<Identity>>();
+/** The forms that have been made. */
+const opened = new WeakSet<HTMLDetailsElement>();
 
 const plain = document.getElementById("plain")!;
 
@@ -36,19 +29,26 @@ for (const details of plain.querySelectorAll<HTMLDetailsElement>(".try[open]")) 
 /** Opens the form of an operation, which is made when it is first wanted. */
 export function openForm(details: HTMLDetailsElement): void {
   details.open = true;
-  if (forms.has(details)) return;
+  if (opened.has(details)) return;
+  opened.add(details);
   const form = makeForm(details);
-  forms.set(details, form);
-  if (form.data[5]) openedAt.set(form, readIdentity());
-  form.element.addEventListener("submit", (event) => {
+  const node = form.data.isWrite ? readIdentity() : undefined;
+  let sending: AbortController | undefined;
+  form.element.addEventListener("submit", async (event) => {
     event.preventDefault();
-    const under = sending.get(form);
-    if (under) under.abort();
-    else void submit(form);
+    if (sending) return sending.abort();
+    sending = new AbortController();
+    await submit(form, node, sending.signal);
+    sending = undefined;
   });
 }
 
-async function submit(form: Form): Promise<void> {
+/** @param node the node beside which the form was opened, where it may change something */
+async function submit(
+  form: Form,
+  node: Promise<Identity> | undefined,
+  signal: AbortSignal,
+): Promise<void> {
   const { data, send, result, status } = form;
   result.replaceChildren();
   const wrong = checkForm(form);
@@ -56,41 +56,37 @@ async function submit(form: Form): Promise<void> {
     status.replaceChildren("Fix the marked field.");
     return wrong.input.focus();
   }
-  const abort = new AbortController();
-  sending.set(form, abort);
   const request = requestOf(data, readForm(form), here);
-  let started = 0;
-  let timer: ReturnType<typeof setInterval> | undefined;
+  if (node && !await isConfirmed(form, request, node)) return;
+  const started = performance.now();
+  const passed = () => performance.now() - started;
+  send.textContent = "Stop";
+  // A screen reader is not told each second.
+  const seconds = element("span", { ariaHidden: "true" });
+  status.replaceChildren("Sending …", seconds);
+  const timer = setInterval(() => {
+    seconds.textContent = ` ${Math.round(passed() / 1000)} s`;
+  }, 1000);
   try {
-    if (data[5] && !await isConfirmed(form, request)) return;
-    started = performance.now();
-    send.textContent = "Stop";
-    // A screen reader is not told each second.
-    const seconds = element("span", { ariaHidden: "true" });
-    status.replaceChildren("Sending …", seconds);
-    timer = setInterval(() => {
-      seconds.textContent = ` ${Math.round((performance.now() - started) / 1000)} s`;
-    }, 1000);
-    const response = await fetch(...toFetch(form, request, abort.signal));
+    const response = await fetch(...toFetch(form, request, signal));
     const bytes = await readBytes(response);
-    showResult(form, response, bytes, performance.now() - started);
+    showResult(form, response, bytes, passed());
   } catch (error) {
-    showFailure(form, request.url, error, performance.now() - started);
+    showFailure(form, request.url, error, passed());
   } finally {
     clearInterval(timer);
-    sending.delete(form);
     send.textContent = "Send";
   }
 }
 
 /** Asks before something may be changed; says why nothing is sent to another node than before. */
 async function isConfirmed(
-  form: Form,
-  request: ReturnType<typeof requestOf>,
+  { title, status, fields, body }: Form,
+  request: FormRequest,
+  atOpening: Promise<Identity>,
 ): Promise<boolean> {
-  const { title, status, fields, body } = form;
   status.replaceChildren();
-  const [before, now] = await Promise.all([openedAt.get(form), readIdentity()]);
+  const [before, now] = await Promise.all([atOpening, readIdentity()]);
   const reason = reasonAgainst(before, now);
   if (reason) {
     status.replaceChildren(element("b", { className: "bad", textContent: reason }));
@@ -103,7 +99,7 @@ async function isConfirmed(
 
 function toFetch(
   { token }: Form,
-  { method, url, headers: given, body }: ReturnType<typeof requestOf>,
+  { method, url, headers: given, body }: FormRequest,
   signal: AbortSignal,
 ): [url: string, init: RequestInit] {
   const headers = new Headers(given as [string, string][]);

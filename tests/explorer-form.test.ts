@@ -20,51 +20,51 @@ async function dataOf(operation: Json, path = "/a", method = "get", more: Json =
   return json === undefined ? undefined : JSON.parse(json);
 }
 
-form(
-  "says the method, the address and each parameter, without what is empty at the end",
-  async () => {
-    const parameters = [
-      { name: "id", in: "path", required: true, schema: { type: "integer" }, example: 7 },
-      { name: "kind", in: "query", schema: { type: "string", enum: ["a", "b"], default: "a" } },
-      {
-        name: "to",
-        in: "query",
-        schema: { type: "string", format: "date" },
-        example: "2026-01-31",
-      },
-      { name: "X-Trace", in: "header", schema: { type: "string" }, example: "t" },
-      { name: "session", in: "cookie", schema: { type: "string" } },
-    ];
-    assert.equal(
-      await dataOf({ parameters, "x-call": "open" }, "/a/{id}", "get", {
-        servers: [{ url: "./v1/node" }],
-      }),
-      [
-        "GET",
-        "/v1/node/a/{id}",
-        [
-          ["id", "path", "integer", 17, "7"],
-          ["kind", "query", "string", 0, "a", ["a", "b"]],
-          ["to", "query", "string, date", 16, "2026-01-31"],
-          ["X-Trace", "header", "string", 0, "t"],
-        ],
+form("says the method, the address and each parameter, without what is not so", async () => {
+  const parameters = [
+    { name: "id", in: "path", required: true, schema: { type: "integer" }, example: 7 },
+    { name: "kind", in: "query", schema: { type: "string", enum: ["a", "b"], default: "a" } },
+    {
+      name: "to",
+      in: "query",
+      schema: { type: "string", format: "date" },
+      example: "2026-01-31",
+    },
+    { name: "X-Trace", in: "header", schema: { type: "string" }, example: "t" },
+    { name: "session", in: "cookie", schema: { type: "string" } },
+  ];
+  assert.equal(
+    await dataOf({ parameters, "x-call": "open" }, "/a/{id}", "get", {
+      servers: [{ url: "./v1/node" }],
+    }),
+    {
+      method: "GET",
+      address: "/v1/node/a/{id}",
+      fields: [
+        {
+          ...{ name: "id", in: "path", type: "integer", isRequired: true },
+          ...{ example: "7", isFilled: true },
+        },
+        { name: "kind", in: "query", type: "string", example: "a", values: ["a", "b"] },
+        { name: "to", in: "query", type: "string, date", example: "2026-01-31", isFilled: true },
+        { name: "X-Trace", in: "header", type: "string", example: "t" },
       ],
-    );
-    assert.equal(await dataOf({}), ["GET", "/a"]);
-  },
-);
+    },
+  );
+  assert.equal(await dataOf({}), { method: "GET", address: "/a", fields: [] });
+});
 
 form("an example of a body is its own, or is made of its schema, with all digits", async () => {
   const body = async (media: Json, more: Json = {}) => {
     const operation = { requestBody: { required: true, content: { "application/json": media } } };
-    return (await dataOf(operation, "/a", "post", more))?.[3];
+    return (await dataOf(operation, "/a", "post", more))?.body;
   };
   const large = 18446744073709551615n;
-  assert.equal(await body({ example: { n: large } }), [
-    "application/json",
-    '{"n":18446744073709551615}',
-    1,
-  ]);
+  assert.equal(await body({ example: { n: large } }), {
+    type: "application/json",
+    isRequired: true,
+    examples: ['{"n":18446744073709551615}'],
+  });
   const schema = {
     type: "object",
     required: ["a"],
@@ -75,7 +75,7 @@ form("an example of a body is its own, or is made of its schema, with all digits
     },
   };
   const components = { schemas: { B: { oneOf: [{ enum: [2, 3] }] } } };
-  assert.is((await body({ schema }, { components }))[1], '{"a":"x"}');
+  assert.equal((await body({ schema }, { components })).examples, ['{"a":"x"}']);
 });
 
 form("a schema that contains itself, or is too large, ends", async () => {
@@ -84,10 +84,8 @@ form("a schema that contains itself, or is too large, ends", async () => {
   );
   const components = { schemas: { S: { type: "object", properties } } };
   const content = { "application/json": { schema: { $ref: "#/components/schemas/S" } } };
-  assert.equal((await dataOf({ requestBody: { content } }, "/a", "put", { components }))[3], [
-    "application/json",
-    "{}",
-  ]);
+  const data = await dataOf({ requestBody: { content } }, "/a", "put", { components });
+  assert.equal(data.body, { type: "application/json", examples: ["{}"] });
 });
 
 form("what cannot be sent from a page has none", async () => {
@@ -108,10 +106,14 @@ form("what is not forwarded has none, and what wants the token names its scheme"
   const components = { securitySchemes: { Key: { type: "http", scheme: "Bearer" } } };
   const security = [{ Key: [] }];
   const data = await dataOf({ "x-call": "token", security }, "/a", "get", { ...node, components });
-  assert.is(data.at(-1), "Key");
+  assert.is(data.token, "Key");
   // A secret is for this service alone.
   const elsewhere = { servers: [{ url: "https://a.example" }], components };
-  assert.equal(await dataOf({ security }, "/a", "get", elsewhere), ["GET", "https://a.example/a"]);
+  assert.equal(await dataOf({ security }, "/a", "get", elsewhere), {
+    method: "GET",
+    address: "https://a.example/a",
+    fields: [],
+  });
 });
 
 form("without a script there is one where the query says everything, at this service", async () => {

@@ -5,11 +5,9 @@ import * as assert from "uvu/assert";
 import {
   describeInfo as describeNamed,
   formatAge,
-  iconNameOf,
   type Info,
   renderFigures,
   renderHead,
-  titleOf,
 } from "../src/explorer/head.ts";
 import { parseInfo, patchInfo } from "../static/follow-info.ts";
 import { patchBetween } from "../src/info/events.ts";
@@ -235,7 +233,7 @@ header("of this service's own API, a node is not called by its title", () => {
   ) {
     assert.is(describeNamed(info, { api: "Nodeface" }).name, name);
   }
-  assert.is(iconNameOf(alone, { api: "Nodeface" }), "");
+  assert.is(describeNamed(alone, { api: "Nodeface" }).iconName, "");
 });
 
 header("says how long ago something was in whole units", () => {
@@ -370,9 +368,9 @@ header("of a node that is gone it keeps the name, and says when and where it was
   const seen = ["Last seen", "2026-01-31 08:15:00 UTC", "2026-01-31T08:15:00Z"];
   const height = `21${SPACE}000${SPACE}000`;
   assert.equal(facts, [seen, ["At height", height]]);
-  assert.is(iconNameOf(info, NAMING), "litecoind");
-  assert.is(titleOf(info, NAMING), "litecoind · Version 0.21.4 · main");
-  assert.match(renderHead(info, NAMING, ""), `<dt>At height</dt><dd><b>${height}</b></dd>`);
+  const text = describeNamed(info, NAMING);
+  assert.equal([text.iconName, text.title], ["litecoind", "litecoind · Version 0.21.4 · main"]);
+  assert.match(renderHead(text, ""), `<dt>At height</dt><dd><b>${height}</b></dd>`);
   // What is known of it now comes first.
   assert.is(describeInfo({ ...info, name: "harbour-2" }).name, "harbour-2");
   assert.is(describeNamed(info, { ...NAMING, title: "Mine" }).name, "Mine");
@@ -466,7 +464,7 @@ header("the patches that the service makes lead the page to the same info", () =
 header("is text, whatever the node says", () => {
   const hostile = `<b>"&'\u0000`;
   const info = { name: hostile, status: hostile, status_reason: hostile, version: hostile };
-  const html = renderHead(info, NAMING, "../favicon.ico");
+  const html = renderHead(describeNamed(info, NAMING), "../favicon.ico");
   assert.is(html.split("&lt;b&gt;&quot;&amp;&#39;").length, 5);
   assert.not.match(html, /<b>"/);
 });

@@ -5,13 +5,12 @@ import * as assert from "uvu/assert";
 import {
   BASE,
   canBeSent,
-  FILLED,
+  type FieldData,
   fillIn,
   type FormData,
   mistakeIn,
   mistakeInBody,
   requestOf,
-  REQUIRED,
   showUnseen,
   writeCurl,
   writeShell,
@@ -70,17 +69,19 @@ requests("what is not seen has no word: pasted, it may be pressed keys", () => {
   assert.is(showUnseen("a\u202eb\u{e0041}"), "a\\u202eb\\udb40\\udc41");
 });
 
-const QUERY: FormData = [
-  "GET",
-  "/v1/node/a[1-9]/{id}",
-  [
-    ["id", "path", "string", REQUIRED],
-    ["q", "query", "string"],
-    ["X-Trace", "header", "string"],
+const QUERY: FormData = {
+  method: "GET",
+  address: "/v1/node/a[1-9]/{id}",
+  fields: [
+    { name: "id", in: "path", type: "string", isRequired: true },
+    { name: "q", in: "query", type: "string" },
+    { name: "X-Trace", in: "header", type: "string" },
   ],
-  0,
-  "Token",
-];
+  token: "Token",
+};
+
+/** The form of a GET with some fields. */
+const withFields = (...fields: FieldData[]): FormData => ({ method: "GET", address: "/a", fields });
 
 requests("a line has the values of the form, and none of it runs", async () => {
   for (const text of HOSTILE.filter(Boolean)) {
@@ -99,7 +100,13 @@ requests("a line has the values of the form, and none of it runs", async () => {
 });
 
 requests("a content is compact JSON, in which what is not seen is escaped", async () => {
-  const form: FormData = ["PUT", "https://a.example/x y", 0, ["application/json", "", 1]];
+  const content = { type: "application/json", isRequired: true, examples: [] };
+  const form: FormData = {
+    method: "PUT",
+    address: "https://a.example/x y",
+    fields: [],
+    body: content,
+  };
   const body = `{\n  "a": "it's \u202e \u{e0041}", "n": 18446744073709551615\n}`;
   const request = requestOf(form, { fields: [], body }, "");
   assert.is(request.body, body);
@@ -107,45 +114,40 @@ requests("a content is compact JSON, in which what is not seen is escaped", asyn
     ...["https://a.example/x%20y", "-X", "PUT", "-H", "Content-Type: application/json"],
     ...["--data-raw", `{"a":"it's \\u202e \\udb40\\udc41","n":18446744073709551615}`],
   ]);
-  const text = requestOf(["POST", "/a", 0, ["text/plain"]], { fields: [], body: "a\x1b" }, BASE);
-  assert.is(writeCurl(text, false), undefined);
+  const text: FormData = { ...form, address: "/a", body: { type: "text/plain", examples: [] } };
+  const unseen = requestOf(text, { fields: [], body: "a\x1b" }, BASE);
+  assert.is(writeCurl(unseen, false), undefined);
 });
 
 requests("a method or a header that is no token of HTTP has no line", () => {
   const filled = { fields: ["x"], body: "" };
-  const named = (name: string): FormData => ["GET", "/a", [[name, "header"]]];
+  const named = (name: string) => withFields({ name, in: "header" });
   assert.ok(writeCurl(requestOf(named("X-A"), filled, BASE), false));
   assert.is(writeCurl(requestOf(named("@/etc/passwd"), filled, BASE), false), undefined);
-  assert.is(writeCurl(requestOf(["G T", "/a"], filled, BASE), false), undefined);
+  assert.is(
+    writeCurl(requestOf({ ...withFields(), method: "G T" }, filled, BASE), false),
+    undefined,
+  );
 });
 
 requests("a value of the node is filled in only if it fits its field, whatever it is", () => {
-  const field = [
-    "hash",
-    "query",
-    "string",
-    REQUIRED,
-    0,
-    0,
-    "^0x[0-9a-f]{4}$",
-    "head#/hash",
-  ] as const;
-  const valueOf = (value: unknown) =>
-    fillIn(["GET", "/a", [field]], { "head#/hash": value as string }).fields[0];
+  const field = (pattern: string): FieldData => ({
+    ...{ name: "hash", in: "query", isRequired: true, pattern, source: "head#/hash" },
+  });
+  const valueOf = (value: unknown, pattern = "^0x[0-9a-f]{4}$") =>
+    fillIn(withFields(field(pattern)), { "head#/hash": value as string }).fields[0];
   assert.is(valueOf("0x12af"), "0x12af");
   for (const wrong of ["0x12", "'; id #", "0x12af\n", 4, null, { length: 6 }]) {
     assert.is(valueOf(wrong), "", JSON.stringify(wrong));
   }
-  const wide = ["hash", "query", "string", REQUIRED, 0, 0, "^.*$", "head#/hash"] as const;
-  const long = { "head#/hash": "a".repeat(129) };
-  assert.is(fillIn(["GET", "/a", [wide]], long).fields[0], "");
-  assert.is(fillIn(["GET", "/a", [wide]], { "head#/hash": "\u202e" }).fields[0], "");
-  assert.is(fillIn(["GET", "/a", [wide]], {}).fields[0], "");
+  assert.is(valueOf("a".repeat(129), "^.*$"), "");
+  assert.is(valueOf("\u202e", "^.*$"), "");
+  assert.is(fillIn(withFields(field("^.*$"))).fields[0], "");
 });
 
 requests("what is typed is checked by type, choice, pattern and JSON", () => {
-  const said = (type: string, text: string, pattern = "", values?: string[]) =>
-    mistakeIn(["n", "query", type, 0, 0, values ?? 0, pattern], text);
+  const said = (type: string, text: string, pattern?: string, values?: string[]) =>
+    mistakeIn({ name: "n", in: "query", type, values, pattern }, text);
   assert.is(said("integer", "1.5"), "n must be a whole number");
   assert.is(said("integer or null", "-7"), "");
   assert.is(said("number", "x"), "n must be a number");
@@ -153,15 +155,19 @@ requests("what is typed is checked by type, choice, pattern and JSON", () => {
   assert.is(said("string, date", "x"), "");
   assert.is(said("string", "0x", "^0x[0-9]+$"), "n must match ^0x[0-9]+$");
   assert.is(said("string", "a", "(?"), "");
-  assert.is(said("string", "c", "", ["a", "b"]), "n must be one of a, b");
+  assert.is(said("string", "c", undefined, ["a", "b"]), "n must be one of a, b");
   assert.is(said("integer", ""), "");
-  assert.is(mistakeIn(["n", "path", "string", REQUIRED], ""), "n is required");
-  assert.is(mistakeIn(["n", "path", "string", REQUIRED], ".."), "n cannot be ..");
-  assert.match(mistakeIn(["n", "header", "string"], "a\nb"), "ISO 8859-1");
-  assert.match(mistakeInBody(["application/json", "", 1], "{"), /^body must be JSON: /);
-  assert.is(mistakeInBody(["application/json"], ""), "");
-  assert.is(mistakeInBody(["text/plain"], "{"), "");
-  const form: FormData = ["GET", "/a", [["n", "query", "integer", REQUIRED | FILLED, "7"]]];
+  const id: FieldData = { name: "n", in: "path", type: "string", isRequired: true };
+  assert.is(mistakeIn(id, ""), "n is required");
+  assert.is(mistakeIn(id, ".."), "n cannot be ..");
+  assert.match(mistakeIn({ name: "n", in: "header", type: "string" }, "a\nb"), "ISO 8859-1");
+  const body = (type: string, text: string, isRequired = false) =>
+    mistakeInBody({ type, isRequired, examples: [] }, text);
+  assert.match(body("application/json", "{", true), /^body must be JSON: /);
+  assert.is(body("application/json", "", true), "body is required");
+  assert.is(body("application/json", ""), "");
+  assert.is(body("text/plain", "{"), "");
+  const form = withFields({ ...id, in: "query", type: "integer", isFilled: true, example: "7" });
   assert.is(canBeSent(form, fillIn(form)), true);
 });
 

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { readLines } from "../src/explorer/json-lines.ts";
-import { describeNumber, readUnits, writeUnits } from "../src/explorer/units.ts";
+import { describeNumber, unitsOf } from "../src/explorer/units.ts";
 
 const units = suite("results for people");
 
@@ -47,11 +47,11 @@ units("the units of a response go by the names of its members; one with several 
   const of = (name: string) => {
     const schema = { $ref: `#/components/schemas/${name}` };
     const responses = { 200: { content: { "application/json": { schema } } } };
-    return writeUnits({ components: { schemas } }, { responses });
+    return unitsOf({ components: { schemas } }, { responses });
   };
-  assert.is(of("Block"), "quantity:number wei:fees");
-  assert.equal([...readUnits(of("Quantity"))], [["", "quantity"]]);
-  assert.equal([...readUnits(of("Block"))], [["number", "quantity"], ["fees", "wei"]]);
+  assert.equal(of("Block"), { number: "quantity", fees: "wei", "a b": "quantity" });
+  assert.equal(of("Quantity"), { "": "quantity" });
+  assert.is(of("Nothing"), undefined);
 });
 
 const textsOf = (text: string) => readLines(text)?.map((line) => line.text).join("\n");

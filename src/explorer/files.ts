@@ -5,9 +5,10 @@
  * @module
  */
 import type { Asset } from "../generated/assets.js";
-import { type EncodedContent, unpack } from "../http/content-coding.ts";
+import { unpack } from "../http/content-coding.ts";
 import { represent, type Representation } from "../http/representation.ts";
-import { lazy, type Resource } from "../lazy.ts";
+import { onceFor } from "../json/values.ts";
+import { lazy } from "../lazy.ts";
 import { escape } from "./html.ts";
 import { imageTypeOf } from "./page-settings.ts";
 
@@ -18,7 +19,9 @@ const IMMUTABLE = "public, max-age=31536000, immutable";
 export type Assets = (path: string) => Promise<Representation> | undefined;
 
 /** All services of a process share the contents. */
-const contents = new Map<Asset, Resource<EncodedContent>>();
+const contentOf = onceFor(({ importContent }: Asset) =>
+  lazy(async () => unpack(await importContent()))
+);
 
 /** Each is imported at the first request for it. */
 export function createAssets(assets: Readonly<Record<string, Asset>>): Assets {
@@ -29,11 +32,8 @@ export function createAssets(assets: Readonly<Record<string, Asset>>): Assets {
 }
 
 async function prepare(asset: Asset): Promise<Representation> {
-  const { type, importContent } = asset;
-  let content = contents.get(asset);
-  if (!content) contents.set(asset, content = lazy(async () => unpack(await importContent())));
-  const { identity, ...encoded } = await content.get();
-  return represent(identity, { type, cache: IMMUTABLE, encoded });
+  const { identity, ...encoded } = await contentOf(asset).get();
+  return represent(identity, { type: asset.type, cache: IMMUTABLE, encoded });
 }
 
 /** White on each of these has a contrast of 5 or more (WCAG 2.2, 1.4.3). */

@@ -4,50 +4,61 @@
  *
  * @module
  */
+import type { NodeExamples } from "../info/source-cache.ts";
+import type { Reference } from "../kinds/kind.ts";
+import type { Place } from "../openapi/callable-operations.ts";
 import { isNodeValue } from "../untrusted-text.ts";
+import type { Units } from "./units.ts";
 
-// The data of a form are lists without what is empty at their ends, in which 0 stands for what is omitted.
+/** The form of an operation, which the first HTML has as data of the page's script. */
+export interface FormData {
+  readonly method: string;
+  /** Begins with `/` where it is at this service. */
+  readonly address: string;
+  readonly fields: readonly FieldData[];
+  readonly body?: BodyData | undefined;
+  /** The scheme of the token that it needs at this service. */
+  readonly token?: string | undefined;
+  /** True for what may change something: it is sent after a confirmation. */
+  readonly isWrite?: boolean | undefined;
+  /** True if its response does not end, so that a page cannot send it. */
+  readonly isEndless?: boolean | undefined;
+  /** The units of the members of its response, by their names. */
+  readonly units?: Units | undefined;
+}
 
-/** The form of an operation: its address begins with `/` where it is at this service. */
-export type FormData = readonly [
-  method: string,
-  address: string,
-  fields?: readonly FieldData[] | 0,
-  body?: BodyData | 0,
-  tokenScheme?: string | 0,
-  /** 1 for what may change something: it is sent after a confirmation. */
-  isWrite?: number,
-  /** The units of the members of its response, as `writeUnits` of `units.ts` writes them. */
-  units?: string,
-];
+export interface FieldData {
+  readonly name: string;
+  readonly in: Place;
+  /** Such as `integer` or `string, date-time`. */
+  readonly type?: string | undefined;
+  readonly isRequired?: boolean | undefined;
+  /** The way of several values: by the name again for each, or by commas. */
+  readonly list?: "again" | "comma" | undefined;
+  /** True if its value may hold slashes that separate segments of the path. */
+  readonly spans?: boolean | undefined;
+  /** The example or the default as text. */
+  readonly example?: string | undefined;
+  /** True if the example is filled in, and not only shown while the field is empty. */
+  readonly isFilled?: boolean | undefined;
+  /** The choice of values, where not anything may be written. */
+  readonly values?: readonly string[] | undefined;
+  /** An expression that takes no longer for a long text than a reader waits. */
+  readonly pattern?: string | undefined;
+  /** The place of the node's own value that is filled in. */
+  readonly source?: Reference | undefined;
+  /** A sentence about what to enter, where nothing is filled in. */
+  readonly hint?: string | undefined;
+}
 
-export type FieldData = readonly [
-  name: string,
-  place: string,
-  type?: string | 0,
-  bits?: number,
-  example?: string | 0,
-  values?: readonly string[] | 0,
-  pattern?: string | 0,
-  /** The place of a value that the node itself has. */
-  source?: string | 0,
-  /** A sentence about what to enter where there is no example. */
-  hint?: string | 0,
-];
-
-export type BodyData = readonly [
-  type: string,
-  example?: string | 0,
-  isRequired?: number,
-  /** An example of another node, where none can be filled in. */
-  hint?: string | 0,
-];
-
-/** The bits: required; several values by the name again for each, or by commas; may hold slashes; the example is filled in. */
-export const REQUIRED = 1, AGAIN = 2, COMMA = 4, SPANS = 8, FILLED = 16;
-
-/** Values that the node itself has, by their places. */
-export type NodeExamples = Readonly<Record<string, string>>;
+export interface BodyData {
+  readonly type: string;
+  readonly isRequired?: boolean | undefined;
+  /** Examples, the longest first: the first that is short enough is shown. */
+  readonly examples: readonly string[];
+  /** True if an example of another node is only shown while the body is empty. */
+  readonly isAsked?: boolean | undefined;
+}
 
 /** What is filled in: the texts of the fields, in their order, and the content. */
 export interface Filled {
@@ -67,43 +78,36 @@ export interface FormRequest {
 const MATCHED_MAX = 1000;
 
 /** Fills a form in with its examples; one that is the node's own has to fit the pattern of its field. */
-export function fillIn(
-  [, , fields, body]: FormData,
-  examples: NodeExamples = {},
-): Filled {
+export function fillIn({ fields, body }: FormData, examples: NodeExamples = {}): Filled {
   return {
-    fields: (fields || []).map(([, , , bits = 0, example, values, pattern, source]) => {
+    fields: fields.map(({ source, pattern, values, isRequired, isFilled, example = "" }) => {
       if (source && pattern) return nodeValue(examples, source, pattern);
       // Of a choice that has to be made, something is chosen.
-      const chosen = values && bits & REQUIRED ? values[0] : "";
-      return (bits & FILLED ? example : "") || chosen || "";
+      return (isFilled && example) || (isRequired && values?.[0]) || "";
     }),
-    body: body && body[1] || "",
+    body: (!body?.isAsked && body?.examples[0]) || "",
   };
 }
 
-function nodeValue(examples: NodeExamples, source: string, pattern: string): string {
+function nodeValue(examples: NodeExamples, source: Reference, pattern: string): string {
   const value = Object.hasOwn(examples, source) ? examples[source] : "";
   return isNodeValue(value, pattern) ? value : "";
 }
 
 /** Says what is wrong with what is typed into a field; an empty text if it can be sent. */
-export function mistakeIn(
-  [name, place, type, bits, , values, pattern]: FieldData,
-  text: string,
-): string {
-  if (text.trim() === "") return bits! & REQUIRED ? `${name} is required` : "";
+export function mistakeIn(field: FieldData, text: string): string {
+  const { name, in: place, type = "", isRequired, list, values, pattern } = field;
+  if (text.trim() === "") return isRequired ? `${name} is required` : "";
   // Browsers take these out of an address, and would ask for another one.
   if (place === "path" && /^\.\.?$/.test(text)) return `${name} cannot be ${text}`;
   if (place === "header" && !/^[\t -~\x80-\xff]*$/.test(text)) {
     return `${name} can have the characters of ISO 8859-1 alone`;
   }
-  if (bits! & (AGAIN | COMMA)) return "";
-  const [types = ""] = (type || "").split(", ");
-  if (/^integer( or null)?$/.test(types) && !/^-?\d+$/.test(text)) {
+  if (list) return "";
+  if (/^integer( or null)?(,|$)/.test(type) && !/^-?\d+$/.test(text)) {
     return `${name} must be a whole number`;
   }
-  if (/^number( or null)?$/.test(types) && !/^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text)) {
+  if (/^number( or null)?(,|$)/.test(type) && !/^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text)) {
     return `${name} must be a number`;
   }
   if (values && !values.includes(text)) return `${name} must be one of ${values.join(", ")}`;
@@ -120,7 +124,7 @@ function fits(text: string, pattern: string): boolean {
 }
 
 /** Says what is wrong with a content that is typed in; an empty text if it can be sent. */
-export function mistakeInBody([type, , isRequired]: BodyData, text: string): string {
+export function mistakeInBody({ type, isRequired }: BodyData, text: string): string {
   if (text.trim() === "") return isRequired ? "body is required" : "";
   if (!isJson(type)) return "";
   try {
@@ -135,38 +139,33 @@ export const isJson = (type: string): boolean => /json/i.test(type) && !/ndjson/
 
 /** Makes the request of a form, below an address without a slash at the end. */
 export function requestOf(
-  [method, address, fields, ofBody]: FormData,
-  { fields: texts, body: content }: Filled,
+  { method, address, fields, body }: FormData,
+  filled: Filled,
   base: string,
 ): FormRequest {
-  const given = (fields || []).map(([name, place, , bits = 0], at) => ({
-    ...{ name, place, bits, text: texts[at] ?? "" },
-  })).filter(({ text }) => text !== "");
-  const at = (wanted: string) => given.filter(({ place }) => place === wanted);
+  const given = fields.map((field, at) => ({ ...field, text: filled.fields[at] ?? "" }))
+    .filter(({ text }) => text !== "");
+  const at = (wanted: Place) => given.filter(({ in: place }) => place === wanted);
   let path = address;
-  for (const { name, text, bits } of at("path")) {
-    const encoded = bits & SPANS
-      ? text.split("/").map(percentEncode).join("/")
-      : percentEncode(text);
+  for (const { name, text, spans } of at("path")) {
+    const encoded = spans ? text.split("/").map(percentEncode).join("/") : percentEncode(text);
     path = path.replaceAll(`{${name}}`, () => encoded);
   }
-  const query = at("query").flatMap(({ name, text, bits }) => {
-    const list = bits & (AGAIN | COMMA) ? text.split(",").map((one) => one.trim()) : [text];
-    const encoded = list.map(percentEncode);
-    return (bits & AGAIN ? encoded : [encoded.join(",")]).map((one) =>
-      `${percentEncode(name)}=${one}`
-    );
+  const query = at("query").flatMap(({ name, text, list }) => {
+    const values = list ? text.split(",").map((one) => one.trim()) : [text];
+    const encoded = values.map(percentEncode);
+    const shown = list === "again" ? encoded : [encoded.join(",")];
+    return shown.map((value) => `${percentEncode(name)}=${value}`);
   });
   const [origin = base] = /^https?:\/\/[^/]*/.exec(address) ?? [];
   const rest = path.startsWith("/") ? path : path.slice(origin.length);
-  const whole = query.length > 0 ? `${rest}?${query.join("&")}` : rest;
-  const body = ofBody && content.trim() ? content : undefined;
   const headers = at("header").map(({ name, text }) => [name, text] as const);
+  const isSent = body !== undefined && filled.body.trim() !== "";
   return {
     method,
-    url: origin + encodeParts(whole),
-    headers: body === undefined ? headers : [...headers, ["Content-Type", (ofBody as BodyData)[0]]],
-    body,
+    url: origin + encodeParts(query.length > 0 ? `${rest}?${query.join("&")}` : rest),
+    headers: isSent ? [...headers, ["Content-Type", body.type]] : headers,
+    body: isSent ? filled.body : undefined,
   };
 }
 
@@ -182,8 +181,8 @@ const encodeParts = (address: string): string =>
   address.replaceAll(/[^\w.~/?&=:@,+%-]+/g, percentEncode);
 
 /** Tells whether a form can be sent as it is filled in. */
-export function canBeSent([, , fields, body]: FormData, filled: Filled): boolean {
-  return (fields || []).every((field, at) => mistakeIn(field, filled.fields[at] ?? "") === "") &&
+export function canBeSent({ fields, body }: FormData, filled: Filled): boolean {
+  return fields.every((field, at) => mistakeIn(field, filled.fields[at] ?? "") === "") &&
     (!body || mistakeInBody(body, filled.body) === "");
 }
 

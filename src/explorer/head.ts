@@ -1,10 +1,11 @@
 /**
- * The head of both documents: a card of the node, made from the object of `GET /v1/info`. It is rendered for the first HTML; `static/head.ts` keeps it current with the same texts.
+ * The head of both documents: a card of the node, made from the object of `GET /v1/info`. It is rendered for the first
+ * HTML; `static/head.ts` keeps it current with the same texts.
  *
  * @module
  */
 import { groupDigits } from "../info/settings.ts";
-import { objectOf } from "../json/values.ts";
+import { capital, objectOf, textOf } from "../json/values.ts";
 import { excerpt } from "../untrusted-text.ts";
 import { escape, V1 } from "./html.ts";
 import {
@@ -17,27 +18,27 @@ import {
   WIDTH,
 } from "./sparkline.ts";
 
-/** A key that is shown, its label, and its form where it is special. */
-type Row = readonly [key: string, label: string, form?: "time" | "percent" | "ms"];
+/** A key that is shown, its label, and what writes its value: an empty text where it is not shown. */
+type Row = readonly [key: string, label: string, format?: (value: unknown) => string];
 
 /** The figures of a node: the first ones that are known are shown. */
 const FIGURES: readonly Row[] = [
-  ["updated_at", "As of", "time"],
-  ["sync_progress", "Progress", "percent"],
+  ["updated_at", "As of", formatTime],
+  ["sync_progress", "Progress", formatShare],
   ["height", "Height"],
-  ["head_at", "Latest block", "time"],
+  ["head_at", "Latest block", formatTime],
   ["peers", "Peers"],
 ];
 
 /** Those that take the places that are left; between them come the further columns of the history. */
 const FIGURES_LAST: readonly Row[] = [
-  ["response_ms", "Response time", "ms"],
-  ["started_at", "Started", "time"],
+  ["response_ms", "Response time", (value) => formatValue(value) && `${formatValue(value)} ms`],
+  ["started_at", "Started", formatTime],
 ];
 
 /** Of `last_seen`. */
 const FIGURES_LAST_SEEN: readonly Row[] = [
-  ["at", "Last seen", "time"],
+  ["at", "Last seen", formatTime],
   ["height", "At height"],
 ];
 
@@ -45,9 +46,9 @@ const FIGURES_MAX = 4;
 
 /**
  * The label of each state, the note where the info gives no reason, and what is said beside the reason.
- * A node that is `ok` is in one of the first three states.
+ * A node that is `ok` is in one of the first three states, or syncs.
  */
-const STATES = {
+const STATES: Readonly<Record<string, readonly string[]>> = {
   synced: ["In sync"],
   answers: ["Online"],
   /** A service without a node. */
@@ -59,7 +60,7 @@ const STATES = {
   unreachable: ["Unreachable", "the node does not respond"],
   /** The state where the service does not respond to the page. */
   silent: ["No connection", "this page has lost the service", "last known values"],
-} as const;
+};
 
 /** The remedy by `status_code`, as in `docs/troubleshooting.md`; none where there is nothing to do but to wait. */
 const REMEDIES: Readonly<Record<string, string>> = {
@@ -120,6 +121,10 @@ export interface HeadText extends StateText {
   readonly name: string;
   /** The software with its version, and the network. */
   readonly about: string;
+  /** The name with what tells it from others. */
+  readonly title: string;
+  /** The name that the icon stands for: an empty text for a service without a node. */
+  readonly iconName: string;
   readonly figures: readonly Figure[];
   /** The remedy where something is wrong. */
   readonly hint: string;
@@ -129,26 +134,31 @@ export interface HeadText extends StateText {
 export function describeInfo(info: Info, naming: Naming, history: History = {}): HeadText {
   const state = stateOf(info);
   const describe = (rows: readonly Row[], values: Info) =>
-    rows.flatMap(([key, label, form]): Figure[] => {
-      const value = format(values[key], form);
+    rows.flatMap(([key, label, format = formatValue]): Figure[] => {
+      const value = format(values[key]);
       // Without a node, the page is the same in every run.
       const isLeftOut = value === "" ||
         (key === "sync_progress" && !isPartial(state, values[key])) ||
         (key === "started_at" && isService(info));
-      const time = form === "time" ? timeOf(values[key]) : undefined;
+      const time = format === formatTime ? timeOf(values[key]) : undefined;
       return isLeftOut ? [] : [{ key, label, value, time }];
     });
-  const name = nameOf(info, naming);
+  const [name, about] = namesOf(info, naming);
   const measured = { ...info, response_ms: lastOf(history, "response_ms") };
   const figures = info.status === "unreachable"
     ? describe(FIGURES_LAST_SEEN, seenOf(info))
     : describe([...FIGURES, ...columnsOf(history), ...FIGURES_LAST], measured);
   return {
-    ...{ name, about: aboutOf(info, name), ...describeState(state, info, history) },
+    ...{ name, about, title: joinTexts(" · ", name, about) },
+    iconName: name === OWN_TITLE ? "" : name,
+    ...describeState(state, info, history),
     figures: figures.slice(0, FIGURES_MAX),
     hint: hintOf(info),
   };
 }
+
+const joinTexts = (separator: string, ...texts: readonly string[]): string =>
+  texts.filter((text) => text !== "").join(separator);
 
 /** Nodes that are in sync stay a little below 1; one that says 1 and goes on has not begun. */
 const isPartial = (state: string, progress: unknown): boolean =>
@@ -164,109 +174,81 @@ function columnsOf(history: History): Row[] {
   ]);
   return Object.keys(history).filter((key) => !known.has(key)).map((key) => {
     const label = formatValue(key.replaceAll("_", " "));
-    return [key, label.charAt(0).toUpperCase() + label.slice(1)] as const;
+    return [key, capital(label)] as const;
   });
 }
 
 function hintOf({ status, status_code, peers }: Info): string {
-  const code = typeof status_code === "string" ? status_code : "";
+  const code = textOf(status_code) ?? "";
   const remedy = Object.hasOwn(REMEDIES, code)
     ? REMEDIES[code]!
     : status === "syncing" && Number(peers) === 0
     ? "It has no peers yet"
     : "";
-  const isGone = status === "unreachable" || status === "stale";
-  return [remedy, isGone ? ASKED_AGAIN : ""].filter(Boolean).join("; ");
+  return joinTexts("; ", remedy, status === "unreachable" || status === "stale" ? ASKED_AGAIN : "");
 }
 
 export function describeState(state: string, info: Info = {}, history: History = {}): StateText {
-  const [label = formatValue(info.status), usual = "", addition = ""] = textsOf(state);
+  const [label = formatValue(info.status), usual = "", addition = ""] = STATES[state] ?? [];
   const reason = formatText(info.status_reason, REASON_LENGTH_MAX) || usual;
   const at = info.status === "ok" ? "" : seenOf(info).at ?? sinceOf(history, info.status);
-  const [, , time] = TIME.exec(formatText(at, VALUE_LENGTH_MAX)) ?? [];
+  const [, , time] = TIME.exec(formatText(at)) ?? [];
   const since = time ? `since ${time.slice(0, 5)} UTC` : "";
-  return { state, label, note: [reason, since, addition].filter((text) => text !== "").join("; ") };
+  return { state, label, note: joinTexts("; ", reason, since, addition) };
 }
 
 /** Reads who a node was that is gone; of others nothing. */
 const seenOf = ({ status, last_seen }: Info): Info =>
   status === "unreachable" ? objectOf(last_seen) : {};
 
-/** Names the node as plain text. The API may have a name where the info has none. */
-function nameOf(info: Info, { title, api }: Naming): string {
-  const isOwn = isAlone(info);
-  const { name, software } = { ...seenOf(info), ...info };
-  const known = isOwn ? [] : [name, software].map(formatValue);
-  const ofApi = isOwn || api !== OWN_TITLE ? formatText(api, VALUE_LENGTH_MAX) : "";
-  const names = [formatText(title, VALUE_LENGTH_MAX), ...known, ofApi];
-  return names.find((text) => text !== "") ?? "Node";
-}
-
-/** Names what the icon stands for: an empty text for a service without a node. */
-export function iconNameOf(info: Info, naming: Naming): string {
-  const name = nameOf(info, naming);
-  return name === OWN_TITLE ? "" : name;
-}
-
-/** Writes the name with what tells it from others, as plain text. */
-export function titleOf(info: Info, naming: Naming): string {
-  const name = nameOf(info, naming);
-  return [name, aboutOf(info, name)].filter((text) => text !== "").join(" · ");
+/** Names the node, with what tells it from others, as plain text. The API may have a name where the info has none. */
+function namesOf(info: Info, { title, api }: Naming): [name: string, about: string] {
+  const known: Info = { ...seenOf(info), ...info };
+  const textOf = (key: string) => formatValue(known[key]);
+  const [software, version, chain] = [textOf("software"), textOf("version"), textOf("chain_id")];
+  const isAlone = isService(info) && (info.name === undefined || info.name === info.software);
+  const own = isAlone ? [] : [textOf("name"), software];
+  const ofApi = isAlone || api !== OWN_TITLE ? formatText(api) : "";
+  const name = [formatText(title), ...own, ofApi].find((text) => text !== "") ?? "Node";
+  const isNamed = name.toLowerCase() === software.toLowerCase();
+  const what = isNamed
+    ? version && `Version ${version}`
+    : isAlone
+    ? ""
+    : joinTexts(" ", software, version);
+  const where = textOf("network") || (chain && `chain ${shortenId(chain)}`);
+  return [name, joinTexts(" · ", what, where)];
 }
 
 const isService = ({ software, api }: Info): boolean => software === "nodeface" && !api;
-
-const isAlone = (info: Info): boolean =>
-  isService(info) && (info.name === undefined || info.name === info.software);
-
-function aboutOf(info: Info, name: string): string {
-  const known = { ...seenOf(info), ...info };
-  const [software, version, network] = [known.software, known.version, known.network]
-    .map(formatValue);
-  const chain = formatValue(known.chain_id);
-  const where = network || (chain && `chain ${shortenId(chain)}`);
-  const isNamed = name.toLowerCase() === software!.toLowerCase();
-  const what = isNamed ? version && `Version ${version}` : `${software} ${version}`.trim();
-  return [isAlone(info) && !isNamed ? "" : what, where].filter((text) => text).join(" · ");
-}
 
 /** Shortens an identifier of many digits to its ends. */
 const shortenId = (id: string): string => id.length > 20 ? `${id.slice(0, 8)}…${id.slice(-4)}` : id;
 
 /** Only `synced` says of a node that is ok whether it has caught up. */
 function stateOf({ status, synced, api }: Info): string {
-  if (status !== "ok") return isState(status) ? status : "";
+  const state = textOf(status) ?? "";
+  if (state !== "ok") return Object.hasOwn(STATES, state) ? state : "";
   if (typeof synced === "boolean") return synced ? "synced" : "syncing";
   return api ? "answers" : "running";
-}
-
-const isState = (status: unknown): status is string =>
-  typeof status === "string" && Object.hasOwn(STATES, status);
-
-const textsOf = (state: string): readonly string[] => STATES[state as keyof typeof STATES] ?? [];
-
-function format(value: unknown, form: Row[2]): string {
-  if (form === "time") return formatTime(value);
-  if (form === "ms") return value === undefined ? "" : `${formatValue(value)} ms`;
-  return form === "percent" ? formatShare(value) : formatValue(value);
 }
 
 /** Writes a string or a number, else an empty text. */
 function formatValue(value: unknown): string {
   const isNumber = typeof value === "bigint" || Number.isFinite(value);
-  return formatText(isNumber ? groupDigits(String(value), "\u202f") : value, VALUE_LENGTH_MAX);
+  return formatText(isNumber ? groupDigits(String(value), "\u202f") : value);
 }
 
 const TIME = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/;
 
 /** Writes an RFC 3339 time in UTC without fractions of a second; any other text as it is. */
 function formatTime(value: unknown): string {
-  return formatText(value, VALUE_LENGTH_MAX).replace(TIME, "$1 $2 UTC");
+  return formatText(value).replace(TIME, "$1 $2 UTC");
 }
 
 /** Writes the same for machines; `undefined` for any other text. */
 function timeOf(value: unknown): string | undefined {
-  const [, date, time] = TIME.exec(formatText(value, VALUE_LENGTH_MAX)) ?? [];
+  const [, date, time] = TIME.exec(formatText(value)) ?? [];
   return date && `${date}T${time}Z`;
 }
 
@@ -281,7 +263,7 @@ function formatShare(value: unknown): string {
 /** Zero-width characters, bidirectional controls and tags, by which a text looks like another. */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 
-function formatText(value: unknown, length: number): string {
+function formatText(value: unknown, length = VALUE_LENGTH_MAX): string {
   return typeof value === "string" ? excerpt(value.replaceAll(INVISIBLE, ""), length) : "";
 }
 
@@ -309,14 +291,8 @@ export function formatAge(milliseconds: number): string {
  * @param end the HTML at the end of the bar
  * @param calls the HTML of what is said of calls
  */
-export function renderHead(
-  info: Info,
-  naming: Naming,
-  icon: string,
-  end = "",
-  calls = "",
-): string {
-  const { name, about, state, label, note, figures, hint } = describeInfo(info, naming);
+export function renderHead(text: HeadText, icon: string, end = "", calls = ""): string {
+  const { name, about, state, label, note, figures, hint } = text;
   return `<div id="bar" data-scalar-scroll-header>` +
     `<img class="icon" src="${icon}" alt="" width="32" height="32">` +
     `<div class="names"><h1 dir="auto"><a href="${V1}info">${escape(name)}</a></h1>` +

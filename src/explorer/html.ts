@@ -35,12 +35,11 @@ export function jsonOf(value: unknown): string {
   );
 }
 
+/** HTML by the names for which it stands. */
+export type Filling = Readonly<Record<string, string>>;
+
 /** Fills names in braces in one pass, so that those in a value have no effect; `v1` replaces {@linkcode V1}. */
-export function fill(
-  template: string,
-  values: Readonly<Record<string, string>>,
-  v1: string,
-): string {
+export function fill(template: string, values: Filling, v1: string): string {
   const filled = template.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name];
     if (value === undefined) throw new Error(`the template of the page has no value for {${name}}`);

@@ -7,11 +7,12 @@
 import { TEMPLATES } from "../generated/page.js";
 import { digest } from "../http/content-coding.ts";
 import { represent, type Representation } from "../http/representation.ts";
-import { iconNameOf, type Info, renderHead, titleOf } from "./head.ts";
-import { escape, fill, jsonOf, V1 } from "./html.ts";
+import type { NodeExamples } from "../info/source-cache.ts";
+import { isEqual } from "../json/values.ts";
+import { describeInfo, type Info, renderHead } from "./head.ts";
+import { escape, fill, type Filling, jsonOf, V1 } from "./html.ts";
 import type { Icons } from "./files.ts";
 import type { View } from "./page-settings.ts";
-import type { NodeExamples } from "./form-request.ts";
 import type { PageParts } from "./render-content.ts";
 
 /** A document by what follows `/v1/spec/` in its path; an empty text for `/v1/spec` itself. */
@@ -73,25 +74,22 @@ export function createPage(
     flags,
     content,
   };
-  const endOf = (view: View) =>
-    (notice ? `<p class="notice" role="alert">${escape(notice)}</p>` : "") + OTHERS[view];
+  const alert = notice ? `<p class="notice" role="alert">${escape(notice)}</p>` : "";
   const last = new Map<
     DocumentName,
-    {
-      info: Info;
-      ofNode: NodeExamples;
-      head: string;
-      examples: string;
-      representation: Representation;
-    }
+    { info: Info; ofNode: NodeExamples; own: Filling; representation: Representation }
   >();
-  const render = async (name: DocumentName, info: Info, own: Readonly<Record<string, string>>) => {
+  /** Renders what changes with the node. */
+  const renderOwn = (view: View, info: Info, ofNode: NodeExamples): Filling => {
+    const text = describeInfo(info, naming);
+    const icon = `${V1}../favicon.ico${escape(icons.queryOf(text.iconName))}`;
+    const head = renderHead(text, icon, alert + OTHERS[view], calls);
+    const examples = view === "simple" ? renderExamples(ofNode, sources) : "";
+    return { title: escape(text.title), icon, head, examples };
+  };
+  const render = async (name: DocumentName, own: Filling) => {
     const { html, digests } = TEMPLATES[name || first];
-    const filled = fill(
-      html,
-      { ...constant, ...own, title: escape(titleOf(info, naming)) },
-      name ? "../" : "",
-    );
+    const filled = fill(html, { ...constant, ...own }, name ? "../" : "");
     const policy = contentSecurityPolicy(origins, digests);
     return await represent(filled, {
       type: "text/html; charset=utf-8",
@@ -108,17 +106,14 @@ export function createPage(
     });
   };
   return {
-    iconNameOf: (info) => iconNameOf(info, naming),
+    iconNameOf: (info) => describeInfo(info, naming).iconName,
     async prepare(name, info, ofNode = NONE) {
       const known = last.get(name);
       if (known?.info === info && known.ofNode === ofNode) return known.representation;
-      const examples = (name || first) === "simple" ? renderExamples(ofNode, sources) : "";
-      const icon = `${V1}../favicon.ico${escape(icons.queryOf(iconNameOf(info, naming)))}`;
-      const head = renderHead(info, naming, icon, endOf(name || first), calls);
-      const representation = known?.head === head && known.examples === examples
-        ? known.representation
-        : await render(name, info, { head, icon, examples });
-      last.set(name, { info, ofNode, head, examples, representation });
+      const own = renderOwn(name || first, info, ofNode);
+      const isSame = known && isEqual(known.own, own);
+      const representation = isSame ? known.representation : await render(name, own);
+      last.set(name, { info, ofNode, own, representation });
       return representation;
     },
   };

@@ -6,57 +6,14 @@
 import { formatJson } from "../json/lossless.ts";
 import { isObject, type Json, listOf, objectOf, onceFor, textOf } from "../json/values.ts";
 import { shorten } from "../untrusted-text.ts";
-import { exampleOf, firstMemberOf, makeExample } from "./example-value.ts";
-import { writeUnits } from "./units.ts";
 import { EXAMPLE_FROM, multiSegmentOf } from "../kinds/interface.ts";
+import type { Reference } from "../kinds/kind.ts";
 import { isPlace, type Place, withoutParameters } from "../openapi/callable-operations.ts";
 import { followReference } from "../openapi/operations.ts";
-
-export interface Form {
-  readonly fields: readonly Field[];
-  readonly body: FormBody | undefined;
-  /** The scheme of the token that it needs at this service; `undefined` where it needs none. */
-  readonly token: string | undefined;
-  /** True for what may change something. */
-  readonly isWrite: boolean;
-  /** True if its response does not end, so that a page cannot send it. */
-  readonly isEndless: boolean;
-  /** The units of numbers in its response, as `units.ts` writes them. */
-  readonly units: string;
-}
-
-export interface Field {
-  readonly name: string;
-  readonly in: Place;
-  /** Such as `integer` or `string, date-time`; may be empty. */
-  readonly type: string;
-  readonly isRequired: boolean;
-  /** The example or the default as text, or an empty text. */
-  readonly example: string;
-  /** True if the example is filled in, and not only shown while the field is empty. */
-  readonly isFilled: boolean;
-  /** The choice of values; empty where anything may be written. */
-  readonly values: readonly string[];
-  /** The way of several values: by the name again for each, or by commas; `undefined` for one value. */
-  readonly list: "again" | "comma" | undefined;
-  /** True if its value may hold slashes that separate segments of the path. */
-  readonly spans: boolean;
-  /** An expression that takes no longer for a long text than a reader waits. */
-  readonly pattern: string | undefined;
-  /** The place of the node's own value that is filled in. */
-  readonly source: string | undefined;
-  /** A sentence about what to enter, where nothing is filled in. */
-  readonly hint: string | undefined;
-}
-
-interface FormBody {
-  readonly type: string;
-  readonly isRequired: boolean;
-  /** Examples, the longest first: the first that is short enough is shown. */
-  readonly examples: readonly string[];
-  /** True if they are only shown while it is empty. */
-  readonly isAsked: boolean;
-}
+import { exampleOf, firstMemberOf, makeExample } from "./example-value.ts";
+import type { BodyData, FieldData, FormData } from "./form-request.ts";
+import { typeOf } from "./read-schema.ts";
+import { unitsOf } from "./units.ts";
 
 /** The contents that can be written as text, the ones that are preferred first. */
 const TEXTS = [
@@ -88,28 +45,33 @@ const REPEATED_MAX = 2;
 /** Reads a form; `undefined` where a page cannot send it: its content is no text, or it needs a cookie. */
 export function readForm(
   root: Json,
-  item: Json,
   operation: Json,
+  parameters: readonly Parameter[],
   method: string,
-  isHere: boolean,
-): Form | undefined {
+  address: string,
+): FormData | undefined {
   if (FORBIDDEN_METHODS.has(method)) return undefined;
-  const parameters = parametersOf(root, item, operation).map(({ parameter }) => parameter);
-  if (parameters.some((one) => one.in === "cookie" && one.required === true)) return undefined;
+  if (
+    parameters.some(({ parameter }) => parameter.in === "cookie" && parameter.required === true)
+  ) {
+    return undefined;
+  }
   const access = operation["x-access"];
   const isRead = access === "read";
-  const fields = parameters.flatMap((parameter) => {
+  const fields = parameters.flatMap(({ parameter }) => {
     const { in: place } = parameter;
     return isPlace(place) ? [readField(root, parameter, place, isRead)] : [];
   });
   const hasBody = operation.requestBody !== undefined && !WITHOUT_BODY.has(method);
   const body = hasBody ? readBody(root, operation.requestBody, isRead) : undefined;
   if (body === "no text") return undefined;
+  const isWrite = access === undefined ? !SAFE_METHODS.has(method) : access === "write";
   return {
-    ...{ fields, body, token: isHere ? tokenOf(root, operation) : undefined },
-    isWrite: access === undefined ? !SAFE_METHODS.has(method) : access === "write",
-    isEndless: isEndless(root, operation),
-    units: writeUnits(root, operation),
+    ...{ method, address, fields, body },
+    token: address.startsWith("/") ? tokenOf(root, operation) : undefined,
+    isWrite: isWrite || undefined,
+    isEndless: isEndless(root, operation) || undefined,
+    units: unitsOf(root, operation),
   };
 }
 
@@ -118,32 +80,31 @@ function isEndless(root: Json, { responses }: Json): boolean {
   return types.length > 0 && types.every((type) => /^text\/event-stream/i.test(type));
 }
 
-function readField(root: Json, parameter: Json, place: Place, isRead: boolean): Field {
+function readField(root: Json, parameter: Json, place: Place, isRead: boolean): FieldData {
   const media = firstMemberOf(objectOf(parameter.content));
   const content = media === undefined ? undefined : followReference(root, media);
   const schema = followReference(root, parameter.schema);
   const isList = place === "query" && !content && [schema.type].flat().includes("array");
-  const style = parameter.style ?? "form";
+  const isRepeated = (parameter.style ?? "form") === "form" && parameter.explode !== false;
   const given = exampleOf(root, parameter) ?? (content && exampleOf(root, content));
   const isRequired = parameter.required === true || place === "path";
   const example = textOfExample(given ?? schema.default, isList);
   const values = valuesOf(schema);
   const pattern = textOf(schema.pattern) ?? "";
   const source = isRead && isRequired ? sourceOf(schema) : undefined;
-  const isFilled = isRequired || (given !== undefined && place === "query");
-  const isAsked = source !== undefined || (isRequired && example === "" && values.length === 0);
+  const isAsked = source !== undefined || (isRequired && !example && !values);
   const about = textOf(parameter.description) ?? textOf(schema.description);
   return {
     name: textOf(parameter.name) ?? "",
     in: place,
-    type: typeOf(schema).join(", "),
-    isRequired,
+    type: typeOf(schema).join(", ") || undefined,
+    isRequired: isRequired || undefined,
+    list: !isList ? undefined : isRepeated ? "again" : "comma",
+    spans: multiSegmentOf(parameter) === true || undefined,
+    example: source || example.length > EXAMPLE_LENGTH_MAX ? undefined : example || undefined,
     // A header that may be left out is for those who know what it does.
-    isFilled,
-    example: example.length > EXAMPLE_LENGTH_MAX ? "" : example,
+    isFilled: isRequired || (given !== undefined && place === "query") || undefined,
     values,
-    list: !isList ? undefined : style === "form" && parameter.explode !== false ? "again" : "comma",
-    spans: multiSegmentOf(parameter) === true,
     pattern: isQuick(pattern) ? pattern : undefined,
     source,
     hint: isAsked && about ? shorten(about, HINT_LENGTH_MAX) : undefined,
@@ -151,8 +112,8 @@ function readField(root: Json, parameter: Json, place: Place, isRead: boolean): 
 }
 
 /** Reads where the node has a value itself. */
-const sourceOf = (schema: Json): string | undefined =>
-  (schema as { [EXAMPLE_FROM]?: string })[EXAMPLE_FROM];
+const sourceOf = (schema: Json): Reference | undefined =>
+  (schema as { [EXAMPLE_FROM]?: Reference })[EXAMPLE_FROM];
 
 /** Tells whether an expression surely takes little time: nothing that repeats has what repeats, or a choice, in it. */
 const isQuick = (pattern: string): boolean =>
@@ -160,13 +121,13 @@ const isQuick = (pattern: string): boolean =>
   (pattern.match(/[*+]|,\}/g)?.length ?? 0) <= REPEATED_MAX &&
   !/\([^)]*(?:[*+|(]|\{\d*,)[^)]*\)[^)]*[*+{]/.test(pattern) && !/\\\d|\(\?/.test(pattern);
 
-function valuesOf(schema: Json): string[] {
+function valuesOf(schema: Json): string[] | undefined {
   if (schema.type === "boolean") return ["true", "false"];
-  const values = schema.const === undefined ? listOf(schema.enum) : [schema.const];
-  return values.length > VALUES_MAX ||
-      values.some((value) => typeof value === "object" && value !== null)
-    ? []
-    : values.filter((value) => value !== null).map((value) => textOf(value) ?? String(value));
+  const values = (schema.const === undefined ? listOf(schema.enum) : [schema.const])
+    .filter((value) => value !== null);
+  const isChoice = values.length > 0 && values.length <= VALUES_MAX &&
+    values.every((value) => typeof value !== "object");
+  return isChoice ? values.map(String) : undefined;
 }
 
 function textOfExample(value: unknown, isList: boolean): string {
@@ -175,21 +136,26 @@ function textOfExample(value: unknown, isList: boolean): string {
   return textOf(value) ?? formatJson(value);
 }
 
-function readBody(root: Json, value: unknown, isRead: boolean): FormBody | undefined | "no text" {
+function readBody(root: Json, value: unknown, isRead: boolean): BodyData | undefined | "no text" {
   const body = followReference(root, value);
   const { type, media, isNone } = contentOf(objectOf(body.content));
   if (isNone) return undefined;
   if (type === undefined) return "no text";
   const content = followReference(root, media);
-  const texts = /json$/i.test(withoutParameters(type))
-    ? [
-      exampleOf(root, content),
-      makeExample(root, content.schema),
-    ].filter((value) => value !== undefined).map((value) => formatJson(value))
-    : [exampleOf(root, content)].filter((value) => !isObject(value))
-      .map((value) => textOfExample(value, false));
-  const isAsked = isRead && isOfNode(root, content.schema);
-  return { type, isRequired: body.required === true, examples: texts, isAsked };
+  const own = exampleOf(root, content);
+  const isJson = /json$/i.test(withoutParameters(type));
+  const texts = isJson
+    ? [own, makeExample(root, content.schema)]
+      .flatMap((value) => value === undefined ? [] : formatJson(value))
+    : isObject(own)
+    ? []
+    : [textOfExample(own, false)];
+  return {
+    type,
+    isRequired: body.required === true || undefined,
+    examples: texts.filter(Boolean),
+    isAsked: (isRead && isOfNode(root, content.schema)) || undefined,
+  };
 }
 
 /** Tells whether a content has what only the node itself has, so that no example of another one will do. */
@@ -204,10 +170,11 @@ function isOfNode(root: Json, value: unknown): boolean {
 /** Chooses the preferred content of those that can be written as text. */
 const contentOf = onceFor((content: Json) => {
   const all = Object.entries(content);
-  const [type, media] = TEXTS.map((wanted) =>
-    all.find(([type]) => wanted.test(withoutParameters(type)))
-  )
-    .find((found) => found !== undefined) ?? [];
+  const [type, media] = TEXTS.flatMap((wanted) =>
+    all.filter(([type]) =>
+      wanted.test(withoutParameters(type))
+    ).slice(0, 1)
+  )[0] ?? [];
   return { type, media, isNone: all.length === 0 };
 });
 
@@ -222,29 +189,19 @@ function tokenOf(root: Json, operation: Json): string | undefined {
     });
 }
 
-/**
- * Lists the parameters of an operation, as they stand and with their references followed. They override those of its
- * path with the same name and location.
- */
-export function parametersOf(
-  root: Json,
-  item: Json,
-  operation: Json,
-): { value: unknown; parameter: Json }[] {
-  const parameters = new Map<string, { value: unknown; parameter: Json }>();
+/** A parameter as it stands, and with its references followed. */
+export interface Parameter {
+  readonly value: unknown;
+  readonly parameter: Json;
+}
+
+/** Lists the parameters of an operation, which override those of its path with the same name and location. */
+export function parametersOf(root: Json, item: Json, operation: Json): Parameter[] {
+  const parameters = new Map<string, Parameter>();
   for (const value of [...listOf(item.parameters), ...listOf(operation.parameters)]) {
     const parameter = followReference(root, value);
     const name = textOf(parameter.name);
     if (name) parameters.set(`${textOf(parameter.in) ?? ""} ${name}`, { value, parameter });
   }
   return [...parameters.values()];
-}
-
-/** Reads the type of a schema and its format, such as `string or null` and `date-time`, where it says them. */
-export function typeOf(schema: Json): string[] {
-  const text = (value: unknown) => textOf(value) ?? "";
-  const types = Array.isArray(schema.type)
-    ? schema.type.slice(0, 8).map(text)
-    : [text(schema.type)];
-  return [types.filter(Boolean).slice(0, 4).join(" or "), text(schema.format)].filter(Boolean);
 }

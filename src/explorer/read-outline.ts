@@ -5,20 +5,25 @@
  * @module
  */
 import { callNoteOf } from "../gateway/annotate-operations.ts";
-import { followReference, operationsOf, serversFor } from "../openapi/operations.ts";
+import { createFreeName, type Json, listOf, objectOf, textOf } from "../json/values.ts";
 import { ONE_METHOD } from "../kinds/interface.ts";
 import { nameOfNodeOperation } from "../openapi/callable-operations.ts";
 import { TAG as SERVICE_TAG } from "../openapi/merge.ts";
-import { createFreeName, type Json, listOf, objectOf, textOf } from "../json/values.ts";
+import { followReference, operationsOf, serversFor } from "../openapi/operations.ts";
+import { usualUrl } from "../openapi/server-url.ts";
 import { shorten } from "../untrusted-text.ts";
+import type { FormData } from "./form-request.ts";
 import { anchorOf, methodNameOf, tagFragment, UNTAGGED, wordsOf } from "./labels.ts";
-import { type Form, parametersOf, readForm, typeOf } from "./read-form.ts";
+import { type Parameter, parametersOf, readForm } from "./read-form.ts";
 import {
   createFieldReader,
+  descriptionOf,
+  factsOf,
+  type Item,
+  LEVELS,
   nameType,
-  type Rule,
   rulesOf,
-  type SchemaField,
+  typeOf,
 } from "./read-schema.ts";
 
 export interface Outline {
@@ -27,22 +32,6 @@ export interface Outline {
   summary: string;
   description: string;
   sections: Section[];
-  calls: CallCounts;
-}
-
-/** The operations of the node, counted. */
-export interface CallCounts {
-  total: number;
-  /** Those that are marked as reads. */
-  reads: number;
-  /** Those of REST that are a `GET`. */
-  gets: number;
-  public: number;
-  token: number;
-  /** False where calls are switched off. */
-  isOn: boolean;
-  /** True if all of them are methods of JSON-RPC. */
-  areMethods: boolean;
 }
 
 /** A tag with its operations. */
@@ -63,44 +52,30 @@ export interface Operation {
   anchor: string;
   method: string;
   path: string;
-  /** The first server without a final slash: a URL, or a path on this service. */
-  server: string;
   /** The name of a method of JSON-RPC, the summary of any other. */
   title: string;
   /** Empty where it is the title. */
   summary: string;
   description: string;
   deprecated: boolean;
-  /** The permission of a forwarded call; `undefined` where another server responds. */
-  call: "open" | "token" | "refused" | undefined;
-  callSentence: string;
   marks: string[];
   isCommon: boolean;
+  /** The name by which the node is called; `undefined` where another server responds. */
+  nodeName: string | undefined;
+  /** True for a method of JSON-RPC. */
+  isMethod: boolean;
   /** True if it can be posted as well, with its parameters as an object. */
   isPostedToo: boolean;
   /** True if the API sends it, to whoever wants to be told of something; its name stands for a path. */
   isWebhook: boolean;
-  parameters: Item[];
-  /** `undefined` where it has none, or its fields are the parameters of a method. */
-  body: Item | undefined;
-  responses: Item[];
+  /** The permission of a forwarded call; `undefined` where none is forwarded. */
+  call: "open" | "token" | "refused" | undefined;
+  callSentence: string;
+  /** Its parameters, its body and its responses, with their headings. */
+  items: readonly (readonly [heading: string, items: readonly Item[]])[];
   /** `undefined` where it cannot be tried here. */
-  form: Form | undefined;
+  form: FormData | undefined;
 }
-
-/** A parameter, a request body or a response. */
-export interface Item {
-  /** The name of a parameter, the status of a response, or the type of a body. */
-  name: string;
-  /** Such as `query`, `string`, `required`. */
-  facts: string[];
-  description: string;
-  rules: readonly Rule[];
-  /** The fields of what it holds. */
-  fields: readonly SchemaField[];
-}
-
-type FieldReader = ReturnType<typeof createFieldReader>;
 
 const WEBHOOKS = "Webhooks";
 
@@ -121,32 +96,7 @@ export function readOutline(document: unknown): Outline {
     summary: text(info.summary),
     description: text(info.description),
     sections: readSections(root),
-    calls: countCalls(root),
   };
-}
-
-function countCalls(root: Json): CallCounts {
-  const counts = { total: 0, reads: 0, gets: 0, public: 0, token: 0, isOn: false };
-  let methods = 0;
-  const names = new Set<string>();
-  for (const [path, value] of Object.entries(objectOf(root.paths))) {
-    const item = objectOf(value);
-    for (const located of operationsOf(item)) {
-      const name = nameOfNodeOperation(root, path, item, located);
-      // A method of JSON-RPC may have a GET and a POST.
-      if (name === undefined || names.has(name)) continue;
-      names.add(name);
-      const right = callNoteOf(located.operation)?.right;
-      counts.total++;
-      counts.isOn ||= right !== undefined;
-      if (methodNameOf(path)) methods++;
-      else if (located.method === "GET") counts.gets++;
-      if (located.operation["x-access"] === "read") counts.reads++;
-      if (right === "open") counts.public++;
-      if (right === "token") counts.token++;
-    }
-  }
-  return { ...counts, areMethods: methods === counts.total };
 }
 
 function readSections(root: Json): Section[] {
@@ -154,44 +104,39 @@ function readSections(root: Json): Section[] {
   const hidden = new Set<string>();
   const unique = createUniqueId();
   const anchors = new Set<string>();
-  const room = { left: ITEMS_MAX };
-  const fieldsOf = createFieldReader(root);
-  const section = (name: string, description = "") => {
-    const id = unique(tagFragment(name));
-    const isService = name === SERVICE_TAG;
-    sections.set(name, { id, name, description, operations: [], isService });
-  };
-  /** Lists the sections of an operation's tags, which are made where they are not declared. */
-  const sectionsOf = (operation: Json, untagged: string): Section[] => {
-    const tags = tagsOf(operation);
-    return [...new Set(tags.length > 0 ? tags : [untagged])].filter((tag) => !hidden.has(tag))
-      .map((tag) => {
-        if (!sections.has(tag)) section(tag);
-        return sections.get(tag)!;
-      });
+  const read = createOperationReader(root);
+  const sectionOf = (name: string, description = ""): Section => {
+    if (!sections.has(name)) {
+      const [id, isService] = [unique(tagFragment(name)), name === SERVICE_TAG];
+      sections.set(name, { id, name, description, operations: [], isService });
+    }
+    return sections.get(name)!;
   };
   for (const tag of listOf(root.tags).map(objectOf)) {
     const name = text(tag.name);
     if (isHiddenByScalar(tag)) hidden.add(name);
-    else if (name && !sections.has(name)) section(name, text(tag.description));
+    else if (name) sectionOf(name, text(tag.description));
   }
   const readItem = (path: string, value: unknown, isWebhook: boolean) => {
     const item = readPathItem(root, value);
     const isPostedToo = !isWebhook && methodNameOf(path) !== "" && item[ONE_METHOD] === true;
     for (const { method, operation } of operationsOf(item)) {
       if (isHiddenByScalar(operation) || (isPostedToo && method === "POST")) continue;
-      const read = {
-        ...readOperation(root, item, operation, method, path, room, fieldsOf),
-        ...{ isPostedToo, isWebhook },
-        ...isWebhook && { form: undefined },
-      };
-      const wanted = isWebhook ? "" : anchorOf(path, operation);
-      const isTagged = tagsOf(operation).length > 0;
-      for (const { id, operations } of sectionsOf(operation, isWebhook ? WEBHOOKS : UNTAGGED)) {
+      const made = { ...read(item, operation, method, path, isWebhook), isPostedToo };
+      const anchor = isWebhook ? "" : anchorOf(path, operation);
+      const tags = listOf(operation.tags).map(text).filter(Boolean);
+      const names = tags.length > 0 ? tags : [isWebhook ? WEBHOOKS : UNTAGGED];
+      for (const name of new Set(names)) {
+        if (hidden.has(name)) continue;
+        const { id, operations } = sectionOf(name);
         const place = isWebhook ? `webhook/${method}/${path}` : `${method}${path}`;
-        const whole = isWebhook && !isTagged ? place : `${id}/${place}`;
-        operations.push({ ...read, id: unique(whole), anchor: anchors.has(wanted) ? "" : wanted });
-        anchors.add(wanted);
+        const fragment = isWebhook && tags.length === 0 ? place : `${id}/${place}`;
+        operations.push({
+          ...made,
+          id: unique(fragment),
+          anchor: anchors.has(anchor) ? "" : anchor,
+        });
+        anchors.add(anchor);
       }
     }
   };
@@ -205,64 +150,93 @@ function readSections(root: Json): Section[] {
   return shown.sort((a, b) => Number(a.isService) - Number(b.isService));
 }
 
-const tagsOf = (operation: Json): string[] => listOf(operation.tags).map(text).filter(Boolean);
-
 /** The members of a path item override those of the item it refers to. */
 function readPathItem(root: Json, value: unknown): Json {
   const own = objectOf(value);
   return own.$ref === undefined ? own : { ...followReference(root, own), ...own };
 }
 
-function readOperation(
-  root: Json,
+type OperationReader = (
   item: Json,
   operation: Json,
   method: string,
   path: string,
-  room: { left: number },
-  fieldsOf: FieldReader,
-): Omit<Operation, "id" | "anchor" | "isPostedToo" | "isWebhook"> {
-  const summary = text(operation.summary);
-  const note = callNoteOf(operation);
-  const rpcName = methodNameOf(path);
-  const server = serverOf([operation, item, root]);
-  const isCalled = note
-    ? note.right !== "refused"
-    : nameOfNodeOperation(root, path, item, { method, operation }) === undefined;
-  const hasRoom = room.left > 0;
-  const body = hasRoom ? readBody(root, operation, fieldsOf) : undefined;
-  const parameters = !hasRoom ? [] : [
-    ...readParameters(root, item, operation),
-    // The parameters of a method are the properties of its body.
-    ...rpcName ? readProperties(root, operation, fieldsOf) : [],
-  ];
-  const responses = hasRoom ? readResponses(root, operation, fieldsOf) : [];
-  const hasForm = isCalled && hasRoom;
-  for (const { facts } of [...parameters, ...responses]) room.left -= 1 + facts.length;
-  return {
-    method,
-    path,
-    server,
-    title: rpcName || summary || text(operation.operationId) || path,
-    summary: rpcName ? summary : "",
-    description: note?.description ?? text(operation.description),
-    deprecated: operation.deprecated === true,
-    call: note?.right,
-    callSentence: note?.sentence ?? "",
-    marks: wordsOf(operation),
-    isCommon: operation["x-common"] === true,
-    parameters,
-    body: rpcName ? undefined : body,
-    responses,
-    form: hasForm ? readForm(root, item, operation, method, !/^https?:/.test(server)) : undefined,
+  isWebhook: boolean,
+) => Omit<Operation, "id" | "anchor" | "isPostedToo">;
+
+/** Makes the reader of a document's operations. */
+function createOperationReader(root: Json): OperationReader {
+  const readItems = createItemReader(root);
+  let left = ITEMS_MAX;
+  return (item, operation, method, path, isWebhook) => {
+    const note = callNoteOf(operation);
+    const rpcName = methodNameOf(path);
+    const nodeName = isWebhook
+      ? undefined
+      : nameOfNodeOperation(root, path, item, { method, operation });
+    const isCalled = note ? note.right !== "refused" : nodeName === undefined;
+    const hasRoom = left > 0;
+    const parameters = hasRoom ? parametersOf(root, item, operation) : [];
+    const items = hasRoom ? readItems(operation, parameters, rpcName !== "") : [];
+    for (const { facts } of items.flatMap(([, all]) => all)) left -= 1 + facts.length;
+    const address = serverOf([operation, item, root]) + path;
+    const summary = text(operation.summary);
+    return {
+      ...{ method, path, nodeName, items, isWebhook, isMethod: rpcName !== "" },
+      title: rpcName || summary || text(operation.operationId) || path,
+      summary: rpcName ? summary : "",
+      description: note?.description ?? text(operation.description),
+      deprecated: operation.deprecated === true,
+      marks: wordsOf(operation),
+      isCommon: operation["x-common"] === true,
+      call: note?.right,
+      callSentence: note?.sentence ?? "",
+      form: isCalled && hasRoom && !isWebhook
+        ? readForm(root, operation, parameters, method, address)
+        : undefined,
+    };
   };
 }
 
 /** Texts that OpenAPI asks for, and that say no more than the type does. */
 const FILLERS = new Set(["The result.", "The answer.", "It is done.", "It was not done."]);
 
-function readResponses(root: Json, operation: Json, fieldsOf: FieldReader): Item[] {
-  return Object.entries(objectOf(operation.responses)).map(([status, value]) => {
+/** Makes the reader of what operations take and respond with. */
+function createItemReader(root: Json) {
+  const fieldsOf = createFieldReader(root);
+
+  const readParameter = ({ value, parameter }: Parameter): Item => {
+    const schema = followReference(root, parameter.schema);
+    const example = parameter.example === undefined ? {} : { example: parameter.example };
+    const isRequired = parameter.required === true;
+    return {
+      name: text(parameter.name),
+      facts: factsOf(text(parameter.in), ...typeOf(schema), isRequired && "required"),
+      description: descriptionOf(root, value, parameter) || text(schema.description),
+      rules: rulesOf({ ...schema, ...example }),
+      fields: [],
+    };
+  };
+
+  const readBody = (value: unknown): Item[] => {
+    const body = followReference(root, value);
+    const { types: [name, ...others], schema } = contentOf(root, body);
+    if (name === undefined) return [];
+    return [{
+      name,
+      facts: factsOf(nameType(root, schema), ...others, body.required === true && "required"),
+      description: descriptionOf(root, value, body),
+      rules: [],
+      fields: fieldsOf(schema),
+    }];
+  };
+
+  /** The parameters of a method are the properties of its body. */
+  const readProperties = (value: unknown): Item[] =>
+    fieldsOf(contentOf(root, followReference(root, value)).schema, LEVELS + 1)
+      .map((item) => ({ ...item, facts: ["body", ...item.facts] }));
+
+  const readResponse = ([status, value]: [string, unknown]): Item => {
     const response = followReference(root, value);
     const { types, schema } = contentOf(root, response);
     const description = descriptionOf(root, value, response);
@@ -272,12 +246,25 @@ function readResponses(root: Json, operation: Json, fieldsOf: FieldReader): Item
     const isPlain = type !== "" && types.join() === "application/json";
     return {
       name: status,
-      facts: isProblem || type === "" ? types : isPlain ? [type] : [type, ...types],
+      facts: isProblem ? types : factsOf(type, ...isPlain ? [] : types),
       description: type !== "" && FILLERS.has(description) ? "" : description,
       rules: [],
       fields: isProblem ? [] : fieldsOf(schema),
     };
-  });
+  };
+
+  return (
+    { requestBody, responses }: Json,
+    parameters: readonly Parameter[],
+    isMethod: boolean,
+  ): Operation["items"] => [
+    ["Parameters", [
+      ...parameters.map(readParameter),
+      ...isMethod ? readProperties(requestBody) : [],
+    ]],
+    ["Request body", isMethod ? [] : readBody(requestBody)],
+    ["Responses", Object.entries(objectOf(responses)).map(readResponse)],
+  ];
 }
 
 /** Reads the media types of a content, and the schema of the first one. */
@@ -289,71 +276,11 @@ function contentOf(root: Json, { content }: Json): { types: string[]; schema: un
   return { types, schema };
 }
 
-function readParameters(root: Json, item: Json, operation: Json): Item[] {
-  return parametersOf(root, item, operation).map(({ value, parameter }) => {
-    const required = parameter.required === true ? ["required"] : [];
-    const schema = followReference(root, parameter.schema);
-    const example = parameter.example === undefined ? {} : { example: parameter.example };
-    return {
-      name: text(parameter.name),
-      facts: [text(parameter.in), ...typeOf(schema), ...required].filter(Boolean),
-      description: descriptionOf(root, value, parameter) || text(schema.description),
-      rules: rulesOf({ ...schema, ...example }),
-      fields: [],
-    };
-  });
-}
-
-function readBody(root: Json, operation: Json, fieldsOf: FieldReader): Item | undefined {
-  const body = followReference(root, operation.requestBody);
-  const { types, schema } = contentOf(root, body);
-  if (types.length === 0) return undefined;
-  const required = body.required === true ? ["required"] : [];
-  const description = descriptionOf(root, operation.requestBody, body);
-  const facts = [...types.slice(1), ...required];
-  return {
-    name: types[0]!,
-    facts: [nameType(root, schema), ...facts].filter(Boolean),
-    description,
-    rules: [],
-    fields: fieldsOf(schema),
-  };
-}
-
-function readProperties(root: Json, operation: Json, fieldsOf: FieldReader): Item[] {
-  const { content } = followReference(root, operation.requestBody);
-  const json = followReference(root, objectOf(content)["application/json"]);
-  const { properties, required } = followReference(root, json.schema);
-  const names = new Set(listOf(required));
-  return Object.entries(objectOf(properties)).map(([name, value]) => {
-    const property = followReference(root, value);
-    const needed = names.has(name) ? ["required"] : [];
-    return {
-      name,
-      facts: ["body", ...typeOf(property), ...needed],
-      description: descriptionOf(root, value, property),
-      rules: rulesOf(property),
-      fields: fieldsOf(value),
-    };
-  });
-}
-
-/** A description beside a `$ref` overrides the target's since OpenAPI 3.1 (3.1.1, section 4.8.23). */
-function descriptionOf(root: Json, value: unknown, resolved: Json): string {
-  const own = text(root.openapi).startsWith("3.0") ? "" : text(objectOf(value).description);
-  return own || text(resolved.description);
-}
-
 /** Finds the first server of the first holder that has one, with defaults for its variables; empty if it is not of HTTP. */
 function serverOf(holders: Json[]): string {
   const [server] = serversFor(holders);
-  const variables = objectOf(objectOf(server).variables);
-  const address = text(objectOf(server).url).replace(
-    /\{([^{}]*)\}/g,
-    (_, name) => Object.hasOwn(variables, name) ? text(objectOf(variables[name]).default) : "",
-  );
   try {
-    const { protocol, origin, pathname } = new URL(address, HERE);
+    const { protocol, origin, pathname } = new URL(usualUrl(objectOf(server)) ?? "", HERE);
     const path = pathname.replace(/\/+$/, "");
     return origin === HERE || !/^https?:$/.test(protocol) ? path : origin + path;
   } catch {

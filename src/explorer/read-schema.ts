@@ -8,26 +8,30 @@ import { formatJson } from "../json/lossless.ts";
 import { type Json, listOf, objectOf, textOf } from "../json/values.ts";
 import { followReference } from "../openapi/operations.ts";
 import { shorten } from "../untrusted-text.ts";
-import { typeOf } from "./read-form.ts";
+
+/** A parameter, a request body, a response, or a field of what one of them holds. */
+export interface Item {
+  /** The name of a parameter or a field, the status of a response, or the type of a body. */
+  readonly name: string;
+  /** Such as `query`, `array of Transaction`, `required`. */
+  readonly facts: readonly string[];
+  readonly description: string;
+  readonly rules: readonly Rule[];
+  readonly fields: readonly Item[];
+}
 
 /** A rule for a value: its name and the value, as in `default`, `5`. */
 export type Rule = readonly [name: string, value: string];
 
-export interface SchemaField {
-  readonly name: string;
-  /** Such as `string, date-time`, `array of Transaction` or `Block or null`; may be empty. */
-  readonly type: string;
-  readonly isRequired: boolean;
-  readonly description: string;
-  readonly fields: readonly SchemaField[];
-}
-
 /** The depth to which references, lists and choices are followed for one type. */
 const DEPTH_MAX = 4;
 
-const LEVELS = 2, FIELDS_MAX = 60, OPTIONS_MAX = 4, VALUES_MAX = 12, VALUE_LENGTH_MAX = 80;
+/** The levels of fields that are read. */
+export const LEVELS = 2;
 
-/** The rules that are told, with the keywords that make them, and how several values of one are joined. */
+const FIELDS_MAX = 60, OPTIONS_MAX = 4, VALUES_MAX = 12, VALUE_LENGTH_MAX = 80;
+
+/** The rules that are told, with the keywords that make them. */
 const KEYWORDS = [
   ["one of", "enum"],
   ["from", "minimum"],
@@ -46,19 +50,35 @@ export function rulesOf(schema: Json): Rule[] {
     const rest = values.length > VALUES_MAX ? ", …" : "";
     return values.length > 0 ? [[name, shown.join(", ") + rest]] : [];
   });
-  const example = schema.example ?? listOf(schema.examples)[0];
-  const text = example === undefined || example === null ? "" : write(example);
-  return text !== "" && text.length <= VALUE_LENGTH_MAX ? [...rules, ["example", text]] : rules;
+  const example = write(schema.example ?? listOf(schema.examples)[0] ?? "");
+  const isShown = example !== "" && example.length <= VALUE_LENGTH_MAX;
+  return isShown ? [...rules, ["example", example]] : rules;
 }
 
 const write = (value: unknown): string => textOf(value) ?? formatJson(value);
+
+/** Lists the facts that there are. */
+export const factsOf = (...facts: readonly (string | false)[]): string[] =>
+  facts.flatMap((fact) => fact || []);
+
+/** A description beside a `$ref` overrides the target's since OpenAPI 3.1 (3.1.1, section 4.8.23). */
+export function descriptionOf(root: Json, value: unknown, resolved: Json): string {
+  const isOld = textOf(root.openapi)?.startsWith("3.0");
+  return (!isOld && textOf(objectOf(value).description)) || (textOf(resolved.description) ?? "");
+}
+
+/** Reads the type of a schema and its format, such as `string or null` and `date-time`, where it says them. */
+export function typeOf(schema: Json): string[] {
+  const types = [schema.type].flat().slice(0, 8).map((type) => textOf(type) ?? "");
+  return factsOf(types.filter(Boolean).slice(0, 4).join(" or "), textOf(schema.format) ?? "");
+}
 
 /** Names the type of a schema; a named object by its name. */
 export function nameType(root: Json, value: unknown, depth = 0): string {
   if (depth === DEPTH_MAX) return "";
   const schema = followReference(root, value);
   const inner = (value: unknown) => nameType(root, value, depth + 1);
-  const options = listOf(schema.oneOf ?? schema.anyOf).slice(0, OPTIONS_MAX);
+  const options = optionsOf(schema);
   if (options.length > 0) return [...new Set(options.map(inner))].filter(Boolean).join(" or ");
   if (schema.type === "array") {
     const item = inner(schema.items);
@@ -71,30 +91,37 @@ export function nameType(root: Json, value: unknown, depth = 0): string {
   return typeOf(schema).join(", ");
 }
 
+const optionsOf = (schema: Json): unknown[] =>
+  listOf(schema.oneOf ?? schema.anyOf).slice(0, OPTIONS_MAX);
+
 /** Makes the reader of the fields of a document's schemas; many refer to the same ones. */
-export function createFieldReader(root: Json): (schema: unknown) => readonly SchemaField[] {
-  const known = Array.from({ length: LEVELS }, () => new WeakMap<object, SchemaField[]>());
-  const read = (value: unknown, level: number): readonly SchemaField[] => {
+export function createFieldReader(root: Json): (schema: unknown, levels?: number) => Item[] {
+  const known = new Map<number, WeakMap<object, Item[]>>();
+  const read = (value: unknown, levels: number): Item[] => {
+    if (levels === 0) return [];
+    if (!known.has(levels)) known.set(levels, new WeakMap());
+    const knownHere = known.get(levels)!;
     const object = objectIn(root, value);
-    const found = known[level]?.get(object);
-    if (found || level === LEVELS) return found ?? [];
+    const found = knownHere.get(object);
+    if (found) return found;
     const parts = [object, ...listOf(object.allOf).map((part) => followReference(root, part))];
     const required = new Set(parts.flatMap((part) => listOf(part.required)));
     const fields = parts.flatMap((part) => Object.entries(objectOf(part.properties)))
-      .slice(0, FIELDS_MAX).map(([name, value]) => {
+      .slice(0, FIELDS_MAX).map(([name, value]): Item => {
         const schema = followReference(root, value);
         return {
           name,
-          type: nameType(root, value),
-          isRequired: required.has(name),
-          description: textOf(objectOf(value).description ?? schema.description) ?? "",
-          fields: read(value, level + 1),
+          facts: factsOf(nameType(root, value), required.has(name) && "required"),
+          description: descriptionOf(root, value, schema),
+          // Of what is deeper, rules would make a page twice as long.
+          rules: levels > LEVELS ? rulesOf(schema) : [],
+          fields: read(value, levels - 1),
         };
       });
-    known[level]!.set(object, fields);
+    knownHere.set(object, fields);
     return fields;
   };
-  return (schema) => read(schema, 0);
+  return (schema, levels = LEVELS) => read(schema, levels);
 }
 
 /** Finds the object that a value is, or a list is of, or the first that it may be. */
@@ -103,6 +130,5 @@ function objectIn(root: Json, value: unknown, depth = 0): Json {
   if (depth === DEPTH_MAX || schema.properties) return schema;
   const inner = (value: unknown) => objectIn(root, value, depth + 1);
   if (schema.type === "array") return inner(schema.items);
-  const options = listOf(schema.oneOf ?? schema.anyOf).slice(0, OPTIONS_MAX).map(inner);
-  return options.find((option) => option.properties ?? option.allOf) ?? schema;
+  return optionsOf(schema).map(inner).find((option) => option.properties ?? option.allOf) ?? schema;
 }

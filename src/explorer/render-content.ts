@@ -5,22 +5,15 @@
  * @module
  */
 import { gzip } from "../http/content-coding.ts";
-import type { DescribedBy } from "../openapi/callable-operations.ts";
 import { objectOf } from "../json/values.ts";
+import type { DescribedBy } from "../openapi/callable-operations.ts";
 import { shorten } from "../untrusted-text.ts";
 import { escape, V1 } from "./html.ts";
 import { MARKS } from "./labels.ts";
-import { renderForm } from "./render-form.ts";
-import {
-  type CallCounts,
-  type Item,
-  type Operation,
-  type Outline,
-  readOutline,
-  type Section,
-} from "./read-outline.ts";
 import { renderInlineMarkdown, renderMarkdown } from "./markdown.ts";
-import type { Rule, SchemaField } from "./read-schema.ts";
+import { type Operation, type Outline, readOutline, type Section } from "./read-outline.ts";
+import type { Item, Rule } from "./read-schema.ts";
+import { renderForm } from "./render-form.ts";
 
 /** The parts of the page that a description fills: plain data, which may be made in another thread than the page. */
 export interface PageParts {
@@ -51,7 +44,7 @@ export async function renderParts(document: unknown, by?: DescribedBy): Promise<
   return {
     title: shorten(outline.title, 100),
     summary: shorten(outline.summary || outline.description, 200),
-    calls: renderCalls(outline.calls, by),
+    calls: renderCalls(outline, by),
     content: isForeign ? content.replaceAll(LINK, "$2 ($1)") : content,
     sources: sourcesOf(outline),
     flags:
@@ -67,67 +60,31 @@ function sourcesOf({ sections }: Outline): string[] {
   return [...new Set(fields.flatMap(({ source }) => source ?? []))];
 }
 
-/** The share of a description that is shown; lengths in characters. */
-interface Detail {
-  /** True if the navigation lists operations, and not only tags. */
-  hasList: boolean;
+/**
+ * The share of a description that is shown, from most to least: the first that keeps the page within its limits is used.
+ * Lengths are in characters.
+ */
+const DETAILS = {
+  /** The most operations of a tag in the navigation. */
+  listed: [Infinity, Infinity, 0, 0, 0],
   /** The length of the description of the API and of each tag. */
-  about: number;
-  operation: number;
-  summary: number;
+  about: [4000, 2000, 1000, 300, 300],
+  operation: [2000, 300, 0, 0, 0],
+  summary: [300, 120, 80, 60, 30],
   /** The length of each parameter's and response's description. */
-  item: number;
-  items: number;
-  /** The most fields of a body or a response; none where 0. */
-  fields: number;
+  item: [500, 120, 40, 0, 0],
+  items: [100, 30, 12, 8, 3],
+  /** The most fields of a body or a response. */
+  fields: [60, 0, 0, 0, 0],
   /** The length of the example of a body. */
-  body: number;
-}
+  body: [4000, 800, 300, 100, 40],
+} as const;
 
-/** The first that keeps the page within its limits is used. */
-const DETAILS: readonly Detail[] = [
-  {
-    hasList: true,
-    about: 4000,
-    operation: 2000,
-    summary: 300,
-    item: 500,
-    items: 100,
-    fields: 60,
-    body: 4000,
-  },
-  {
-    hasList: true,
-    about: 2000,
-    operation: 300,
-    summary: 120,
-    item: 120,
-    items: 30,
-    fields: 0,
-    body: 800,
-  },
-  {
-    hasList: false,
-    about: 1000,
-    operation: 0,
-    summary: 80,
-    item: 40,
-    items: 12,
-    fields: 0,
-    body: 300,
-  },
-  {
-    hasList: false,
-    about: 300,
-    operation: 0,
-    summary: 60,
-    item: 0,
-    items: 8,
-    fields: 0,
-    body: 100,
-  },
-  { hasList: false, about: 300, operation: 0, summary: 30, item: 0, items: 3, fields: 0, body: 40 },
-];
+type Detail = Readonly<Record<keyof typeof DETAILS, number>>;
+
+const LEVELS: readonly Detail[] = DETAILS.about.map((_, level) =>
+  Object.fromEntries(Object.entries(DETAILS).map(([name, of]) => [name, of[level]])) as Detail
+);
 
 const GZIP_BYTES_MAX = 70_000;
 
@@ -154,12 +111,12 @@ const MANY = 300;
 
 export async function renderContent(outline: Outline): Promise<string> {
   const total = outline.sections.reduce((sum, { operations }) => sum + operations.length, 0);
-  for (const detail of DETAILS) {
+  for (const detail of LEVELS) {
     const html = render(outline, detail, total, total);
     if (await fits(html)) return html;
   }
   // Too many operations: show fewer, and say how many are left out.
-  const least = DETAILS.at(-1)!;
+  const least = LEVELS.at(-1)!;
   for (let shown = Math.min(total, 4096) >> 1; shown > 0; shown >>= 1) {
     const html = render(outline, least, shown, total);
     if (await fits(html)) return html;
@@ -203,10 +160,22 @@ function render(outline: Outline, detail: Detail, shown: number, total: number):
 }
 
 /** Says what can be called and where, or what to do where nothing can. */
-function renderCalls(calls: CallCounts, by: DescribedBy | undefined): string {
-  const { total, reads, gets, isOn, areMethods } = calls;
+function renderCalls({ sections }: Outline, by: DescribedBy | undefined): string {
+  // An operation stands under each of its tags, and a method may have a GET and a POST.
+  const named = new Map(
+    sections.flatMap(({ operations }) => operations).map((one) => [one.nodeName, one]),
+  );
+  named.delete(undefined);
+  const operations = [...named.values()];
+  const count = (is: (one: Operation) => boolean) => operations.filter(is).length;
+  const total = operations.length;
   if (total === 0) return "";
-  const [callable, all] = [calls.public + calls.token, areMethods ? "methods" : "operations"];
+  const reads = count(({ marks }) => marks.includes("read"));
+  const gets = count(({ method, isMethod }) => method === "GET" && !isMethod);
+  const withToken = count(({ call }) => call === "token");
+  const callable = withToken + count(({ call }) => call === "open");
+  const areMethods = operations.every(({ isMethod }) => isMethod);
+  const all = areMethods ? "methods" : "operations";
   const code = (text: string) => `<code>${escape(text)}</code>`;
   // Names from the network open nothing but what they name.
   const further = by === "network" || gets === 0
@@ -214,7 +183,7 @@ function renderCalls(calls: CallCounts, by: DescribedBy | undefined): string {
     : `${code('forward: { open: ["GET *"] }')} opens ${gets} of them, each <code>GET</code>.`;
   const marked = `${code("--forward reads")} opens what is marked ${code("x-access: read")}, ` +
     `and this description marks nothing. ${further}`;
-  if (!isOn) {
+  if (operations.every(({ call }) => call === undefined)) {
     return `<p class="calls">Calls are switched off. ` +
       (reads > 0
         ? `Start with ${code("--forward reads")} to try the ${reads} that only read.</p>`
@@ -224,37 +193,29 @@ function renderCalls(calls: CallCounts, by: DescribedBy | undefined): string {
     return `<p class="calls">None of ${total} ${all} can be called. ${marked}</p>`;
   }
   const path = areMethods ? "v1/rpc" : "v1/node";
-  const token = calls.token > 0 ? `, ${calls.token} of them with the token` : "";
+  const token = withToken > 0 ? `, ${withToken} of them with the token` : "";
   return `<p class="calls"><span>${callable} of ${total} ${all} can be called here${token}.</span> ` +
     `<span class="connect">Connect to <code><var>…</var>/${path}</code> ` +
     `<button type="button">Copy</button></span></p>`;
 }
 
-function renderNavigation(
-  { sections }: Outline,
-  { hasList, summary: length }: Detail,
-  total: number,
-): string {
+function renderNavigation({ sections }: Outline, detail: Detail, total: number): string {
   const link = (id: string, text: string, method = "") =>
-    `<a href="#${escape(id)}">${renderName(text)}${
-      method ? ` <b class="${method.toLowerCase()}">${method}</b>` : ""
-    }</a>`;
-  const items = sections.slice(0, NAVIGATION_TAGS_MAX).map(
-    ({ id, name, operations }) => {
-      const titles = hasList
-        ? operations.map(({ id, title, method }) =>
-          `<li>${link(id, shorten(title, length), method)}</li>`
-        )
-        : [];
-      const list = titles.length ? `<ul>${titles.join("")}</ul>` : "";
-      return `<li>${link(id, shorten(name, NAME_LENGTH_MAX))}${list}</li>`;
-    },
-  );
+    `<a href="#${escape(id)}">${renderName(text)}${method && ` ${renderMethod(method)}`}</a>`;
+  const items = sections.slice(0, NAVIGATION_TAGS_MAX).map(({ id, name, operations }) => {
+    const titles = operations.slice(0, detail.listed).map(({ id, title, method }) =>
+      `<li>${link(id, shorten(title, detail.summary), method)}</li>`
+    );
+    const list = titles.length ? `<ul>${titles.join("")}</ul>` : "";
+    return `<li>${link(id, shorten(name, NAME_LENGTH_MAX))}${list}</li>`;
+  });
   return `<button type="button" id="open-list" aria-haspopup="dialog">Operations (${total})</button>` +
     `<nav aria-label="Operations"><p id="filter"><input type="search" placeholder="Filter" ` +
     `aria-label="Filter the operations" aria-keyshortcuts="/ Control+K" autocomplete="off">` +
     `<kbd>/</kbd> <span role="status"></span></p><ul>${items.join("")}</ul></nav>`;
 }
+
+const renderMethod = (method: string) => `<b class="${method.toLowerCase()}">${method}</b>`;
 
 /** Lets a name break between its words. */
 const renderName = (text: string): string =>
@@ -291,39 +252,37 @@ const renderTag = ({ id, name: tag }: Section) =>
   `<h2 dir="auto" id="${escape(id)}">${name(tag)}</h2>`;
 
 function renderOperation(operation: Operation, detail: Detail): string {
-  const { method, path, title, summary, callSentence, marks, parameters, responses } = operation;
-  const id = escape(operation.id);
-  const address = name(path);
+  const { title, summary, callSentence, marks, form } = operation;
   const anchor = operation.anchor ? ` id="${escape(operation.anchor)}"` : "";
-  return `<article${anchor}><div><h3 dir="auto" id="${id}">${
+  return `<article${anchor}><div><h3 dir="auto" id="${escape(operation.id)}">${
     escape(shorten(title, detail.summary))
   }</h3>` +
-    `<p class="line"><b class="${method.toLowerCase()}">${method}</b> <code>${address}</code>` +
+    `<p class="line">${renderMethod(operation.method)} <code>${name(operation.path)}</code>` +
     `${operation.deprecated ? " <em>deprecated</em>" : ""}` +
     `${marks.map((word) => ` ${renderMark(word)}`).join("")}</p>` +
     (summary ? `<p class="gist">${escape(shorten(summary, detail.summary))}</p>` : "") +
     (callSentence ? `<p class="call">${escape(callSentence)}</p>` : "") +
     (operation.isWebhook ? SENT_BY_API : "") +
     renderMarkdown(operation.description, detail.operation) +
-    renderItems("Parameters", parameters, detail) +
-    renderItems("Request body", operation.body ? [operation.body] : [], detail) +
-    renderItems("Responses", responses, detail) +
-    `</div>${renderForm(operation, detail)}</article>`;
+    operation.items.map(([heading, items]) => renderItems(heading, items, detail)).join("") +
+    `</div>${form ? renderForm(form, title, detail) : ""}</article>`;
 }
 
-function renderItems(title: string, items: Item[], detail: Detail): string {
+function renderItems(heading: string, items: readonly Item[], detail: Detail): string {
   if (items.length === 0) return "";
-  const { items: max, item: length } = detail;
-  let html = `<h4>${title}</h4><dl>`;
-  for (const { name: term, facts, description, rules, fields } of items.slice(0, max)) {
-    html += `<dt><code>${name(term)}</code></dt><dd>`;
-    const words = facts.slice(0, 6).map((fact) => name(fact)).join(", ");
-    if (words) html += `<i>${words}</i> `;
-    if (length) html += renderInlineMarkdown(description, length) + renderRules(rules);
-    html += `${renderFields(fields, detail)}</dd>`;
-  }
-  const rest = items.length - max;
-  return `${html}</dl>${rest > 0 ? `<p class="cut">… ${rest} more in the description</p>` : ""}`;
+  const rest = items.length - detail.items;
+  const cut = rest > 0 ? `<p class="cut">… ${rest} more in the description</p>` : "";
+  return `<h4>${heading}</h4>${renderList(items.slice(0, detail.items), detail)}${cut}`;
+}
+
+function renderList(items: readonly Item[], detail: Detail): string {
+  const entries = items.map(({ name: term, facts, description, rules, fields }) => {
+    const words = facts.slice(0, 6).map(name).join(", ");
+    return `<dt><code>${name(term)}</code></dt><dd>${words && `<i>${words}</i> `}${
+      detail.item > 0 ? renderInlineMarkdown(description, detail.item) + renderRules(rules) : ""
+    }${renderFields(fields, detail)}</dd>`;
+  });
+  return `<dl>${entries.join("")}</dl>`;
 }
 
 const renderRules = (rules: readonly Rule[]): string =>
@@ -334,18 +293,11 @@ const renderRules = (rules: readonly Rule[]): string =>
     }</small>`;
 
 /** Renders fields, folded, with those within them. */
-function renderFields(fields: readonly SchemaField[], detail: Detail): string {
+function renderFields(fields: readonly Item[], detail: Detail): string {
   const shown = fields.slice(0, detail.fields);
   if (shown.length === 0) return "";
-  const items = shown.map((field) => {
-    const facts = [field.type, field.isRequired ? "required" : ""].filter(Boolean).map(name);
-    return `<dt><code>${name(field.name)}</code></dt><dd><i>${facts.join(", ")}</i> ` +
-      `${renderInlineMarkdown(field.description, detail.item)}${
-        renderFields(field.fields, detail)
-      }</dd>`;
-  });
   const label = `Schema: ${fields.length} ${fields.length === 1 ? "field" : "fields"}`;
-  return `<details><summary>${label}</summary><dl>${items.join("")}</dl></details>`;
+  return `<details><summary>${label}</summary>${renderList(shown, detail)}</details>`;
 }
 
 const name = (text: string): string => escape(shorten(text, NAME_LENGTH_MAX));

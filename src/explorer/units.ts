@@ -10,19 +10,19 @@ import { followReference } from "../openapi/operations.ts";
 /** The unit of a number. */
 export type Unit = "quantity" | "wei" | "satoshi" | "unix-time";
 
+/** The units of the members of a response, by their names; the whole response has an empty one. */
+export type Units = Readonly<Record<string, Unit>>;
+
 const SCHEMAS_MAX = 1000;
 
-/** Names that have another meaning in the text of units are left out. */
-const NAME = /^[\w-]{0,60}$/;
+/** In UTF-16 code units. */
+const NAME_LENGTH_MAX = 60;
 
-/**
- * Writes the units of the members of an operation's response, such as `wei:value,gasPrice unix-time:timestamp`; the
- * whole response has no name. A name with several units has none.
- */
-export function writeUnits(root: Json, operation: Json): string {
+/** Reads the units in an operation's response; a name with several has none. `undefined` where there are none. */
+export function unitsOf(root: Json, operation: Json): Units | undefined {
   const response = followReference(root, objectOf(operation.responses)["200"]);
   const media = followReference(root, objectOf(response.content)["application/json"]);
-  const units = new Map<string, string>();
+  const units = new Map<string, Unit | undefined>();
   const seen = new Set<string>();
   const open: [value: unknown, name: string][] = [[media.schema, ""]];
   for (const [value, name] of open) {
@@ -32,9 +32,8 @@ export function writeUnits(root: Json, operation: Json): string {
     seen.add(key);
     const schema = followReference(root, value);
     const unit = unitOf({ ...schema, ...objectOf(value) });
-    const known = units.get(name);
     if (unit !== undefined || isScalar(schema)) {
-      units.set(name, known === undefined || known === unit ? unit ?? "" : "");
+      units.set(name, !units.has(name) || units.get(name) === unit ? unit : undefined);
     }
     for (const options of [schema.oneOf, schema.anyOf, schema.allOf]) {
       for (const option of listOf(options)) open.push([option, name]);
@@ -44,28 +43,17 @@ export function writeUnits(root: Json, operation: Json): string {
       open.push([inner, member]);
     }
   }
-  const names = new Map<string, string[]>();
-  for (const [name, unit] of units) {
-    if (unit && NAME.test(name)) names.set(unit, [...names.get(unit) ?? [], name]);
-  }
-  return [...names].map(([unit, names]) => `${unit}:${names.join(",")}`).join(" ");
+  const found = [...units].filter((entry): entry is [string, Unit] =>
+    entry[1] !== undefined && entry[0].length <= NAME_LENGTH_MAX
+  );
+  return found.length > 0 ? Object.fromEntries(found) : undefined;
 }
 
-const unitOf = ({ "x-unit": unit }: Json): string | undefined =>
-  typeof unit === "string" && Object.hasOwn(NOTES, unit) ? unit : undefined;
+const unitOf = ({ "x-unit": unit }: Json): Unit | undefined =>
+  typeof unit === "string" && Object.hasOwn(NOTES, unit) ? unit as Unit : undefined;
 
 const isScalar = ({ type, pattern }: Json) =>
   pattern !== undefined || [type].flat().some((one) => one === "string" || one === "integer");
-
-/** Reads what {@linkcode writeUnits} has written. */
-export function readUnits(text: string): ReadonlyMap<string, Unit> {
-  return new Map(
-    text.split(" ").filter(Boolean).flatMap((part) => {
-      const [unit = "", names = ""] = part.split(":");
-      return names.split(",").map((name) => [name, unit as Unit] as const);
-    }),
-  );
-}
 
 /** The most digits of a number that is converted: those of 256 bits. */
 const NUMBER = /^"?(?:0x[\da-f]{1,64}|\d{1,78})"?$/i;

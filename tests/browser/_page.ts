@@ -60,3 +60,17 @@ export async function send(page: Page, path: string): Promise<void> {
   await page.getByRole("button", { name: new RegExp(`^Test Request.*get ${path}\\)`) }).click();
   await page.getByRole("button", { name: /^Send get request/ }).click();
 }
+
+/** Presses Tab until what has the focus has such a name. */
+export async function tabTo(page: Page, name: RegExp): Promise<void> {
+  for (let presses = 0; presses < 80; presses++) {
+    await page.keyboard.press("Tab");
+    const text = await page.evaluate(() => {
+      const element = document.activeElement;
+      const [label] = element instanceof HTMLInputElement ? element.labels ?? [] : [];
+      return element?.getAttribute("aria-label") ?? (label ?? element)?.textContent?.trim() ?? "";
+    });
+    if (name.test(text)) return;
+  }
+  throw new Error(`Nothing that can be reached with Tab is called ${name}`);
+}

@@ -3,7 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { serious, unknownIn } from "./_axe.ts";
 import { closePages, launch, PATIENCE } from "./_browser.ts";
-import { NODE, send, SIMPLE, visit } from "./_page.ts";
+import { NODE, send, SIMPLE, tabTo, visit } from "./_page.ts";
 import { type Served, serveNode } from "./_serve.ts";
 
 const accessibility = suite("the explorer for everyone");
@@ -98,19 +98,6 @@ async function inPage(options: BrowserContextOptions, work: (page: Page) => Prom
   } finally {
     await context.close();
   }
-}
-
-/** Presses Tab until what has the focus has such a name. */
-async function tabTo(page: Page, name: RegExp): Promise<void> {
-  for (let presses = 0; presses < 80; presses++) {
-    await page.keyboard.press("Tab");
-    const text = await page.evaluate(() => {
-      const element = document.activeElement;
-      return element?.getAttribute("aria-label") ?? element?.textContent?.trim() ?? "";
-    });
-    if (name.test(text)) return;
-  }
-  throw new Error(`Nothing that can be reached with Tab is called ${name}`);
 }
 
 accessibility.run();

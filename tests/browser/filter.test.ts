@@ -27,13 +27,13 @@ filter.after(async () => {
 });
 
 /** Opens the simple page; its script runs when it has marked what is read. */
-async function open(url: string, width = 1280): Promise<Page> {
+async function open(url: string, width = 1280, hash = ""): Promise<Page> {
   const context = await browser.newContext({ viewport: { width, height: 800 }, bypassCSP: true });
   const page = await context.newPage();
   const complaints = await watch(page, new URL(url).origin);
   page.setDefaultTimeout(20_000);
   page.on("close", () => assert.equal(complaints, QUIET));
-  await page.goto(url + SIMPLE);
+  await page.goto(url + SIMPLE + hash);
   await page.waitForFunction(() =>
     document.querySelector("#plain var")?.textContent !== "$BASE_URL"
   );
@@ -127,5 +127,45 @@ filter("the operation that is read is marked in the navigation, and in sight", a
   }
   await page.close();
 });
+
+filter(
+  "what a link has led to is marked, not its neighbour, until the reader goes on",
+  async () => {
+    const page = await open(chain.url, 1280, "#op/getblockhash");
+    // After two frames, what has come near has been observed.
+    const painted = () =>
+      page.evaluate(() =>
+        new Promise((seen) => requestAnimationFrame(() => requestAnimationFrame(seen)))
+      );
+    const marked = page.locator("#plain nav [aria-current]");
+    await painted();
+    await marked.getByText("getblockhash").waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.type("getblockcount");
+    await page.keyboard.press("Enter");
+    await marked.getByText("getblockcount").waitFor();
+    const ids = await page.locator("#plain h3").evaluateAll((all) => all.map(({ id }) => id));
+    // The last ones cannot be scrolled to the top.
+    for (const id of [...ids.slice(0, 2), ...ids.slice(-3)]) {
+      await page.evaluate((id) => location.hash = id, id);
+      await page.waitForFunction((id) => document.getElementById(id)!.checkVisibility(), id);
+      await painted();
+      assert.equal(
+        await marked.evaluateAll((links) => links.map((link) => link.getAttribute("href"))),
+        [`#${id}`],
+      );
+    }
+    await page.evaluate(() => location.hash = "#op/getblockcount");
+    await marked.getByText("getblockcount").waitFor();
+    await page.mouse.move(800, 400);
+    const reached = await marked.getAttribute("href");
+    for (let i = 0; await marked.getAttribute("href") === reached; i++) {
+      assert.ok(i < 40, "the mark follows what is scrolled to");
+      await page.mouse.wheel(0, 400);
+      await painted();
+    }
+    await page.close();
+  },
+);
 
 filter.run();

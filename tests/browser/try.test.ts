@@ -5,7 +5,7 @@ import { serve } from "../../src/adapters/node.ts";
 import { createNodeface } from "../../src/index.ts";
 import type { Json } from "../../src/json/values.ts";
 import { closePages, type Complaints, launch, QUIET, watch } from "./_browser.ts";
-import { NODE, SIMPLE } from "./_page.ts";
+import { NODE, SIMPLE, tabTo } from "./_page.ts";
 import { type Served, serveNode } from "./_serve.ts";
 import { fillForm, openForm, operationAt, sendForm } from "./_try.ts";
 
@@ -295,6 +295,25 @@ tries("what is no text, and nothing at all, are answers too", () =>
     const { status, text } = await sendForm(operationAt(page, "nothing"));
     assert.equal([status, text], ["204 No Content", ""]);
   }));
+
+tries(
+  "with the keyboard alone an operation is found, filled in, sent and read",
+  () =>
+    inPage(async (page) => {
+      const operation = operationAt(page, "things");
+      await page.keyboard.press("/");
+      await page.keyboard.type("/things get");
+      await page.keyboard.press("Enter");
+      await operation.locator(".try[open] form").waitFor();
+      await tabTo(page, /^path path, string/);
+      await page.keyboard.type("c/d");
+      await tabTo(page, /^Send$/);
+      await page.keyboard.press("Enter");
+      await operation.locator(".status").getByText("200", { exact: true }).waitFor();
+      assert.match(asked[0]!.target, /^\/t\/things\/a%2Fb%20c\/c\/d\?kind=blue&/);
+      await tabTo(page, /^The content of the response$/);
+    }),
+);
 
 tries("an answer can be copied", () =>
   inPage(async (page) => {

@@ -5,10 +5,10 @@ import {
   canBeSent,
   fillIn,
   type FormData,
-  type NodeExamples,
   requestOf,
   writeCurl,
 } from "../../src/explorer/form-request.ts";
+import type { NodeExamples } from "../../src/info/source-cache.ts";
 import { startBeside } from "../gateway/_beside.ts";
 import type { AskedNode } from "./_interface.ts";
 
@@ -40,8 +40,11 @@ export async function sendForms(node: AskedNode, kind: string): Promise<SentForm
   try {
     const html = await (await fetch(`${url}/v1/spec/simple`)).text();
     const { forms, examples } = readForms(html);
-    for (const form of forms.filter(([, address]) => /^\/v1\/(node|rpc)/.test(address))) {
-      const name = `${form[0]} ${form[1]}`.replace("GET /v1/rpc/", "").replace("POST /v1/rpc/", "");
+    for (const form of forms.filter(({ address }) => /^\/v1\/(node|rpc)/.test(address))) {
+      const name = `${form.method} ${form.address}`.replace("GET /v1/rpc/", "").replace(
+        "POST /v1/rpc/",
+        "",
+      );
       const filled = fillIn(form, examples);
       if (!canBeSent(form, filled)) {
         asking!.push(name);
