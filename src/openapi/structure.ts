@@ -21,7 +21,7 @@ import {
 export type Shape = string;
 
 export interface Rule {
-  /** As the table says it, without its last signs. */
+  /** The shape, or the name of the form of data. */
   readonly type: string;
   /** `undefined` of data: nothing in it is a reference. */
   readonly shape: Shape | undefined;
@@ -31,39 +31,36 @@ export interface Rule {
   readonly isList?: boolean;
 }
 
-type Kinds = Readonly<Record<string, ReadonlyMap<string, Rule>>>;
-
 export interface Structure {
   readonly name: string;
-  readonly kinds: Kinds;
-  readonly needed: Readonly<Record<string, readonly (readonly [key: string, rule: Rule])[]>>;
-  /** The members that are not data of each kind, those of its variants included. */
-  readonly shapes: Readonly<Record<string, ReadonlyMap<string, Shape>>>;
+  readonly kinds: Readonly<Record<string, ReadonlyMap<string, Rule>>>;
   /** The place of shared values of a shape, as keys from the root. */
   readonly sections: Readonly<Record<Shape, Path>>;
   /** True if members beside a `$ref` mean something, and a schema may be `true` (since OpenAPI 3.1). */
   readonly hasSiblings: boolean;
 }
 
-function compile(rows: Rows): Kinds {
+/** A member of a row: its name, what the object is without it, its shape or data, and what it may be as well. */
+const MEMBER = /^(\*|[^:!*]+)([!*]?)(?::([^?+]+)([?+]?))?$/;
+
+function compile(rows: Rows): Structure["kinds"] {
   const isKind = (type: string) =>
     Object.hasOwn(rows, type.replaceAll(/[{}[\]]/g, "")) || Object.hasOwn(NAMING, nameIn(type));
-  const ruleOf = (text: string): Rule => {
-    const [, type, signs] = /^(.*?)([!*?+]*)$/.exec(text) as unknown as [string, string, string];
-    return {
+  const readMember = (member: string): [key: string, rule: Rule] => {
+    const [, key, sign, named, more] = MEMBER.exec(member) as unknown as string[];
+    const type = named ?? (sign === "!" ? "text" : "any");
+    return [key!, {
       type,
       shape: isKind(type) ? type : undefined,
-      needed: signs.includes("!") ? "required" : signs.includes("*") ? "expected" : undefined,
-      isSwitch: signs.includes("?"),
-      isList: signs.includes("+"),
-    };
+      needed: sign === "!" ? "required" : sign === "*" ? "expected" : undefined,
+      isSwitch: more === "?",
+      isList: more === "+",
+    }];
   };
   return Object.fromEntries(
-    Object.entries(rows).map(([kind, members]) => {
-      const [base] = kind.split(":") as [string];
-      const all = Object.entries({ ...rows[base], ...members });
-      return [kind, new Map(all.map(([key, text]) => [key, ruleOf(text)]))];
-    }),
+    Object.entries(rows).map((
+      [kind, row],
+    ) => [kind, new Map(row.trim().split(" ").map(readMember))]),
   );
 }
 
@@ -93,31 +90,22 @@ const structureIn = memoize((version) => makeStructure(version as keyof typeof R
 export const structureOf = (document: unknown): Structure => structureIn(versionOf(document));
 
 function makeStructure(name: keyof typeof ROWS): Structure {
-  const rows: Rows = ROWS[name];
-  const kinds = compile(rows);
+  const kinds = compile(ROWS[name]);
   // Swagger 2.0 has them at its top.
-  const holders = Object.entries(rows.components ?? rows.document!);
+  const { components, document } = kinds;
   const sections = Object.fromEntries(
-    holders.filter(([, type]) => type.startsWith("{"))
-      .map(([key, type]) => [nameIn(type), rows.components ? ["components", key] : [key]]),
+    [...components ?? document!].filter(([, { type }]) => type.startsWith("{"))
+      .map(([key, { type }]) => [nameIn(type), components ? ["components", key] : [key]]),
   );
-  const shapes: Record<string, Map<string, Shape>> = {};
-  const needed: Record<string, [key: string, rule: Rule][]> = {};
-  for (const [kind, members] of Object.entries(kinds)) {
-    const [base] = kind.split(":") as [string];
-    shapes[base] ??= new Map();
-    for (const [key, { shape }] of members) if (shape !== undefined) shapes[base].set(key, shape);
-    needed[kind] = [...members].filter(([, rule]) => rule.needed !== undefined);
-  }
-  return { name, kinds, needed, shapes, sections, hasSiblings: !/2\.0|3\.0/.test(name) };
+  return { name, kinds, sections, hasSiblings: !/2\.0|3\.0/.test(name) };
 }
 
 /** Tells whether some version of OpenAPI has references in a member of this name. */
 export function isKeyword(key: string): boolean {
   keywords ??= new Set(
     Object.keys(ROWS).filter((name) => name !== "OpenRPC 1.3")
-      .flatMap((name) => Object.values(structureIn(name).shapes))
-      .flatMap((members) => [...members.keys()]),
+      .flatMap((name) => Object.values(structureIn(name).kinds))
+      .flatMap((members) => [...members].flatMap(([key, { shape }]) => shape ? key : [])),
   );
   return keywords.has(key);
 }
@@ -153,8 +141,7 @@ export function shapeOfMember(structure: Structure, shape: Shape, key: string): 
   if (shape.startsWith("{")) return shape.slice(1, -1);
   // JSON Schema once had lists of schemas as "items".
   if (shape === "schema" && /^\d{1,9}$/.test(key)) return shape;
-  const own = key === OTHERS ? undefined : structure.shapes[shape]?.get(key);
-  return own ?? ruleOf(structure, shape, key)?.shape;
+  return ruleOf(structure, shape, key)?.shape;
 }
 
 /** The shape at a path of a document; `undefined` of data, and where the path leads to nothing known. */

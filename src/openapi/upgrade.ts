@@ -15,7 +15,7 @@ import {
 } from "../json/values.ts";
 import { followReference } from "./operations.ts";
 import { type Shape, shapeOfMember, structureOf } from "./structure.ts";
-import { COMMON_METHODS, OPENAPI_3_0, SWAGGER } from "./tables.ts";
+import { COMMON_METHODS, membersIn, OPENAPI_3_0, SWAGGER } from "./tables.ts";
 
 const GROWTH_MAX = LIMITS.nodes;
 
@@ -28,9 +28,9 @@ const CHANGED = /^(?:\$.*|parameters|responses|headers|definitions|discriminator
 
 /** The members that both versions have, by their tables. Others go, but for extensions. */
 const shared = (swagger: string, openapi: string = swagger): string[] =>
-  Object.keys({ ...SWAGGER[swagger], ...SWAGGER[`${swagger}:apiKey`] })
-    .filter((key) => key in { ...OPENAPI_3_0[openapi], ...OPENAPI_3_0[`${openapi}:apiKey`] })
-    .filter((key) => !CHANGED.test(key));
+  membersIn(SWAGGER[swagger]).filter((key) =>
+    membersIn(OPENAPI_3_0[openapi]).includes(key) && !CHANGED.test(key)
+  );
 
 const KEPT = {
   document: shared("document"),

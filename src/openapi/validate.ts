@@ -36,7 +36,7 @@ import {
   structureOf,
   walk,
 } from "./structure.ts";
-import { CHOICES, KEYS, NAMING, VARIANTS } from "./tables.ts";
+import { CHOICES, KEYS, NAMING } from "./tables.ts";
 
 export interface MemberDiagnostic {
   readonly severity: Severity;
@@ -50,72 +50,24 @@ export type MemberDiagnostics = ReadonlyMap<string, MemberDiagnostic>;
 
 const NONE: MemberDiagnostics = new Map();
 
-const TYPES = new Set<unknown>([...CHOICES.type!, "null"]);
-const LIST_FORMATS = new Set<unknown>(["csv", "ssv", "pipes", "multi"]);
 const VERSION = /^3\.(?:0\.\d|[12]\.\d+)(?:-.+)?$/;
 
 const isText = (value: unknown) => typeof value === "string";
-const isNumber = (value: unknown) => typeof value === "number" || typeof value === "bigint";
-const isTexts = (value: unknown) => Array.isArray(value) && value.every(isText);
-const isFilled = (value: unknown) => Array.isArray(value) && value.length > 0;
-const isTypes = (value: unknown, more?: string) =>
-  (isFilled(value) ? value as unknown[] : [value])
-    .every((type) => TYPES.has(type) || type === more);
 
-const DATA: Readonly<Record<string, readonly [words: string, test: (value: unknown) => boolean]>> =
-  {
-    any: ["", () => true],
-    sample: ["", () => true],
-    string: ["a text", isText],
-    url: ["a text", isText],
-    host: ["a text", isText],
-    boolean: ["true or false", (value) => typeof value === "boolean"],
-    number: ["a number", isNumber],
-    listFormat: [
-      "csv, ssv, pipes or multi, as OpenAPI 3 has no other",
-      (value) => LIST_FORMATS.has(value),
-    ],
-    step: ["a number above 0", (value) => isNumber(value) && Number(value) > 0],
-    count: [
-      "a whole number from 0 on",
-      (value) => (typeof value === "bigint" || Number.isInteger(value)) && Number(value) >= 0,
-    ],
-    list: ["a list that is not empty", isFilled],
-    "any[]": ["a list", Array.isArray],
-    "{any}": ["an object", isObject],
-    "{string}": [
-      "an object of texts",
-      (value) => isObject(value) && Object.values(value).every(isText),
-    ],
-    "string[]": ["a list of texts", isTexts],
-    texts: ["a list of texts that is not empty", (value) => isFilled(value) && isTexts(value)],
-    names: [
-      "a list of different texts that is not empty",
-      (value) =>
-        isFilled(value) && isTexts(value) &&
-        new Set(value as string[]).size === (value as string[]).length,
-    ],
-    reference: ["a text", isText],
-    version: [
-      'a version with three parts, such as "3.1.2"',
-      (value) => VERSION.test(String(value)),
-    ],
-    true: ["true where the parameter is in the path", (value) => value === true],
-    scopes: ["a list of texts", isTexts],
-    types: [`one or more of ${[...TYPES].join(", ")}`, (value) => isTypes(value)],
-    typesOfSwagger: [
-      `one or more of ${[...TYPES].join(", ")}`,
-      (value) => value !== "null" && isTypes(value, "file"),
-    ],
-  };
-
-const isData = (type: string, value: unknown): boolean =>
-  CHOICES[type]?.includes(value as string) ?? DATA[type]![1](value);
+function isData(type: string, value: unknown): boolean {
+  const choices = CHOICES[type];
+  if (choices) {
+    // A schema may have several.
+    const all = type.startsWith("type") ? [value].flat() : [value];
+    return all.every((one) => choices.includes(one as string));
+  }
+  if (type === "version") return VERSION.test(String(value));
+  return !/^(?:text|url|host)$/.test(type) || isText(value);
+}
 
 function wordsFor(type: string): string {
-  const choices = CHOICES[type];
-  if (!choices) return DATA[type]![0];
-  return choices.length === 1 ? quote(choices[0]) : `one of ${choices.join(", ")}`;
+  if (type === "version") return 'a version with three parts, such as "3.1.2"';
+  return CHOICES[type] ? `one of ${CHOICES[type].join(", ")}` : "a text";
 }
 
 /**
@@ -132,8 +84,8 @@ export function refuse(structure: Structure, shape: Shape, value: unknown): stri
     return `must be an object${isPlain ? "" : `: ${withArticle(name)}`}`;
   }
   if (shape.startsWith("{") || isReference(shape, value)) return undefined;
-  for (const [key, rule] of structure.needed[kindOf(structure, shape, value)] ?? []) {
-    if (rule.needed === "expected") continue;
+  for (const [key, rule] of structure.kinds[shape] ?? []) {
+    if (rule.needed !== "required") continue;
     if (Object.hasOwn(value, key) && misfitOf(structure, rule, value[key]) === undefined) continue;
     const words = rule.shape === undefined ? `, ${wordsFor(rule.type)},` : "";
     return `needs ${quote(key)}${words} to be ${withArticle(nameOfShape(shape))}`;
@@ -150,15 +102,14 @@ export function validate(structure: Structure, shape: Shape, value: unknown): Me
   // A list where a schema may stand has schemas; what else is no list in its place is left out with it.
   if (Array.isArray(value) && !inner) return NONE;
   const isPlain = !isReference(shape, value);
-  const kind = kindOf(structure, shape, object);
   for (const key of isPlain ? Object.keys(value) : siblingsOf(structure, shape, value)) {
-    const rule = inner ?? ruleOf(structure, kind, key);
+    const rule = inner ?? ruleOf(structure, shape, key);
     const name = Array.isArray(value) ? "an item" : nameOf(key);
     const diagnostic = (isPlain ? validateKey(shape, key) : undefined) ?? (
       rule
         ? validateMember(structure, rule, name, object[key])
         : isPlain && !key.startsWith("x-")
-        ? unknownMember(structure, shape, kind, object, key)
+        ? unknownMember(structure, shape, object, key)
         : undefined
     );
     if (diagnostic) found.set(key, diagnostic);
@@ -170,8 +121,8 @@ export function validate(structure: Structure, shape: Shape, value: unknown): Me
       found.set("variables", { ...LOGIN, value: variables });
     }
   }
-  for (const [key, { needed }] of structure.needed[kind] ?? []) {
-    if (needed === "required" || Object.hasOwn(value, key)) continue;
+  for (const [key, { needed }] of structure.kinds[shape] ?? []) {
+    if (needed !== "expected" || Object.hasOwn(value, key)) continue;
     const message = `${withArticle(nameOfShape(shape))} needs ${quote(key)}`;
     found.set(key, { severity: "note", message });
   }
@@ -185,12 +136,6 @@ function innerRuleOf(shape: Shape): Rule | undefined {
     ? shape.slice(1, -1)
     : undefined;
   return inner === undefined ? undefined : { type: inner, shape: inner };
-}
-
-function kindOf({ kinds }: Structure, shape: Shape, value: Json): string {
-  const by = VARIANTS[shape];
-  const kind = by === undefined ? shape : `${shape}:${String(value[by])}`;
-  return Object.hasOwn(kinds, kind) ? kind : shape;
 }
 
 /** The reason why a value is not what a rule wants, as the end of a sentence; `undefined` where it is. */
@@ -213,10 +158,9 @@ function validateMember(
     const url = isText(value) ? withoutLoginIn(rule.type, value as string) : value;
     return url === value ? undefined : { ...LOGIN, value: url };
   }
-  // What nobody has filled in misses nothing, and a number says what its text does.
+  // What nobody has filled in misses nothing.
   const isEmpty = value === null || (Array.isArray(value) && value.length === 0);
-  const isHarmless = isEmpty || (rule.type === "string" && typeof value !== "object");
-  const severity = isHarmless ? "note" : "error";
+  const severity = isEmpty ? "note" : "error";
   if (rule.type === "version") {
     return { severity: "note", message: `${name} ${misfit}`, value: versionFor(value) };
   }
@@ -253,11 +197,10 @@ const MEANT_MAX = 40;
 function unknownMember(
   { name, kinds }: Structure,
   shape: Shape,
-  kind: string,
   value: Json,
   key: string,
 ): MemberDiagnostic {
-  const others = [...kinds[kind]!.keys()].filter((other) => !Object.hasOwn(value, other));
+  const others = [...kinds[shape]!.keys()].filter((other) => !Object.hasOwn(value, other));
   const meant = key.length > MEANT_MAX ? undefined : nearest(key, others);
   // Nothing in it is looked at, and some version has references and operations there.
   const isOmitted = isKeyword(key);
