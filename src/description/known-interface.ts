@@ -39,7 +39,6 @@ export interface KnownNode {
   readonly learn?: (() => Promise<SoftwareInfo>) | undefined;
 }
 
-/** Says what is known of a node; `undefined` for the kind `none`. */
 export function knowNode(
   node: NodeSettings,
   name: string,

@@ -44,7 +44,6 @@ export interface Prepared extends Omit<Loaded, "document"> {
 
 export type Prepare = (job: PrepareJob, read: Reader) => Promise<Prepared>;
 
-/** Gives all diagnostics of a description, with that of its YAML, which is written later. */
 export async function allDiagnostics(
   { diagnostics, content }: Pick<Prepared, "diagnostics" | "content">,
 ): Promise<readonly Diagnostic[]> {

@@ -39,7 +39,6 @@ interface FoundOptions<T> extends Omit<LiveOptions<T>, "place" | "readOther" | "
   readonly now?: () => number;
 }
 
-/** Returns the place at which a node describes itself, and its name in messages. */
 export function placeBelow(
   url: string,
   description: NonNullable<Kind["description"]>,
@@ -91,7 +90,6 @@ const pathOf = ({ description }: KnownNode) =>
 
 const encode = (text: string) => new TextEncoder().encode(text);
 
-/** Shows what is known of a node's interface, and keeps that current. */
 export function keepFound<T>(
   { url, version, find, log, report, now = Date.now, ...options }: FoundOptions<T>,
   alone: Shown<T>,

@@ -110,7 +110,6 @@ export function readNumber(digits: string): number | bigint | string {
   return Number.isSafeInteger(number) || !/^-?\d+$/.test(digits) ? number : BigInt(digits);
 }
 
-/** Writes a value that contains a `bigint`; `undefined` if JSON has no form for it. */
 function write(value: unknown, indent: number, before: string, depth: number): string | undefined {
   const plain = hasToJson(value) ? value.toJSON() : value;
   if (typeof plain === "bigint") return String(plain);

@@ -46,7 +46,6 @@ const EMPTY: Readonly<Record<Shape, Json>> = {
   pathItem: {},
 };
 
-/** Makes one document: the root itself where nothing is to be changed. Adds diagnostics to those of the files. */
 export function bundle(files: Files): Json {
   const root = files.root.value as Json;
   const plan = planComponents(files);
@@ -202,7 +201,6 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     return link ? pointerOf(link) : value[key];
   }
 
-  /** Returns what an example names; the example as it is where that is nothing. */
   function copySample(example: unknown): unknown {
     const link = linkOf(example, SAMPLE);
     if (!link?.end) return example;
@@ -299,7 +297,6 @@ function emptyOf(shape: Shape, siblings: Json): Json | undefined {
 /** The longest name that is made and that is kept, in characters: each reference repeats it. */
 const LENGTH_MAX = 120, KEPT_LENGTH_MAX = 400;
 
-/** Tells whether a name is one of a component (OpenAPI 3.1.1, section 4.8.7.1), and none too long. */
 function isComponentName(name: string): boolean {
   return /^[A-Za-z0-9._-]+$/.test(name) && name.length <= KEPT_LENGTH_MAX;
 }

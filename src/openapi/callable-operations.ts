@@ -48,7 +48,6 @@ interface NodeBody {
   readonly rules: Readonly<Record<string, ValueRule>>;
 }
 
-/** An operation that is called at the node. */
 export interface NodeOperation {
   /** Its name in settings and in the log: `getblock`, or `GET /blocks/{height}`. */
   readonly name: string;
@@ -84,7 +83,6 @@ export function describedBy(entry: string): DescribedBy {
 
 const DEPTH_MAX = 3;
 
-/** Lists the operations that are called at the node, by their servers. */
 export function listNodeOperations(document: Json, by: DescribedBy): NodeOperation[] {
   const read = createReader(document, by);
   const operations = Object.entries(objectOf(document.paths)).flatMap(([path, value]) => {
@@ -111,7 +109,6 @@ export function listNodeOperations(document: Json, by: DescribedBy): NodeOperati
 
 const ELSEWHERE_MAX = 20;
 
-/** The servers of the operations that are called neither at the node nor here. */
 export function listServersElsewhere(document: Json): string[] {
   const urls = new Set<string>();
   for (const item of Object.values(objectOf(document.paths)).map(objectOf)) {

@@ -21,11 +21,8 @@ export const LIMITS = {
   withoutThread: 4_194_304,
   /** Bytes of memory that a thread may take for its objects, where the runtime can hold it to that: 768 MiB. */
   memory: 805_306_368,
-  /** Levels of objects and lists. */
   depth: 256,
-  /** Files of one description. */
   files: 1_000,
-  /** References of one description. */
   references: 100_000,
   /** Milliseconds from the first file to what is served. */
   time: 30_000,
@@ -33,15 +30,12 @@ export const LIMITS = {
   nodes: 1_000_000,
   /** Characters of all texts of one file of YAML, those that aliases stand for included. */
   text: 33_554_432,
-  /** Aliases of one file of YAML. */
   aliases: 10_000,
   /** Tokens of one file of YAML: each value has two or three, spaces and comments included. */
   tokens: 2_500_000,
-  /** Lines of one file of YAML. */
   lines: 1_000_000,
   /** Syntax errors of one file of YAML that are kept. */
   errors: 100,
-  /** Diagnostics that are kept. */
   findings: 10_000,
   /** Values of a server's variables that are tried together. */
   combinations: 64,
@@ -49,7 +43,6 @@ export const LIMITS = {
   origins: 64,
   /** The most that an operation inherits: security schemes of the whole, and how many operations a path has beside the usual. */
   inherited: 64,
-  /** Characters of a server's URL. */
   url: 8192,
 } as const;
 
@@ -68,7 +61,6 @@ export const LARGE_NUMBER =
 
 export const TOO_MANY_NODES: string = `holds more than ${formatCount(LIMITS.nodes)} values`;
 
-/** One thing that is wrong with a description. */
 export interface Diagnostic {
   /** The file as the description names it: never a path of this machine. */
   readonly file: string;
@@ -124,7 +116,6 @@ export function createDiagnostics(): Diagnostics {
   };
 }
 
-/** Gives diagnostics of a file their lines and columns, in the order of the text. */
 export function locate(
   file: string,
   text: string,
@@ -181,7 +172,6 @@ export function offsetsIn(
   });
 }
 
-/** Makes a diagnostic of a file as a whole. */
 export function diagnosticOf(file: string, severity: Severity, message: string): Diagnostic {
   return locate(file, "", [{ severity, message, place: 0, more: 0 }], () => [])[0]!;
 }

@@ -40,7 +40,6 @@ export interface LocatedOperation {
   readonly operation: Json;
 }
 
-/** Lists the operations of a path item, those of `additionalOperations` last. */
 export function operationsOf(item: unknown): LocatedOperation[] {
   const members = objectOf(item);
   const named = METHODS.map((name) => [name.toUpperCase(), members[name], [name]] as const);

@@ -181,7 +181,6 @@ export function report(
   );
 }
 
-/** Finds the end of each link. Each is followed once, however long the chain. */
 function settle(files: Files): void {
   const { structure, links, linkOf } = files;
   const nextOf = ({ target }: Link): Link | undefined =>

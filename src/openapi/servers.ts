@@ -5,7 +5,6 @@
  */
 import { formatJson } from "../json/lossless.ts";
 import {
-  isEqual,
   isObject,
   type Json,
   listOf,
@@ -15,7 +14,7 @@ import {
   textOf,
 } from "../json/values.ts";
 import { type Diagnostics, LIMITS } from "./diagnostics.ts";
-import { mapOperations, operationsOf } from "./operations.ts";
+import { mapOperations } from "./operations.ts";
 import {
   absolute,
   atThisService,
@@ -54,10 +53,7 @@ export interface ServerContext {
 }
 
 /**
- * A description of which every server leads to the node, or to this service where nobody knows where the
- * node is. What all operations have in common is said once, as most generators read nothing else.
- *
- * @param isForwarding whether what is called through this service is called there alone
+ * A description of which every server leads to the node, or to this service where nobody knows where the node is.
  */
 export function withServers(
   document: Json,
@@ -77,8 +73,7 @@ export function withServers(
   const whole = url === undefined
     ? placed
     : { ...withSameServers(placed, document, url), servers: [{ url }] };
-  const through = publicUrl ? whole : throughThisService(whole, where, isForwarding);
-  return withCommonServers(through);
+  return publicUrl ? whole : throughThisService(whole, where, isForwarding);
 }
 
 /**
@@ -185,25 +180,6 @@ function nearServers(
 function uniqueByUrl(servers: readonly Json[]): readonly Json[] {
   const seen = new Set<unknown>();
   return servers.filter(({ url }) => !seen.has(url) && seen.add(url) !== undefined);
-}
-
-function withCommonServers(document: Json): Json {
-  const items = Object.values(objectOf(document.paths)).map(objectOf);
-  // Those of a path item that is referred to are not at hand.
-  if (items.some(({ $ref }) => $ref !== undefined)) return document;
-  let common: unknown;
-  const same = new Set<unknown>();
-  for (const item of items) {
-    for (const { operation } of operationsOf(item)) {
-      const servers = [operation, item, document].map((holder) => holder.servers)
-        .find((servers) => listOf(servers).length > 0);
-      common ??= servers;
-      if (!same.has(servers) && !isEqual(servers, common)) return document;
-      same.add(servers);
-    }
-  }
-  if (common === undefined || serversOf(document).length < 2) return document;
-  return { ...mapServers(document, () => undefined), servers: common };
 }
 
 /** The path before every path of a description, for each of its servers. */

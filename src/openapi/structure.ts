@@ -57,11 +57,10 @@ function compile(rows: Rows): Structure["kinds"] {
       isList: more === "+",
     }];
   };
-  return Object.fromEntries(
-    Object.entries(rows).map((
-      [kind, row],
-    ) => [kind, new Map(row.trim().split(" ").map(readMember))]),
-  );
+  const kinds = Object.entries(rows).map(([kind, row]) => {
+    return [kind, new Map(row.trim().split(" ").map(readMember))] as const;
+  });
+  return Object.fromEntries(kinds);
 }
 
 const nameIn = (shape: Shape): string => shape.startsWith("{") ? shape.slice(1, -1) : shape;
@@ -126,23 +125,27 @@ export function pathOf(place: Place): Path {
   return path.reverse();
 }
 
+/** The rule of a member; `undefined` where the shape has none of this name. */
 export function ruleOf({ kinds }: Structure, shape: Shape, key: string): Rule | undefined {
+  const inner = innerOf(shape, key);
+  if (inner !== undefined) return { type: inner, shape: inner };
   const members = kinds[shape];
-  if (!members) return undefined;
-  const rule = members.get(key);
-  if (rule && key !== OTHERS) return rule;
+  const rule = key === OTHERS ? undefined : members?.get(key);
+  if (rule) return rule;
   const isExtension = key.startsWith("x-") && shape !== "securityRequirement";
-  return isExtension ? undefined : members.get(OTHERS);
+  return isExtension ? undefined : members?.get(OTHERS);
 }
 
-/** The shape of a member; `undefined` of data. */
-export function shapeOfMember(structure: Structure, shape: Shape, key: string): Shape | undefined {
+function innerOf(shape: Shape, key: string): Shape | undefined {
   if (shape.endsWith("[]")) return shape.slice(0, -2);
   if (shape.startsWith("{")) return shape.slice(1, -1);
   // JSON Schema once had lists of schemas as "items".
-  if (shape === "schema" && /^\d{1,9}$/.test(key)) return shape;
-  return ruleOf(structure, shape, key)?.shape;
+  return shape === "schema" && /^\d{1,9}$/.test(key) ? shape : undefined;
 }
+
+/** The shape of a member; `undefined` of data. */
+export const shapeOfMember = (structure: Structure, shape: Shape, key: string): Shape | undefined =>
+  ruleOf(structure, shape, key)?.shape;
 
 /** The shape at a path of a document; `undefined` of data, and where the path leads to nothing known. */
 export function shapeAt(structure: Structure, path: Path): Shape | undefined {
@@ -195,7 +198,6 @@ export type Seen = ByShape<true>;
 /** The shape of an example that is nothing but a `$ref`: by OpenAPI that is data, but bundlers follow it. */
 export const SAMPLE: Shape = "sample";
 
-/** Tells whether a member is such an example. */
 export function isSample(structure: Structure, shape: Shape, key: string, value: unknown): boolean {
   return isReference(SAMPLE, value) && Object.keys(value).length === 1 &&
     ruleOf(structure, shape, key)?.type === SAMPLE;

@@ -98,12 +98,11 @@ export function validate(structure: Structure, shape: Shape, value: unknown): Me
   if (typeof value !== "object" || value === null) return NONE;
   const object = value as Json;
   const found = new Map<string, MemberDiagnostic>();
-  const inner = innerRuleOf(shape);
   // A list where a schema may stand has schemas; what else is no list in its place is left out with it.
-  if (Array.isArray(value) && !inner) return NONE;
+  if (Array.isArray(value) && !shape.endsWith("[]")) return NONE;
   const isPlain = !isReference(shape, value);
   for (const key of isPlain ? Object.keys(value) : siblingsOf(structure, shape, value)) {
-    const rule = inner ?? ruleOf(structure, shape, key);
+    const rule = ruleOf(structure, shape, key);
     const name = Array.isArray(value) ? "an item" : nameOf(key);
     const diagnostic = (isPlain ? validateKey(shape, key) : undefined) ?? (
       rule
@@ -114,7 +113,7 @@ export function validate(structure: Structure, shape: Shape, value: unknown): Me
     );
     if (diagnostic) found.set(key, diagnostic);
   }
-  if (inner || !isPlain) return found;
+  if (!isPlain) return found;
   if (shape === "server") {
     const { variables } = withoutLoginOf(object);
     if (!isEqual(variables, object.variables)) {
@@ -127,15 +126,6 @@ export function validate(structure: Structure, shape: Shape, value: unknown): Me
     found.set(key, { severity: "note", message });
   }
   return found;
-}
-
-function innerRuleOf(shape: Shape): Rule | undefined {
-  const inner = shape.endsWith("[]")
-    ? shape.slice(0, -2)
-    : shape.startsWith("{")
-    ? shape.slice(1, -1)
-    : undefined;
-  return inner === undefined ? undefined : { type: inner, shape: inner };
 }
 
 /** The reason why a value is not what a rule wants, as the end of a sentence; `undefined` where it is. */
