@@ -19,10 +19,6 @@ const SHALLOW_LENGTH = 2 * DEPTH_MAX;
 /** Leaves room for objects around a value that was read. */
 const WRITTEN_DEPTH_MAX = 2 * DEPTH_MAX;
 
-function mayHoldLarge(text: string): boolean {
-  return /\d{16}/.test(text);
-}
-
 export function exact(value: bigint): number | bigint {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value;
@@ -36,7 +32,7 @@ export function exact(value: bigint): number | bigint {
  * @throws {JsonDepthError} if it is nested more than {@linkcode DEPTH_MAX} levels deep
  */
 export function parseJson(text: string, readDigits: typeof readNumber = readNumber): unknown {
-  if (mayHoldLarge(text) || LARGE_EXPONENT.test(text)) return build(text, readDigits);
+  if (/\d{16}/.test(text) || LARGE_EXPONENT.test(text)) return build(text, readDigits);
   if (text.length > SHALLOW_LENGTH) validate(text);
   try {
     return JSON.parse(text);
@@ -97,7 +93,7 @@ function build(text: string, readDigits: typeof readNumber): unknown {
   return root[""];
 }
 
-function valueOf(scanner: JsonScanner, readDigits: typeof readNumber): unknown {
+export function valueOf(scanner: JsonScanner, readDigits: typeof readNumber = readNumber): unknown {
   if (scanner.kind === "{") return {};
   if (scanner.kind === "[") return [];
   return scanner.kind === "number" ? readDigits(scanner.raw) : JSON.parse(scanner.raw);

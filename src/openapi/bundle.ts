@@ -14,7 +14,6 @@ import {
   type Json,
   mapMembers,
   objectOf,
-  type Path,
   setMember,
   valueAt,
 } from "../json/values.ts";
@@ -126,7 +125,8 @@ function planComponents(files: Files): Plan {
       target.shape === shape && (shape !== "pathItem" || uses.get(target)! > 1)
     );
     if (targets.length === 0) continue;
-    const named = nameComponents(targets, used);
+    const freeName = createFreeName(used);
+    const named = new Map(targets.sort(compare).map((one) => [one, freeName(nameFor(one))]));
     for (const [{ value }, name] of named) setName(names, value, shape, name);
     added.set(shape, named);
   }
@@ -301,23 +301,8 @@ function isComponentName(name: string): boolean {
   return /^[A-Za-z0-9._-]+$/.test(name) && name.length <= KEPT_LENGTH_MAX;
 }
 
-interface Nameable {
-  readonly member: { readonly url: string };
-  readonly path: Path;
-  readonly shape: string;
-  readonly value: unknown;
-}
-
-function nameComponents<T extends Nameable>(
-  targets: readonly T[],
-  taken: Set<unknown>,
-): Map<T, string> {
-  const freeName = createFreeName(taken);
-  return new Map([...targets].sort(compare).map((target) => [target, freeName(nameFor(target))]));
-}
-
 /** The name of a target by the last key that its author chose, after the one above where it is a member of that. */
-function nameFor({ member, path, shape, value }: Nameable): string {
+function nameFor({ member, path, shape, value }: Target): string {
   const chosen = path.filter((key) => !isKeyword(key) && !/^[^/]+\/[^/]+$/.test(key));
   const keys = [stemOf(member.url), ...chosen];
   const [above, last] = [keys.at(-2) ?? "", keys.at(-1)!];
@@ -339,7 +324,7 @@ function stemOf(url: string): string {
   return name.replace(/(?:\.(?:schema|response|parameter|example))?\.\w+$/, "");
 }
 
-function compare(a: Nameable, b: Nameable): number {
+function compare(a: Target, b: Target): number {
   if (a.member !== b.member) return a.member.url < b.member.url ? -1 : 1;
   const i = a.path.findIndex((key, i) => key !== b.path[i]);
   if (i === -1) return a.path.length - b.path.length;

@@ -128,15 +128,9 @@ function offeredMethods(part: OpenRpcPart, offer: Offer): OpenRpcPart {
   return { ...part, methods: [...part.methods.filter(isThere), ...others.map(unknownMethod)] };
 }
 
-function unknownMethod(name: string): Method {
-  const unknown = {
-    name,
-    summary: name,
-    params: undefined,
-    result: { name: "result", schema: {} },
-  };
-  return unknown as unknown as Method;
-}
+/** A method of which nothing is known but its name, not even its parameters. */
+const unknownMethod = (name: string): Method =>
+  ({ name, summary: name, result: { name: "result", schema: {} } }) as unknown as Method;
 
 function offeredPaths(part: OpenApiPart, offer: Offer): OpenApiPart {
   const { names } = offer;

@@ -145,29 +145,25 @@ export function diagnosticsIn({ root, members }: Files): Diagnostic[] {
 }
 
 /** The versions that are shown; in YAML they may be numbers. */
-const VERSION = /^3(?:\.[012](?:\.|$)|$)/;
-const OPENRPC_VERSION = /^1(?:\.|$)/;
+const VERSIONS: Readonly<Record<string, RegExp>> = {
+  openapi: /^3(?:\.[012](?:\.|$)|$)/,
+  swagger: /^2(?:\.0)?$/,
+  openrpc: /^1(?:\.|$)/,
+};
 
 function checkVersion(document: unknown): { place: string[]; message: string } | undefined {
   if (!isObject(document)) {
     return { place: [], message: "is no OpenAPI or OpenRPC description, but a single value" };
   }
-  const { openapi, swagger, openrpc } = document;
-  if (openapi === undefined && swagger === undefined && openrpc !== undefined) {
-    if (OPENRPC_VERSION.test(textOf(openrpc) ?? "")) return undefined;
-    const message = `${excerpt(formatJson(openrpc))} is an unknown version; ` +
-      'there is "openrpc" 1, as in "1.3.2"';
-    return { place: ["openrpc"], message };
-  }
-  if (/^2(?:\.0)?$/.test(textOf(swagger) ?? "") || VERSION.test(textOf(openapi) ?? "")) {
-    return undefined;
-  }
   const known = 'there are "openapi" 3.0, 3.1 and 3.2, "swagger" 2.0 and "openrpc" 1, as strings';
-  const place = [openapi === undefined && swagger !== undefined ? "swagger" : "openapi"];
-  const message = openapi === undefined && swagger === undefined
-    ? `says nowhere that it is an OpenAPI or OpenRPC description; ${known}`
-    : `${excerpt(formatJson(openapi ?? swagger))} is an unknown version; ${known}`;
-  return { place, message };
+  const key = Object.keys(VERSIONS).find((key) => document[key] !== undefined);
+  if (key === undefined) {
+    const message = `says nowhere that it is an OpenAPI or OpenRPC description; ${known}`;
+    return { place: ["openapi"], message };
+  }
+  if (VERSIONS[key]!.test(textOf(document[key]) ?? "")) return undefined;
+  const message = `${excerpt(formatJson(document[key]))} is an unknown version; ${known}`;
+  return { place: [key], message };
 }
 
 export function nameOf(entry: string): string {

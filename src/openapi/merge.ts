@@ -193,18 +193,15 @@ function referencesIn(value: unknown): string[] {
   ) => key === "$ref" ? [String(member)] : referencesIn(member));
 }
 
-interface MergedComponents {
-  readonly components: Json;
-  /** Returns a copy of something that refers to the added ones, with their new names. */
-  readonly rename: <T>(value: T) => T;
-}
-
-/** Puts components beside others; one whose name stands for something else there gets another, such as `wanted`. */
+/**
+ * Puts components beside others; one whose name stands for something else there gets another, such as `wanted`.
+ * `rename` returns a copy of what refers to the added ones, with their new names.
+ */
 export function mergeComponents(
   theirs: Json,
   added: Json,
   wanted: (name: string) => string = (name) => name,
-): MergedComponents {
+): { readonly components: Json; readonly rename: <T>(value: T) => T } {
   const names = newNames(added, theirs, wanted);
   const rename = <T>(value: T): T => names.size === 0 ? value : renamed(value, names) as T;
   const components = { ...theirs };
