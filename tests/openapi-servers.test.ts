@@ -4,7 +4,6 @@ import * as assert from "uvu/assert";
 import { parse } from "yaml";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 import { formatDiagnostic } from "../src/openapi/diagnostics.ts";
-import { withServers } from "../src/openapi/servers.ts";
 import { createWriter, rebaseServers } from "../src/openapi/write.ts";
 import type { Json } from "../src/json/values.ts";
 import { load } from "./description/_load.ts";

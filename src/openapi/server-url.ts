@@ -4,15 +4,7 @@
  * @module
  */
 import { isLoopback } from "../http/request.ts";
-import {
-  isEqual,
-  isObject,
-  type Json,
-  listOf,
-  mapMembers,
-  objectOf,
-  textOf,
-} from "../json/values.ts";
+import { isObject, type Json, listOf, mapMembers, objectOf, textOf } from "../json/values.ts";
 import { LIMITS } from "./diagnostics.ts";
 
 /** Stands for this service, whose address is not known here. */
@@ -83,75 +75,52 @@ export function variablesOf(template: string): Set<string> {
 }
 
 /** The URL of a server with the defaults of its variables; `undefined` where it is too long for one. */
-export function usualUrl({ url, variables }: Json): string | undefined {
-  const template = typeof url === "string" ? url : "";
-  return fill(
-    template,
-    new Map([...valuesOf(template, variables)].map(([name, [usual]]) => [name, usual!])),
-  );
+export function usualUrl(server: Json): string | undefined {
+  return join(textsOf(server).map(([usual]) => [usual!]))[0];
 }
 
 /**
  * The URLs of a server, one for each listed value of its variables; of more than can be tried, the one
  * with their defaults. A value that looks like a variable is not one.
  */
-export function expand({ url, variables }: Json): string[] {
-  const template = typeof url === "string" ? url : "";
-  const usual = new Map<string, string>();
-  let choices: ReadonlyMap<string, string>[] = [new Map()];
-  for (const [name, values] of valuesOf(template, variables)) {
-    usual.set(name, values[0]!);
-    if (values.length === 1) continue;
-    if (choices.length * values.length > LIMITS.combinations) choices = [];
-    choices = choices.flatMap((choice) => values.map((value) => new Map(choice).set(name, value)));
-  }
-  const all = choices.length > 0 ? choices : [usual];
-  return all.map((choice) => fill(template, usual, choice)).filter((url) => url !== undefined);
+export function expand(server: Json): string[] {
+  const texts = textsOf(server);
+  const count = texts.reduce((count, { length }) => count * length, 1);
+  return join(count > LIMITS.combinations ? texts.map(([usual]) => [usual!]) : texts);
 }
 
-function* valuesOf(
-  template: string,
-  variables: unknown,
-): Generator<[name: string, values: string[]]> {
-  const names = variablesOf(template);
-  for (const [name, value] of Object.entries(objectOf(variables))) {
-    if (!names.has(name)) continue;
-    const { default: usual, enum: listed } = objectOf(value);
+/** The parts of a server's URL, each with the texts that may stand there: of a variable its default is the first. */
+function textsOf({ url, variables }: Json): string[][] {
+  if (typeof url !== "string") return [];
+  return url.split(/(\{[^{}]*\})/).map((part) => {
+    const variable = part.startsWith("{") && objectOf(objectOf(variables)[part.slice(1, -1)]);
+    const { default: usual, enum: listed } = objectOf(variable);
     const texts = [usual, ...listOf(listed)].map(textOf).filter((text) => text !== undefined);
-    if (texts.length > 0) yield [name, [...new Set(texts)]];
-  }
-}
-
-/** A URL with the values of its variables; `undefined` where it is too long for one. */
-function fill(
-  template: string,
-  usual: ReadonlyMap<string, string>,
-  choice: ReadonlyMap<string, string> = usual,
-): string | undefined {
-  if (template.length > LIMITS.url) return undefined;
-  let length = 0;
-  const parts = template.split(/(\{[^{}]*\})/).map((part) => {
-    const name = part.startsWith("{") ? part.slice(1, -1) : "";
-    const value = choice.get(name) ?? usual.get(name) ?? part;
-    length += value.length;
-    return value;
+    return texts.length > 0 ? [...new Set(texts)] : [part];
   });
-  return length > LIMITS.url ? undefined : parts.join("");
 }
 
-/** A server without the user and the password of its URL, and without the variables for them alone. */
-export function withoutLoginOf(server: Json): Json {
-  if (typeof server.url !== "string") return server;
-  const url = withoutLogin(server.url);
-  const [before, after] = [variablesOf(server.url), variablesOf(url)];
-  const inHost = url.includes("//") ? variablesOf(hostOf(url)) : new Set<string>();
-  const variables = mapMembers(
-    objectOf(server.variables),
+/** All that can be joined of a text of each part, but for what is too long for a URL. */
+function join(parts: readonly (readonly string[])[]): string[] {
+  return parts.reduce<string[]>(
+    (urls, texts) =>
+      urls.flatMap((url) => texts.map((text) => url + text))
+        .filter(({ length }) => length <= LIMITS.url),
+    [""],
+  );
+}
+
+/** The variables of a server without users and passwords, and without those that stand for these alone. */
+export function variablesWithoutLogin({ url, variables }: Json): unknown {
+  if (typeof url !== "string" || !isObject(variables)) return variables;
+  const bare = withoutLogin(url);
+  const [before, after] = [variablesOf(url), variablesOf(bare)];
+  const inHost = bare.includes("//") ? variablesOf(hostOf(bare)) : new Set<string>();
+  return mapMembers(
+    variables,
     (variable, name) =>
       after.has(name) || !before.has(name) ? withoutLoginIn(variable, inHost.has(name)) : undefined,
   );
-  const changed = { ...server, url, ...(isObject(server.variables) && { variables }) };
-  return isEqual(changed, server) ? server : changed;
 }
 
 function withoutLoginIn(variable: unknown, isHost: boolean): unknown {

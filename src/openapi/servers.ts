@@ -4,15 +4,7 @@
  * @module
  */
 import { formatJson } from "../json/lossless.ts";
-import {
-  isObject,
-  type Json,
-  listOf,
-  mapMembers,
-  objectOf,
-  type Path,
-  textOf,
-} from "../json/values.ts";
+import { isObject, type Json, listOf, mapMembers, objectOf, textOf } from "../json/values.ts";
 import { type Diagnostics, LIMITS } from "./diagnostics.ts";
 import { mapOperations } from "./operations.ts";
 import {
@@ -52,9 +44,7 @@ export interface ServerContext {
   readonly servers?: string | undefined;
 }
 
-/**
- * A description of which every server leads to the node, or to this service where nobody knows where the node is.
- */
+/** A description of which every server leads to the node, or to this service where nobody knows where the node is. */
 export function withServers(
   document: Json,
   context: ServerContext,
@@ -65,45 +55,35 @@ export function withServers(
     (url) => url && withoutLogin(String(url)),
   );
   const { base, home = base, publicUrl } = where;
-  const placed = mapServers(document, (servers) => nearServers(servers, where));
-  const isNone = listOf(document.servers).filter(isObject).length === 0;
+  const top = listOf(document.servers).filter(isObject);
   const [path, ...others] = basePathsAtNode(document, where);
   const atNode = path === undefined || others.length > 0 ? undefined : NODE + path;
-  const url = publicUrl ?? atNode ?? (isNone ? trim(home ?? THIS_SERVICE) : undefined);
-  const whole = url === undefined
-    ? placed
-    : { ...withSameServers(placed, document, url), servers: [{ url }] };
-  return publicUrl ? whole : throughThisService(whole, where, isForwarding);
-}
-
-/**
- * A description in which a URL also takes the place of servers of paths and operations that name one of those at
- * the top again, by another scheme too: `schemes` of an operation of Swagger 2.0 are such.
- */
-function withSameServers(placed: Json, { servers }: Json, url: string): Json {
+  const url = publicUrl ?? atNode ?? (top.length === 0 ? trim(home ?? THIS_SERVICE) : undefined);
+  const through = (servers: readonly Json[]) =>
+    publicUrl ? servers : throughThisService(servers, where, isForwarding);
+  // Paths and operations may name a server of the top again: Swagger 2.0 by another scheme.
   const nameOf = (server: Json) => usualUrl(server)?.replace(/^https?:/i, "");
-  const atTop = new Set(listOf(servers).filter(isObject).map(nameOf));
-  return mapServers(
-    placed,
-    (servers) => servers.some((server) => atTop.has(nameOf(server))) ? [{ url }] : servers,
-  );
+  const atTop = new Set(url === undefined ? [] : top.map(nameOf));
+  const placed = mapServers(document, (servers) => {
+    const near = nearServers(servers, where);
+    return through(near.some((server) => atTop.has(nameOf(server))) ? [{ url }] : near);
+  });
+  return url === undefined ? placed : { ...placed, servers: through([{ url }]) };
 }
 
 function throughThisService(
-  document: Json,
+  servers: readonly Json[],
   { node, itself }: ServerContext,
   isForwarding: boolean,
-): Json {
-  if (node === undefined) return document;
-  return mapServers(document, (servers) => {
-    const mapped = servers.map((server) => {
-      const path = pathAtNode(textOf(server.url) ?? "", node, itself !== undefined);
-      return path === undefined ? server : { ...server, url: NODE + path };
-    });
-    const first = mapped.find((server, i) => server !== servers[i]);
-    if (!first) return servers;
-    return isForwarding ? [first] : uniqueByUrl(mapped);
+): readonly Json[] {
+  if (node === undefined) return servers;
+  const mapped = servers.map((server) => {
+    const path = pathAtNode(textOf(server.url) ?? "", node, itself !== undefined);
+    return path === undefined ? server : { ...server, url: NODE + path };
   });
+  const first = mapped.find((server, i) => server !== servers[i]);
+  if (!first) return servers;
+  return isForwarding ? [first] : uniqueByUrl(mapped);
 }
 
 /**
@@ -190,47 +170,38 @@ export function basePathsOf(document: Json): string[] {
   return [...new Set(["", ...paths])];
 }
 
-interface Servers {
-  readonly path: Path;
-  readonly servers: readonly Json[];
-}
-
 /** Lists the servers of a description, those of the whole first. */
-export function serversOf(document: Json): Servers[] {
-  const all: Servers[] = [];
-  mapServers(document, (servers, path) => {
-    all.push({ path: [...path, "servers"], servers });
+function serversOf(document: Json): Json[] {
+  const all: (readonly Json[])[] = [];
+  mapServers(document, (servers) => {
+    all.push(servers);
     return servers;
   });
-  return all;
+  return all.flat();
 }
 
-/** Returns a description with other servers, `undefined` for none; the same parts where nothing changes. */
+/** Returns a description with other servers; the same parts where nothing changes. */
 export function mapServers(
   document: Json,
-  change: (servers: readonly Json[], path: Path) => readonly Json[] | undefined,
+  change: (servers: readonly Json[]) => readonly Json[],
 ): Json {
-  const inHolder = (holder: Json, path: Path): Json => {
-    if (!Array.isArray(holder.servers)) return holder;
-    const { servers, ...others } = holder;
-    const changed = change(servers.filter(isObject), path);
-    if (changed === undefined) return others;
+  const inHolder = (holder: Json): Json => {
+    const { servers } = holder;
+    if (!Array.isArray(servers)) return holder;
+    const changed = change(servers.filter(isObject));
     const isSame = changed.length === servers.length && changed.every((it, i) => it === servers[i]);
     return isSame ? holder : { ...holder, servers: changed };
   };
-  const inItems = (items: unknown, path: Path) =>
-    !isObject(items) ? items : mapMembers(items, (item, name) => {
+  const inItems = (items: unknown) =>
+    !isObject(items) ? items : mapMembers(items, (item) => {
       if (!isObject(item)) return item;
-      return mapOperations(
-        inHolder(item, [...path, name]),
-        ({ operation, path: keys }) => inHolder(operation, [...path, name, ...keys]),
-      );
+      return mapOperations(inHolder(item), ({ operation }) => inHolder(operation));
     });
-  return mapMembers(inHolder(document, []), (member, key) => {
-    if (key === "paths") return inItems(member, [key]);
+  return mapMembers(inHolder(document), (member, key) => {
+    if (key === "paths") return inItems(member);
     if (key !== "components" || !isObject(member)) return member;
     const { pathItems } = member;
-    return pathItems ? { ...member, pathItems: inItems(pathItems, [key, "pathItems"]) } : member;
+    return pathItems ? { ...member, pathItems: inItems(pathItems) } : member;
   });
 }
 
@@ -243,14 +214,12 @@ const ORIGIN = /^https?:\/\/(?:[a-z\d._-]+|\[[a-f\d:.]+\])(?::\d+)?$/;
 /** The origins of the servers of a description: the first ones, as many as the page may ask. */
 export function originsOf(document: Json, most: number = LIMITS.origins): string[] {
   const origins = new Set<string>();
-  for (const { servers } of serversOf(document)) {
-    for (const server of servers) {
-      for (const url of expand({ ...server, url: hostOf(textOf(server.url) ?? "") })) {
-        if (!URL.canParse(url)) continue;
-        const { origin } = new URL(url);
-        if (ORIGIN.test(origin)) origins.add(origin);
-        if (origins.size === most) return [...origins];
-      }
+  for (const server of serversOf(document)) {
+    for (const url of expand({ ...server, url: hostOf(textOf(server.url) ?? "") })) {
+      if (!URL.canParse(url)) continue;
+      const { origin } = new URL(url);
+      if (ORIGIN.test(origin)) origins.add(origin);
+      if (origins.size === most) return [...origins];
     }
   }
   return [...origins];
@@ -262,23 +231,20 @@ export function checkServers(
   { base, publicUrl }: ServerContext,
   diagnostics: Diagnostics,
 ): void {
-  for (const { path, servers } of serversOf(document)) {
-    for (const [i, server] of servers.entries()) {
-      if (!(base ?? publicUrl) && isRelative(server.url)) {
-        const message =
-          "where the node is reached is not said; operations are tried at this service";
-        diagnostics.add("note", message, () => 0);
-      }
-      const open = variablesOf(hostOf(textOf(server.url) ?? ""));
-      for (const [name, value] of Object.entries(objectOf(server.variables))) {
-        const variable = objectOf(value);
-        // The page may not ask just anyone: only the values that a variable lists can be tried.
-        if (Array.isArray(variable.enum) || !open.has(name)) continue;
-        const message = `operations can be tried where {${name}} is ${
-          formatJson(variable.default)
-        } and nowhere else; "enum" lists other values`;
-        diagnostics.add("note", message, () => [...path, String(i), "variables", name]);
-      }
+  const servers = serversOf(document);
+  if (!(base ?? publicUrl) && servers.some(({ url }) => isRelative(url))) {
+    const message = "where the node is reached is not said; operations are tried at this service";
+    diagnostics.add("note", message, () => 0);
+  }
+  for (const [i, server] of listOf(document.servers).map(objectOf).entries()) {
+    const open = variablesOf(hostOf(textOf(server.url) ?? ""));
+    for (const [name, value] of Object.entries(objectOf(server.variables))) {
+      const { default: usual, enum: listed } = objectOf(value);
+      // The page may not ask just anyone: only the values that a variable lists can be tried.
+      if (Array.isArray(listed) || !open.has(name)) continue;
+      const message = `operations can be tried where {${name}} is ${formatJson(usual)} and ` +
+        'nowhere else; "enum" lists other values';
+      diagnostics.add("note", message, () => ["servers", String(i), "variables", name]);
     }
   }
   if (originsOf(document, LIMITS.origins + 1).length > LIMITS.origins) {

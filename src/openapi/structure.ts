@@ -27,8 +27,8 @@ export interface Rule {
   readonly shape: Shape | undefined;
   /** `required`: the object is nothing without it; `expected`: it is not complete. */
   readonly needed?: "required" | "expected" | undefined;
-  readonly isSwitch?: boolean;
-  readonly isList?: boolean;
+  /** What its value may be as well. */
+  readonly also?: "boolean" | "list" | undefined;
 }
 
 export interface Structure {
@@ -53,8 +53,7 @@ function compile(rows: Rows): Structure["kinds"] {
       type,
       shape: isKind(type) ? type : undefined,
       needed: sign === "!" ? "required" : sign === "*" ? "expected" : undefined,
-      isSwitch: more === "?",
-      isList: more === "+",
+      also: more === "?" ? "boolean" : more === "+" ? "list" : undefined,
     }];
   };
   const kinds = Object.entries(rows).map(([kind, row]) => {
@@ -155,10 +154,7 @@ export function shapeAt(structure: Structure, path: Path): Shape | undefined {
 }
 
 export function nameOfShape(shape: Shape): string {
-  const kind = shape.replaceAll(/[^A-Za-z]/g, "").replaceAll(
-    /[A-Z]/g,
-    (c) => ` ${c.toLowerCase()}`,
-  );
+  const kind = shape.replaceAll(/[^A-Za-z]/g, "").replaceAll(/[A-Z]/g, " $&").toLowerCase();
   if (shape.endsWith("[]")) return `list (${kind})`;
   return shape.startsWith("{") ? `map (${kind})` : kind;
 }

@@ -17,7 +17,7 @@ import { didYouMean, nearest } from "../nearest.ts";
 import { quote, shorten } from "../untrusted-text.ts";
 import { createDiagnostics, type DiagnosticAt, type Severity } from "./diagnostics.ts";
 import { checkOperations } from "./operations.ts";
-import { withoutLogin, withoutLoginOf } from "./server-url.ts";
+import { variablesWithoutLogin, withoutLogin } from "./server-url.ts";
 import {
   isKeyword,
   isReference,
@@ -115,7 +115,7 @@ export function validate(structure: Structure, shape: Shape, value: unknown): Me
   }
   if (!isPlain) return found;
   if (shape === "server") {
-    const { variables } = withoutLoginOf(object);
+    const variables = variablesWithoutLogin(object);
     if (!isEqual(variables, object.variables)) {
       found.set("variables", { ...LOGIN, value: variables });
     }
@@ -130,9 +130,7 @@ export function validate(structure: Structure, shape: Shape, value: unknown): Me
 
 /** The reason why a value is not what a rule wants, as the end of a sentence; `undefined` where it is. */
 function misfitOf(structure: Structure, rule: Rule, value: unknown): string | undefined {
-  if ((rule.isSwitch && typeof value === "boolean") || (rule.isList && Array.isArray(value))) {
-    return undefined;
-  }
+  if (rule.also === (Array.isArray(value) ? "list" : typeof value)) return undefined;
   if (rule.shape !== undefined) return refuse(structure, rule.shape, value);
   return isData(rule.type, value) ? undefined : `must be ${wordsFor(rule.type)}`;
 }
