@@ -25,7 +25,13 @@ import {
 } from "../kinds/interface.ts";
 import { mergeComponents } from "./merge.ts";
 import { openApiOfMethods, pathOfMethod } from "./openrpc.ts";
-import { followReference, mapOperations, operationsOf, serversFor } from "./operations.ts";
+import {
+  followReference,
+  type LocatedOperation,
+  mapOperations,
+  operationsOf,
+  serversFor,
+} from "./operations.ts";
 import { NODE, THIS_SERVICE } from "./server-url.ts";
 
 /** The part of its interface that a node says it has. */
@@ -55,43 +61,19 @@ export function documentOfKind(
   { title, version }: AboutKind,
   { version: ofNode, names }: Offer = {},
 ): Json {
-  const methods = openrpc && openApiOfMethods(openrpc);
-  const base = openapi?.servers?.[0]?.url ?? "";
-  const { components, rename } = mergeComponents(
-    objectOf(openapi?.components),
-    objectOf(methods?.components),
-  );
-  const ids = new Set<unknown>(
-    Object.values(objectOf(openapi?.paths))
-      .flatMap((item) => operationsOf(item).map(({ operation }) => operation.operationId)),
-  );
-  const freeId = createFreeName(ids);
-  const paths: Json = { ...openapi?.paths };
-  for (const [path, item] of Object.entries(rename(methods?.paths ?? {}))) {
-    const own = mapOperations(item as Json, ({ operation }) => {
-      const id = String(operation.operationId);
-      const operationId = freeId(ids.has(id) ? `${id}_rpc` : id);
-      return operationId === id ? operation : { ...operation, operationId };
-    });
-    setMember(paths, path, openapi ? { ...own, servers: [{ url: THIS_SERVICE }] } : own);
-  }
+  const known = `What nodes of this kind offer, as written down in Nodeface ${version}.`;
+  const description = openrpc && !names ? `${known} ${UNKNOWN}` : known;
+  const head = { openapi: "3.1.1", info: { title, version: ofNode ?? version, description } };
+  const { paths = {}, components = {}, tags = [], servers: [server] = [] } = openapi ?? {};
+  const rest = { ...head, servers: [{ url: NODE + (server?.url ?? "") }], paths, components, tags };
+  const rpc = { ...head, servers: [{ url: THIS_SERVICE }], ...openApiOfMethods(openrpc) };
+  if (!openrpc || !openapi) return withPageMarks(openrpc ? rpc : rest) as Json;
   // What there is more of stands first.
-  const ofParts = [openapi?.tags ?? [], methods?.tags ?? []];
-  if ((openrpc?.methods.length ?? 0) > Object.keys(openapi?.paths ?? {}).length) ofParts.reverse();
-  const tags = ofParts.flat();
+  const isRpcFirst = openrpc.methods.length > Object.keys(paths).length;
+  const all = isRpcFirst ? [...rpc.tags, ...tags] : [...tags, ...rpc.tags];
   return withPageMarks({
-    openapi: "3.1.1",
-    info: {
-      title,
-      version: ofNode ?? version,
-      description: `What nodes of this kind offer, as written down in Nodeface ${version}.${
-        openrpc && !names ? ` ${UNKNOWN}` : ""
-      }`,
-    },
-    servers: [{ url: openapi ? NODE + base : THIS_SERVICE }],
-    paths,
-    components,
-    tags: tags.filter(({ name }, at) => tags.findIndex((tag) => tag.name === name) === at),
+    ...withOtherPart(rest, rpc),
+    tags: all.filter(({ name }, at) => all.findIndex((tag) => tag.name === name) === at),
   }) as Json;
 }
 
@@ -178,18 +160,10 @@ export function withMarks(document: Json, kind: Json | undefined): Json {
       marked.set(`${method} ${addressOf(kind!, item, operation, path)}`, known);
     }
   }
-  if (!isObject(document.paths)) return document;
-  const paths = mapMembers(document.paths, (item, path) => {
-    const knownOf = (method: string, operation: Json) =>
-      marked.get(`${method} ${addressOf(document, item, operation, path)}`);
-    return isObject(item)
-      ? mapOperations(
-        item,
-        ({ method, operation }) => remarked(operation, knownOf(method, operation)),
-      )
-      : item;
+  return withOperations(document, ({ method, operation }, item, path) => {
+    const address = addressOf(document, item, operation, path);
+    return remarked(operation, marked.get(`${method} ${address}`));
   });
-  return { ...document, paths };
 }
 
 /** A node's own OpenRPC document with the marks of its kind, and with no others. */
@@ -246,17 +220,24 @@ const LACKING = "This node does not have it: it said so when it was called.";
 
 /** A description that says of each method that this node turned out not to have it. */
 export function withLacking(document: Json, lacks: readonly string[] = []): Json {
-  if (lacks.length === 0 || !isObject(document.paths)) return document;
+  if (lacks.length === 0) return document;
   const lacking = new Set(lacks.map(pathOfMethod));
+  return withOperations(document, ({ operation }, _, path) => {
+    if (!lacking.has(path)) return operation;
+    const description = [LACKING, textOf(operation.description)].filter(Boolean).join("\n\n");
+    return { ...operation, description };
+  });
+}
+
+function withOperations(
+  document: Json,
+  change: (located: LocatedOperation, item: Json, path: string) => Json,
+): Json {
+  if (!isObject(document.paths)) return document;
   const paths = mapMembers(
     document.paths,
     (item, path) =>
-      lacking.has(path) && isObject(item)
-        ? mapOperations(item, ({ operation }) => ({
-          ...operation,
-          description: [LACKING, textOf(operation.description)].filter(Boolean).join("\n\n"),
-        }))
-        : item,
+      isObject(item) ? mapOperations(item, (located) => change(located, item, path)) : item,
   );
   return { ...document, paths };
 }
@@ -274,14 +255,22 @@ export function withOtherPart(document: Json, kind: Json): Json {
     objectOf(document.components),
     objectOf(kind.components),
   );
+  const ids = new Set<unknown>(
+    Object.values(theirs)
+      .flatMap((item) => operationsOf(item).map(({ operation }) => operation.operationId)),
+  );
+  const freeId = createFreeName(ids);
   const paths: Json = { ...theirs };
   const used = new Set<unknown>();
   for (const [path, item] of others) {
     const { servers = kind.servers } = objectOf(item);
-    setMember(paths, path, { ...objectOf(rename(item)), servers });
-    for (const { operation } of operationsOf(item)) {
+    const own = mapOperations(objectOf(rename(item)), ({ operation }) => {
       listOf(operation.tags).forEach((tag) => used.add(tag));
-    }
+      const id = String(operation.operationId);
+      const operationId = freeId(isMethodPath(path) && ids.has(id) ? `${id}_rpc` : id);
+      return operationId === id ? operation : { ...operation, operationId };
+    });
+    setMember(paths, path, { ...own, servers });
   }
   const tags = listOf(document.tags);
   const further = listOf(kind.tags).filter((tag) => {
