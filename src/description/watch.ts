@@ -133,10 +133,7 @@ async function open(
     readOther && !/^(?:https?|file):$/.test(url.protocol)
       ? readOther(url, stamp)
       : readPlace(url, stamp);
-  const entryUrl = entry.href;
-  const job: PrepareJob = {
-    ...{ entry: entryUrl, kind, own, operations, documentOfHost, where, forward },
-  };
+  const job = { entry: entry.href, kind, own, operations, documentOfHost, where, forward };
   return { prepare: () => prepare(job, read), read };
 }
 

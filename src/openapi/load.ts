@@ -9,7 +9,7 @@ import type { KindInterface } from "../kinds/interface.ts";
 import { decodePercent, excerpt } from "../untrusted-text.ts";
 import { bundle } from "./bundle.ts";
 import { describedBy } from "./callable-operations.ts";
-import { type Diagnostic, diagnosticOfError, limitDiagnostics, locate } from "./diagnostics.ts";
+import { type Diagnostic, limitDiagnostics, locate } from "./diagnostics.ts";
 import type { Reader } from "./files.ts";
 import {
   type AboutKind,
@@ -51,40 +51,22 @@ export interface Loaded {
   readonly diagnostics: readonly Diagnostic[];
   /** The paths that may be the one before every path of the node, where its servers do not say which. */
   readonly basePaths?: readonly string[] | undefined;
-  /** The stamp of each file by its URL, to see whether it has changed. */
-  readonly stamps: ReadonlyMap<string, string>;
 }
 
-/**
- * Loads a description: its files, what is wrong with them, one document, its servers, our operations.
- * Never rejects: nobody knows all that a description may hold, so what is thrown on the way is a diagnostic.
- */
+/** Loads a description: its files, what is wrong with them, one document, its servers, our operations. */
 export async function load(
   { entry, kind, own, operations, documentOfHost, isForwarding = false, ...job }: LoadJob,
   read: Reader,
 ): Promise<Loaded> {
   const where = isForwarding ? { ...job.where, publicUrl: undefined } : job.where;
-  const stamps = new Map<string, string>();
-  const reader: Reader = async (url) => {
-    stamps.set(url.href, "");
-    const file = await read(url);
-    if (file) stamps.set(url.href, file.stamp);
-    return file;
-  };
-  try {
-    const offer: Offer = kind ? objectOf(await readValue(KIND_FILES.offer, reader)) : {};
-    const known = kind && await loadKind(kind, offer, reader);
-    const { document, ...others } = known && entry === KIND_FILES.interface
-      ? { document: known, diagnostics: [] }
-      : await loadFiles({ entry, where, isForwarding }, known, reader);
-    if (!document) return { document, ...others, stamps };
-    const told = withLacking(document, offer.lacks);
-    const whole = withServiceOperations(own, told, operations, documentOfHost);
-    return { document: whole, ...others, stamps };
-  } catch (error) {
-    const diagnostics = [diagnosticOfError(nameOf(entry), error)];
-    return { document: undefined, diagnostics, stamps };
-  }
+  const offer: Offer = kind ? objectOf(await readValue(KIND_FILES.offer, read)) : {};
+  const known = kind && await loadKind(kind, offer, read);
+  const { document, ...others } = known && entry === KIND_FILES.interface
+    ? { document: known, diagnostics: [] }
+    : await loadFiles({ entry, where, isForwarding }, known, read);
+  if (!document) return { document, ...others };
+  const told = withLacking(document, offer.lacks);
+  return { document: withServiceOperations(own, told, operations, documentOfHost), ...others };
 }
 
 async function loadKind(about: AboutKind, offer: Offer, read: Reader): Promise<Json> {
@@ -101,7 +83,7 @@ async function loadFiles(
   { entry, where, isForwarding }: Pick<LoadJob, "entry" | "where" | "isForwarding">,
   known: Json | undefined,
   read: Reader,
-): Promise<Omit<Loaded, "stamps">> {
+): Promise<Loaded> {
   const files = await resolve(new URL(entry), read);
   const before = diagnosticsIn(files);
   if (before.some(({ isFatal }) => isFatal)) return { document: undefined, diagnostics: before };
