@@ -19,6 +19,10 @@ const SHALLOW_LENGTH = 2 * DEPTH_MAX;
 /** Leaves room for objects around a value that was read. */
 const WRITTEN_DEPTH_MAX = 2 * DEPTH_MAX;
 
+function mayHoldLarge(text: string): boolean {
+  return /\d{16}/.test(text);
+}
+
 export function exact(value: bigint): number | bigint {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value;
@@ -32,7 +36,7 @@ export function exact(value: bigint): number | bigint {
  * @throws {JsonDepthError} if it is nested more than {@linkcode DEPTH_MAX} levels deep
  */
 export function parseJson(text: string, readDigits: typeof readNumber = readNumber): unknown {
-  if (/\d{16}/.test(text) || LARGE_EXPONENT.test(text)) return build(text, readDigits);
+  if (mayHoldLarge(text) || LARGE_EXPONENT.test(text)) return build(text, readDigits);
   if (text.length > SHALLOW_LENGTH) validate(text);
   try {
     return JSON.parse(text);
