@@ -1,6 +1,6 @@
 /**
- * Diagnostics: what is wrong with a description, and where; and the limits of a description. What comes from outside is
- * never larger, deeper or longer than these; beyond a limit stands a diagnostic, and what was shown before stays.
+ * Diagnostics: what is wrong with a description, and where; and its limits. What is beyond a limit is a diagnostic, and
+ * the previous description stays.
  *
  * @module
  */
@@ -41,7 +41,7 @@ export const LIMITS = {
   combinations: 64,
   /** Origins of servers that the page may ask: they stand in a header, which proxies limit. */
   origins: 64,
-  /** The most that an operation inherits: security schemes of the whole, and how many operations a path has beside the usual. */
+  /** Security schemes of the whole, and additional operations of a path. */
   inherited: 64,
   url: 8192,
 } as const;
@@ -146,7 +146,7 @@ export function locate(
 /** The places of the members of each object and list of a text, in the order of its keys. */
 export type Offsets = Map<unknown, readonly number[]>;
 
-/** Finds the values at some paths; of one that is not there, what is nearest. */
+/** Finds the offsets of values by their paths; of a missing value, that of the nearest one above. */
 export function offsetsIn(
   root: unknown,
   offsets: Offsets,
@@ -181,7 +181,7 @@ export function diagnosticOfError(file: string, error: unknown): Diagnostic {
   return diagnosticOf(file, "fatal", message);
 }
 
-/** The first diagnostics, as many as anybody reads, and one that stands for all others. */
+/** The first diagnostics up to the limit, and one for the number of all others. */
 export function limitDiagnostics(all: readonly Diagnostic[], omittedCount: number): Diagnostic[] {
   const kept = all.slice(0, LIMITS.findings);
   const omitted = omittedCount + all.length - kept.length;

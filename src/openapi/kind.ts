@@ -68,7 +68,7 @@ export function documentOfKind(
   const rest = { ...head, servers: [{ url: NODE + (server?.url ?? "") }], paths, components, tags };
   const rpc = { ...head, servers: [{ url: THIS_SERVICE }], ...openApiOfMethods(openrpc) };
   if (!openrpc || !openapi) return withPageMarks(openrpc ? rpc : rest) as Json;
-  // What there is more of stands first.
+  // The tags of the larger part come first.
   const isRpcFirst = openrpc.methods.length > Object.keys(paths).length;
   const all = isRpcFirst ? [...rpc.tags, ...tags] : [...tags, ...rpc.tags];
   return withPageMarks({
@@ -77,7 +77,7 @@ export function documentOfKind(
   }) as Json;
 }
 
-/** Puts aside what a kind says to the page alone. */
+/** Moves marks that are for the page alone to a symbol, so that they are never written. */
 function withPageMarks(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withPageMarks);
   if (!isObject(value)) return value;
@@ -195,8 +195,8 @@ function withLimits(method: Json, post: Json): Json {
 }
 
 /**
- * Tells whether an operation that a kind marks reads for some values of its parameters alone. What the kind says of these is
- * not known of the node's own description, so that such an operation has to be opened by name.
+ * Tells whether an operation is a read only for some values of its parameters. The node's own description may lack these
+ * limits, so that such an operation has to be opened by name.
  */
 function isLimitedRead(kind: Json, { parameters, "x-access": access }: Json): boolean {
   return access === "read" && listOf(parameters).some((value) => {
@@ -218,7 +218,7 @@ const without = (object: Json, keys: readonly string[]): Json =>
 
 const LACKING = "This node does not have it: it said so when it was called.";
 
-/** A description that says of each method that this node turned out not to have it. */
+/** A description that names the methods which this node turned out not to have. */
 export function withLacking(document: Json, lacks: readonly string[] = []): Json {
   if (lacks.length === 0) return document;
   const lacking = new Set(lacks.map(pathOfMethod));

@@ -31,7 +31,7 @@ import { upgradeSwagger } from "./upgrade.ts";
 
 /** A description's place, and what goes into it: plain data, which another thread can be sent. */
 export interface LoadJob {
-  /** The URL of its root; `kind:` where nobody but the kind of the node says what it can do. */
+  /** The URL of its root; `kind:` where only the kind describes the node. */
   readonly entry: string;
   readonly kind?: AboutKind | undefined;
   readonly own: Json;
@@ -89,7 +89,7 @@ async function loadFiles(
   if (before.some(({ isFatal }) => isFatal)) return { document: undefined, diagnostics: before };
   const { diagnostics } = files.root;
   const bundled = checkOperations(bundle(files), diagnostics);
-  // Whoever serves a description could mark what he likes as a read.
+  // A description from the network could mark anything as a read.
   const isTrusted = describedBy(entry) === "operator";
   if (bundled.openapi === undefined && bundled.swagger === undefined) {
     const document = upgradeOpenRpc(isTrusted ? bundled : withMarksOfMethods(bundled, known));
@@ -118,7 +118,7 @@ export function diagnosticsIn({ root, members }: Files): Diagnostic[] {
     const isRoot = member === root;
     const fault = isRoot && value !== undefined ? checkVersion(value) : undefined;
     omittedCount += diagnostics.omittedCount;
-    // Of something else altogether, it is enough to say that it is that.
+    // Of another kind of document, only that is reported.
     const found = fault ? [{ ...fault, severity: "fatal" as const, more: 0 }] : diagnostics.list();
     const located = locate(name, text, found, offsetsOf);
     return isRoot ? located : located.map((one) => ({ ...one, isFatal: false }));

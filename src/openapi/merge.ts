@@ -1,6 +1,6 @@
 /**
- * Merges what belongs into one description: the node's, this service's own operations, a host's, and the components
- * of all.
+ * Merges the node's description, this service's own operations and those of a host into one, with the components of
+ * all.
  *
  * @module
  */
@@ -146,7 +146,7 @@ export function withServiceOperations(
   );
   const added = objectOf(addOperations({ paths: rename(paths) }, described).paths);
   const tags = listOf(document.tags);
-  // Where no tag is declared, they are shown as they come: the only one declared would go first.
+  // Undeclared tags come in the order of operations; if this alone were declared, it would be the first.
   const isTagNew = tags.length > 0 && !tags.some((tag) => objectOf(tag).name === TAG);
   return {
     ...document,

@@ -34,14 +34,14 @@ export function absolute(url: string, base: string): string {
   return URL.canParse(url, folder) ? trim(withBraces(new URL(url, folder).href)) : url;
 }
 
-/** Neither a URL with a scheme, nor with a variable that may stand for one. */
+/** Tells whether a URL has no scheme, and no variable in place of one. */
 export function isRelative(url: unknown): boolean {
   return typeof url === "string" && !/^(?:[a-z][\w+.-]*:|\{)/i.test(url);
 }
 
 /**
- * The part before a host, and a user with a password. For `http:` readers take backslashes for slashes,
- * and need none of them.
+ * The part before a host, with a user and a password. For `http:` parsers take backslashes for slashes, and need
+ * neither.
  */
 const LOGIN = /^(https?:[\\/]*|[^\\/?#]*[\\/]{2,})[^\\/?#]*@/i;
 
@@ -100,7 +100,7 @@ function textsOf({ url, variables }: Json): string[][] {
   });
 }
 
-/** All that can be joined of a text of each part, but for what is too long for a URL. */
+/** Joins one text of each part in all ways, but for those that are too long for a URL. */
 function join(parts: readonly (readonly string[])[]): string[] {
   return parts.reduce<string[]>(
     (urls, texts) =>

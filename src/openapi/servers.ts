@@ -23,7 +23,7 @@ import {
   withoutLogin,
 } from "./server-url.ts";
 
-/** The operator's knowledge of where the node is. */
+/** The addresses of the node and of its description, as far as they are known. */
 export interface ServerContext {
   /** The base of the URLs of servers. */
   readonly base?: string | undefined;
@@ -36,8 +36,7 @@ export interface ServerContext {
   /** The URL of the node, if it is reached through this service and not by its own address. */
   readonly node?: string | undefined;
   /**
-   * The fate of the servers at the top: `keep` leaves them as they are, and a path is the one before every
-   * path of the node.
+   * `keep` leaves the servers at the top as they are; a path is the one before every path of the node.
    *
    * @default they stand for the node, whose address is known: a path is taken of them, and no origin
    */
@@ -87,8 +86,8 @@ function throughThisService(
 }
 
 /**
- * The paths that the servers at the top may put before every path of the node; several where nobody knows which
- * of them does, and none where servers do not stand for a node.
+ * The possible paths before every path of the node, by the servers at the top: several where it is not known which is
+ * right, and none where servers do not stand for the node.
  */
 export function basePathsAtNode(
   document: Json,
@@ -206,8 +205,8 @@ export function mapServers(
 }
 
 /**
- * An origin that means itself in a content policy: hosts may have characters, such as `*` and `;`, that
- * mean something else there.
+ * An origin that is safe in a content policy: hosts may have characters such as `*` and `;`, which have a meaning
+ * there.
  */
 const ORIGIN = /^https?:\/\/(?:[a-z\d._-]+|\[[a-f\d:.]+\])(?::\d+)?$/;
 
@@ -225,7 +224,7 @@ export function originsOf(document: Json, most: number = LIMITS.origins): string
   return [...origins];
 }
 
-/** Checks what servers leave open, and whether all of their origins can be asked by the page. */
+/** Reports servers that the page cannot call, or not with every value of their variables. */
 export function checkServers(
   document: Json,
   { base, publicUrl }: ServerContext,

@@ -1,6 +1,6 @@
 /**
- * The structure of an OpenAPI, Swagger or OpenRPC document: the one opinion of what is a schema, what is data,
- * and where references stand.
+ * The structure of an OpenAPI, Swagger or OpenRPC document: where it has schemas, data and references. Nothing else
+ * decides that.
  *
  * @module
  */
@@ -40,7 +40,7 @@ export interface Structure {
   readonly hasSiblings: boolean;
 }
 
-/** A member of a row: its name, what the object is without it, its shape or data, and what it may be as well. */
+/** A member of a row: its name, a sign if it is needed, its shape or form of data, and a sign for what else it may be. */
 const MEMBER = /^(\*|[^:!*]+)([!*]?)(?::([^?+]+)([?+]?))?$/;
 
 function compile(rows: Rows): Structure["kinds"] {

@@ -1,6 +1,6 @@
 /**
- * Validates a description by the tables of `tables.ts`: says what is not as OpenAPI wants it. Nothing is mended: a
- * part of which nothing can be made is left out, and all else stays as it is.
+ * Validates a description by the tables of `tables.ts`. Nothing is repaired: parts that cannot be used are omitted, and
+ * all else stays as it is.
  *
  * @module
  */
@@ -71,8 +71,8 @@ function wordsFor(type: string): string {
 }
 
 /**
- * Says why a value cannot be what belongs in its place, as a sentence; `undefined` if it can. What is in it may
- * be wrong all the same, as long as the value is of use without.
+ * Explains why a value cannot be used in its place, as the end of a sentence; `undefined` if it can. Its members may
+ * still be wrong.
  */
 export function refuse(structure: Structure, shape: Shape, value: unknown): string | undefined {
   if (Object.hasOwn(NAMING, shape)) return isText(value) ? undefined : "must be a text";
@@ -93,12 +93,12 @@ export function refuse(structure: Structure, shape: Shape, value: unknown): stri
   return undefined;
 }
 
-/** Says what is wrong with the members of an object, a map or a list. What is in these is not looked at. */
+/** Validates the members of an object, a map or a list, and not what is inside of these. */
 export function validate(structure: Structure, shape: Shape, value: unknown): MemberDiagnostics {
   if (typeof value !== "object" || value === null) return NONE;
   const object = value as Json;
   const found = new Map<string, MemberDiagnostic>();
-  // A list where a schema may stand has schemas; what else is no list in its place is left out with it.
+  // `items` may be a list of schemas; any other list in place of an object is omitted as a whole.
   if (Array.isArray(value) && !shape.endsWith("[]")) return NONE;
   const isPlain = !isReference(shape, value);
   for (const key of isPlain ? Object.keys(value) : siblingsOf(structure, shape, value)) {
@@ -128,7 +128,7 @@ export function validate(structure: Structure, shape: Shape, value: unknown): Me
   return found;
 }
 
-/** The reason why a value is not what a rule wants, as the end of a sentence; `undefined` where it is. */
+/** Explains how a value breaks a rule, as the end of a sentence; `undefined` if it does not. */
 function misfitOf(structure: Structure, rule: Rule, value: unknown): string | undefined {
   if (rule.also === (Array.isArray(value) ? "list" : typeof value)) return undefined;
   if (rule.shape !== undefined) return refuse(structure, rule.shape, value);
@@ -146,13 +146,13 @@ function validateMember(
     const url = isText(value) ? withoutLoginIn(rule.type, value as string) : value;
     return url === value ? undefined : { ...LOGIN, value: url };
   }
-  // What nobody has filled in misses nothing.
+  // A value that is left empty does no harm.
   const isEmpty = value === null || (Array.isArray(value) && value.length === 0);
   const severity = isEmpty ? "note" : "error";
   if (rule.type === "version") {
     return { severity: "note", message: `${name} ${misfit}`, value: versionFor(value) };
   }
-  // What is no URL may hold some, with their passwords.
+  // Another value in place of a URL may contain URLs with passwords.
   const isOmitted = rule.shape !== undefined || rule.type === "url" || rule.type === "host";
   const message = `${name} ${misfit}${isOmitted ? "; it is omitted" : ""}`;
   return { severity, message, isOmitted };
@@ -179,7 +179,7 @@ function validateKey(shape: Shape, key: string): MemberDiagnostic | undefined {
   return { severity: "error", message, isOmitted: true };
 }
 
-/** The longest name that others are compared with, in characters: it takes as long as both together. */
+/** The longest name that others are compared with, in characters: comparing takes time. */
 const MEANT_MAX = 40;
 
 function unknownMember(
@@ -190,7 +190,7 @@ function unknownMember(
 ): MemberDiagnostic {
   const others = [...kinds[shape]!.keys()].filter((other) => !Object.hasOwn(value, other));
   const meant = key.length > MEANT_MAX ? undefined : nearest(key, others);
-  // Nothing in it is looked at, and some version has references and operations there.
+  // Another version of OpenAPI has references or operations there, which would not be checked.
   const isOmitted = isKeyword(key);
   const message = `${withArticle(nameOfShape(shape))} of ${name} has no ${nameOf(key)}` +
     (isOmitted ? "; it is omitted" : "") + didYouMean(meant);
@@ -233,7 +233,7 @@ export function validatePart(part: Json, version: Json): DiagnosticAt<Path>[] {
   return diagnostics.list() as DiagnosticAt<Path>[];
 }
 
-/** Explains where a reference leads, to something else than belongs there; `undefined` where it leads to that. */
+/** Explains why the target of a reference is wrong; `undefined` if it is right. */
 export function explainTarget(
   root: unknown,
   target: { readonly path: Path; readonly value: unknown; readonly shape: Shape } | undefined,
