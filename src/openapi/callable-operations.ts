@@ -9,7 +9,7 @@ import { type MultiSegment, multiSegmentOf } from "../kinds/interface.ts";
 import { parsePercent } from "../untrusted-text.ts";
 import { pathOfMethod } from "./openrpc.ts";
 import { followReference, type LocatedOperation, operationsOf, serversFor } from "./operations.ts";
-import { NODE, THIS_SERVICE } from "./server-url.ts";
+import { NODE, THIS_SERVICE } from "./servers.ts";
 
 /** The rule for a value, as far as it is checked: a part of a JSON Schema without its patterns. */
 export interface ValueRule {

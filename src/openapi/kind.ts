@@ -32,7 +32,7 @@ import {
   operationsOf,
   serversFor,
 } from "./operations.ts";
-import { NODE, THIS_SERVICE } from "./server-url.ts";
+import { NODE, THIS_SERVICE } from "./servers.ts";
 
 /** The part of its interface that a node says it has. */
 export interface Offer {

@@ -25,8 +25,13 @@ import { type DescribedOperation, type DocumentOfHost, withServiceOperations } f
 import { upgradeOpenRpc } from "./openrpc.ts";
 import { checkOperations } from "./operations.ts";
 import { type Files, resolve } from "./resolve.ts";
-import { withoutLogin } from "./server-url.ts";
-import { basePathsAtNode, checkServers, type ServerContext, withServers } from "./servers.ts";
+import {
+  basePathsAtNode,
+  checkServers,
+  type ServerContext,
+  withoutLogin,
+  withServers,
+} from "./servers.ts";
 import { upgradeSwagger } from "./upgrade.ts";
 
 /** A description's place, and what goes into it: plain data, which another thread can be sent. */

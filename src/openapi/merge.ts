@@ -16,8 +16,7 @@ import {
   setMember,
 } from "../json/values.ts";
 import { operationsOf } from "./operations.ts";
-import { NODE, THIS_SERVICE } from "./server-url.ts";
-import { basePathsOf } from "./servers.ts";
+import { basePathsOf, NODE, THIS_SERVICE } from "./servers.ts";
 
 export interface DescribedOperation {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";

@@ -19,7 +19,7 @@ import {
 import { LIMITS } from "./diagnostics.ts";
 import { ONE_METHOD } from "../kinds/interface.ts";
 import { followReference } from "./operations.ts";
-import { THIS_SERVICE } from "./server-url.ts";
+import { THIS_SERVICE } from "./servers.ts";
 import { type Shape, shapeOfMember, structureOf } from "./structure.ts";
 
 /** The path of this service at which a method is called. */

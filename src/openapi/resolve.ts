@@ -7,7 +7,7 @@ import { objectOf, parseFragment, type Path, valueAt } from "../json/values.ts";
 import { quote, shorten } from "../untrusted-text.ts";
 import { formatCount, LIMITS, type Severity } from "./diagnostics.ts";
 import { createLoader, type Loader, type Member, type Reader } from "./files.ts";
-import { withoutLogin } from "./server-url.ts";
+import { withoutLogin } from "./servers.ts";
 import {
   ByShape,
   isReference,

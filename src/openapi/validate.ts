@@ -17,7 +17,7 @@ import { didYouMean, nearest } from "../nearest.ts";
 import { quote, shorten } from "../untrusted-text.ts";
 import { createDiagnostics, type DiagnosticAt, type Severity } from "./diagnostics.ts";
 import { checkOperations } from "./operations.ts";
-import { variablesWithoutLogin, withoutLogin } from "./server-url.ts";
+import { variablesWithoutLogin, withoutLogin } from "./servers.ts";
 import {
   isKeyword,
   isReference,
