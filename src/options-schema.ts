@@ -10,6 +10,7 @@ import { diagnosticsOfOperations } from "./host-operations/describe-operation.ts
 import { formatJson, isPlainObject } from "./json/lossless.ts";
 import { LOG_CALLS } from "./log.ts";
 import type { CheckedOptions, NodefaceOptions } from "./options.ts";
+import { structureOf } from "./openapi/structure.ts";
 import { HAS_SOCKETS } from "./platform.ts";
 import {
   allowed,
@@ -84,73 +85,51 @@ const TEXT: Schema = v.string("a text");
 const OBJECT: Schema = v.custom(isPlainObject, "an object");
 const OBJECTS = mapOf(OBJECT);
 const TEXTS = s.list(TEXT, "a list of texts");
-const EXTERNAL_DOCS = extensible({ url: TEXT }, { description: TEXT });
 
-/** An operation object of OpenAPI 3.1; a copy is taken. */
+const OPENAPI = structureOf({ openapi: "3.1.1" }).kinds;
+
+/** Makes the schema of an object of OpenAPI by its table, with extensions; of some members by `closer`. */
+function openApi(kind: string, closer: Settings = {}): Schema {
+  const settings = [...OPENAPI[kind]!].map(([key, { shape = "", needed }]) => {
+    const schema = closer[key] ?? schemaOf(shape);
+    return [key, needed ? schema : v.optional(schema)] as const;
+  });
+  return s.object(Object.fromEntries(settings), (key) => key.startsWith("x-"));
+}
+
+function schemaOf(shape: string): Schema {
+  if (shape === "") return TEXT;
+  if (shape.startsWith("{")) return OBJECTS;
+  if (shape.endsWith("[]")) return s.list(OBJECT, `a list of ${shape.slice(0, -2)}s`);
+  return shape === "externalDocs" ? openApi(shape) : OBJECT;
+}
+
+function mapOf(of: Schema): Schema {
+  return v.pipe(OBJECT, v.record(v.string(), of, "an object") as Schema);
+}
+
+/** An operation object of OpenAPI; a copy is taken. */
 const OPERATION_OBJECT = v.pipe(
   s.json,
-  extensible({}, {
+  openApi("operation", {
     tags: TEXTS,
-    summary: TEXT,
-    description: TEXT,
-    externalDocs: EXTERNAL_DOCS,
-    operationId: TEXT,
-    parameters: s.list(OBJECT, "a list of parameters"),
-    requestBody: OBJECT,
     responses: OBJECTS,
-    callbacks: OBJECTS,
     deprecated: s.BOOLEAN,
     security: s.list(mapOf(TEXTS), "a list of security requirements"),
-    servers: s.list(OBJECT, "a list of servers"),
   }),
 );
 
 /** The parts of an OpenAPI document besides its operations; a copy is taken. */
 const DOCUMENT_PARTS = v.pipe(
   s.json,
-  s.object(optional({
-    info: extensible({ title: TEXT, version: TEXT }, {
-      summary: TEXT,
-      description: TEXT,
-      termsOfService: TEXT,
-      contact: OBJECT,
-      license: OBJECT,
-    }),
-    tags: s.list(
-      extensible({ name: TEXT }, { description: TEXT, externalDocs: EXTERNAL_DOCS }),
-      "a list of tags",
-    ),
-    externalDocs: EXTERNAL_DOCS,
-    components: extensible({}, {
-      // A schema may be true or false.
-      schemas: OBJECT,
-      responses: OBJECTS,
-      parameters: OBJECTS,
-      examples: OBJECTS,
-      requestBodies: OBJECTS,
-      headers: OBJECTS,
-      securitySchemes: OBJECTS,
-      links: OBJECTS,
-      callbacks: OBJECTS,
-      pathItems: OBJECTS,
-    }),
-  })),
+  s.object({
+    info: v.optional(openApi("info")),
+    tags: v.optional(s.list(openApi("tag"), "a list of tags")),
+    externalDocs: v.optional(openApi("externalDocs")),
+    // A schema may be true or false.
+    components: v.optional(openApi("components", { schemas: OBJECT })),
+  }),
 );
-
-/** An object of OpenAPI: keys that it needs, keys that it may have, and extensions. */
-function extensible(needed: Settings, others: Settings): Schema {
-  return s.object({ ...needed, ...optional(others) }, (key) => key.startsWith("x-"));
-}
-
-function optional(settings: Settings): Settings {
-  return Object.fromEntries(
-    Object.entries(settings).map(([key, schema]) => [key, v.optional(schema)]),
-  );
-}
-
-function mapOf(of: Schema): Schema {
-  return v.pipe(OBJECT, v.record(v.string(), of, "an object") as Schema);
-}
 
 const OPERATION = s.object({
   method: s.needed(s.word(["GET", "POST", "PUT", "PATCH", "DELETE"]), {

@@ -159,7 +159,7 @@ interfaces(
           'openrpc.methods[3].name is "a" a second time, as is that of methods[0]',
         ],
         ["13:7", "openrpc.methods[4] needs summary"],
-        ["14:37", '"type" must be one or more of array, boolean, integer'],
+        ["14:37", '"type" must be one of array, boolean, integer'],
         ["14:54", 'needs "name", a text, to be a content descriptor'],
         [
           "15:42",
@@ -217,10 +217,8 @@ interfaces(
         ],
         ["11:7", "openapi.paths./blocks/{hash}.get needs x-access"],
         ["11:7", 'the path "/blocks/{hash}" has no parameter "hash"'],
-        ["12:5", 'is to clients the same as "/blocks/{hash}"'],
         ["14:9", 'the operationId "a" is that of GET /blocks/{hash} as well'],
         ["16:9", 'the path parameter "hsh" has no place in "/blocks/{id}"'],
-        ["18:13", 'a parameter needs "required"'],
         ["19:13", 'the parameter "q" has x-multi-segment, and is not in the path'],
         ["20:13", '"in" must be one of path, query, header'],
         ["21:22", '"20" must be a status, such as "200", "4XX" or "default"'],
@@ -244,13 +242,11 @@ interfaces("what OpenAPI does not know is said where the standard has the last w
         responses:
           200: { description: One, two and three }
           404: { description: B, content: { text/plain: { schem: {} } } }
-          500: { description: C, content: { text/plain: { schema: { minimum: low } } } }
         x-access: read
 `,
     [
       ["14:36", 'a response of OpenAPI 3.1 has no "two and three"'],
       ["15:59", 'a media type of OpenAPI 3.1 has no "schem"'],
-      ["16:69", "a number"],
     ],
   );
 });

@@ -405,7 +405,7 @@ const KINDS: readonly Row<string>[] = [
   ],
   [
     "openrpc: { methods: [{ name: a, summary: A, params: [{ name: x, schema: { type: strin } }], result: { name: r, schema: { $ref: '#/components/schemas/No' } }, x-access: raed }] }",
-    '7:75: openrpc.methods[0].params[0].schema.type is wrong: "type" must be one or more of array, boolean, integer, number, object, string, null',
+    '7:75: openrpc.methods[0].params[0].schema.type is wrong: "type" must be one of array, boolean, integer, number, object, string, null',
     '7:128: openrpc.methods[0].result.schema.$ref is wrong: the reference to "#/components/schemas/No" leads nowhere',
     '7:169: openrpc.methods[0].x-access must be one of read, write, secret, not "raed"; did you mean read?',
   ],

@@ -5,7 +5,7 @@ import { readOutline } from "../src/explorer/read-outline.ts";
 import { listNodeOperations } from "../src/openapi/callable-operations.ts";
 import { locate } from "../src/openapi/diagnostics.ts";
 import { openApiOfMethods } from "../src/openapi/openrpc.ts";
-import { expand } from "../src/openapi/server-url.ts";
+import { expand } from "../src/openapi/servers.ts";
 import { upgradeSwagger } from "../src/openapi/upgrade.ts";
 import { load } from "./description/_load.ts";
 

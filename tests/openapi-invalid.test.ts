@@ -53,12 +53,6 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       '3:36 error an item needs "in", one of query, header, path, cookie, to be a parameter; it is omitted',
     ],
     [
-      operation(`parameters: [${P}, ${P}]`),
-      "paths /a get parameters",
-      [PARAMETER, PARAMETER],
-      '3:35 error the query parameter "p" is there a second time',
-    ],
-    [
       operation(`parameters: [{ name: b, in: path, required: true, schema: {} }]`),
       "paths /a get parameters",
       [{ name: "b", in: "path", required: true, schema: {} }],
@@ -69,12 +63,6 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       "paths /a/{b} get parameters",
       undefined,
       '3:27 note the path "/a/{b}" has no parameter "b"',
-    ],
-    [
-      `paths: { "/a/{b}": { parameters: [{ name: b, in: path, schema: {} }], get: { ${GOOD} } } }`,
-      "paths /a/{b} parameters",
-      [{ name: "b", in: "path", schema: {} }],
-      '3:35 note a parameter needs "required"',
     ],
     [
       "paths: { /a: { get: { responses: [] } } }",
@@ -126,12 +114,6 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       "4:8 error an item must be an object: a tag; it is omitted",
     ],
     [
-      schema("properties: { b: { type: string, required: true } }"),
-      "components schemas A properties b",
-      { type: "string", required: true },
-      '4:74 error "required" must be a list of different texts that is not empty',
-    ],
-    [
       schema("properties: { b: text, c: {} }"),
       "components schemas A properties",
       { c: {} },
@@ -142,18 +124,6 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       "components schemas A",
       { type: "strng" },
       '4:37 error "type" must be one of array, boolean, integer, number, object, string',
-    ],
-    [
-      schema("enum: text"),
-      "components schemas A",
-      { enum: "text" },
-      '4:37 error "enum" must be a list that is not empty',
-    ],
-    [
-      schema("maxLength: -1, additionalProperties: true"),
-      "components schemas A",
-      { maxLength: -1, additionalProperties: true },
-      '4:42 error "maxLength" must be a whole number from 0 on',
     ],
     [
       schema("const: 1"),
@@ -186,31 +156,10 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       '3:104 note the operationId "a" is that of GET /a as well; it is omitted',
     ],
     [
-      `paths: { "/a/{b}": {}, "/a/{c}": {} }`,
-      "paths /a/{c}",
-      {},
-      '3:34 note the path "/a/{c}" is to clients the same as "/a/{b}"',
-    ],
-    [
       components("parameters: { P: { name: p } }"),
       "components parameters",
       {},
       '4:32 error "P" needs "in", one of query, header, path, cookie, to be a parameter; it is omitted',
-    ],
-    [
-      components(
-        "securitySchemes: { S: { type: apiKey, name: n }, T: { type: http, scheme: basic } }",
-      ),
-      "components securitySchemes",
-      { T: { type: "http", scheme: "basic" } },
-      '4:37 error "S" needs "in", one of query, header, cookie, to be a security scheme; it is omitted',
-    ],
-    [
-      operation("deprecated: 'true', summary: 12"),
-      "paths /a get deprecated",
-      "true",
-      '3:35 error "deprecated" must be true or false',
-      '3:52 note "summary" must be a text',
     ],
   ],
   "3.1.2": [
@@ -256,7 +205,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       schema("type: [string, 'null', text]"),
       "components schemas A",
       { type: ["string", "null", "text"] },
-      '4:37 error "type" must be one or more of array, boolean, integer, number, object, string, null',
+      '4:37 error "type" must be one of array, boolean, integer, number, object, string, null',
     ],
     [schema("const: 1, properties: { b: true, c: 1 }"), "components schemas A", {
       const: 1,

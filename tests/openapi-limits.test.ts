@@ -5,6 +5,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { formatDiagnostic, LIMITS } from "../src/openapi/diagnostics.ts";
+import { prepare } from "../src/description/prepare.ts";
 import { load as loadPlace } from "../src/openapi/load.ts";
 import { createNodeface } from "../src/index.ts";
 import { sampleOf, testOnNode } from "./_runtime.ts";
@@ -211,8 +212,8 @@ for (const [what, make] of Object.entries(ALIKE)) {
 limits("of what may be thrown are none: it is a finding", async () => {
   const read = () => Promise.reject(new TypeError("a\u2028b"));
   const job = { entry: "file:///folder/a.yaml", own: {}, operations: [], where: {} };
-  const { document, diagnostics } = await loadPlace(job, read);
-  assert.is(document, undefined);
+  const { content, diagnostics } = await prepare(job, read);
+  assert.is(content, undefined);
   assert.equal(diagnostics.map(formatDiagnostic), ["a.yaml:1:1 cannot be shown: a b"]);
 });
 

@@ -4,7 +4,6 @@ import * as assert from "uvu/assert";
 import { parse } from "yaml";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 import { formatDiagnostic } from "../src/openapi/diagnostics.ts";
-import { withServers } from "../src/openapi/servers.ts";
 import { createWriter, rebaseServers } from "../src/openapi/write.ts";
 import type { Json } from "../src/json/values.ts";
 import { load } from "./description/_load.ts";
@@ -151,25 +150,6 @@ servers(
     }
   },
 );
-
-servers("what every operation has is said once, at the top", () => {
-  const url = "http://node.example";
-  const own = { servers: [{ url }] };
-  const at = (document: Json) => withServers(document, { base: "http://elsewhere.example" });
-  assert.equal(
-    at({ paths: { "/a": { ...own, get: {} }, "/b": { get: own, put: own } } }),
-    {
-      servers: [{ url }],
-      paths: { "/a": { get: {} }, "/b": { get: {}, put: {} } },
-    },
-  );
-  const different = { paths: { "/a": { get: own }, "/b": { get: {} } } };
-  assert.equal(at(different).paths, different.paths);
-  const referred = {
-    paths: { "/a": { get: own }, "/b": { $ref: "#/components/pathItems/b" } },
-  };
-  assert.equal(at(referred).paths, referred.paths);
-});
 
 servers(
   "no user and no password of a URL is in what is served, said or shown",

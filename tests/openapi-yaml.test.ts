@@ -45,7 +45,7 @@ yaml("is YAML 1.2, whatever its directive says", () => {
     "0b1",
     "1_000",
   ]);
-  assert.equal(said(source), ["x:1:1 YAML 1.1 is read as YAML 1.2: yes and no are strings"]);
+  assert.equal(said(source), []);
 });
 
 yaml("is read without the tags that the core schema does not know", () => {

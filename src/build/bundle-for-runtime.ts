@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { build, type Metafile, type Plugin } from "esbuild";
+import { build, type BuildOptions, type Metafile, type Plugin } from "esbuild";
 import { dirname } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -13,7 +13,18 @@ import { packageFolder } from "./packages.ts";
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 
 /** The yaml to bundle. Its entry for Node is CommonJS and calls `require`, which an ES module does not have. */
-export const YAML: string = `${packageFolder("yaml")}browser/index.js`;
+const YAML: string = `${packageFolder("yaml")}browser/index.js`;
+
+/** The options of esbuild that all bundles of the service have. */
+export const COMMON = {
+  bundle: true,
+  metafile: true,
+  mainFields: ["module", "main"],
+  // Deno has no `node_modules` in which esbuild would find them.
+  alias: { "yaml": YAML, "fastest-levenshtein": packageFolder("fastest-levenshtein") },
+  target: "es2023",
+  logLevel: "warning",
+} satisfies BuildOptions;
 
 type Runtime = "deno" | "bun" | "worker";
 
@@ -28,20 +39,15 @@ export async function bundle(runtime: Runtime, outfile: string): Promise<string[
   // An executable of Bun may have several modules, and loads those of `import()` on demand.
   const isSplit = runtime === "bun";
   const { metafile } = await build({
+    ...COMMON,
     entryPoints: [path(isWorker ? "../adapters/worker.ts" : "../main.ts")],
     ...(isSplit ? { outdir: dirname(outfile), splitting: true } : { outfile }),
-    bundle: true,
     format: "esm",
     platform: isWorker ? "neutral" : "node",
-    mainFields: ["module", "main"],
     conditions: [runtime, "import"],
     external: ["node:*"],
-    alias: { yaml: YAML },
-    target: "es2023",
     minify: true,
-    metafile: true,
     plugins: isWorker ? [] : [onlyAdapter(runtime)],
-    logLevel: "warning",
   });
   return packagesOf(metafile);
 }
@@ -49,23 +55,15 @@ export async function bundle(runtime: Runtime, outfile: string): Promise<string[
 /** Bundles a module as a script without imports, which any runtime can run. */
 export async function bundleText(entry: string): Promise<string> {
   const { outputFiles } = await build({
+    ...COMMON,
     entryPoints: [entry],
     write: false,
-    bundle: true,
     format: "iife",
     platform: "neutral",
-    mainFields: ["module", "main"],
     external: ["node:*"],
-    // Deno has no `node_modules` in which esbuild would find them.
-    alias: {
-      "yaml": YAML,
-      "fastest-levenshtein": packageFolder("fastest-levenshtein"),
-    },
-    target: "es2023",
     minify: true,
     charset: "ascii",
     legalComments: "none",
-    logLevel: "warning",
   });
   return outputFiles[0]!.text;
 }

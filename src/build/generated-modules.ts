@@ -3,14 +3,14 @@
  * the explorer's files and Scalar's in every content coding, the service's own description, and the kinds
  * of node, each checked. What a kind offers to be called is a module of its own.
  *
- * All is made each time but what takes ten seconds: Scalar's files, in a folder that is called after their content.
+ * All is made each time but Scalar's files, in a folder that is called after their content.
  *
  * @module
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -59,10 +59,10 @@ async function main() {
     explorer: `explorer-${digest(explorer.files)}`,
     scalar: `scalar-${(await packageJson(SCALAR)).version}-${digest(scalar)}`,
   };
-  await writeScalar(folders.scalar, scalar);
   await writeModules(
     new Map([
       ...await contentModules(folders.explorer, explorer.files),
+      ...await scalarModules(folders.scalar, scalar),
       ["assets.js", tableModule([[folders.explorer, explorer.files], [folders.scalar, scalar]])],
       ...await checkedKinds(kinds),
       ...await descriptionModules(),
@@ -103,19 +103,12 @@ async function bundleScripts(): Promise<{ files: Files; imports: Record<string, 
   return { files, imports: Object.fromEntries(DOCUMENTS.map((name) => [name, importsOf(name)])) };
 }
 
-/** Writes the modules of Scalar's files where there are none of these. */
-async function writeScalar(folder: string, files: Files): Promise<void> {
-  const target = join(TARGET, "assets", folder);
-  if (existsSync(target)) return;
+/** Packs Scalar's files where they are not there yet: that takes ten seconds. */
+async function scalarModules(folder: string, files: Files): Promise<Modules> {
+  const paths = [...files].map(([path, content]) => modulePath(folder, path, content));
+  if (paths.every((path) => existsSync(join(TARGET, path)))) return new Map();
   console.error("Compressing Scalar's files");
-  // Whole or not at all: a run may be interrupted, or beside another.
-  const begun = await mkdtemp(join(TARGET, "begun-"));
-  await writeModules(await contentModules(folder, files), begun);
-  await mkdir(dirname(target), { recursive: true });
-  await rename(join(begun, "assets", folder), target).catch((error) => {
-    if (!existsSync(target)) throw error;
-  });
-  await rm(begun, { recursive: true });
+  return await contentModules(folder, files);
 }
 
 async function contentModules(folder: string, files: Files): Promise<Modules> {
@@ -324,16 +317,19 @@ async function packContent(content: Buffer): Promise<PackedContent> {
   };
 }
 
-/** Writes modules below a folder, where they are not there as they are. */
-async function writeModules(modules: Modules, folder = TARGET): Promise<void> {
+/** Writes modules where they are not there as they are. */
+async function writeModules(modules: Modules): Promise<void> {
   for (const [path, content] of modules) {
-    const file = join(folder, path);
+    const file = join(TARGET, path);
     // Deno finds declarations by this line alone.
     const types = path.includes("/") ? "" : `// @ts-self-types="./${basename(path, ".js")}.d.ts"\n`;
     const text = `// Made by "npm run assets"\n${types}${content}`;
     if (await readFile(file, "utf8").catch(() => undefined) === text) continue;
     await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, text);
+    // Whole or not at all: a run may be interrupted, or another process may be reading.
+    const begun = `${file}.${process.pid}`;
+    await writeFile(begun, text);
+    await rename(begun, file);
   }
 }
 

@@ -10,7 +10,7 @@ import { chmod, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { licenses } from "./packages.ts";
-import { packagesOf, YAML } from "./bundle-for-runtime.ts";
+import { COMMON, packagesOf } from "./bundle-for-runtime.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const DIST = join(ROOT, "dist");
@@ -35,22 +35,19 @@ for (const name of await readdir(DIST, { recursive: true })) {
 
 const { dependencies, files } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
 const { metafile } = await build({
+  ...COMMON,
   entryPoints: [...ENTRIES, IN_BROWSERS].map((entry) => join(ROOT, `src/${entry}.ts`)),
   outbase: join(ROOT, "src"),
   outdir: DIST,
   chunkNames: "parts/[name]-[hash]",
-  bundle: true,
   splitting: true,
   format: "esm",
   platform: "node",
-  mainFields: ["module", "main"],
-  // The one for Node imports `node:crypto`, which workerd does not have.
   alias: {
+    ...COMMON.alias,
+    // The one for Node imports `node:crypto`, which workerd does not have.
     "@noble/hashes/crypto": join(ROOT, "node_modules/@noble/hashes/esm/crypto.js"),
-    // A bundle of a host as an ES module would stop at its `require`.
-    yaml: YAML,
   },
-  target: "es2023",
   // Identifiers keep their names, for stack traces.
   minifySyntax: true,
   minifyWhitespace: true,
@@ -59,9 +56,7 @@ const { metafile } = await build({
   // The package has the sources themselves, for declaration maps as well.
   sourcemap: "linked",
   sourcesContent: false,
-  metafile: true,
   legalComments: "none",
-  logLevel: "warning",
 });
 await removeUnreachableTypes();
 await removeMapsOfData();

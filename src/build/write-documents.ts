@@ -157,19 +157,23 @@ function formOf(schema: Schema): string {
   return entries || value ? "object" : escape(message.replace(/^an? /, ""));
 }
 
-async function kindsReference(): Promise<string> {
-  const all = Object.entries(KINDS);
-  const accesses = new Map<string, unknown[]>();
-  for (const [name] of all) {
-    accesses.set(
-      name,
-      offeredBy(await loadInterface(name)).map(({ marks }) => marks["x-access"]),
-    );
-  }
+interface KnownKind extends Kind {
+  readonly name: string;
+  readonly operations: readonly { readonly name: string; readonly marks: OperationMarks }[];
+}
+
+/** The known kinds, with the operations of each. */
+const KNOWN: readonly KnownKind[] = await Promise.all(
+  Object.entries(KINDS).map(async ([name, kind]) => {
+    return { ...kind, name, operations: offeredBy(await loadInterface(name)) };
+  }),
+);
+
+function kindsReference(): string {
   const example = readFileSync(new URL("examples/kinds/aria2.yaml", ROOT), "utf8");
-  const silent = all.filter(([, kind]) => !saysSync(kind)).map(([name]) => code(name));
-  const rows = all.map(([name, { title, url }]) => {
-    return [`[${name}](#${name})`, title, url, accesses.get(name)!.length];
+  const silent = KNOWN.filter((kind) => !saysSync(kind)).map(({ name }) => code(name));
+  const rows = KNOWN.map(({ name, title, url, operations }) => {
+    return [`[${name}](#${name})`, title, url, operations.length];
   });
   const marks = Object.entries(MARKS).map(([name, mark]) => {
     return [code(name), mark.on, mark.value, mark.text];
@@ -178,7 +182,7 @@ async function kindsReference(): Promise<string> {
     table: table(["kind", "what it is", "usual URL", "operations"], rows),
     silent: listOf(silent),
     marks: table(["mark", "of", "value", "what it says"], marks),
-    kinds: all.map(([name, kind]) => partOf(name, kind, accesses.get(name)!)).join("\n"),
+    kinds: KNOWN.map(partOf).join("\n"),
     example: `\`\`\`yaml\n${example.trim()}\n\`\`\``,
     health: within(partsOf(kindSchema()).entries!.health!, "health").join("\n"),
   });
@@ -189,8 +193,7 @@ function saysSync({ fields, health }: Kind): boolean {
     (health.rules ?? []).some(({ code }) => code === "syncing");
 }
 
-/** Lists the operations of an interface, with their marks. */
-function offeredBy({ openrpc, openapi }: KindInterface): { name: string; marks: OperationMarks }[] {
+function offeredBy({ openrpc, openapi }: KindInterface): KnownKind["operations"] {
   const base = openapi?.servers?.[0]?.url ?? "";
   const paths = Object.entries(openapi?.paths ?? {}).flatMap(([path, item]) =>
     operationsOf(item).map(({ method, operation }) => ({
@@ -204,17 +207,17 @@ function offeredBy({ openrpc, openapi }: KindInterface): { name: string; marks: 
   ];
 }
 
-function operationsText({ tried }: Kind, accesses: readonly unknown[]): string {
-  if (accesses.length === 0) return "";
+function operationsText({ tried, operations }: KnownKind): string {
+  if (operations.length === 0) return "";
   const counts = (["read", "secret", "write"] satisfies Access[]).map((access) =>
-    `${accesses.filter((of) => of === access).length} ${code(access)}`
+    `${operations.filter(({ marks }) => marks["x-access"] === access).length} ${code(access)}`
   );
   const trial = tried ? `reads tested with ${tried}` : "not tested with a real node";
-  return `${accesses.length} (${counts.join(", ")}), ${trial}`;
+  return `${operations.length} (${counts.join(", ")}), ${trial}`;
 }
 
-function partOf(name: string, kind: Kind, accesses: readonly unknown[]): string {
-  const { title, aliases = [], description, detect, auth, health } = kind;
+function partOf(kind: KnownKind): string {
+  const { name, title, aliases = [], description, detect, auth, health } = kind;
   const lines = [
     ["ok", health.ok],
     ["in sync", saysSync(kind) ? "" : "it cannot tell"],
@@ -235,7 +238,7 @@ function partOf(name: string, kind: Kind, accesses: readonly unknown[]): string 
         ? `${code(auth.refusal.header)} that matches ${code(auth.refusal.pattern)}`
         : "",
     ],
-    ["operations", operationsText(kind, accesses)],
+    ["operations", operationsText(kind)],
     ["reads", auth?.reads === "none" ? "called without `node.auth`" : ""],
   ].filter(([, value]) => value !== "");
   const networks = Object.entries(health.networks ?? {});
@@ -281,22 +284,19 @@ function listOf(texts: readonly string[]): string {
 
 const NAMED_MAX = 5, PLACES_MAX = 3;
 
-async function besideReference(): Promise<string> {
-  const all = Object.entries(KINDS);
-  const parts: string[] = [];
-  for (const [name, kind] of all) parts.push(besidePartOf(name, kind, await loadInterface(name)));
+function besideReference(): string {
   return fillPage("docs/beside-your-node.md", {
-    list: all.map(([name, { title }]) => `- [${name}](#${name}): ${title}`).join("\n"),
-    kinds: parts.join("\n"),
+    list: KNOWN.map(({ name, title }) => `- [${name}](#${name}): ${title}`).join("\n"),
+    kinds: KNOWN.map(besidePartOf).join("\n"),
   });
 }
 
-function besidePartOf(name: string, kind: Kind, parts: KindInterface): string {
-  const { title, url } = kind;
+function besidePartOf(kind: KnownKind): string {
+  const { name, title, url } = kind;
   const port = isOnOwnPort(url) ? " --port 8081" : "";
   const rows = [
     ["shown", shownOf(kind)],
-    ["opened", openedOf(parts)],
+    ["opened", openedOf(kind)],
     ["its secret", secretOf(kind)],
     ["`ok` means", `see [kinds of node](kinds.md#${name})`],
   ];
@@ -325,12 +325,13 @@ function shownOf(kind: Kind): string {
 }
 
 /** The operations that `--forward reads` opens: how many, and which of them a client uses first. */
-function openedOf(parts: KindInterface): string {
-  const all = offeredBy(parts);
-  const reads = all.filter(({ marks }) => marks["x-access"] === "read" && !marks["x-streaming"]);
+function openedOf({ operations }: KnownKind): string {
+  const reads = operations.filter(({ marks }) =>
+    marks["x-access"] === "read" && !marks["x-streaming"]
+  );
   const common = reads.filter(({ marks }) => marks["x-common"]).map(({ name }) => code(name));
   const named = common.slice(0, NAMED_MAX).join(", ");
-  return `${reads.length} of ${all.length} operations${named && `, such as ${named}`}`;
+  return `${reads.length} of ${operations.length} operations${named && `, such as ${named}`}`;
 }
 
 function secretOf({ auth }: Kind): string {
@@ -394,6 +395,6 @@ const escape = (text: string) =>
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   for (const [path, make] of Object.entries(WRITTEN)) {
-    await writeFile(new URL(path, ROOT), await make());
+    await writeFile(new URL(path, ROOT), make());
   }
 }

@@ -37,7 +37,6 @@ export interface KnownNode {
   readonly learn?: (() => Promise<SoftwareInfo>) | undefined;
 }
 
-/** Says what is known of a node; `undefined` for the kind `none`. */
 export function knowNode(
   node: NodeSettings,
   name: string,
@@ -52,7 +51,9 @@ export function knowNode(
   const { url } = node;
   const { title, description, listing } = kind;
   const loadInterface = async () =>
-    Object.hasOwn(own, name) ? interfaceOf(kind) : await loadInterfaceJson(name);
+    Object.hasOwn(own, name)
+      ? new TextEncoder().encode(formatJson({ openrpc: kind.openrpc, openapi: kind.openapi }))
+      : await loadInterfaceJson(name);
   return {
     ...{ kind: name, title, description, listing },
     ...softwareIn(info),
@@ -81,10 +82,6 @@ const softwareIn = ({ software, version }: SoftwareInfo) => ({
 async function learnSoftware({ software, version, learn, isBySoftware }: KnownNode) {
   const isAsked = software === undefined && learn && await isBySoftware.get();
   return isAsked ? softwareIn(await learn()) : { software, version };
-}
-
-function interfaceOf({ openrpc, openapi }: Kind): Uint8Array<ArrayBuffer> {
-  return new TextEncoder().encode(formatJson({ openrpc, openapi }));
 }
 
 /**

@@ -40,11 +40,12 @@ export interface PrepareJob extends Omit<LoadJob, "isForwarding"> {
 export interface Prepared extends Omit<Loaded, "document"> {
   /** `undefined` where a diagnostic is fatal. */
   readonly content: Content | undefined;
+  /** The stamp of each file by its URL, to see whether it has changed. */
+  readonly stamps: ReadonlyMap<string, string>;
 }
 
 export type Prepare = (job: PrepareJob, read: Reader) => Promise<Prepared>;
 
-/** Gives all diagnostics of a description, with that of its YAML, which is written later. */
 export async function allDiagnostics(
   { diagnostics, content }: Pick<Prepared, "diagnostics" | "content">,
 ): Promise<readonly Diagnostic[]> {
@@ -52,12 +53,22 @@ export async function allDiagnostics(
   return yaml && "diagnostic" in yaml ? [...diagnostics, yaml.diagnostic] : diagnostics;
 }
 
-/** Prepares a description in this thread. Never rejects: what is thrown on the way is a diagnostic. */
+/**
+ * Prepares a description in this thread. Never rejects: nobody knows all that a description may hold, so what is thrown
+ * on the way is a diagnostic.
+ */
 export const prepare: Prepare = async ({ forward, ...job }, read) => {
-  const loaded = await load({ ...job, isForwarding: forward !== undefined }, read);
-  const { document: whole, ...others } = loaded;
-  if (!whole) return { content: undefined, ...others };
+  const stamps = new Map<string, string>();
+  const stampedRead: Reader = async (url) => {
+    stamps.set(url.href, "");
+    const file = await read(url);
+    if (file) stamps.set(url.href, file.stamp);
+    return file;
+  };
   try {
+    const loaded = await load({ ...job, isForwarding: forward !== undefined }, stampedRead);
+    const { document: whole, ...others } = loaded;
+    if (!whole) return { content: undefined, ...others, stamps };
     const by = describedBy(job.entry);
     const { document, operations } = annotateCalls(whole, forward, by);
     const origins = originsOf(document);
@@ -66,9 +77,9 @@ export const prepare: Prepare = async ({ forward, ...job }, read) => {
     const json = await encodeForm(writer.json());
     const yaml = prepareYaml(job, writer);
     const elsewhere = listServersElsewhere(document);
-    return { content: { json, yaml, page, origins, operations, elsewhere }, ...others };
+    return { content: { json, yaml, page, origins, operations, elsewhere }, ...others, stamps };
   } catch (error) {
-    return failed(job, loaded.stamps, error);
+    return failed(job, stamps, error);
   }
 };
 

@@ -38,7 +38,6 @@ interface FoundOptions<T> extends Omit<LiveOptions<T>, "place" | "readOther" | "
   readonly now?: () => number;
 }
 
-/** Returns the place at which a node describes itself, and its name in messages. */
 export function placeBelow(
   url: string,
   description: NonNullable<Kind["description"]>,
@@ -85,7 +84,6 @@ const pathOf = ({ description }: KnownNode) =>
 
 const encode = (text: string) => new TextEncoder().encode(text);
 
-/** Shows what is known of a node's interface, and keeps that current. */
 export function keepFound<T>(
   { url, version, find, log, report, offer, now = Date.now, ...options }: FoundOptions<T>,
   alone: Shown<T>,

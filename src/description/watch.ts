@@ -40,7 +40,6 @@ export interface PlaceOptions extends ServerContext {
   readonly offer?: (() => Offer) | undefined;
   /** The operations that may be called at the node. @default nothing */
   readonly forward?: PrepareJob["forward"];
-  /** Asks for what is at a URL of HTTP. @default the runtime's own `fetch` */
   readonly fetch?: FetchUrl | undefined;
   /** Reads what is neither a file nor at a URL of HTTP. */
   readonly readOther?: Reader | undefined;
@@ -63,7 +62,6 @@ export interface Shown<T> {
   readonly operations?: readonly NodeOperation[] | undefined;
 }
 
-/** The description that is shown, as long as it is current. */
 export interface Live<T> {
   readonly current: Shown<T>;
   /** Resolves when it has been read, or cannot be; never rejects. */
@@ -76,7 +74,6 @@ const NOTICE = "The node's own description cannot be shown; the log of this serv
 
 const NOTICE_BEFORE = "The node's own description is being read; load this page again in a while";
 
-/** Reads a description and keeps it current. */
 export function keepCurrent<T>(
   { alone, report, makePage, ...options }: LiveOptions<T>,
 ): Live<T> {
@@ -129,7 +126,6 @@ export function keepCurrent<T>(
   return live;
 }
 
-/** Creates what prepares a description, and what reads its files one by one. */
 async function open(
   options: PlaceOptions & { prepare: Prepare },
 ): Promise<{ prepare: () => Promise<Prepared>; read: Reader }> {
@@ -145,18 +141,9 @@ async function open(
       ? readOther(url, stamp)
       : readPlace(url, stamp);
   };
-  const entryUrl = entry.href;
-  const job: PrepareJob = {
-    ...{
-      entry: entryUrl,
-      kind,
-      hasOffer: offer !== undefined,
-      own,
-      operations,
-      documentOfHost,
-      where,
-      forward,
-    },
+  const job = {
+    ...{ entry: entry.href, kind, hasOffer: offer !== undefined, own, operations },
+    ...{ documentOfHost, where, forward },
   };
   return { prepare: () => prepare(job, read), read };
 }
@@ -191,7 +178,6 @@ function nameOf(place: DescriptionPlace): string {
   return text?.split("/").at(-1) || "the description";
 }
 
-/** Tells whether one of the files is another one than it was. */
 async function hasChanged(stamps: Prepared["stamps"], read: Reader): Promise<boolean> {
   for (const [url, stamp] of stamps) {
     try {
@@ -204,7 +190,6 @@ async function hasChanged(stamps: Prepared["stamps"], read: Reader): Promise<boo
   return false;
 }
 
-/** The fate of a description that was read. */
 export interface DescriptionReport {
   readonly diagnostics: readonly Diagnostic[];
   /** The version that is shown: the description, an older version of it, or this service's own alone. */
@@ -213,7 +198,6 @@ export interface DescriptionReport {
   readonly operations?: readonly NodeOperation[] | undefined;
 }
 
-/** Logs what is wrong with a description, and what is shown in its place. */
 export function logReport({ diagnostics, shown }: DescriptionReport, log: Log): void {
   const code = "description";
   const { logged, more } = forLog(diagnostics);

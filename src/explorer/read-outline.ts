@@ -10,7 +10,7 @@ import { ONE_METHOD } from "../kinds/interface.ts";
 import { nameOfNodeOperation } from "../openapi/callable-operations.ts";
 import { TAG as SERVICE_TAG } from "../openapi/merge.ts";
 import { followReference, operationsOf, serversFor } from "../openapi/operations.ts";
-import { usualUrl } from "../openapi/server-url.ts";
+import { usualUrl } from "../openapi/servers.ts";
 import { shorten } from "../untrusted-text.ts";
 import type { FormData } from "./form-request.ts";
 import { anchorOf, methodNameOf, tagFragment, UNTAGGED, wordsOf } from "./labels.ts";

@@ -5,26 +5,13 @@
  * @module
  */
 import type { DescribedOperation } from "../openapi/merge.ts";
-import type { ComponentsObject, Operation, ParameterObject, ReferenceObject } from "./operation.ts";
+import { followReference } from "../openapi/operations.ts";
+import type { ComponentsObject, Operation, ParameterObject } from "./operation.ts";
 import type { Diagnostic, Path } from "../settings/schema.ts";
 import { describeValue } from "../untrusted-text.ts";
 
-const REFERENCE = "#/components/parameters/";
-
 function namesOf(path: string): string[] {
   return [...path.matchAll(/\{([^}]*)\}/g)].map(([, name]) => name!);
-}
-
-/** Follows a reference to a component; `undefined` if the host does not have it. */
-function findParameter(
-  parameter: ParameterObject | ReferenceObject,
-  components: ComponentsObject | undefined,
-): ParameterObject | undefined {
-  if (!("$ref" in parameter)) return parameter;
-  const { $ref } = parameter;
-  const name = $ref.startsWith(REFERENCE) ? $ref.slice(REFERENCE.length) : "";
-  const found = components?.parameters?.[name];
-  return found && !("$ref" in found) ? found : undefined;
 }
 
 /** Makes plain data of an operation, with the names of its path that it lacks. */
@@ -33,12 +20,12 @@ export function describeOperation(
   components: ComponentsObject | undefined,
 ): DescribedOperation {
   const { parameters = [] } = operation;
-  const known = parameters.map((parameter) => findParameter(parameter, components));
+  const known = parameters.map((parameter) => followReference({ components }, parameter));
   // One that nobody has here may have any name.
-  const missing = known.includes(undefined)
+  const missing = known.some(({ name }) => name === undefined)
     ? []
     : namesOf(path).filter((name) =>
-      !known.some((parameter) => parameter?.in === "path" && parameter.name === name)
+      !known.some((parameter) => parameter.in === "path" && parameter.name === name)
     );
   if (missing.length === 0) return { method, path, operation: { ...operation } };
   const schema = { type: "string" };
@@ -106,8 +93,9 @@ function* diagnosticsOfParameters(
   const seen = new Set<string>();
   for (const [i, given] of (operation.parameters ?? []).entries()) {
     const here = [...at, "parameters", i];
-    const parameter = findParameter(given, components);
-    if (!parameter) continue;
+    const parameter = followReference({ components }, given);
+    // A reference may lead to a component of the node.
+    if ("$ref" in given && parameter.name === undefined) continue;
     const { name, in: place, required } = parameter as Partial<ParameterObject>;
     if (typeof name !== "string") yield diagnostic(here, "needs name, a text");
     else if (!PLACES.includes(place!)) {

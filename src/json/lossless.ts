@@ -103,7 +103,7 @@ function build(text: string, readDigits: typeof readNumber, depthMax: number): u
   return root[""];
 }
 
-function valueOf(scanner: JsonScanner, readDigits: typeof readNumber): unknown {
+export function valueOf(scanner: JsonScanner, readDigits: typeof readNumber = readNumber): unknown {
   if (scanner.kind === "{") return {};
   if (scanner.kind === "[") return [];
   return scanner.kind === "number" ? readDigits(scanner.raw) : JSON.parse(scanner.raw);
@@ -116,7 +116,6 @@ export function readNumber(digits: string): number | bigint | string {
   return Number.isSafeInteger(number) || !/^-?\d+$/.test(digits) ? number : BigInt(digits);
 }
 
-/** Writes a value that contains a `bigint`; `undefined` if JSON has no form for it. */
 function write(value: unknown, indent: number, before: string, depth: number): string | undefined {
   const plain = hasToJson(value) ? value.toJSON() : value;
   if (typeof plain === "bigint") return String(plain);

@@ -12,7 +12,6 @@ export const DEPTH_MAX = 512;
 /** The kind of a token; `literal` is `true`, `false` or `null`. */
 export type TokenKind = "{" | "}" | "[" | "]" | "key" | "string" | "number" | "literal";
 
-/** A text that is not JSON. */
 export class JsonSyntaxError extends SyntaxError {
   override name = "JsonSyntaxError";
   /** The offset of the first error, in UTF-16 code units. */
@@ -24,11 +23,9 @@ export class JsonSyntaxError extends SyntaxError {
   }
 }
 
-/** A text that is nested deeper than is read. */
 export class JsonDepthError extends JsonSyntaxError {
   override name = "JsonDepthError";
 
-  /** @param depthMax how many levels are read */
   constructor(offset: number, depthMax: number) {
     super(`this is nested more than ${depthMax} levels deep`, offset);
   }
@@ -66,9 +63,7 @@ const LITERALS = ["true", "false", "null"] as const;
  */
 export class JsonScanner {
   kind: TokenKind = "literal";
-  /** The offset of the current token, in UTF-16 code units. */
   start = 0;
-  /** The offset after the current token. */
   end = 0;
   readonly #text: string;
   /** The open objects and lists: `true` for an object. */
@@ -76,13 +71,11 @@ export class JsonScanner {
   readonly #depthMax: number;
   #expected: keyof typeof EXPECTED = "value";
 
-  /** @param depthMax how many levels of objects and lists may be open */
   constructor(text: string, depthMax: number = DEPTH_MAX) {
     this.#text = text;
     this.#depthMax = depthMax;
   }
 
-  /** The number of objects and lists that are open after the current token. */
   get depth(): number {
     return this.#open.length;
   }
@@ -91,7 +84,6 @@ export class JsonScanner {
     return this.#text.slice(this.start, this.end);
   }
 
-  /** The text of the current string or key. */
   get string(): string {
     const { raw } = this;
     return raw.includes("\\") ? JSON.parse(raw) : raw.slice(1, -1);
@@ -173,7 +165,6 @@ export class JsonScanner {
     return at;
   }
 
-  /** The end of one or more digits; -1 if there are none. */
   #endOfDigits(start: number): number {
     let at = start;
     while (isDigit(this.#text.charCodeAt(at))) at++;

@@ -5,7 +5,6 @@
  */
 import { decodePercent } from "../untrusted-text.ts";
 
-/** An object of JSON values. */
 export type Json = Record<string, unknown>;
 
 /** The keys and indices from a value to one inside it. */
@@ -16,12 +15,10 @@ export function isObject(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The value if it is an object; otherwise an empty object. */
 export function objectOf(value: unknown): Json {
   return isObject(value) ? value : {};
 }
 
-/** The value if it is a list; otherwise an empty list. */
 export function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
@@ -57,7 +54,6 @@ export function mapMembers(object: Json, change: (member: unknown, key: string) 
   return isSame ? object : changed;
 }
 
-/** Tells whether two JSON values are equal; the order of an object's members is ignored. */
 export function isEqual(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (Array.isArray(a)) {
@@ -135,7 +131,6 @@ export function valueAt(value: unknown, path: Path): unknown {
   return current;
 }
 
-/** The value at a pointer; `undefined` if there is none or the pointer is malformed. */
 export function resolvePointer(value: unknown, pointer: string): unknown {
   const path = parsePointer(pointer);
   return path && valueAt(value, path);
@@ -148,7 +143,6 @@ export function parseFragment(fragment: string): Path | undefined {
   return parsePointer(tokens.join("/"));
 }
 
-/** The value at a pointer in a URI fragment; `undefined` if there is none or it is malformed. */
 export function resolveFragment(value: unknown, fragment: string): unknown {
   const path = parseFragment(fragment);
   return path && valueAt(value, path);

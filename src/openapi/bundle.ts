@@ -14,7 +14,6 @@ import {
   type Json,
   mapMembers,
   objectOf,
-  type Path,
   setMember,
   valueAt,
 } from "../json/values.ts";
@@ -36,7 +35,7 @@ import type { MemberDiagnostic } from "./validate.ts";
 
 const DEPTH_MAX = LIMITS.depth;
 
-/** The most that is put in the place of references, in values or 32 characters of text. */
+/** The most that is copied in place of references, in values or 32 characters of text. */
 const COPIES_MAX = LIMITS.nodes;
 
 /** The values in the place of a reference that leads to nothing; anything else is left out. */
@@ -46,7 +45,6 @@ const EMPTY: Readonly<Record<Shape, Json>> = {
   pathItem: {},
 };
 
-/** Makes one document: the root itself where nothing is to be changed. Adds diagnostics to those of the files. */
 export function bundle(files: Files): Json {
   const root = files.root.value as Json;
   const plan = planComponents(files);
@@ -96,7 +94,7 @@ function planComponents(files: Files): Plan {
       const value = section[key];
       if (!isPure(structure, shape, value)) setName(names, value, shape, key);
     }
-    // A component that only refers to something elsewhere is where that is put.
+    // A component that is only a reference to another file becomes the place of what it names.
     const references = keys.map((key) => ({ key, link: linkOf(section[key], shape) }))
       .filter(({ key, link }) =>
         link?.end && !link.isBroken && isPure(structure, shape, section[key]) &&
@@ -122,12 +120,13 @@ function planComponents(files: Files): Plan {
     uses.set(first, (uses.get(first) ?? (end.member === root ? 1 : 0)) + 1);
   }
   for (const [shape, used] of taken) {
-    // A path item is more useful in its place, unless its operations would be there twice.
+    // A path item stays in its place, unless its operations would be there twice.
     const targets = [...uses.keys()].filter((target) =>
       target.shape === shape && (shape !== "pathItem" || uses.get(target)! > 1)
     );
     if (targets.length === 0) continue;
-    const named = nameComponents(targets, used);
+    const freeName = createFreeName(used);
+    const named = new Map(targets.sort(compare).map((one) => [one, freeName(nameFor(one))]));
     for (const [{ value }, name] of named) setName(names, value, shape, name);
     added.set(shape, named);
   }
@@ -189,7 +188,7 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
   ): unknown {
     if (diagnostic?.isOmitted) return undefined;
     if (diagnostic?.value !== undefined) return diagnostic.value;
-    // It would be what references are relative to.
+    // It would change the base of references.
     if (shape === "schema" && key === "$id") return undefined;
     const inner = shapeOfMember(structure, shape, key);
     if (!inner) {
@@ -202,7 +201,6 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     return link ? pointerOf(link) : value[key];
   }
 
-  /** Returns what an example names; the example as it is where that is nothing. */
   function copySample(example: unknown): unknown {
     const link = linkOf(example, SAMPLE);
     if (!link?.end) return example;
@@ -251,8 +249,8 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
   }
 
   /**
-   * Returns a reference that leads elsewhere. What stands beside it stays, where it refers to nothing itself and is
-   * not what OpenAPI ignores beside a reference: several tools take no such document.
+   * Returns a reference with another target. Its siblings stay unless OpenAPI ignores them, as several tools refuse
+   * those, or they contain references.
    */
   function redirect(value: Json, $ref: string, shape: Shape, siblings: Json): Json {
     const hasSiblings = $ref === value.$ref || shape === "schema" || shape === "pathItem";
@@ -264,7 +262,7 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     });
   }
 
-  /** Returns what a reference names, to be put in its place: no component can hold it. */
+  /** Returns a copy of what a reference names, where no component can hold it. */
   function putInPlace(link: Link, end: Target, siblings: Json, depth: number): unknown {
     const { shape, value } = end;
     if (shape !== "pathItem") {
@@ -296,31 +294,15 @@ function emptyOf(shape: Shape, siblings: Json): Json | undefined {
   return isNothing ? undefined : { ...empty, ...siblings };
 }
 
-/** The longest name that is made and that is kept, in characters: each reference repeats it. */
+/** The longest name that is made, and that is kept, in characters: each reference repeats it. */
 const LENGTH_MAX = 120, KEPT_LENGTH_MAX = 400;
 
-/** Tells whether a name is one of a component (OpenAPI 3.1.1, section 4.8.7.1), and none too long. */
 function isComponentName(name: string): boolean {
   return /^[A-Za-z0-9._-]+$/.test(name) && name.length <= KEPT_LENGTH_MAX;
 }
 
-interface Nameable {
-  readonly member: { readonly url: string };
-  readonly path: Path;
-  readonly shape: string;
-  readonly value: unknown;
-}
-
-function nameComponents<T extends Nameable>(
-  targets: readonly T[],
-  taken: Set<unknown>,
-): Map<T, string> {
-  const freeName = createFreeName(taken);
-  return new Map([...targets].sort(compare).map((target) => [target, freeName(nameFor(target))]));
-}
-
-/** The name of a target by the last key that its author chose, after the one above where it is a member of that. */
-function nameFor({ member, path, shape, value }: Nameable): string {
+/** The name of a target: the last key that its author chose, with the one above before it if it is a member. */
+function nameFor({ member, path, shape, value }: Target): string {
   const chosen = path.filter((key) => !isKeyword(key) && !/^[^/]+\/[^/]+$/.test(key));
   const keys = [stemOf(member.url), ...chosen];
   const [above, last] = [keys.at(-2) ?? "", keys.at(-1)!];
@@ -342,7 +324,7 @@ function stemOf(url: string): string {
   return name.replace(/(?:\.(?:schema|response|parameter|example))?\.\w+$/, "");
 }
 
-function compare(a: Nameable, b: Nameable): number {
+function compare(a: Target, b: Target): number {
   if (a.member !== b.member) return a.member.url < b.member.url ? -1 : 1;
   const i = a.path.findIndex((key, i) => key !== b.path[i]);
   if (i === -1) return a.path.length - b.path.length;

@@ -9,7 +9,7 @@ import { type MultiSegment, multiSegmentOf } from "../kinds/interface.ts";
 import { parsePercent } from "../untrusted-text.ts";
 import { pathOfMethod } from "./openrpc.ts";
 import { followReference, type LocatedOperation, operationsOf, serversFor } from "./operations.ts";
-import { NODE, THIS_SERVICE } from "./server-url.ts";
+import { NODE, THIS_SERVICE } from "./servers.ts";
 
 /** The rule for a value, as far as it is checked: a part of a JSON Schema without its patterns. */
 export interface ValueRule {
@@ -48,7 +48,6 @@ interface NodeBody {
   readonly rules: Readonly<Record<string, ValueRule>>;
 }
 
-/** An operation that is called at the node. */
 export interface NodeOperation {
   /** Its name in settings and in the log: `getblock`, or `GET /blocks/{height}`. */
   readonly name: string;
@@ -59,7 +58,7 @@ export interface NodeOperation {
   /** The template below the node's URL, with the base path; of JSON-RPC the name of the method. */
   readonly path: string;
   readonly access: "read" | "write" | "secret" | undefined;
-  /** True if the network describes it: whoever serves that gives operationIds and makes paths as he likes. */
+  /** True if the network describes it: its operationIds and paths are not trusted. */
   readonly isForeign: boolean;
   readonly isHeavy: boolean;
   readonly isStreaming: boolean;
@@ -84,7 +83,6 @@ export function describedBy(entry: string): DescribedBy {
 
 const DEPTH_MAX = 3;
 
-/** Lists the operations that are called at the node, by their servers. */
 export function listNodeOperations(document: Json, by: DescribedBy): NodeOperation[] {
   const read = createReader(document, by);
   const operations = Object.entries(objectOf(document.paths)).flatMap(([path, value]) => {
@@ -111,7 +109,6 @@ export function listNodeOperations(document: Json, by: DescribedBy): NodeOperati
 
 const ELSEWHERE_MAX = 20;
 
-/** The servers of the operations that are called neither at the node nor here. */
 export function listServersElsewhere(document: Json): string[] {
   const urls = new Set<string>();
   for (const item of Object.values(objectOf(document.paths)).map(objectOf)) {
@@ -158,7 +155,7 @@ function serverOf(holders: readonly Json[]): string | undefined {
 function createReader(document: Json, by: DescribedBy) {
   const follow = (value: unknown) => followReference(document, value);
 
-  /** By depth: what many schemas refer to is read once for each. */
+  /** By depth: a schema with many references to it is read once for each depth. */
   const rules: ((schema: Json) => ValueRule)[] = Array.from(
     { length: DEPTH_MAX + 1 },
     (_, depth) =>
@@ -171,7 +168,7 @@ function createReader(document: Json, by: DescribedBy) {
   const readRule = (schema: Json, inner: (value: unknown) => ValueRule): ValueRule => {
     const { type, properties, required, items, additionalProperties } = schema;
     const options = listOf(schema.anyOf ?? schema.oneOf);
-    // All of several hold; what each says of its members is added.
+    // All schemas of `allOf` hold, so their members add up.
     const all = listOf(schema.allOf).map(inner);
     const rule: ValueRule = {
       types: type === undefined ? undefined : [type].flat().map(String),
@@ -187,7 +184,7 @@ function createReader(document: Json, by: DescribedBy) {
         Object.entries(objectOf(properties)).map(([name, value]) => [name, inner(value)]),
       ),
       required: Array.isArray(required) ? required.map(String) : undefined,
-      // What stands in one of several says nothing of the members of the others.
+      // One schema of several does not know the members of the others.
       isClosed: (additionalProperties === false && all.length === 0 && options.length === 0) ||
         undefined,
     };
@@ -211,7 +208,7 @@ function createReader(document: Json, by: DescribedBy) {
         isRequired: parameter.required === true || place === "path",
         rule: ruleOf(parameter.schema ?? content.schema),
         isExploded: place === "query" && isForm && parameter.explode !== false,
-        // Whoever serves a description could let a name take in the paths of other operations.
+        // A description from the network could let a name match the paths of other operations.
         multiSegment: by === "network" ? undefined : multiSegmentOf(parameter),
       });
     }
@@ -232,7 +229,7 @@ function createReader(document: Json, by: DescribedBy) {
   const typesOfContent = onceFor(({ content }: Json) =>
     Object.keys(objectOf(content)).map((type) => withoutParameters(type.toLowerCase()))
   );
-  /** Joins some lists; one of them where there are no others, as in most operations. */
+  /** Joins lists; most operations have one, which is shared. */
   const distinct = (lists: readonly (readonly string[])[]): readonly string[] => {
     const [first, ...others] = lists.filter(({ length }) => length > 0);
     return others.length > 0 ? [...new Set([first!, ...others].flat())] : first ?? [];
@@ -245,7 +242,7 @@ function createReader(document: Json, by: DescribedBy) {
     return {
       operationId: textOf(operation.operationId),
       access,
-      // What a node lists and its kind does not know has no mark.
+      // A method that the node lists and its kind does not know has no mark.
       isForeign: by === "network" || (by === "kind" && access === undefined),
       isHeavy: operation["x-cost"] === "heavy",
       isStreaming: operation["x-streaming"] === true,
@@ -320,7 +317,7 @@ const BOUNDS = {
   maxItems: "maxItems",
 } as const;
 
-/** The bounds of a schema; those of OpenAPI 3.0 that exclude their limit are taken with it. */
+/** The bounds of a schema; `exclusiveMinimum: true` of OpenAPI 3.0 is ignored. */
 function boundsOf(schema: Json): Pick<ValueRule, typeof BOUNDS[keyof typeof BOUNDS]> {
   const bounds = Object.entries(BOUNDS).flatMap(([keyword, name]) => {
     const bound = schema[keyword];
@@ -329,13 +326,13 @@ function boundsOf(schema: Json): Pick<ValueRule, typeof BOUNDS[keyof typeof BOUN
   return Object.fromEntries(bounds);
 }
 
-/** OpenAPI 3.0 says of any type that it may be null as well. */
+/** Adds `null` to the types, as `nullable` of OpenAPI 3.0 means. */
 function withNull(schema: Json, rule: ValueRule): ValueRule {
   if (schema.nullable !== true || !rule.types) return rule;
   return { ...rule, types: [...rule.types, "null"] };
 }
 
-/** Joins rules that hold together; of the same, the last one that says something of it. */
+/** Joins rules that all hold; the last one wins where several have the same keyword. */
 function together(rules: readonly ValueRule[]): ValueRule {
   const said = rules.flatMap((rule) =>
     Object.entries(rule).filter(([, value]) => value !== undefined)
@@ -355,15 +352,15 @@ interface Templated {
   readonly spans: (name: string) => boolean;
 }
 
-/** Stands for what a name may take: a character that no encoded literal has. */
+/** Stands for the value of a name: a character that no encoded literal has. */
 const ANY = "\uf8ff";
 
-/** The numbers of segments that a name that spans takes in samples: who takes all of these takes any number. */
+/** Numbers of segments in samples of a spanning name: a template that matches all of these matches any number. */
 const SPANNED = [1, 2, 50];
 
 /**
- * Finds operations that no path can reach, or only paths that can be read in two ways, and says why. They are shown and
- * cannot be called.
+ * Finds operations that no path reaches, or whose paths are ambiguous, and says why. They are shown, and cannot be
+ * called.
  */
 function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation, string> {
   const obstacles = new Map<NodeOperation, string>();
@@ -387,7 +384,7 @@ function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation,
     const rankOf = ({ template: { rank } }: Templated) => rank;
     all.sort((a, b) => rankOf(a) < rankOf(b) ? -1 : rankOf(a) > rankOf(b) ? 1 : 0);
     for (const [at, own] of all.entries()) {
-      // A literal takes only some of what a name takes: who has no name that spans loses to nobody but a twin.
+      // Literals match less than names, so a template without spanning names loses to an equal one alone.
       const last = all[at - 1];
       const isTwin = last && rankOf(last) === rankOf(own) &&
         last.template.source === own.template.source;
@@ -414,7 +411,7 @@ function ambiguityOf(
   return undefined;
 }
 
-/** Paths of a template whose names that span take several numbers of segments. */
+/** Sample paths of a template, with spanning names over several numbers of segments. */
 function samplesOf({ template: { names, source }, spans }: Templated): string[] {
   return SPANNED.map((count) => {
     let at = 0;

@@ -1,6 +1,6 @@
 /**
- * Diagnostics: what is wrong with a description, and where; and the limits of a description. What comes from outside is
- * never larger, deeper or longer than these; beyond a limit stands a diagnostic, and what was shown before stays.
+ * Diagnostics: what is wrong with a description, and where; and its limits. What is beyond a limit is a diagnostic, and
+ * the previous description stays.
  *
  * @module
  */
@@ -21,11 +21,8 @@ export const LIMITS = {
   withoutThread: 4_194_304,
   /** Bytes of memory that a thread may take for its objects, where the runtime can hold it to that: 768 MiB. */
   memory: 805_306_368,
-  /** Levels of objects and lists. */
   depth: 256,
-  /** Files of one description. */
   files: 1_000,
-  /** References of one description. */
   references: 100_000,
   /** Milliseconds from the first file to what is served. */
   time: 30_000,
@@ -33,23 +30,19 @@ export const LIMITS = {
   nodes: 1_000_000,
   /** Characters of all texts of one file of YAML, those that aliases stand for included. */
   text: 33_554_432,
-  /** Aliases of one file of YAML. */
   aliases: 10_000,
   /** Tokens of one file of YAML: each value has two or three, spaces and comments included. */
   tokens: 2_500_000,
-  /** Lines of one file of YAML. */
   lines: 1_000_000,
   /** Syntax errors of one file of YAML that are kept. */
   errors: 100,
-  /** Diagnostics that are kept. */
   findings: 10_000,
   /** Values of a server's variables that are tried together. */
   combinations: 64,
   /** Origins of servers that the page may ask: they stand in a header, which proxies limit. */
   origins: 64,
-  /** The most that an operation inherits: security schemes of the whole, and how many operations a path has beside the usual. */
+  /** Security schemes of the whole, and additional operations of a path. */
   inherited: 64,
-  /** Characters of a server's URL. */
   url: 8192,
 } as const;
 
@@ -68,7 +61,6 @@ export const LARGE_NUMBER =
 
 export const TOO_MANY_NODES: string = `holds more than ${formatCount(LIMITS.nodes)} values`;
 
-/** One thing that is wrong with a description. */
 export interface Diagnostic {
   /** The file as the description names it: never a path of this machine. */
   readonly file: string;
@@ -124,7 +116,6 @@ export function createDiagnostics(): Diagnostics {
   };
 }
 
-/** Gives diagnostics of a file their lines and columns, in the order of the text. */
 export function locate(
   file: string,
   text: string,
@@ -155,7 +146,7 @@ export function locate(
 /** The places of the members of each object and list of a text, in the order of its keys. */
 export type Offsets = Map<unknown, readonly number[]>;
 
-/** Finds the values at some paths; of one that is not there, what is nearest. */
+/** Finds the offsets of values by their paths; of a missing value, that of the nearest one above. */
 export function offsetsIn(
   root: unknown,
   offsets: Offsets,
@@ -181,7 +172,6 @@ export function offsetsIn(
   });
 }
 
-/** Makes a diagnostic of a file as a whole. */
 export function diagnosticOf(file: string, severity: Severity, message: string): Diagnostic {
   return locate(file, "", [{ severity, message, place: 0, more: 0 }], () => [])[0]!;
 }
@@ -191,7 +181,7 @@ export function diagnosticOfError(file: string, error: unknown): Diagnostic {
   return diagnosticOf(file, "fatal", message);
 }
 
-/** The first diagnostics, as many as anybody reads, and one that stands for all others. */
+/** The first diagnostics up to the limit, and one for the number of all others. */
 export function limitDiagnostics(all: readonly Diagnostic[], omittedCount: number): Diagnostic[] {
   const kept = all.slice(0, LIMITS.findings);
   const omitted = omittedCount + all.length - kept.length;

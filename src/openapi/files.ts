@@ -21,16 +21,16 @@ export interface File {
   readonly stamp: string;
 }
 
-/** Reads a file; `undefined` where it is still the one with that stamp. */
+/** Reads a file; `undefined` if it still has that stamp. */
 export type Reader = (url: URL, stamp?: string) => Promise<File | undefined>;
 
-/** Asks for a URL of HTTP; what it throws as a {@linkcode ReadError} is said as it is. */
+/** Fetches an http(s) URL; the message of a {@linkcode ReadError} is reported as it is. */
 export type FetchUrl = (
   url: URL,
   init: { headers: Record<string, string>; redirect: "manual"; signal: AbortSignal },
 ) => Promise<Response>;
 
-/** The reason why a file cannot be had, as the end of a sentence about it. */
+/** The reason why a file cannot be read, as the end of a sentence about it. */
 export class ReadError extends Error {
   override name = "ReadError";
 }
@@ -82,7 +82,7 @@ async function readUrl(
   const condition: Record<string, string> = stamp?.startsWith('"')
     ? { "if-none-match": stamp }
     : {};
-  // Credentials are sent, and are in nothing that is shown: what is served is relative to this URL.
+  // Credentials are sent but never shown: servers are relative to this URL.
   const login = loginOf(asked);
   let url = new URL(asked);
   url.username = url.password = "";
@@ -143,7 +143,7 @@ export interface Member extends Source {
 
 type LoadedFile = { member: Member } | { member?: undefined; failure: string };
 
-/** The reason why a file that is somewhere else than it was asked for is not taken. */
+/** The reason why a file is refused for its origin or folder. */
 class Refusal extends ReadError {}
 
 export interface Loader {

@@ -25,8 +25,14 @@ import {
 } from "../kinds/interface.ts";
 import { mergeComponents } from "./merge.ts";
 import { openApiOfMethods, pathOfMethod } from "./openrpc.ts";
-import { followReference, mapOperations, operationsOf, serversFor } from "./operations.ts";
-import { NODE, THIS_SERVICE } from "./server-url.ts";
+import {
+  followReference,
+  type LocatedOperation,
+  mapOperations,
+  operationsOf,
+  serversFor,
+} from "./operations.ts";
+import { NODE, THIS_SERVICE } from "./servers.ts";
 
 /** The part of its interface that a node says it has. */
 export interface Offer {
@@ -55,47 +61,23 @@ export function documentOfKind(
   { title, version }: AboutKind,
   { version: ofNode, names }: Offer = {},
 ): Json {
-  const methods = openrpc && openApiOfMethods(openrpc);
-  const base = openapi?.servers?.[0]?.url ?? "";
-  const { components, rename } = mergeComponents(
-    objectOf(openapi?.components),
-    objectOf(methods?.components),
-  );
-  const ids = new Set<unknown>(
-    Object.values(objectOf(openapi?.paths))
-      .flatMap((item) => operationsOf(item).map(({ operation }) => operation.operationId)),
-  );
-  const freeId = createFreeName(ids);
-  const paths: Json = { ...openapi?.paths };
-  for (const [path, item] of Object.entries(rename(methods?.paths ?? {}))) {
-    const own = mapOperations(item as Json, ({ operation }) => {
-      const id = String(operation.operationId);
-      const operationId = freeId(ids.has(id) ? `${id}_rpc` : id);
-      return operationId === id ? operation : { ...operation, operationId };
-    });
-    setMember(paths, path, openapi ? { ...own, servers: [{ url: THIS_SERVICE }] } : own);
-  }
-  // What there is more of stands first.
-  const ofParts = [openapi?.tags ?? [], methods?.tags ?? []];
-  if ((openrpc?.methods.length ?? 0) > Object.keys(openapi?.paths ?? {}).length) ofParts.reverse();
-  const tags = ofParts.flat();
+  const known = `What nodes of this kind offer, as written down in Nodeface ${version}.`;
+  const description = openrpc && !names ? `${known} ${UNKNOWN}` : known;
+  const head = { openapi: "3.1.1", info: { title, version: ofNode ?? version, description } };
+  const { paths = {}, components = {}, tags = [], servers: [server] = [] } = openapi ?? {};
+  const rest = { ...head, servers: [{ url: NODE + (server?.url ?? "") }], paths, components, tags };
+  const rpc = { ...head, servers: [{ url: THIS_SERVICE }], ...openApiOfMethods(openrpc) };
+  if (!openrpc || !openapi) return withPageMarks(openrpc ? rpc : rest) as Json;
+  // The tags of the larger part come first.
+  const isRpcFirst = openrpc.methods.length > Object.keys(paths).length;
+  const all = isRpcFirst ? [...rpc.tags, ...tags] : [...tags, ...rpc.tags];
   return withPageMarks({
-    openapi: "3.1.1",
-    info: {
-      title,
-      version: ofNode ?? version,
-      description: `What nodes of this kind offer, as written down in Nodeface ${version}.${
-        openrpc && !names ? ` ${UNKNOWN}` : ""
-      }`,
-    },
-    servers: [{ url: openapi ? NODE + base : THIS_SERVICE }],
-    paths,
-    components,
-    tags: tags.filter(({ name }, at) => tags.findIndex((tag) => tag.name === name) === at),
+    ...withOtherPart(rest, rpc),
+    tags: all.filter(({ name }, at) => all.findIndex((tag) => tag.name === name) === at),
   }) as Json;
 }
 
-/** Puts aside what a kind says to the page alone. */
+/** Moves marks that are for the page alone to a symbol, so that they are never written. */
 function withPageMarks(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withPageMarks);
   if (!isObject(value)) return value;
@@ -128,15 +110,9 @@ function offeredMethods(part: OpenRpcPart, offer: Offer): OpenRpcPart {
   return { ...part, methods: [...part.methods.filter(isThere), ...others.map(unknownMethod)] };
 }
 
-function unknownMethod(name: string): Method {
-  const unknown = {
-    name,
-    summary: name,
-    params: undefined,
-    result: { name: "result", schema: {} },
-  };
-  return unknown as unknown as Method;
-}
+/** A method of which nothing is known but its name, not even its parameters. */
+const unknownMethod = (name: string): Method =>
+  ({ name, summary: name, result: { name: "result", schema: {} } }) as unknown as Method;
 
 function offeredPaths(part: OpenApiPart, offer: Offer): OpenApiPart {
   const { names } = offer;
@@ -184,18 +160,10 @@ export function withMarks(document: Json, kind: Json | undefined): Json {
       marked.set(`${method} ${addressOf(kind!, item, operation, path)}`, known);
     }
   }
-  if (!isObject(document.paths)) return document;
-  const paths = mapMembers(document.paths, (item, path) => {
-    const knownOf = (method: string, operation: Json) =>
-      marked.get(`${method} ${addressOf(document, item, operation, path)}`);
-    return isObject(item)
-      ? mapOperations(
-        item,
-        ({ method, operation }) => remarked(operation, knownOf(method, operation)),
-      )
-      : item;
+  return withOperations(document, ({ method, operation }, item, path) => {
+    const address = addressOf(document, item, operation, path);
+    return remarked(operation, marked.get(`${method} ${address}`));
   });
-  return { ...document, paths };
 }
 
 /** A node's own OpenRPC document with the marks of its kind, and with no others. */
@@ -227,8 +195,8 @@ function withLimits(method: Json, post: Json): Json {
 }
 
 /**
- * Tells whether an operation that a kind marks reads for some values of its parameters alone. What the kind says of these is
- * not known of the node's own description, so that such an operation has to be opened by name.
+ * Tells whether an operation is a read only for some values of its parameters. The node's own description may lack these
+ * limits, so that such an operation has to be opened by name.
  */
 function isLimitedRead(kind: Json, { parameters, "x-access": access }: Json): boolean {
   return access === "read" && listOf(parameters).some((value) => {
@@ -250,19 +218,26 @@ const without = (object: Json, keys: readonly string[]): Json =>
 
 const LACKING = "This node does not have it: it said so when it was called.";
 
-/** A description that says of each method that this node turned out not to have it. */
+/** A description that names the methods which this node turned out not to have. */
 export function withLacking(document: Json, lacks: readonly string[] = []): Json {
-  if (lacks.length === 0 || !isObject(document.paths)) return document;
+  if (lacks.length === 0) return document;
   const lacking = new Set(lacks.map(pathOfMethod));
+  return withOperations(document, ({ operation }, _, path) => {
+    if (!lacking.has(path)) return operation;
+    const description = [LACKING, textOf(operation.description)].filter(Boolean).join("\n\n");
+    return { ...operation, description };
+  });
+}
+
+function withOperations(
+  document: Json,
+  change: (located: LocatedOperation, item: Json, path: string) => Json,
+): Json {
+  if (!isObject(document.paths)) return document;
   const paths = mapMembers(
     document.paths,
     (item, path) =>
-      lacking.has(path) && isObject(item)
-        ? mapOperations(item, ({ operation }) => ({
-          ...operation,
-          description: [LACKING, textOf(operation.description)].filter(Boolean).join("\n\n"),
-        }))
-        : item,
+      isObject(item) ? mapOperations(item, (located) => change(located, item, path)) : item,
   );
   return { ...document, paths };
 }
@@ -280,14 +255,22 @@ export function withOtherPart(document: Json, kind: Json): Json {
     objectOf(document.components),
     objectOf(kind.components),
   );
+  const ids = new Set<unknown>(
+    Object.values(theirs)
+      .flatMap((item) => operationsOf(item).map(({ operation }) => operation.operationId)),
+  );
+  const freeId = createFreeName(ids);
   const paths: Json = { ...theirs };
   const used = new Set<unknown>();
   for (const [path, item] of others) {
     const { servers = kind.servers } = objectOf(item);
-    setMember(paths, path, { ...objectOf(rename(item)), servers });
-    for (const { operation } of operationsOf(item)) {
+    const own = mapOperations(objectOf(rename(item)), ({ operation }) => {
       listOf(operation.tags).forEach((tag) => used.add(tag));
-    }
+      const id = String(operation.operationId);
+      const operationId = freeId(isMethodPath(path) && ids.has(id) ? `${id}_rpc` : id);
+      return operationId === id ? operation : { ...operation, operationId };
+    });
+    setMember(paths, path, { ...own, servers });
   }
   const tags = listOf(document.tags);
   const further = listOf(kind.tags).filter((tag) => {

@@ -9,7 +9,7 @@ import type { KindInterface } from "../kinds/interface.ts";
 import { decodePercent, excerpt } from "../untrusted-text.ts";
 import { bundle } from "./bundle.ts";
 import { describedBy } from "./callable-operations.ts";
-import { type Diagnostic, diagnosticOfError, limitDiagnostics, locate } from "./diagnostics.ts";
+import { type Diagnostic, limitDiagnostics, locate } from "./diagnostics.ts";
 import type { Reader } from "./files.ts";
 import {
   type AboutKind,
@@ -25,13 +25,18 @@ import { type DescribedOperation, type DocumentOfHost, withServiceOperations } f
 import { upgradeOpenRpc } from "./openrpc.ts";
 import { checkOperations } from "./operations.ts";
 import { type Files, resolve } from "./resolve.ts";
-import { withoutLogin } from "./server-url.ts";
-import { basePathsAtNode, checkServers, type ServerContext, withServers } from "./servers.ts";
+import {
+  basePathsAtNode,
+  checkServers,
+  type ServerContext,
+  withoutLogin,
+  withServers,
+} from "./servers.ts";
 import { upgradeSwagger } from "./upgrade.ts";
 
 /** A description's place, and what goes into it: plain data, which another thread can be sent. */
 export interface LoadJob {
-  /** The URL of its root; `kind:` where nobody but the kind of the node says what it can do. */
+  /** The URL of its root; `kind:` where only the kind describes the node. */
   readonly entry: string;
   readonly kind?: AboutKind | undefined;
   /** True if something is known of what this node has: it can be read then. */
@@ -53,40 +58,22 @@ export interface Loaded {
   readonly diagnostics: readonly Diagnostic[];
   /** The paths that may be the one before every path of the node, where its servers do not say which. */
   readonly basePaths?: readonly string[] | undefined;
-  /** The stamp of each file by its URL, to see whether it has changed. */
-  readonly stamps: ReadonlyMap<string, string>;
 }
 
-/**
- * Loads a description: its files, what is wrong with them, one document, its servers, our operations.
- * Never rejects: nobody knows all that a description may hold, so what is thrown on the way is a diagnostic.
- */
+/** Loads a description: its files, what is wrong with them, one document, its servers, our operations. */
 export async function load(
   { entry, kind, hasOffer, own, operations, documentOfHost, isForwarding = false, ...job }: LoadJob,
   read: Reader,
 ): Promise<Loaded> {
   const where = isForwarding ? { ...job.where, publicUrl: undefined } : job.where;
-  const stamps = new Map<string, string>();
-  const reader: Reader = async (url) => {
-    stamps.set(url.href, "");
-    const file = await read(url);
-    if (file) stamps.set(url.href, file.stamp);
-    return file;
-  };
-  try {
-    const offer: Offer = hasOffer ? objectOf(await readValue(KIND_FILES.offer, reader)) : {};
-    const known = kind && await loadKind(kind, offer, reader);
-    const { document, ...others } = known && entry === KIND_FILES.interface
-      ? { document: known, diagnostics: [] }
-      : await loadFiles({ entry, where, isForwarding }, known, reader);
-    if (!document) return { document, ...others, stamps };
-    const told = withLacking(document, offer.lacks);
-    const whole = withServiceOperations(own, told, operations, documentOfHost);
-    return { document: whole, ...others, stamps };
-  } catch (error) {
-    const diagnostics = [diagnosticOfError(nameOf(entry), error)];
-    return { document: undefined, diagnostics, stamps };
-  }
+  const offer: Offer = hasOffer ? objectOf(await readValue(KIND_FILES.offer, read)) : {};
+  const known = kind && await loadKind(kind, offer, read);
+  const { document, ...others } = known && entry === KIND_FILES.interface
+    ? { document: known, diagnostics: [] }
+    : await loadFiles({ entry, where, isForwarding }, known, read);
+  if (!document) return { document, ...others };
+  const told = withLacking(document, offer.lacks);
+  return { document: withServiceOperations(own, told, operations, documentOfHost), ...others };
 }
 
 async function loadKind(about: AboutKind, offer: Offer, read: Reader): Promise<Json> {
@@ -103,13 +90,13 @@ async function loadFiles(
   { entry, where, isForwarding }: Pick<LoadJob, "entry" | "where" | "isForwarding">,
   known: Json | undefined,
   read: Reader,
-): Promise<Omit<Loaded, "stamps">> {
+): Promise<Loaded> {
   const files = await resolve(new URL(entry), read);
   const before = diagnosticsIn(files);
   if (before.some(({ isFatal }) => isFatal)) return { document: undefined, diagnostics: before };
   const { diagnostics } = files.root;
   const bundled = checkOperations(bundle(files), diagnostics);
-  // Whoever serves a description could mark what he likes as a read.
+  // A description from the network could mark anything as a read.
   const isTrusted = describedBy(entry) === "operator";
   if (bundled.openapi === undefined && bundled.swagger === undefined) {
     const document = upgradeOpenRpc(isTrusted ? bundled : withMarksOfMethods(bundled, known));
@@ -138,7 +125,7 @@ export function diagnosticsIn({ root, members }: Files): Diagnostic[] {
     const isRoot = member === root;
     const fault = isRoot && value !== undefined ? checkVersion(value) : undefined;
     omittedCount += diagnostics.omittedCount;
-    // Of something else altogether, it is enough to say that it is that.
+    // Of another kind of document, only that is reported.
     const found = fault ? [{ ...fault, severity: "fatal" as const, more: 0 }] : diagnostics.list();
     const located = locate(name, text, found, offsetsOf);
     return isRoot ? located : located.map((one) => ({ ...one, isFatal: false }));
@@ -147,29 +134,25 @@ export function diagnosticsIn({ root, members }: Files): Diagnostic[] {
 }
 
 /** The versions that are shown; in YAML they may be numbers. */
-const VERSION = /^3(?:\.[012](?:\.|$)|$)/;
-const OPENRPC_VERSION = /^1(?:\.|$)/;
+const VERSIONS: Readonly<Record<string, RegExp>> = {
+  openapi: /^3(?:\.[012](?:\.|$)|$)/,
+  swagger: /^2(?:\.0)?$/,
+  openrpc: /^1(?:\.|$)/,
+};
 
 function checkVersion(document: unknown): { place: string[]; message: string } | undefined {
   if (!isObject(document)) {
     return { place: [], message: "is no OpenAPI or OpenRPC description, but a single value" };
   }
-  const { openapi, swagger, openrpc } = document;
-  if (openapi === undefined && swagger === undefined && openrpc !== undefined) {
-    if (OPENRPC_VERSION.test(textOf(openrpc) ?? "")) return undefined;
-    const message = `${excerpt(formatJson(openrpc))} is an unknown version; ` +
-      'there is "openrpc" 1, as in "1.3.2"';
-    return { place: ["openrpc"], message };
-  }
-  if (/^2(?:\.0)?$/.test(textOf(swagger) ?? "") || VERSION.test(textOf(openapi) ?? "")) {
-    return undefined;
-  }
   const known = 'there are "openapi" 3.0, 3.1 and 3.2, "swagger" 2.0 and "openrpc" 1, as strings';
-  const place = [openapi === undefined && swagger !== undefined ? "swagger" : "openapi"];
-  const message = openapi === undefined && swagger === undefined
-    ? `says nowhere that it is an OpenAPI or OpenRPC description; ${known}`
-    : `${excerpt(formatJson(openapi ?? swagger))} is an unknown version; ${known}`;
-  return { place, message };
+  const key = Object.keys(VERSIONS).find((key) => document[key] !== undefined);
+  if (key === undefined) {
+    const message = `says nowhere that it is an OpenAPI or OpenRPC description; ${known}`;
+    return { place: ["openapi"], message };
+  }
+  if (VERSIONS[key]!.test(textOf(document[key]) ?? "")) return undefined;
+  const message = `${excerpt(formatJson(document[key]))} is an unknown version; ${known}`;
+  return { place: [key], message };
 }
 
 export function nameOf(entry: string): string {

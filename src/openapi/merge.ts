@@ -1,6 +1,6 @@
 /**
- * Merges what belongs into one description: the node's, this service's own operations, a host's, and the components
- * of all.
+ * Merges the node's description, this service's own operations and those of a host into one, with the components of
+ * all.
  *
  * @module
  */
@@ -16,8 +16,7 @@ import {
   setMember,
 } from "../json/values.ts";
 import { operationsOf } from "./operations.ts";
-import { NODE, THIS_SERVICE } from "./server-url.ts";
-import { basePathsOf } from "./servers.ts";
+import { basePathsOf, NODE, THIS_SERVICE } from "./servers.ts";
 
 export interface DescribedOperation {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -146,7 +145,7 @@ export function withServiceOperations(
   );
   const added = objectOf(addOperations({ paths: rename(paths) }, described).paths);
   const tags = listOf(document.tags);
-  // Where no tag is declared, they are shown as they come: the only one declared would go first.
+  // Undeclared tags come in the order of operations; if this alone were declared, it would be the first.
   const isTagNew = tags.length > 0 && !tags.some((tag) => objectOf(tag).name === TAG);
   return {
     ...document,
@@ -193,18 +192,15 @@ function referencesIn(value: unknown): string[] {
   ) => key === "$ref" ? [String(member)] : referencesIn(member));
 }
 
-interface MergedComponents {
-  readonly components: Json;
-  /** Returns a copy of something that refers to the added ones, with their new names. */
-  readonly rename: <T>(value: T) => T;
-}
-
-/** Puts components beside others; one whose name stands for something else there gets another, such as `wanted`. */
+/**
+ * Puts components beside others; one whose name stands for something else there gets another, such as `wanted`.
+ * `rename` returns a copy of what refers to the added ones, with their new names.
+ */
 export function mergeComponents(
   theirs: Json,
   added: Json,
   wanted: (name: string) => string = (name) => name,
-): MergedComponents {
+): { readonly components: Json; readonly rename: <T>(value: T) => T } {
   const names = newNames(added, theirs, wanted);
   const rename = <T>(value: T): T => names.size === 0 ? value : renamed(value, names) as T;
   const components = { ...theirs };

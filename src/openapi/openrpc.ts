@@ -19,7 +19,7 @@ import {
 import { LIMITS } from "./diagnostics.ts";
 import { ONE_METHOD } from "../kinds/interface.ts";
 import { followReference } from "./operations.ts";
-import { THIS_SERVICE } from "./server-url.ts";
+import { THIS_SERVICE } from "./servers.ts";
 import { type Shape, shapeOfMember, structureOf } from "./structure.ts";
 
 /** The path of this service at which a method is called. */
@@ -110,12 +110,6 @@ const ANY_PARAMS = {
   },
 };
 
-interface OpenApiOfMethods {
-  readonly paths: Json;
-  readonly components: Json;
-  readonly tags: readonly { readonly name: string }[];
-}
-
 /**
  * Makes operations of methods.
  *
@@ -126,7 +120,9 @@ interface OpenApiOfMethods {
  *
  * @param openrpc an OpenRPC document or a part of one, in any form: what is wrong is left out
  */
-export function openApiOfMethods(openrpc: unknown): OpenApiOfMethods {
+export function openApiOfMethods(
+  openrpc: unknown,
+): { paths: Json; components: Json; tags: readonly { readonly name: string }[] } {
   const document = objectOf(upgradeSchemas(openrpc));
   const methods = new Map<string, Json>();
   for (

@@ -40,7 +40,6 @@ export interface LocatedOperation {
   readonly operation: Json;
 }
 
-/** Lists the operations of a path item, those of `additionalOperations` last. */
 export function operationsOf(item: unknown): LocatedOperation[] {
   const members = objectOf(item);
   const named = METHODS.map((name) => [name.toUpperCase(), members[name], [name]] as const);
@@ -73,15 +72,14 @@ export function mapOperations(item: Json, change: (located: LocatedOperation) =>
 }
 
 /**
- * Checks operations beside one another: operationIds that stand twice, parameters that do not go with their path, and
- * more than an operation may inherit.
+ * Checks operations: operationIds that stand twice, parameters that do not go with their path, and more than an
+ * operation may inherit.
  *
  * @returns the document within its limits, in which an operationId means one operation, as settings name it by that
  */
 export function checkOperations(document: Json, diagnostics: Diagnostics): Json {
-  /** The first operation of each operationId, and the first path of each template without its names. */
+  /** The first operation of each operationId. */
   const firsts = new Map<unknown, string>();
-  const templates = new Map<string, string>();
 
   const limitOperations = (item: Json, path: Path): Json => {
     const all = Object.entries(objectOf(item[FURTHER]));
@@ -107,31 +105,15 @@ export function checkOperations(document: Json, diagnostics: Diagnostics): Json 
       return rest;
     });
 
-  const checkTemplate = (template: string, path: Path): void => {
-    const form = template.replaceAll(/\{[^{}]*\}/g, "{}");
-    const other = templates.get(form);
-    if (other === undefined) return void templates.set(form, template);
-    const message = `the path ${nameOf(template)} is to clients the same as ${nameOf(other)}`;
-    diagnostics.add("note", message, () => path);
-  };
-
   /** Compares the parameters of a list with the names of a template; returns those in the path. */
   const checkList = ({ parameters }: Json, at: Path, template: string, names: Set<string>) => {
-    const seen = new Set<string>();
     const inPath = new Set<string>();
     for (const value of listOf(parameters)) {
       const { name, in: place } = followReference(document, value);
-      if (typeof name !== "string" || typeof place !== "string") continue;
-      const key = `${place} ${place === "header" ? name.toLowerCase() : name}`;
-      const reason = seen.has(key)
-        ? "is there a second time"
-        : place === "path" && !names.has(name)
-        ? `has no place in ${nameOf(template)}`
-        : undefined;
-      seen.add(key);
-      if (place === "path") inPath.add(name);
-      if (reason === undefined) continue;
-      const message = `the ${place} parameter ${nameOf(name)} ${reason}`;
+      if (typeof name !== "string" || place !== "path") continue;
+      inPath.add(name);
+      if (names.has(name)) continue;
+      const message = `the path parameter ${nameOf(name)} has no place in ${nameOf(template)}`;
       diagnostics.add("error", message, () => [...at, "parameters"]);
     }
     return inPath;
@@ -155,10 +137,8 @@ export function checkOperations(document: Json, diagnostics: Diagnostics): Json 
   const checkItem = (section: string) => (value: unknown, name: string) => {
     if (!isObject(value)) return value;
     const path = [section, name];
-    if (section === "paths" && !name.startsWith("x-")) {
-      checkTemplate(name, path);
-      if (value.$ref === undefined) checkParameters(value, name, path);
-    }
+    const isPath = section === "paths" && !name.startsWith("x-");
+    if (isPath && value.$ref === undefined) checkParameters(value, name, path);
     return withUniqueIds(limitOperations(value, path), path);
   };
   const checked = { ...document };

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Bytes } from "../bytes.ts";
-import { readNumber } from "../json/lossless.ts";
+import { valueOf } from "../json/lossless.ts";
 import { JsonDepthError, JsonScanner, JsonSyntaxError } from "../json/scan.ts";
 import { type Json, type Path, setMember } from "../json/values.ts";
 import { excerpt } from "../untrusted-text.ts";
@@ -144,11 +144,4 @@ function parseJson(
   const value = root[""];
   const offsetsOf = (paths: readonly Path[]) => offsetsIn(value, offsets, paths);
   return { value, diagnostics, isOther: false, offsetsOf };
-}
-
-function valueOf(scanner: JsonScanner): unknown {
-  const { kind } = scanner;
-  if (kind === "{") return {};
-  if (kind === "[") return [];
-  return kind === "number" ? readNumber(scanner.raw) : JSON.parse(scanner.raw);
 }

@@ -7,7 +7,7 @@ import { objectOf, parseFragment, type Path, valueAt } from "../json/values.ts";
 import { quote, shorten } from "../untrusted-text.ts";
 import { formatCount, LIMITS, type Severity } from "./diagnostics.ts";
 import { createLoader, type Loader, type Member, type Reader } from "./files.ts";
-import { withoutLogin } from "./server-url.ts";
+import { withoutLogin } from "./servers.ts";
 import {
   ByShape,
   isReference,
@@ -181,7 +181,6 @@ export function report(
   );
 }
 
-/** Finds the end of each link. Each is followed once, however long the chain. */
 function settle(files: Files): void {
   const { structure, links, linkOf } = files;
   const nextOf = ({ target }: Link): Link | undefined =>

@@ -45,16 +45,12 @@ export async function prepareOwn(
   omitted: readonly string[] = [],
 ): Promise<Description & { readonly document: Json; readonly own: Json }> {
   const own = withoutPaths(await documentOf(forms), omitted);
-  if (operations.length + omitted.length > 0 || Object.keys(ofHost).length > 0) {
-    const described = withHost(own, operations, ofHost);
-    const writer = createWriter(described);
-    const written = {
-      json: await encodeForm(writer.json()),
-      yaml: await encodeForm(writer.yaml()),
-    };
-    return { document: described, own, ...await prepareForms(written) };
-  }
-  return { document: own, own, ...await prepareForms(forms) };
+  const isAsPacked = operations.length + omitted.length + Object.keys(ofHost).length === 0;
+  if (isAsPacked) return { document: own, own, ...await prepareForms(forms) };
+  const document = withHost(own, operations, ofHost);
+  const writer = createWriter(document);
+  const [json, yaml] = [await encodeForm(writer.json()), await encodeForm(writer.yaml())];
+  return { document, own, ...await prepareForms({ json, yaml }) };
 }
 
 /** Prepares both forms of a description, with this service's operations. The YAML may be written later. */

@@ -1,38 +1,29 @@
 /**
- * The servers that a description names: where they lead, and which origins the page may ask.
+ * The servers that a description names: where they lead, which origins the page may ask, and their URLs with variables,
+ * users and passwords.
  *
  * @module
  */
+import { isLoopback } from "../http/request.ts";
 import { formatJson } from "../json/lossless.ts";
-import {
-  isEqual,
-  isObject,
-  type Json,
-  listOf,
-  mapMembers,
-  objectOf,
-  type Path,
-  textOf,
-} from "../json/values.ts";
+import { isObject, type Json, listOf, mapMembers, objectOf, textOf } from "../json/values.ts";
 import { type Diagnostics, LIMITS } from "./diagnostics.ts";
-import { mapOperations, operationsOf } from "./operations.ts";
-import {
-  absolute,
-  atThisService,
-  expand,
-  hostOf,
-  isRelative,
-  loopbackOriginOf,
-  NODE,
-  THIS_SERVICE,
-  trim,
-  usualUrl,
-  variablesOf,
-  withBraces,
-  withoutLogin,
-} from "./server-url.ts";
+import { mapOperations } from "./operations.ts";
 
-/** The operator's knowledge of where the node is. */
+/** Stands for this service, whose address is not known here. */
+const HERE = "http://here.invalid";
+
+/**
+ * The server of what this service responds to itself, relative to a document of this service (RFC 3986, section 4.2),
+ * so that it is right behind any prefix and any proxy. Joined with a path it is right both before and after it is
+ * resolved.
+ */
+export const THIS_SERVICE = ".";
+
+/** The server of the node: its own paths stand below it. */
+export const NODE: string = `${THIS_SERVICE}/v1/node`;
+
+/** The addresses of the node and of its description, as far as they are known. */
 export interface ServerContext {
   /** The base of the URLs of servers. */
   readonly base?: string | undefined;
@@ -45,20 +36,14 @@ export interface ServerContext {
   /** The URL of the node, if it is reached through this service and not by its own address. */
   readonly node?: string | undefined;
   /**
-   * The fate of the servers at the top: `keep` leaves them as they are, and a path is the one before every
-   * path of the node.
+   * `keep` leaves the servers at the top as they are; a path is the one before every path of the node.
    *
    * @default they stand for the node, whose address is known: a path is taken of them, and no origin
    */
   readonly servers?: string | undefined;
 }
 
-/**
- * A description of which every server leads to the node, or to this service where nobody knows where the
- * node is. What all operations have in common is said once, as most generators read nothing else.
- *
- * @param isForwarding whether what is called through this service is called there alone
- */
+/** A description of which every server leads to the node, or to this service where nobody knows where the node is. */
 export function withServers(
   document: Json,
   context: ServerContext,
@@ -69,51 +54,40 @@ export function withServers(
     (url) => url && withoutLogin(String(url)),
   );
   const { base, home = base, publicUrl } = where;
-  const placed = mapServers(document, (servers) => nearServers(servers, where));
-  const isNone = listOf(document.servers).filter(isObject).length === 0;
+  const top = listOf(document.servers).filter(isObject);
   const [path, ...others] = basePathsAtNode(document, where);
   const atNode = path === undefined || others.length > 0 ? undefined : NODE + path;
-  const url = publicUrl ?? atNode ?? (isNone ? trim(home ?? THIS_SERVICE) : undefined);
-  const whole = url === undefined
-    ? placed
-    : { ...withSameServers(placed, document, url), servers: [{ url }] };
-  const through = publicUrl ? whole : throughThisService(whole, where, isForwarding);
-  return withCommonServers(through);
-}
-
-/**
- * A description in which a URL also takes the place of servers of paths and operations that name one of those at
- * the top again, by another scheme too: `schemes` of an operation of Swagger 2.0 are such.
- */
-function withSameServers(placed: Json, { servers }: Json, url: string): Json {
+  const url = publicUrl ?? atNode ?? (top.length === 0 ? trim(home ?? THIS_SERVICE) : undefined);
+  const through = (servers: readonly Json[]) =>
+    publicUrl ? servers : throughThisService(servers, where, isForwarding);
+  // Paths and operations may name a server of the top again: Swagger 2.0 by another scheme.
   const nameOf = (server: Json) => usualUrl(server)?.replace(/^https?:/i, "");
-  const atTop = new Set(listOf(servers).filter(isObject).map(nameOf));
-  return mapServers(
-    placed,
-    (servers) => servers.some((server) => atTop.has(nameOf(server))) ? [{ url }] : servers,
-  );
+  const atTop = new Set(url === undefined ? [] : top.map(nameOf));
+  const placed = mapServers(document, (servers) => {
+    const near = nearServers(servers, where);
+    return through(near.some((server) => atTop.has(nameOf(server))) ? [{ url }] : near);
+  });
+  return url === undefined ? placed : { ...placed, servers: through([{ url }]) };
 }
 
 function throughThisService(
-  document: Json,
+  servers: readonly Json[],
   { node, itself }: ServerContext,
   isForwarding: boolean,
-): Json {
-  if (node === undefined) return document;
-  return mapServers(document, (servers) => {
-    const mapped = servers.map((server) => {
-      const path = pathAtNode(textOf(server.url) ?? "", node, itself !== undefined);
-      return path === undefined ? server : { ...server, url: NODE + path };
-    });
-    const first = mapped.find((server, i) => server !== servers[i]);
-    if (!first) return servers;
-    return isForwarding ? [first] : uniqueByUrl(mapped);
+): readonly Json[] {
+  if (node === undefined) return servers;
+  const mapped = servers.map((server) => {
+    const path = pathAtNode(textOf(server.url) ?? "", node, itself !== undefined);
+    return path === undefined ? server : { ...server, url: NODE + path };
   });
+  const first = mapped.find((server, i) => server !== servers[i]);
+  if (!first) return servers;
+  return isForwarding ? [first] : uniqueByUrl(mapped);
 }
 
 /**
- * The paths that the servers at the top may put before every path of the node; several where nobody knows which
- * of them does, and none where servers do not stand for a node.
+ * The possible paths before every path of the node, by the servers at the top: several where it is not known which is
+ * right, and none where servers do not stand for the node.
  */
 export function basePathsAtNode(
   document: Json,
@@ -187,25 +161,6 @@ function uniqueByUrl(servers: readonly Json[]): readonly Json[] {
   return servers.filter(({ url }) => !seen.has(url) && seen.add(url) !== undefined);
 }
 
-function withCommonServers(document: Json): Json {
-  const items = Object.values(objectOf(document.paths)).map(objectOf);
-  // Those of a path item that is referred to are not at hand.
-  if (items.some(({ $ref }) => $ref !== undefined)) return document;
-  let common: unknown;
-  const same = new Set<unknown>();
-  for (const item of items) {
-    for (const { operation } of operationsOf(item)) {
-      const servers = [operation, item, document].map((holder) => holder.servers)
-        .find((servers) => listOf(servers).length > 0);
-      common ??= servers;
-      if (!same.has(servers) && !isEqual(servers, common)) return document;
-      same.add(servers);
-    }
-  }
-  if (common === undefined || serversOf(document).length < 2) return document;
-  return { ...mapServers(document, () => undefined), servers: common };
-}
-
 /** The path before every path of a description, for each of its servers. */
 export function basePathsOf(document: Json): string[] {
   const urls = listOf(document.servers).filter(isObject).flatMap(expand);
@@ -214,95 +169,81 @@ export function basePathsOf(document: Json): string[] {
   return [...new Set(["", ...paths])];
 }
 
-interface Servers {
-  readonly path: Path;
-  readonly servers: readonly Json[];
-}
-
 /** Lists the servers of a description, those of the whole first. */
-export function serversOf(document: Json): Servers[] {
-  const all: Servers[] = [];
-  mapServers(document, (servers, path) => {
-    all.push({ path: [...path, "servers"], servers });
+function serversOf(document: Json): Json[] {
+  const all: (readonly Json[])[] = [];
+  mapServers(document, (servers) => {
+    all.push(servers);
     return servers;
   });
-  return all;
+  return all.flat();
 }
 
-/** Returns a description with other servers, `undefined` for none; the same parts where nothing changes. */
+/** Returns a description with other servers; the same parts where nothing changes. */
 export function mapServers(
   document: Json,
-  change: (servers: readonly Json[], path: Path) => readonly Json[] | undefined,
+  change: (servers: readonly Json[]) => readonly Json[],
 ): Json {
-  const inHolder = (holder: Json, path: Path): Json => {
-    if (!Array.isArray(holder.servers)) return holder;
-    const { servers, ...others } = holder;
-    const changed = change(servers.filter(isObject), path);
-    if (changed === undefined) return others;
+  const inHolder = (holder: Json): Json => {
+    const { servers } = holder;
+    if (!Array.isArray(servers)) return holder;
+    const changed = change(servers.filter(isObject));
     const isSame = changed.length === servers.length && changed.every((it, i) => it === servers[i]);
     return isSame ? holder : { ...holder, servers: changed };
   };
-  const inItems = (items: unknown, path: Path) =>
-    !isObject(items) ? items : mapMembers(items, (item, name) => {
+  const inItems = (items: unknown) =>
+    !isObject(items) ? items : mapMembers(items, (item) => {
       if (!isObject(item)) return item;
-      return mapOperations(
-        inHolder(item, [...path, name]),
-        ({ operation, path: keys }) => inHolder(operation, [...path, name, ...keys]),
-      );
+      return mapOperations(inHolder(item), ({ operation }) => inHolder(operation));
     });
-  return mapMembers(inHolder(document, []), (member, key) => {
-    if (key === "paths") return inItems(member, [key]);
+  return mapMembers(inHolder(document), (member, key) => {
+    if (key === "paths") return inItems(member);
     if (key !== "components" || !isObject(member)) return member;
     const { pathItems } = member;
-    return pathItems ? { ...member, pathItems: inItems(pathItems, [key, "pathItems"]) } : member;
+    return pathItems ? { ...member, pathItems: inItems(pathItems) } : member;
   });
 }
 
 /**
- * An origin that means itself in a content policy: hosts may have characters, such as `*` and `;`, that
- * mean something else there.
+ * An origin that is safe in a content policy: hosts may have characters such as `*` and `;`, which have a meaning
+ * there.
  */
 const ORIGIN = /^https?:\/\/(?:[a-z\d._-]+|\[[a-f\d:.]+\])(?::\d+)?$/;
 
 /** The origins of the servers of a description: the first ones, as many as the page may ask. */
 export function originsOf(document: Json, most: number = LIMITS.origins): string[] {
   const origins = new Set<string>();
-  for (const { servers } of serversOf(document)) {
-    for (const server of servers) {
-      for (const url of expand({ ...server, url: hostOf(textOf(server.url) ?? "") })) {
-        if (!URL.canParse(url)) continue;
-        const { origin } = new URL(url);
-        if (ORIGIN.test(origin)) origins.add(origin);
-        if (origins.size === most) return [...origins];
-      }
+  for (const server of serversOf(document)) {
+    for (const url of expand({ ...server, url: hostOf(textOf(server.url) ?? "") })) {
+      if (!URL.canParse(url)) continue;
+      const { origin } = new URL(url);
+      if (ORIGIN.test(origin)) origins.add(origin);
+      if (origins.size === most) return [...origins];
     }
   }
   return [...origins];
 }
 
-/** Checks what servers leave open, and whether all of their origins can be asked by the page. */
+/** Reports servers that the page cannot call, or not with every value of their variables. */
 export function checkServers(
   document: Json,
   { base, publicUrl }: ServerContext,
   diagnostics: Diagnostics,
 ): void {
-  for (const { path, servers } of serversOf(document)) {
-    for (const [i, server] of servers.entries()) {
-      if (!(base ?? publicUrl) && isRelative(server.url)) {
-        const message =
-          "where the node is reached is not said; operations are tried at this service";
-        diagnostics.add("note", message, () => 0);
-      }
-      const open = variablesOf(hostOf(textOf(server.url) ?? ""));
-      for (const [name, value] of Object.entries(objectOf(server.variables))) {
-        const variable = objectOf(value);
-        // The page may not ask just anyone: only the values that a variable lists can be tried.
-        if (Array.isArray(variable.enum) || !open.has(name)) continue;
-        const message = `operations can be tried where {${name}} is ${
-          formatJson(variable.default)
-        } and nowhere else; "enum" lists other values`;
-        diagnostics.add("note", message, () => [...path, String(i), "variables", name]);
-      }
+  const servers = serversOf(document);
+  if (!(base ?? publicUrl) && servers.some(({ url }) => isRelative(url))) {
+    const message = "where the node is reached is not said; operations are tried at this service";
+    diagnostics.add("note", message, () => 0);
+  }
+  for (const [i, server] of listOf(document.servers).map(objectOf).entries()) {
+    const open = variablesOf(hostOf(textOf(server.url) ?? ""));
+    for (const [name, value] of Object.entries(objectOf(server.variables))) {
+      const { default: usual, enum: listed } = objectOf(value);
+      // The page may not ask just anyone: only the values that a variable lists can be tried.
+      if (Array.isArray(listed) || !open.has(name)) continue;
+      const message = `operations can be tried where {${name}} is ${formatJson(usual)} and ` +
+        'nowhere else; "enum" lists other values';
+      diagnostics.add("note", message, () => ["servers", String(i), "variables", name]);
     }
   }
   if (originsOf(document, LIMITS.origins + 1).length > LIMITS.origins) {
@@ -310,4 +251,119 @@ export function checkServers(
       `operations can be tried at the first ${LIMITS.origins} origins of its servers alone`;
     diagnostics.add("note", message, () => 0);
   }
+}
+
+/** A relative URL as one that is relative to `/spec.json` of this service; one of another host as it is. */
+function atThisService(url: string): string {
+  if (!URL.canParse(url, HERE)) return url;
+  const { origin, href } = new URL(url, HERE);
+  return origin === HERE ? THIS_SERVICE + trim(withBraces(href.slice(HERE.length))) : url;
+}
+
+/** Resolves a URL against a folder, whose last slash may be missing. */
+function absolute(url: string, base: string): string {
+  const folder = base.endsWith("/") ? base : `${base}/`;
+  // A variable may stand where no URL has one, as in a port.
+  return URL.canParse(url, folder) ? trim(withBraces(new URL(url, folder).href)) : url;
+}
+
+/** Tells whether a URL has no scheme, and no variable in place of one. */
+function isRelative(url: unknown): boolean {
+  return typeof url === "string" && !/^(?:[a-z][\w+.-]*:|\{)/i.test(url);
+}
+
+/**
+ * The part before a host, with a user and a password. For `http:` parsers take backslashes for slashes, and need
+ * neither.
+ */
+const LOGIN = /^(https?:[\\/]*|[^\\/?#]*[\\/]{2,})[^\\/?#]*@/i;
+
+/** A URL without the user and the password that stand before its host. */
+export function withoutLogin(url: string): string {
+  return url.replace(LOGIN, "$1");
+}
+
+function hostOf(url: string): string {
+  return /^[^/]*\/\/[^/?#]*/.exec(url)?.[0] ?? url;
+}
+
+/** The origin that a URL begins with, where that is this machine. */
+function loopbackOriginOf(url: string): string | undefined {
+  const origin = /^https?:\/\/[^/?#]+/i.exec(url)?.[0];
+  if (!origin || !URL.canParse(origin)) return undefined;
+  return isLoopback(new URL(origin).hostname) ? origin : undefined;
+}
+
+function trim(url: string): string {
+  let end = url.length;
+  while (url[end - 1] === "/") end--;
+  return url.slice(0, end);
+}
+
+const withBraces = (url: string): string => url.replaceAll("%7B", "{").replaceAll("%7D", "}");
+
+function variablesOf(template: string): Set<string> {
+  return new Set(template.match(/\{[^{}]*\}/g)?.map((part) => part.slice(1, -1)));
+}
+
+/** The URL of a server with the defaults of its variables; `undefined` where it is too long for one. */
+export function usualUrl(server: Json): string | undefined {
+  return join(textsOf(server).map(([usual]) => [usual!]))[0];
+}
+
+/**
+ * The URLs of a server, one for each listed value of its variables; of more than can be tried, the one
+ * with their defaults. A value that looks like a variable is not one.
+ */
+export function expand(server: Json): string[] {
+  const texts = textsOf(server);
+  const count = texts.reduce((count, { length }) => count * length, 1);
+  return join(count > LIMITS.combinations ? texts.map(([usual]) => [usual!]) : texts);
+}
+
+/** The parts of a server's URL, each with the texts that may stand there: of a variable its default is the first. */
+function textsOf({ url, variables }: Json): string[][] {
+  if (typeof url !== "string") return [];
+  return url.split(/(\{[^{}]*\})/).map((part) => {
+    const variable = part.startsWith("{") && objectOf(objectOf(variables)[part.slice(1, -1)]);
+    const { default: usual, enum: listed } = objectOf(variable);
+    const texts = [usual, ...listOf(listed)].map(textOf).filter((text) => text !== undefined);
+    return texts.length > 0 ? [...new Set(texts)] : [part];
+  });
+}
+
+/** Joins one text of each part in all ways, but for those that are too long for a URL. */
+function join(parts: readonly (readonly string[])[]): string[] {
+  return parts.reduce<string[]>(
+    (urls, texts) =>
+      urls.flatMap((url) => texts.map((text) => url + text))
+        .filter(({ length }) => length <= LIMITS.url),
+    [""],
+  );
+}
+
+/** The variables of a server without users and passwords, and without those that stand for these alone. */
+export function variablesWithoutLogin({ url, variables }: Json): unknown {
+  if (typeof url !== "string" || !isObject(variables)) return variables;
+  const bare = withoutLogin(url);
+  const [before, after] = [variablesOf(url), variablesOf(bare)];
+  const inHost = bare.includes("//") ? variablesOf(hostOf(bare)) : new Set<string>();
+  return mapMembers(
+    variables,
+    (variable, name) =>
+      after.has(name) || !before.has(name) ? withoutLoginIn(variable, inHost.has(name)) : undefined,
+  );
+}
+
+function withoutLoginIn(variable: unknown, isHost: boolean): unknown {
+  const strip = (text: unknown): unknown => {
+    if (Array.isArray(text)) return text.map(strip);
+    if (typeof text !== "string") return text;
+    return isHost ? withoutLogin(`//${text}`).slice(2) : withoutLogin(text);
+  };
+  if (!isObject(variable)) return variable;
+  return mapMembers(
+    variable,
+    (member, key) => /^(?:default|enum)$/.test(key) ? strip(member) : member,
+  );
 }

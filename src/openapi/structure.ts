@@ -1,6 +1,6 @@
 /**
- * The structure of an OpenAPI, Swagger or OpenRPC document: the one opinion of what is a schema, what is data,
- * and where references stand.
+ * The structure of an OpenAPI, Swagger or OpenRPC document: where it has schemas, data and references. Nothing else
+ * decides that.
  *
  * @module
  */
@@ -21,50 +21,45 @@ import {
 export type Shape = string;
 
 export interface Rule {
-  /** As the table says it, without its last signs. */
+  /** The shape, or the name of the form of data. */
   readonly type: string;
   /** `undefined` of data: nothing in it is a reference. */
   readonly shape: Shape | undefined;
   /** `required`: the object is nothing without it; `expected`: it is not complete. */
   readonly needed?: "required" | "expected" | undefined;
-  readonly isSwitch?: boolean;
-  readonly isList?: boolean;
+  /** What its value may be as well. */
+  readonly also?: "boolean" | "list" | undefined;
 }
-
-type Kinds = Readonly<Record<string, ReadonlyMap<string, Rule>>>;
 
 export interface Structure {
   readonly name: string;
-  readonly kinds: Kinds;
-  readonly needed: Readonly<Record<string, readonly (readonly [key: string, rule: Rule])[]>>;
-  /** The members that are not data of each kind, those of its variants included. */
-  readonly shapes: Readonly<Record<string, ReadonlyMap<string, Shape>>>;
+  readonly kinds: Readonly<Record<string, ReadonlyMap<string, Rule>>>;
   /** The place of shared values of a shape, as keys from the root. */
   readonly sections: Readonly<Record<Shape, Path>>;
   /** True if members beside a `$ref` mean something, and a schema may be `true` (since OpenAPI 3.1). */
   readonly hasSiblings: boolean;
 }
 
-function compile(rows: Rows): Kinds {
+/** A member of a row: its name, a sign if it is needed, its shape or form of data, and a sign for what else it may be. */
+const MEMBER = /^(\*|[^:!*]+)([!*]?)(?::([^?+]+)([?+]?))?$/;
+
+function compile(rows: Rows): Structure["kinds"] {
   const isKind = (type: string) =>
     Object.hasOwn(rows, type.replaceAll(/[{}[\]]/g, "")) || Object.hasOwn(NAMING, nameIn(type));
-  const ruleOf = (text: string): Rule => {
-    const [, type, signs] = /^(.*?)([!*?+]*)$/.exec(text) as unknown as [string, string, string];
-    return {
+  const readMember = (member: string): [key: string, rule: Rule] => {
+    const [, key, sign, named, more] = MEMBER.exec(member) as unknown as string[];
+    const type = named ?? (sign === "!" ? "text" : "any");
+    return [key!, {
       type,
       shape: isKind(type) ? type : undefined,
-      needed: signs.includes("!") ? "required" : signs.includes("*") ? "expected" : undefined,
-      isSwitch: signs.includes("?"),
-      isList: signs.includes("+"),
-    };
+      needed: sign === "!" ? "required" : sign === "*" ? "expected" : undefined,
+      also: more === "?" ? "boolean" : more === "+" ? "list" : undefined,
+    }];
   };
-  return Object.fromEntries(
-    Object.entries(rows).map(([kind, members]) => {
-      const [base] = kind.split(":") as [string];
-      const all = Object.entries({ ...rows[base], ...members });
-      return [kind, new Map(all.map(([key, text]) => [key, ruleOf(text)]))];
-    }),
-  );
+  const kinds = Object.entries(rows).map(([kind, row]) => {
+    return [kind, new Map(row.trim().split(" ").map(readMember))] as const;
+  });
+  return Object.fromEntries(kinds);
 }
 
 const nameIn = (shape: Shape): string => shape.startsWith("{") ? shape.slice(1, -1) : shape;
@@ -93,31 +88,22 @@ const structureIn = memoize((version) => makeStructure(version as keyof typeof R
 export const structureOf = (document: unknown): Structure => structureIn(versionOf(document));
 
 function makeStructure(name: keyof typeof ROWS): Structure {
-  const rows: Rows = ROWS[name];
-  const kinds = compile(rows);
+  const kinds = compile(ROWS[name]);
   // Swagger 2.0 has them at its top.
-  const holders = Object.entries(rows.components ?? rows.document!);
+  const { components, document } = kinds;
   const sections = Object.fromEntries(
-    holders.filter(([, type]) => type.startsWith("{"))
-      .map(([key, type]) => [nameIn(type), rows.components ? ["components", key] : [key]]),
+    [...components ?? document!].filter(([, { type }]) => type.startsWith("{"))
+      .map(([key, { type }]) => [nameIn(type), components ? ["components", key] : [key]]),
   );
-  const shapes: Record<string, Map<string, Shape>> = {};
-  const needed: Record<string, [key: string, rule: Rule][]> = {};
-  for (const [kind, members] of Object.entries(kinds)) {
-    const [base] = kind.split(":") as [string];
-    shapes[base] ??= new Map();
-    for (const [key, { shape }] of members) if (shape !== undefined) shapes[base].set(key, shape);
-    needed[kind] = [...members].filter(([, rule]) => rule.needed !== undefined);
-  }
-  return { name, kinds, needed, shapes, sections, hasSiblings: !/2\.0|3\.0/.test(name) };
+  return { name, kinds, sections, hasSiblings: !/2\.0|3\.0/.test(name) };
 }
 
 /** Tells whether some version of OpenAPI has references in a member of this name. */
 export function isKeyword(key: string): boolean {
   keywords ??= new Set(
     Object.keys(ROWS).filter((name) => name !== "OpenRPC 1.3")
-      .flatMap((name) => Object.values(structureIn(name).shapes))
-      .flatMap((members) => [...members.keys()]),
+      .flatMap((name) => Object.values(structureIn(name).kinds))
+      .flatMap((members) => [...members].flatMap(([key, { shape }]) => shape ? key : [])),
   );
   return keywords.has(key);
 }
@@ -138,24 +124,27 @@ export function pathOf(place: Place): Path {
   return path.reverse();
 }
 
+/** The rule of a member; `undefined` where the shape has none of this name. */
 export function ruleOf({ kinds }: Structure, shape: Shape, key: string): Rule | undefined {
+  const inner = innerOf(shape, key);
+  if (inner !== undefined) return { type: inner, shape: inner };
   const members = kinds[shape];
-  if (!members) return undefined;
-  const rule = members.get(key);
-  if (rule && key !== OTHERS) return rule;
+  const rule = key === OTHERS ? undefined : members?.get(key);
+  if (rule) return rule;
   const isExtension = key.startsWith("x-") && shape !== "securityRequirement";
-  return isExtension ? undefined : members.get(OTHERS);
+  return isExtension ? undefined : members?.get(OTHERS);
 }
 
-/** The shape of a member; `undefined` of data. */
-export function shapeOfMember(structure: Structure, shape: Shape, key: string): Shape | undefined {
+function innerOf(shape: Shape, key: string): Shape | undefined {
   if (shape.endsWith("[]")) return shape.slice(0, -2);
   if (shape.startsWith("{")) return shape.slice(1, -1);
   // JSON Schema once had lists of schemas as "items".
-  if (shape === "schema" && /^\d{1,9}$/.test(key)) return shape;
-  const own = key === OTHERS ? undefined : structure.shapes[shape]?.get(key);
-  return own ?? ruleOf(structure, shape, key)?.shape;
+  return shape === "schema" && /^\d{1,9}$/.test(key) ? shape : undefined;
 }
+
+/** The shape of a member; `undefined` of data. */
+export const shapeOfMember = (structure: Structure, shape: Shape, key: string): Shape | undefined =>
+  ruleOf(structure, shape, key)?.shape;
 
 /** The shape at a path of a document; `undefined` of data, and where the path leads to nothing known. */
 export function shapeAt(structure: Structure, path: Path): Shape | undefined {
@@ -165,10 +154,7 @@ export function shapeAt(structure: Structure, path: Path): Shape | undefined {
 }
 
 export function nameOfShape(shape: Shape): string {
-  const kind = shape.replaceAll(/[^A-Za-z]/g, "").replaceAll(
-    /[A-Z]/g,
-    (c) => ` ${c.toLowerCase()}`,
-  );
+  const kind = shape.replaceAll(/[^A-Za-z]/g, "").replaceAll(/[A-Z]/g, " $&").toLowerCase();
   if (shape.endsWith("[]")) return `list (${kind})`;
   return shape.startsWith("{") ? `map (${kind})` : kind;
 }
@@ -208,7 +194,6 @@ export type Seen = ByShape<true>;
 /** The shape of an example that is nothing but a `$ref`: by OpenAPI that is data, but bundlers follow it. */
 export const SAMPLE: Shape = "sample";
 
-/** Tells whether a member is such an example. */
 export function isSample(structure: Structure, shape: Shape, key: string, value: unknown): boolean {
   return isReference(SAMPLE, value) && Object.keys(value).length === 1 &&
     ruleOf(structure, shape, key)?.type === SAMPLE;

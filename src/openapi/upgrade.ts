@@ -15,7 +15,7 @@ import {
 } from "../json/values.ts";
 import { followReference } from "./operations.ts";
 import { type Shape, shapeOfMember, structureOf } from "./structure.ts";
-import { COMMON_METHODS, OPENAPI_3_0, SWAGGER } from "./tables.ts";
+import { COMMON_METHODS, membersIn, OPENAPI_3_0, SWAGGER } from "./tables.ts";
 
 const GROWTH_MAX = LIMITS.nodes;
 
@@ -28,9 +28,9 @@ const CHANGED = /^(?:\$.*|parameters|responses|headers|definitions|discriminator
 
 /** The members that both versions have, by their tables. Others go, but for extensions. */
 const shared = (swagger: string, openapi: string = swagger): string[] =>
-  Object.keys({ ...SWAGGER[swagger], ...SWAGGER[`${swagger}:apiKey`] })
-    .filter((key) => key in { ...OPENAPI_3_0[openapi], ...OPENAPI_3_0[`${openapi}:apiKey`] })
-    .filter((key) => !CHANGED.test(key));
+  membersIn(SWAGGER[swagger]).filter((key) =>
+    membersIn(OPENAPI_3_0[openapi]).includes(key) && !CHANGED.test(key)
+  );
 
 const KEPT = {
   document: shared("document"),
@@ -74,39 +74,37 @@ const FORMS = ["multipart/form-data", "application/x-www-form-urlencoded"];
 export function upgradeSwagger(document: Json): Json {
   const context = createContext(document);
   const { parameters, responses, definitions, securityDefinitions } = document;
+  const { info, ...others } = keep(document, KEPT.document);
   const servers = serversOf(document);
-  const upgraded: Json = { openapi: "3.0.4" };
-  for (const [key, value] of Object.entries(keep(document, KEPT.document))) {
-    setMember(upgraded, key, value);
-    if (key === "info" && servers.length > 0) upgraded.servers = servers;
-  }
-  if (servers.length > 0) upgraded.servers ??= servers;
-  upgraded.paths = mapMembers(
+  const paths = mapMembers(
     objectOf(document.paths),
     (item, path) => path.startsWith("x-") ? item : context.upgradePathItem(objectOf(item)),
   );
+  const produced = mediaTypes(document.produces);
   const components = {
-    schemas: mapMembers(objectOf(definitions), (schema) => context.upgradeSchema(schema)),
-    parameters: mapMembers(
-      objectOf(parameters),
-      (value) => context.isBody(value) ? undefined : context.upgradeParameter(objectOf(value)),
+    schemas: upgradeAll(definitions, (schema) => context.upgradeSchema(schema)),
+    parameters: upgradeAll(
+      parameters,
+      (value) => context.isBody(value) ? undefined : context.upgradeParameter(value),
     ),
-    responses: mapMembers(
-      objectOf(responses),
-      (value) => context.upgradeResponse(objectOf(value), mediaTypes(document.produces)),
-    ),
-    securitySchemes: mapMembers(
-      objectOf(securityDefinitions),
-      (value) => upgradeScheme(objectOf(value)),
-    ),
+    responses: upgradeAll(responses, (value) => context.upgradeResponse(value, produced)),
+    securitySchemes: upgradeAll(securityDefinitions, upgradeScheme),
   };
-  const filled = Object.entries(components).filter(([, members]) =>
-    Object.keys(members).length > 0
-  );
-  if (filled.length > 0) upgraded.components = Object.fromEntries(filled);
+  const filled = Object.entries(components).filter(([, all]) => Object.keys(all).length > 0);
+  const upgraded = {
+    openapi: "3.0.4",
+    ...info !== undefined && { info },
+    ...servers.length > 0 && { servers },
+    ...others,
+    paths,
+    ...filled.length > 0 && { components: Object.fromEntries(filled) },
+  };
   if (estimateSize(upgraded) > mostOf(document)) throw new RangeError(TOO_LARGE);
   return upgraded;
 }
+
+const upgradeAll = (members: unknown, upgrade: (value: Json) => unknown): Json =>
+  mapMembers(objectOf(members), (value) => upgrade(objectOf(value)));
 
 function createContext(document: Json) {
   const structure = structureOf(document);

@@ -1,6 +1,6 @@
 /**
- * Validates a description by the tables of `tables.ts`: says what is not as OpenAPI wants it. Nothing is mended: a
- * part of which nothing can be made is left out, and all else stays as it is.
+ * Validates a description by the tables of `tables.ts`. Nothing is repaired: parts that cannot be used are omitted, and
+ * all else stays as it is.
  *
  * @module
  */
@@ -17,7 +17,7 @@ import { didYouMean, nearest } from "../nearest.ts";
 import { quote, shorten } from "../untrusted-text.ts";
 import { createDiagnostics, type DiagnosticAt, type Severity } from "./diagnostics.ts";
 import { checkOperations } from "./operations.ts";
-import { withoutLogin, withoutLoginOf } from "./server-url.ts";
+import { variablesWithoutLogin, withoutLogin } from "./servers.ts";
 import {
   isKeyword,
   isReference,
@@ -36,7 +36,7 @@ import {
   structureOf,
   walk,
 } from "./structure.ts";
-import { CHOICES, KEYS, NAMING, VARIANTS } from "./tables.ts";
+import { CHOICES, KEYS, NAMING } from "./tables.ts";
 
 export interface MemberDiagnostic {
   readonly severity: Severity;
@@ -50,77 +50,29 @@ export type MemberDiagnostics = ReadonlyMap<string, MemberDiagnostic>;
 
 const NONE: MemberDiagnostics = new Map();
 
-const TYPES = new Set<unknown>([...CHOICES.type!, "null"]);
-const LIST_FORMATS = new Set<unknown>(["csv", "ssv", "pipes", "multi"]);
 const VERSION = /^3\.(?:0\.\d|[12]\.\d+)(?:-.+)?$/;
 
 const isText = (value: unknown) => typeof value === "string";
-const isNumber = (value: unknown) => typeof value === "number" || typeof value === "bigint";
-const isTexts = (value: unknown) => Array.isArray(value) && value.every(isText);
-const isFilled = (value: unknown) => Array.isArray(value) && value.length > 0;
-const isTypes = (value: unknown, more?: string) =>
-  (isFilled(value) ? value as unknown[] : [value])
-    .every((type) => TYPES.has(type) || type === more);
 
-const DATA: Readonly<Record<string, readonly [words: string, test: (value: unknown) => boolean]>> =
-  {
-    any: ["", () => true],
-    sample: ["", () => true],
-    string: ["a text", isText],
-    url: ["a text", isText],
-    host: ["a text", isText],
-    boolean: ["true or false", (value) => typeof value === "boolean"],
-    number: ["a number", isNumber],
-    listFormat: [
-      "csv, ssv, pipes or multi, as OpenAPI 3 has no other",
-      (value) => LIST_FORMATS.has(value),
-    ],
-    step: ["a number above 0", (value) => isNumber(value) && Number(value) > 0],
-    count: [
-      "a whole number from 0 on",
-      (value) => (typeof value === "bigint" || Number.isInteger(value)) && Number(value) >= 0,
-    ],
-    list: ["a list that is not empty", isFilled],
-    "any[]": ["a list", Array.isArray],
-    "{any}": ["an object", isObject],
-    "{string}": [
-      "an object of texts",
-      (value) => isObject(value) && Object.values(value).every(isText),
-    ],
-    "string[]": ["a list of texts", isTexts],
-    texts: ["a list of texts that is not empty", (value) => isFilled(value) && isTexts(value)],
-    names: [
-      "a list of different texts that is not empty",
-      (value) =>
-        isFilled(value) && isTexts(value) &&
-        new Set(value as string[]).size === (value as string[]).length,
-    ],
-    reference: ["a text", isText],
-    version: [
-      'a version with three parts, such as "3.1.2"',
-      (value) => VERSION.test(String(value)),
-    ],
-    true: ["true where the parameter is in the path", (value) => value === true],
-    scopes: ["a list of texts", isTexts],
-    types: [`one or more of ${[...TYPES].join(", ")}`, (value) => isTypes(value)],
-    typesOfSwagger: [
-      `one or more of ${[...TYPES].join(", ")}`,
-      (value) => value !== "null" && isTypes(value, "file"),
-    ],
-  };
-
-const isData = (type: string, value: unknown): boolean =>
-  CHOICES[type]?.includes(value as string) ?? DATA[type]![1](value);
+function isData(type: string, value: unknown): boolean {
+  const choices = CHOICES[type];
+  if (choices) {
+    // A schema may have several.
+    const all = type.startsWith("type") ? [value].flat() : [value];
+    return all.every((one) => choices.includes(one as string));
+  }
+  if (type === "version") return VERSION.test(String(value));
+  return !/^(?:text|url|host)$/.test(type) || isText(value);
+}
 
 function wordsFor(type: string): string {
-  const choices = CHOICES[type];
-  if (!choices) return DATA[type]![0];
-  return choices.length === 1 ? quote(choices[0]) : `one of ${choices.join(", ")}`;
+  if (type === "version") return 'a version with three parts, such as "3.1.2"';
+  return CHOICES[type] ? `one of ${CHOICES[type].join(", ")}` : "a text";
 }
 
 /**
- * Says why a value cannot be what belongs in its place, as a sentence; `undefined` if it can. What is in it may
- * be wrong all the same, as long as the value is of use without.
+ * Explains why a value cannot be used in its place, as the end of a sentence; `undefined` if it can. Its members may
+ * still be wrong.
  */
 export function refuse(structure: Structure, shape: Shape, value: unknown): string | undefined {
   if (Object.hasOwn(NAMING, shape)) return isText(value) ? undefined : "must be a text";
@@ -132,8 +84,8 @@ export function refuse(structure: Structure, shape: Shape, value: unknown): stri
     return `must be an object${isPlain ? "" : `: ${withArticle(name)}`}`;
   }
   if (shape.startsWith("{") || isReference(shape, value)) return undefined;
-  for (const [key, rule] of structure.needed[kindOf(structure, shape, value)] ?? []) {
-    if (rule.needed === "expected") continue;
+  for (const [key, rule] of structure.kinds[shape] ?? []) {
+    if (rule.needed !== "required") continue;
     if (Object.hasOwn(value, key) && misfitOf(structure, rule, value[key]) === undefined) continue;
     const words = rule.shape === undefined ? `, ${wordsFor(rule.type)},` : "";
     return `needs ${quote(key)}${words} to be ${withArticle(nameOfShape(shape))}`;
@@ -141,63 +93,44 @@ export function refuse(structure: Structure, shape: Shape, value: unknown): stri
   return undefined;
 }
 
-/** Says what is wrong with the members of an object, a map or a list. What is in these is not looked at. */
+/** Validates the members of an object, a map or a list, and not what is inside of these. */
 export function validate(structure: Structure, shape: Shape, value: unknown): MemberDiagnostics {
   if (typeof value !== "object" || value === null) return NONE;
   const object = value as Json;
   const found = new Map<string, MemberDiagnostic>();
-  const inner = innerRuleOf(shape);
-  // A list where a schema may stand has schemas; what else is no list in its place is left out with it.
-  if (Array.isArray(value) && !inner) return NONE;
+  // `items` may be a list of schemas; any other list in place of an object is omitted as a whole.
+  if (Array.isArray(value) && !shape.endsWith("[]")) return NONE;
   const isPlain = !isReference(shape, value);
-  const kind = kindOf(structure, shape, object);
   for (const key of isPlain ? Object.keys(value) : siblingsOf(structure, shape, value)) {
-    const rule = inner ?? ruleOf(structure, kind, key);
+    const rule = ruleOf(structure, shape, key);
     const name = Array.isArray(value) ? "an item" : nameOf(key);
     const diagnostic = (isPlain ? validateKey(shape, key) : undefined) ?? (
       rule
         ? validateMember(structure, rule, name, object[key])
         : isPlain && !key.startsWith("x-")
-        ? unknownMember(structure, shape, kind, object, key)
+        ? unknownMember(structure, shape, object, key)
         : undefined
     );
     if (diagnostic) found.set(key, diagnostic);
   }
-  if (inner || !isPlain) return found;
+  if (!isPlain) return found;
   if (shape === "server") {
-    const { variables } = withoutLoginOf(object);
+    const variables = variablesWithoutLogin(object);
     if (!isEqual(variables, object.variables)) {
       found.set("variables", { ...LOGIN, value: variables });
     }
   }
-  for (const [key, { needed }] of structure.needed[kind] ?? []) {
-    if (needed === "required" || Object.hasOwn(value, key)) continue;
+  for (const [key, { needed }] of structure.kinds[shape] ?? []) {
+    if (needed !== "expected" || Object.hasOwn(value, key)) continue;
     const message = `${withArticle(nameOfShape(shape))} needs ${quote(key)}`;
     found.set(key, { severity: "note", message });
   }
   return found;
 }
 
-function innerRuleOf(shape: Shape): Rule | undefined {
-  const inner = shape.endsWith("[]")
-    ? shape.slice(0, -2)
-    : shape.startsWith("{")
-    ? shape.slice(1, -1)
-    : undefined;
-  return inner === undefined ? undefined : { type: inner, shape: inner };
-}
-
-function kindOf({ kinds }: Structure, shape: Shape, value: Json): string {
-  const by = VARIANTS[shape];
-  const kind = by === undefined ? shape : `${shape}:${String(value[by])}`;
-  return Object.hasOwn(kinds, kind) ? kind : shape;
-}
-
-/** The reason why a value is not what a rule wants, as the end of a sentence; `undefined` where it is. */
+/** Explains how a value breaks a rule, as the end of a sentence; `undefined` if it does not. */
 function misfitOf(structure: Structure, rule: Rule, value: unknown): string | undefined {
-  if ((rule.isSwitch && typeof value === "boolean") || (rule.isList && Array.isArray(value))) {
-    return undefined;
-  }
+  if (rule.also === (Array.isArray(value) ? "list" : typeof value)) return undefined;
   if (rule.shape !== undefined) return refuse(structure, rule.shape, value);
   return isData(rule.type, value) ? undefined : `must be ${wordsFor(rule.type)}`;
 }
@@ -213,14 +146,13 @@ function validateMember(
     const url = isText(value) ? withoutLoginIn(rule.type, value as string) : value;
     return url === value ? undefined : { ...LOGIN, value: url };
   }
-  // What nobody has filled in misses nothing, and a number says what its text does.
+  // A value that is left empty does no harm.
   const isEmpty = value === null || (Array.isArray(value) && value.length === 0);
-  const isHarmless = isEmpty || (rule.type === "string" && typeof value !== "object");
-  const severity = isHarmless ? "note" : "error";
+  const severity = isEmpty ? "note" : "error";
   if (rule.type === "version") {
     return { severity: "note", message: `${name} ${misfit}`, value: versionFor(value) };
   }
-  // What is no URL may hold some, with their passwords.
+  // Another value in place of a URL may contain URLs with passwords.
   const isOmitted = rule.shape !== undefined || rule.type === "url" || rule.type === "host";
   const message = `${name} ${misfit}${isOmitted ? "; it is omitted" : ""}`;
   return { severity, message, isOmitted };
@@ -247,19 +179,18 @@ function validateKey(shape: Shape, key: string): MemberDiagnostic | undefined {
   return { severity: "error", message, isOmitted: true };
 }
 
-/** The longest name that others are compared with, in characters: it takes as long as both together. */
+/** The longest name that others are compared with, in characters: comparing takes time. */
 const MEANT_MAX = 40;
 
 function unknownMember(
   { name, kinds }: Structure,
   shape: Shape,
-  kind: string,
   value: Json,
   key: string,
 ): MemberDiagnostic {
-  const others = [...kinds[kind]!.keys()].filter((other) => !Object.hasOwn(value, other));
+  const others = [...kinds[shape]!.keys()].filter((other) => !Object.hasOwn(value, other));
   const meant = key.length > MEANT_MAX ? undefined : nearest(key, others);
-  // Nothing in it is looked at, and some version has references and operations there.
+  // Another version of OpenAPI has references or operations there, which would not be checked.
   const isOmitted = isKeyword(key);
   const message = `${withArticle(nameOfShape(shape))} of ${name} has no ${nameOf(key)}` +
     (isOmitted ? "; it is omitted" : "") + didYouMean(meant);
@@ -302,7 +233,7 @@ export function validatePart(part: Json, version: Json): DiagnosticAt<Path>[] {
   return diagnostics.list() as DiagnosticAt<Path>[];
 }
 
-/** Explains where a reference leads, to something else than belongs there; `undefined` where it leads to that. */
+/** Explains why the target of a reference is wrong; `undefined` if it is right. */
 export function explainTarget(
   root: unknown,
   target: { readonly path: Path; readonly value: unknown; readonly shape: Shape } | undefined,

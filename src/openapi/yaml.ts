@@ -60,9 +60,7 @@ export function parseYaml(text: string, diagnostics: Diagnostics): Parsed {
   try {
     countLines(text);
     const document = compose(text, diagnostics);
-    if (document) {
-      return build(document, diagnostics);
-    }
+    if (document) return build(document, diagnostics);
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
     diagnostics.add("fatal", error.message, () => error.offset);
@@ -129,11 +127,6 @@ function compose(text: string, diagnostics: Diagnostics): Document.Parsed | unde
   if (next) {
     const message = "a second document begins here; a description is a single one";
     throw new YamlError(next.range[0], message);
-  }
-  const { yaml } = document!.directives;
-  if (yaml.explicit && yaml.version !== "1.2") {
-    const message = `YAML ${yaml.version} is read as YAML 1.2: yes and no are strings`;
-    diagnostics.add("note", message, () => 0);
   }
   return isBroken ? undefined : document;
 }
