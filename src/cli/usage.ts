@@ -36,7 +36,7 @@ export const SWITCHES: Readonly<Record<SwitchName, { flags: readonly string[]; t
   help: { flags: ["-h", "--help"], text: "print this text" },
 };
 
-const COLUMN = 18, LONGEST = 96;
+const COLUMN = 21, LONGEST = 96;
 
 export function usage(): string {
   const { url, ...flags } = CLI_OPTIONS;
@@ -70,7 +70,8 @@ function textOf({ text, default: usual, variables = [] }: About): string {
     ...usual === undefined ? [] : [`default ${usual}`],
     ...variables.length > 0 ? [`environment ${variables.join(" or ")}`] : [],
   ];
-  return more.length > 0 ? `${text} (${more.join("; ")})` : text;
+  const start = text.charAt(0).toLowerCase() + text.slice(1);
+  return more.length > 0 ? `${start} (${more.join("; ")})` : start;
 }
 
 function row(name: string, text: string): string {

@@ -58,7 +58,7 @@ export const CLI_OPTIONS: {
     also: ["spec"],
     schema: t.PLACE,
     text:
-      "the node's own OpenAPI description, a file or a URL, read again when it changes, or none",
+      "The node's own OpenAPI description: a file or a URL, read again when it changes, or none",
     default: "where nodes of its kind describe themselves",
     example: "openapi.yaml",
     flag: "spec",
@@ -67,7 +67,7 @@ export const CLI_OPTIONS: {
   },
   config: {
     schema: t.FILE,
-    text: "a configuration, YAML or JSON, read again on SIGHUP",
+    text: "A configuration, YAML or JSON, read again on SIGHUP",
     default: "nodeface.yaml of the working directory, where there is one",
     flag: "config",
     variables: ["NODEFACE_CONFIG"],
@@ -76,7 +76,7 @@ export const CLI_OPTIONS: {
   host: {
     key: "listen",
     schema: t.HOST,
-    text: "the address to listen on",
+    text: "The address to listen on",
     default: "127.0.0.1",
     flag: "host",
     variables: ["NODEFACE_HOST"],
@@ -85,7 +85,7 @@ export const CLI_OPTIONS: {
   port: {
     key: "listen",
     schema: t.PORT,
-    text: "the port to listen on; 0 for a free one",
+    text: "The port to listen on; 0 for a free one",
     default: "8080",
     flag: "port",
     variables: ["NODEFACE_PORT", "PORT"],
@@ -94,7 +94,7 @@ export const CLI_OPTIONS: {
   forward: {
     key: "forward",
     schema: s.word(FORWARDS, undefined, FORWARD_ALIASES),
-    text: "the calls of the node that are forwarded: off, or reads",
+    text: "The calls of the node that are forwarded: off, or reads",
     default: "off",
     example: "reads",
     flag: "forward",
@@ -104,7 +104,7 @@ export const CLI_OPTIONS: {
   metrics: {
     key: "metrics",
     schema: t.SWITCH,
-    text: "serve /v1/metrics, for Prometheus",
+    text: "Serve /v1/metrics, for Prometheus",
     default: "false",
     example: "true",
     flag: "metrics",
@@ -113,7 +113,7 @@ export const CLI_OPTIONS: {
   accessLog: {
     key: "access_log",
     schema: s.word(ACCESS_LOGS),
-    text: "write each request to standard output: text, json or off",
+    text: "The access log, on standard output: text, json or off",
     default: "off",
     example: "json",
     flag: "access-log",
@@ -125,7 +125,7 @@ export const CLI_OPTIONS: {
   logCalls: {
     key: "log_calls",
     schema: s.word(LOG_CALLS),
-    text: "log calls of the node on standard error: failed, all or off",
+    text: "The calls of the node that are logged, on standard error: failed, all or off",
     default: "failed",
     example: "all",
     flag: "log-calls",
@@ -249,14 +249,8 @@ export function configuration(
       default: "127.0.0.1:8080",
       example: "127.0.0.1:8080",
     }),
-    access_log: s.setting(s.word(ACCESS_LOGS), {
-      ...CLI_OPTIONS.accessLog,
-      text: "The access log, on standard output: text, json or off",
-    }),
-    log_calls: s.setting(s.word(LOG_CALLS), {
-      ...CLI_OPTIONS.logCalls,
-      text: "The calls of the node that are logged: failed, all or off",
-    }),
+    access_log: s.setting(s.word(ACCESS_LOGS), CLI_OPTIONS.accessLog),
+    log_calls: s.setting(s.word(LOG_CALLS), CLI_OPTIONS.logCalls),
     ...{ hosts, cors },
     description: s.setting(
       s.either(
@@ -264,11 +258,7 @@ export function configuration(
         place,
         placeWithServers(place),
       ),
-      {
-        ...CLI_OPTIONS.spec,
-        text:
-          "The node's own OpenAPI description: a file or a URL, read again when it changes, or none",
-      },
+      CLI_OPTIONS.spec,
     ),
     ...shared,
     kinds: s.setting(s.list(s.either(KIND, t.KIND_FILE, OWN_KIND), "a list of kinds"), {

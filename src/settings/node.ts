@@ -74,7 +74,7 @@ function auth(path: Schema<string>): Schema<NodeSettings["auth"]> {
 export const URL_OPTION: CliOption<string> = {
   key: "node.url",
   schema: t.NODE_URL,
-  text: "the node's URL, such as http://127.0.0.1:8545",
+  text: "The node's URL, such as http://127.0.0.1:8545",
   example: "http://127.0.0.1:8545",
   variables: ["NODEFACE_URL"],
   argument: "NODE_URL",
@@ -83,7 +83,7 @@ export const URL_OPTION: CliOption<string> = {
 export const KIND_OPTION: CliOption<string> = {
   key: "node.kind",
   schema: t.KIND_OR_FILE,
-  text: "the kind of the node, or the file of a kind of your own",
+  text: "The kind of the node, or the file of a kind of your own",
   default: "found by asking",
   example: "bitcoin",
   flag: "kind",
@@ -96,10 +96,7 @@ export function nodeSettings(
   own: readonly string[] = [],
 ): SettingsOf<NodeSettings> {
   return {
-    url: s.setting(t.NODE_URL, {
-      ...URL_OPTION,
-      text: "The node's URL, with http: or https:",
-    }),
+    url: s.setting(t.NODE_URL, URL_OPTION),
     public_url: s.setting(t.NODE_URL, {
       text: "The URL of the node for pages. It replaces the servers of its description",
       example: "https://node.example/rpc",
