@@ -5,7 +5,7 @@
  */
 import { EventStream, type EventStreamOptions } from "../http/event-stream.ts";
 import { formatJson } from "../json/lossless.ts";
-import { isEqual, isObject, type Json, mapMembers } from "../json/values.ts";
+import { isEqual, isObject, type Json } from "../json/values.ts";
 import type { Info } from "./info.ts";
 
 /** The events that can be asked for; `snapshot` is always sent. */
@@ -13,20 +13,31 @@ export const EVENTS = ["info", "head", "status", "description"] as const;
 
 type EventName = (typeof EVENTS)[number];
 
+/** A node that puts a `null` in and out would make each event a whole info: at most one in this time, in ms. */
+const SNAPSHOT_INTERVAL_MS = 10_000;
+
 /** Names of members that change an object's prototype where a careless client applies a patch. */
 const PROTOTYPES: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
 export class NodeEvents {
   readonly stream: EventStream<EventName>;
+  readonly #now: () => number;
   #taken: Info | undefined;
   #told: Json | undefined;
+  #isBehind = false;
+  #toldWhole = -Infinity;
   /** The last height that was known: a node that is away for a while has none. */
   #height: Info["height"];
   #etag: string | undefined;
 
-  constructor(options: Omit<EventStreamOptions<EventName>, "names" | "snapshot">) {
+  /** @param now milliseconds that only count up */
+  constructor(
+    options: Omit<EventStreamOptions<EventName>, "names" | "snapshot">,
+    now: () => number = () => performance.now(),
+  ) {
     const snapshot = () => this.#told ?? {};
     this.stream = new EventStream({ ...options, names: EVENTS, snapshot });
+    this.#now = now;
   }
 
   /** Begins to log what changes, if it has not begun: before somebody listens it is nobody's. */
@@ -36,14 +47,12 @@ export class NodeEvents {
     this.#height ??= this.#taken.height;
   }
 
+  /** Takes an info, and tells what is new in it. To be called with the same one as well, while it is so. */
   take(info: Info): void {
     const before = this.#taken;
     this.#taken = info;
-    if (!before || !this.#told || info === before) return;
-    const next = comparable(info) as Json;
-    const patch = patchBetween(this.#told, next);
-    this.#told = next;
-    if (patch !== undefined) this.stream.append("info", formatJson(patch));
+    if (!before || !this.#told || (info === before && !this.#isBehind)) return;
+    this.#tellChange(this.#told, comparable(info) as Json);
     const { height, head_at, status, status_code, status_reason } = info;
     if (height !== undefined && height !== this.#height) {
       this.#height = height;
@@ -62,19 +71,33 @@ export class NodeEvents {
       this.stream.append("description", formatJson({ etag }));
     }
   }
+
+  #tellChange(before: Json, next: Json): void {
+    const patch = patchBetween(before, next);
+    if (patch === undefined && !this.#isBehind) return;
+    this.#told = next;
+    if (!this.#isBehind && !holdsNull(patch, next)) {
+      return this.stream.append("info", formatJson(patch));
+    }
+    const now = this.#now();
+    this.#isBehind = now - this.#toldWhole < SNAPSHOT_INTERVAL_MS;
+    if (this.#isBehind) return;
+    this.#toldWhole = now;
+    this.stream.append("snapshot", formatJson(next));
+  }
 }
 
-/**
- * Copies an info without what changes by itself, without a member that is `null`, which a patch cannot have, and
- * without what a careless client would choke on.
- */
+/** Copies an info without what changes by itself, and without what a careless client would choke on. */
 function comparable(value: unknown, isTop = true): unknown {
   if (Array.isArray(value)) return value.map((item) => comparable(item, false));
   if (!isObject(value)) return value;
-  return mapMembers(value, (member, key) => {
-    const isOmitted = member === null || PROTOTYPES.has(key) || (isTop && key === "updated_at");
-    return isOmitted ? undefined : comparable(member, false);
-  });
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([key, member]) =>
+        member !== undefined && !PROTOTYPES.has(key) && !(isTop && key === "updated_at")
+      )
+      .map(([key, member]) => [key, comparable(member, false)]),
+  );
 }
 
 /** Makes the JSON Merge Patch (RFC 7396) from one value to another; `undefined` where they are equal. */
@@ -93,4 +116,12 @@ export function patchBetween(before: unknown, after: unknown): unknown {
     if (member !== undefined) patch.push([key, member]);
   }
   return patch.length > 0 ? Object.fromEntries(patch) : undefined;
+}
+
+/** Tells whether a patch has a `null` that is a value: it would take the member away. */
+function holdsNull(patch: unknown, after: unknown): boolean {
+  if (!isObject(patch) || !isObject(after)) return false;
+  return Object.entries(patch).some(([key, member]) =>
+    member === null ? Object.hasOwn(after, key) : holdsNull(member, after[key])
+  );
 }
