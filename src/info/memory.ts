@@ -5,7 +5,7 @@
  * @module
  */
 import { textOf } from "../json/values.ts";
-import { describeValue, excerpt } from "../untrusted-text.ts";
+import { describeValue, excerpt, quote } from "../untrusted-text.ts";
 import type { Sample } from "./history.ts";
 import type { LastSeen } from "./info.ts";
 import type { Instant, Values } from "./source-cache.ts";
@@ -21,6 +21,9 @@ const TEXT_LENGTH = 100;
 
 /** So many changes are logged within a time, in milliseconds; of more, that they go on. */
 const CHANGES_MAX = 5, CHANGES_TIME = 3_600_000;
+
+/** A start may seem to go back by this much, in milliseconds: it is computed of an uptime. */
+const START_JITTER = 60_000;
 
 interface TakeOptions {
   readonly label: string;
@@ -38,6 +41,10 @@ export class NodeMemory {
   #chain: Readonly<Record<string, string>> = {};
   /** The times of the last changes of the chain, in milliseconds that only count up. */
   #changes: readonly number[] = [];
+  #start: { readonly at: number; readonly loggedAt: number } = {
+    at: -Infinity,
+    loggedAt: -Infinity,
+  };
 
   /** Remembers a node that responds; `values` have those that are hidden too. */
   take(
@@ -63,6 +70,7 @@ export class NodeMemory {
         .map((key) => `${key} ${named(chain[key]!)}, was ${named(before[key]!)}`);
       this.#logChange(what, respondedAt.monotonic, options);
     }
+    this.#followStart(values.started_at, respondedAt.monotonic, options);
     const seen = SEEN.flatMap((key): [string, unknown][] => {
       const value = info[key];
       if (value === undefined) return [];
@@ -70,6 +78,22 @@ export class NodeMemory {
     });
     if (seen.length === 0) return;
     this.lastSeen = { ...Object.fromEntries(seen), at: new Date(respondedAt.date).toISOString() };
+  }
+
+  /** A node that is restarted starts later: a start that goes back was not computed of seconds. */
+  #followStart(started: unknown, now: number, { label, log, hide }: TakeOptions): void {
+    const at = Date.parse(String(started));
+    if (Number.isNaN(at)) return;
+    const before = this.#start;
+    const isBack = at < before.at - START_JITTER && now - before.loggedAt >= CHANGES_TIME;
+    this.#start = { at, loggedAt: isBack ? now : before.loggedAt };
+    if (!isBack || hide.includes("started_at")) return;
+    const was = new Date(before.at).toISOString();
+    log(
+      `${label} has a start that goes back: ${quote(String(started))}, was ${was}; ` +
+        "if it counts milliseconds, write { uptime: ms }",
+      { code: "identity", level: "warn" },
+    );
   }
 
   #logChange(
