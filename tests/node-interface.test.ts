@@ -516,4 +516,11 @@ shown("a node's own description gets what it does not describe from its kind", (
   assert.equal(paths["/v1/rpc/a"]!.servers, [{ url: "." }]);
 });
 
+shown("an operationId that the node's own description has is not there a second time", () => {
+  const document = { paths: { "/new": { get: { operationId: "b" } } } };
+  const { paths } = withOtherPart(document, documentOfKind(PARTS, ABOUT)) as Described;
+  const { get, post } = paths["/v1/rpc/b"]!;
+  assert.equal([get!.operationId, post!.operationId], ["b_rpc", "b_post"]);
+});
+
 shown.run();

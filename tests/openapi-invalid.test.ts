@@ -53,10 +53,22 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       '3:36 error an item needs "in", one of query, header, path, cookie, to be a parameter; it is omitted',
     ],
     [
+      operation(`parameters: [${P}, ${P}]`),
+      "paths /a get parameters",
+      [PARAMETER, PARAMETER],
+      '3:72 error the query parameter "p" is there a second time',
+    ],
+    [
+      `paths: { "/a/{b}": { parameters: [{ name: b, in: path, schema: {} }], get: { ${GOOD} } } }`,
+      "paths /a/{b} parameters",
+      [{ name: "b", in: "path", schema: {} }],
+      '3:35 note the path parameter "b" needs "required: true"',
+    ],
+    [
       operation(`parameters: [{ name: b, in: path, required: true, schema: {} }]`),
       "paths /a get parameters",
       [{ name: "b", in: "path", required: true, schema: {} }],
-      '3:35 error the path parameter "b" has no place in "/a"',
+      '3:36 error the path parameter "b" has no place in "/a"',
     ],
     [
       `paths: { "/a/{b}": { get: { ${GOOD} } } }`,

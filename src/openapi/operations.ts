@@ -14,7 +14,7 @@ import {
   setMember,
 } from "../json/values.ts";
 import { quote, shorten } from "../untrusted-text.ts";
-import { type Diagnostics, LIMITS } from "./diagnostics.ts";
+import { type Diagnostics, LIMITS, type Severity } from "./diagnostics.ts";
 import { METHODS } from "./tables.ts";
 
 const ROW_MAX = 16;
@@ -108,13 +108,23 @@ export function checkOperations(document: Json, diagnostics: Diagnostics): Json 
   /** Compares the parameters of a list with the names of a template; returns those in the path. */
   const checkList = ({ parameters }: Json, at: Path, template: string, names: Set<string>) => {
     const inPath = new Set<string>();
-    for (const value of listOf(parameters)) {
-      const { name, in: place } = followReference(document, value);
-      if (typeof name !== "string" || place !== "path") continue;
+    const seen = new Set<string>();
+    for (const [i, value] of listOf(parameters).entries()) {
+      const { name, in: place, required } = followReference(document, value);
+      if (typeof name !== "string" || typeof place !== "string") continue;
+      const tell = (severity: Severity, what: string) =>
+        diagnostics.add(
+          severity,
+          `the ${place} parameter ${nameOf(name)} ${what}`,
+          () => [...at, "parameters", String(i)],
+        );
+      const key = `${place} ${place === "header" ? name.toLowerCase() : name}`;
+      if (seen.has(key)) tell("error", "is there a second time");
+      seen.add(key);
+      if (place !== "path") continue;
       inPath.add(name);
-      if (names.has(name)) continue;
-      const message = `the path parameter ${nameOf(name)} has no place in ${nameOf(template)}`;
-      diagnostics.add("error", message, () => [...at, "parameters"]);
+      if (!names.has(name)) tell("error", `has no place in ${nameOf(template)}`);
+      else if (required !== true) tell("note", 'needs "required: true"');
     }
     return inPath;
   };
