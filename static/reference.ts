@@ -104,7 +104,8 @@ function prepareRequest({ request, requestBuilder }: Prepared): void {
 
 /** Arranges a description, which is changed, as the simple page has it; returns the operations that cannot be called. */
 function arrange(description: Json): string[] {
-  const [common, others, refused]: [[string, Json][], [string, Json][], string[]] = [[], [], []];
+  const common: Json = {}, others: Json = {};
+  const refused: string[] = [];
   const used = new Set<string>();
   description.servers &&= resolveServers(description.servers);
   for (const [path, value] of Object.entries(objectOf(description.paths))) {
@@ -127,9 +128,9 @@ function arrange(description: Json): string[] {
       quoteExamples(description, operation);
     }
     const isCommon = operations.some(({ operation }) => operation["x-common"] === true);
-    (isCommon ? common : others).push([path, item]);
+    (isCommon ? common : others)[path] = item;
   }
-  description.paths = Object.fromEntries([...common, ...others]);
+  description.paths = { ...common, ...others };
   const legend = MARKS.filter(([, , word]) => used.has(word))
     .map(([, , word, meaning]) => `- **${word}** ${meaning}`);
   const info = objectOf(description.info);

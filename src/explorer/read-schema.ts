@@ -5,7 +5,7 @@
  * @module
  */
 import { formatJson } from "../json/lossless.ts";
-import { type Json, listOf, objectOf, textOf } from "../json/values.ts";
+import { type Json, listOf, objectOf, onceFor, textOf } from "../json/values.ts";
 import { followReference } from "../openapi/operations.ts";
 import { shorten } from "../untrusted-text.ts";
 
@@ -94,20 +94,17 @@ export function nameType(root: Json, value: unknown, depth = 0): string {
 const optionsOf = (schema: Json): unknown[] =>
   listOf(schema.oneOf ?? schema.anyOf).slice(0, OPTIONS_MAX);
 
-/** Makes the reader of the fields of a document's schemas; many refer to the same ones. */
+/** Makes the reader of the fields of a document's schemas, so many levels deep; many refer to the same ones. */
 export function createFieldReader(root: Json): (schema: unknown, levels?: number) => Item[] {
-  const known = new Map<number, WeakMap<object, Item[]>>();
-  const read = (value: unknown, levels: number): Item[] => {
-    if (levels === 0) return [];
-    if (!known.has(levels)) known.set(levels, new WeakMap());
-    const knownHere = known.get(levels)!;
-    const object = objectIn(root, value);
-    const found = knownHere.get(object);
-    if (found) return found;
-    const parts = [object, ...listOf(object.allOf).map((part) => followReference(root, part))];
-    const required = new Set(parts.flatMap((part) => listOf(part.required)));
-    const fields = parts.flatMap((part) => Object.entries(objectOf(part.properties)))
-      .slice(0, FIELDS_MAX).map(([name, value]): Item => {
+  /** By their levels; each has the one below it read what is within. */
+  const readers: ((schema: unknown) => Item[])[] = [() => []];
+  for (let levels = 1; levels <= LEVELS + 1; levels++) {
+    const readInner = readers[levels - 1]!;
+    const read = onceFor((object: Json) => {
+      const parts = [object, ...listOf(object.allOf).map((part) => followReference(root, part))];
+      const required = new Set(parts.flatMap((part) => listOf(part.required)));
+      const properties = parts.flatMap((part) => Object.entries(objectOf(part.properties)));
+      return properties.slice(0, FIELDS_MAX).map(([name, value]): Item => {
         const schema = followReference(root, value);
         return {
           name,
@@ -115,13 +112,13 @@ export function createFieldReader(root: Json): (schema: unknown, levels?: number
           description: descriptionOf(root, value, schema),
           // Of what is deeper, rules would make a page twice as long.
           rules: levels > LEVELS ? rulesOf(schema) : [],
-          fields: read(value, levels - 1),
+          fields: readInner(value),
         };
       });
-    knownHere.set(object, fields);
-    return fields;
-  };
-  return (schema, levels = LEVELS) => read(schema, levels);
+    });
+    readers.push((schema) => read(objectIn(root, schema)));
+  }
+  return (schema, levels = LEVELS) => readers[levels]!(schema);
 }
 
 /** Finds the object that a value is, or a list is of, or the first that it may be. */

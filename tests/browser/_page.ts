@@ -74,3 +74,22 @@ export async function tabTo(page: Page, name: RegExp): Promise<void> {
   }
   throw new Error(`Nothing that can be reached with Tab is called ${name}`);
 }
+
+/** What the page has of its layout shift. */
+export interface Shifts {
+  shift: number;
+}
+
+/** Adds up the layout shift of the page from its start. */
+export function observeShifts(): void {
+  const shifts = globalThis as unknown as Shifts;
+  shifts.shift = 0;
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) {
+      shifts.shift += (entry as PerformanceEntry & { value: number }).value;
+    }
+  }).observe({ type: "layout-shift", buffered: true });
+}
+
+export const fitsInWidth = (page: Page): Promise<boolean> =>
+  page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);

@@ -2,7 +2,17 @@ import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { closePages, launch, QUIET, watch } from "./_browser.ts";
-import { hold, mounted, NODE, picture, SIMPLE, visit } from "./_page.ts";
+import {
+  fitsInWidth,
+  hold,
+  mounted,
+  NODE,
+  observeShifts,
+  picture,
+  type Shifts,
+  SIMPLE,
+  visit,
+} from "./_page.ts";
 import { type Served, serveNode } from "./_serve.ts";
 
 const content = suite("the content of the page");
@@ -188,23 +198,5 @@ async function inPage(
     await context.close();
   }
 }
-
-interface Shifts {
-  shift: number;
-}
-
-/** Adds up the layout shift of the page from its start. */
-function observeShifts() {
-  const shifts = globalThis as unknown as Shifts;
-  shifts.shift = 0;
-  new PerformanceObserver((list) => {
-    for (const entry of list.getEntries()) {
-      shifts.shift += (entry as PerformanceEntry & { value: number }).value;
-    }
-  }).observe({ type: "layout-shift", buffered: true });
-}
-
-const fitsInWidth = (page: Page) =>
-  page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
 
 content.run();

@@ -5,7 +5,16 @@ import type { Json } from "../../src/json/values.ts";
 import { serious, unknownIn } from "./_axe.ts";
 import { closePages, launch, QUIET, watch } from "./_browser.ts";
 import { describeBroker, describeChain, describeStorage } from "./_documents.ts";
-import { hold, NODE, picture, SIMPLE, visit } from "./_page.ts";
+import {
+  fitsInWidth,
+  hold,
+  NODE,
+  observeShifts,
+  picture,
+  type Shifts,
+  SIMPLE,
+  visit,
+} from "./_page.ts";
 import { type Served, serveNode } from "./_serve.ts";
 
 const nodePage = suite("the page of a node");
@@ -236,23 +245,5 @@ const isNameLargest = (page: Page) =>
       .sort((a, b) => b.size - a.size);
     return sizes[0]!.isName && sizes[1]!.size < sizes[0]!.size;
   });
-
-const fitsInWidth = (page: Page) =>
-  page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
-
-interface Shifts {
-  shift: number;
-}
-
-/** Adds up the layout shift of the page from its start. */
-function observeShifts() {
-  const shifts = globalThis as unknown as Shifts;
-  shifts.shift = 0;
-  new PerformanceObserver((list) => {
-    for (const entry of list.getEntries()) {
-      shifts.shift += (entry as PerformanceEntry & { value: number }).value;
-    }
-  }).observe({ type: "layout-shift", buffered: true });
-}
 
 nodePage.run();
