@@ -148,11 +148,11 @@ check("the JSON object has what the report has: kind, sources, findings, calls, 
   const { json, isWell } = await checked({ ...config, host: "0.0.0.0", hosts: ["node.example"] });
   const found = JSON.parse(json);
   const page = readFileSync(new URL("../docs/deployment.md", import.meta.url), "utf8");
-  const [, table = ""] = /## Checked by a program([^]*?)\n#/.exec(`${page}\n#`)!;
+  const [, table = ""] = /## Check it by a program([^]*?)\n#/.exec(`${page}\n#`)!;
   const documented = [...table.matchAll(/^\| `(\w+)` /gm)].map(([, key]) => key);
   assert.equal(Object.keys(found), documented);
   assert.equal([found.ok, isWell, found.troubles], [true, true, []]);
-  assert.match(found.notes.join(), "anybody who reaches 0.0.0.0 may call");
+  assert.match(found.notes.join(), "every client that reaches 0.0.0.0 may call");
   assert.equal([found.configuration, found.url], ["nodeface.yaml", node.url]);
   assert.is(found.kind.name, "ethereum");
   assert.type(found.kind.because, "string");
@@ -224,8 +224,8 @@ check(
     });
     const { troubles, calls } = JSON.parse(json);
     assert.is(isWell, false);
-    assert.match(troubles[0], /"getStatus", an operationId, which .*; write "GET \/a"$/);
-    assert.match(troubles[1], /"GET \/\*", and \* opens nothing that .*; write "GET \/a"$/);
+    assert.match(troubles[0], /"getStatus", an operationId that .*; write "GET \/a"$/);
+    assert.match(troubles[1], /"GET \/\*", but \* does not match .*; write "GET \/a"$/);
     assert.equal([calls[0].operation, calls[0].call], ["GET /a", "refused"]);
   },
 );

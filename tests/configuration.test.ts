@@ -131,9 +131,8 @@ config(
   "what a flag forwards is held against the file, and what the file forwards against flags",
   async () => {
     const flags = ["--config", "n.yaml", "--forward", "reads"];
-    const anyHost =
-      'n.yaml:1:8: hosts cannot be "*" where calls are forwarded; name the hosts that are served';
-    const noNode = "needs node.url: there is nothing to call";
+    const anyHost = 'n.yaml:1:8: hosts cannot be "*" if calls are forwarded; list the host names';
+    const noNode = "needs node.url, the node to call";
     const node = 'node: { url: "http://127.0.0.1:1" }';
     assert.equal(await wrong(flags, {}, `hosts: "*"\n${node}`), [anyHost]);
     assert.equal(await wrong(flags, {}, "{}"), [`--forward ${noNode}`]);

@@ -51,7 +51,7 @@ detect("a secret of this machine is offered where the refusals are those of its 
   assert.equal(await sentTo(() => SYNCTHING), ["syncthing"]);
 });
 
-detect("none is where they are those of two kinds, in one answer or in several", async () => {
+detect("none is where they come from two kinds, in one answer or in several", async () => {
   assert.equal(await sentTo(() => ({ ...BITCOIN, ...SYNCTHING })), []);
   assert.equal(await sentTo((method) => method === "GET" ? SYNCTHING : BITCOIN), []);
 });
@@ -78,7 +78,7 @@ detect("a refusal that is of two kinds names both, and is sent no secret", async
     signal: new AbortController().signal,
   });
   const { reason, looksLike } = (found as { status: NodeStatus }).status;
-  assert.is(reason, "wants credentials (401), as bcoin or handshake do; set node.auth");
+  assert.is(reason, "requires credentials (401), like bcoin or handshake; set node.auth");
   assert.is(looksLike, undefined);
 });
 

@@ -82,9 +82,9 @@ described("an operation says whether it is open, needs the token or is refused, 
     ["/v1/rpc/call", "get", "open", undefined, []],
     ["/v1/rpc/call", "post", "open", undefined, []],
     ["/write", "post", "token", "Needs the operator's token.\n\nWrites.", [{ NodefaceToken: [] }]],
-    ["/secret", "get", "refused", /^Not forwarded: it shows what is private/, []],
+    ["/secret", "get", "refused", /^Not forwarded: it reveals sensitive data/, []],
     ["/unknown", "get", "refused", /^Not forwarded: it has no access mark/, []],
-    ["/stream", "get", "refused", /^Not forwarded: its response does not end/, []],
+    ["/stream", "get", "refused", /^Not forwarded: its response is a stream/, []],
   ] as const;
   for (const [path, method, right, description, security] of table) {
     const found = operation(document, path, method);
@@ -185,7 +185,7 @@ described("the page says the same, and its commands can be sent", async () => {
   assert.match(article("/write"), "<p>Writes.</p>");
   assert.match(article("/write"), "-H &quot;Authorization: Bearer $NODEFACE_TOKEN&quot;");
   assert.match(article("/secret"), `<span class="mark not">not enabled</span>`);
-  assert.match(article("/secret"), /<p class="call">Not forwarded: it shows what is private/);
+  assert.match(article("/secret"), /<p class="call">Not forwarded: it reveals sensitive data/);
   assert.not.match(article("/secret"), "X-Nodeface");
   assert.not.match(article("/elsewhere"), /X-Nodeface|class="mark/);
   assert.not.match(html, "switched off");
@@ -247,9 +247,9 @@ described("the log names what is allowed and not described, when that has been r
   await nodeface.ready();
   await until(() => told.filter(says).length === 2);
   assert.equal(told.filter(says), [
-    'error forward.open names "GET /block/{height}", an operation that the description does not ' +
-    "have; did you mean GET /blocks/{height}?",
-    'error forward.open names "send", which is marked write: it can stand under with_token alone',
+    'error forward.open names "GET /block/{height}", but the description has no such ' +
+    "operation; did you mean GET /blocks/{height}?",
+    'error forward.open names "send", which is marked write; move it to forward.with_token',
   ]);
   await nodeface.close();
 });
@@ -277,9 +277,9 @@ described(
     });
     const status = async (path: string, method = "GET") =>
       (await nodeface.fetch(new Request(`http://localhost/v1/node${path}`, { method }))).status;
-    const what =
-      "an operationId, which the author of the description can give to another operation";
-    const star = 'forward.open names "GET /n*", and * opens nothing that the network describes';
+    const what = "an operationId that the author of the description can move to another operation";
+    const star =
+      'forward.open names "GET /n*", but * does not match operations of a description read over the network';
     await nodeface.ready();
     await until(() => told.length === 3);
     assert.equal(told.splice(0), [
@@ -297,11 +297,11 @@ described(
     assert.equal(told.splice(0), [
       `error forward.open names "getStatus", ${what}; write "POST /wallet/send"`,
       `error ${star}; write "GET /next", "GET /nothing"`,
-      'error forward.with_token names "mine", an operation that the description does not have',
-      'warn forward.open names "getStatus", which now means "POST /wallet/send"; before, it meant ' +
+      'error forward.with_token names "mine", but the description has no such operation',
+      'warn forward.open names "getStatus", which now matches "POST /wallet/send"; before, it matched ' +
       '"GET /status"',
-      'warn forward.open names "GET /n*", which now means "GET /next", "GET /nothing"; before, it ' +
-      'meant "GET /next"',
+      'warn forward.open names "GET /n*", which now matches "GET /next", "GET /nothing"; before, it ' +
+      'matched "GET /next"',
     ]);
     assert.is(await status("/wallet/send", "POST"), 403);
     assert.is(await status("/nothing"), 403);

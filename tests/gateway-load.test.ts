@@ -620,7 +620,7 @@ load(
     const [first, second] = (await Promise.all(running)).sort((a, b) => a.status - b.status);
     assert.is(first!.status, 200);
     assert.is(second!.status, 503);
-    assert.match((await second!.json()).detail, "The service ends");
+    assert.match((await second!.json()).detail, "The service is stopping");
   },
 );
 

@@ -173,7 +173,7 @@ paths("what is wrong is told by place, name and rule, and never by its value", a
   assert.is(answer.status, 400);
   assert.equal(JSON.parse(text).errors, [
     { in: "path", name: "height", rule: "must be an integer" },
-    { in: "query", name: "odd", rule: "is not known" },
+    { in: "query", name: "odd", rule: "is unknown" },
     { in: "query", name: "max", rule: "must be at most 10" },
   ]);
   assert.not.match(text, /secret|77777/);

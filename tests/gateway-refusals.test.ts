@@ -357,7 +357,7 @@ refusals(
     for (const response of early) {
       assert.equal([response.status, response.headers.get("retry-after")], [503, "5"]);
     }
-    assert.match((await early[2]!.json()).error.message, "is not known yet");
+    assert.match((await early[2]!.json()).error.message, "are not known yet");
     node.answer = (come, response) => {
       const isCall = /eth_chainId|eth_blockNumber/.test(textOf(come));
       return (isCall ? result('"0x1"') : json({}, 404))(come, response);

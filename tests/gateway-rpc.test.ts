@@ -479,7 +479,7 @@ const MANY: readonly (readonly [what: string, params: string, says: string, told
   [
     "unknown names",
     `{${Array.from({ length: 80_000 }, (_, at) => `"a${at}":0`).join(",")}}`,
-    "a0 is not known",
+    "a0 is unknown",
     20,
   ],
   ["a long name", `{"hash":"a","${"n".repeat(MIB - 100)}":0}`, "nnn", 1],
@@ -512,13 +512,13 @@ rpc("a wrong batch is answered in proportion to its size", async () => {
 rpc("how many parameters are wrong is said in words that fit the number", async () => {
   const detail = async (query: string) =>
     (await (await gateway.ask(`/v1/rpc/block?hash=a${query}`)).json()).detail;
-  assert.is(await detail("&adress=1"), 'The parameter "adress" is not known');
+  assert.is(await detail("&adress=1"), 'The parameter "adress" is unknown');
   assert.is(
     await detail("&adress=1&b=1"),
-    'The parameter "adress" is not known, and 1 more is wrong',
+    'The parameter "adress" is unknown, and 1 more parameter is wrong',
   );
-  assert.match(await detail("&a=1&b=1&c=1"), "and 2 more are wrong");
-  assert.match(await detail("&a=1".repeat(100)), "and at least 19 more are wrong");
+  assert.match(await detail("&a=1&b=1&c=1"), "and 2 more parameters are wrong");
+  assert.match(await detail("&a=1".repeat(100)), "and at least 19 more parameters are wrong");
 });
 
 rpc("between large contents there is time for others", async () => {

@@ -25,9 +25,8 @@ const said = async (
 const READS = { open: ["reads"] };
 const FAR = { host: "0.0.0.0", port: 8080 };
 const NEAR = { host: "127.0.0.1", port: 8080 };
-const OPEN = "warn: anybody who reaches 0.0.0.0 may call what forward.open names";
-const PLAIN =
-  "warn: the token crosses the network in plain http, unless a proxy with TLS stands before";
+const OPEN = "warn: every client that reaches 0.0.0.0 may call the operations of forward.open";
+const PLAIN = "warn: clients send the token over plain http unless a proxy in front adds TLS";
 const WRITES = {
   with_token: ["eth_sendRawTransaction"],
   token_env: "NODEFACE_TEST_TOKEN",
@@ -88,7 +87,7 @@ for (
       const found = (await said(READS, { host, port }, url)).filter((
         message,
       ) => message.startsWith("error"));
-      const expected = `error: node.url ${url} is where this service listens itself`;
+      const expected = `error: node.url ${url} is the address of this service itself`;
       assert.equal(found, isSelf ? [expected] : []);
     },
   );
@@ -98,8 +97,8 @@ settings("that do not go together are said one by one", async () => {
   assert.equal(
     await said({ open: ["reads"], origins: "*" }, undefined, undefined, "*"),
     [
-      'error: hosts cannot be "*" where calls are forwarded; name the hosts that are served',
-      'error: forward has origins: "*", which wants hosts to be named',
+      'error: hosts cannot be "*" if calls are forwarded; list the host names',
+      'error: forward has origins: "*", which needs the setting hosts',
     ],
   );
   const named = ["node.example"];
@@ -130,13 +129,13 @@ settings(
       [],
     );
     assert.equal(named({ open: ["sendBlock", "getKeys"] }), [
-      'error: forward.open names "sendBlock", which is marked write: it can stand under with_token alone',
-      'error: forward.open names "getKeys", which is marked secret: it can stand under with_token alone',
+      'error: forward.open names "sendBlock", which is marked write; move it to forward.with_token',
+      'error: forward.open names "getKeys", which is marked secret; move it to forward.with_token',
     ]);
     assert.equal(named({ open: ["getBlok"], with_token: ["nothing"] }), [
-      'error: forward.open names "getBlok", an operation that the description does not have; ' +
+      'error: forward.open names "getBlok", but the description has no such operation; ' +
       "did you mean getBlock?",
-      'error: forward.with_token names "nothing", an operation that the description does not have',
+      'error: forward.with_token names "nothing", but the description has no such operation',
     ]);
   },
 );
@@ -212,8 +211,8 @@ settings("say of a * what it leaves out, which is named one by one", () => {
       `${level}: ${message}`
     );
   assert.equal(named({ open: ["GET /*"], with_token: ["*"] }), [
-    'warn: forward.open names "GET /*", and * covers nothing marked write or secret: not "GET /keys"',
-    'warn: forward.with_token names "*", and * covers nothing marked write or secret: not ' +
+    'warn: forward.open names "GET /*", but * does not match operations marked write or secret: "GET /keys"',
+    'warn: forward.with_token names "*", but * does not match operations marked write or secret: ' +
     '"POST /send", "GET /keys"',
   ]);
   assert.equal(named({ open: ["reads", "GET /b*"] }), []);

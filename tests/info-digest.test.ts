@@ -219,7 +219,7 @@ digest("a password that is refused is not sent for ever", async () => {
   const { code, message } = await failure(get(url, context));
   assert.equal([code, message], [
     "unauthorized",
-    "refuses the credentials of node.auth (401)",
+    "rejects the credentials of node.auth (401)",
   ]);
   assert.is(seen.length, 2);
   assert.not.match(seen.join(), "heim");
@@ -320,19 +320,19 @@ digest(
     const challenge = 'Digest qop="auth",algorithm=MD5,realm="monero-rpc",nonce="n",stale=false';
     assert.is(
       await wanting(challenge, "basic_file"),
-      "wants HTTP digest; set node.auth.digest_file",
+      "requires HTTP digest; set node.auth.digest_file",
     );
     assert.is(
       await wanting(challenge, "bearer_file"),
-      "wants HTTP digest; set node.auth.digest_file",
+      "requires HTTP digest; set node.auth.digest_file",
     );
     assert.is(
       await wanting('Basic realm="x"', "digest_file"),
-      "wants HTTP basic; set node.auth.basic_file",
+      "requires HTTP basic; set node.auth.basic_file",
     );
     assert.is(
       await wanting('Basic realm="x"', "basic_file"),
-      "refuses the credentials of node.auth (401)",
+      "rejects the credentials of node.auth (401)",
     );
   },
 );

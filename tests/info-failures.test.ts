@@ -38,7 +38,7 @@ failures("a host name that is not found", async () => {
   // A machine without a network cannot look it up at all.
   assert.match(
     message,
-    /^has a host name that (is not found|cannot be looked up now)$/,
+    /^has a host name that (does not exist|cannot be resolved at the moment)$/,
   );
 });
 
@@ -117,12 +117,12 @@ failures(
         const { hint } = await failure(get(url));
         assert.is(
           hint,
-          "if it speaks TLS there, node.url begins with https://",
+          "if it uses TLS, node.url must begin with https://",
         );
         const error = await failure(get(url.replace("http:", "https:")));
         assert.equal([error.code, error.hint], [
           "reset",
-          "if it speaks no TLS there, node.url begins with http://",
+          "if it does not use TLS, node.url must begin with http://",
         ]);
       },
     ),
@@ -149,7 +149,7 @@ failures("an answer that is too large, packed, or elsewhere", async () => {
   const head = { "content-type": "application/json" };
   await beside(
     play((_, response) => response.writeHead(200, head).end("x".repeat(1024 * 1024 + 1))),
-    (url) => says(url, "bad_answer", "gives more than 1 MiB"),
+    (url) => says(url, "bad_answer", "sent a response of more than 1 MiB"),
   );
   await beside(
     play((_, response) =>
@@ -157,7 +157,7 @@ failures("an answer that is too large, packed, or elsewhere", async () => {
         gzipSync("[]"),
       )
     ),
-    (url) => says(url, "bad_answer", "encodes its response (gzip)"),
+    (url) => says(url, "bad_answer", "compressed its response (gzip) without being asked to"),
   );
   const asked: string[] = [];
   await beside(
@@ -169,7 +169,7 @@ failures("an answer that is too large, packed, or elsewhere", async () => {
       says(
         `${url}/here`,
         "bad_answer",
-        "redirects (302), which is not followed",
+        "responded with a redirect (302), which is not followed",
       ),
   );
   assert.equal(asked, ["/here"]);
@@ -194,7 +194,10 @@ failures("a redirect is said with where it leads, for the operator", async () =>
     const error = await failure(
       get("http://node.example/a/b", contextFor("http://node.example", { fetch })),
     );
-    assert.equal([error.message, error.hint], ["redirects (301), which is not followed", hint]);
+    assert.equal([error.message, error.hint], [
+      "responded with a redirect (301), which is not followed",
+      hint,
+    ]);
   }
 });
 
@@ -216,7 +219,7 @@ failures(
         );
       }),
       async (url) => {
-        await says(url, "bad_answer", "redirects (302), which is not followed");
+        await says(url, "bad_answer", "responded with a redirect (302), which is not followed");
         await Promise.race([
           isClosed,
           sleep(5000).then(() => assert.unreachable("it is open")),
@@ -252,7 +255,7 @@ failures(
         for (const when of ["while it is under way", "before it begins"]) {
           const limits = within(10_000, controller.signal);
           const { message } = await failure(get(url, contextFor(url), limits));
-          assert.is(message, "is no longer asked", when);
+          assert.is(message, "was not queried further", when);
           await isClosed;
         }
       },

@@ -256,21 +256,21 @@ testWhere(tls, MISSING, "answers over TLS have the same limits", async () => {
     await said("/hang", within(100)),
     "did not finish its response within 100 ms",
   );
-  assert.is(await said("/redirect"), "redirects (302), which is not followed");
-  assert.is(await said("/packed"), "encodes its response (gzip)");
+  assert.is(await said("/redirect"), "responded with a redirect (302), which is not followed");
+  assert.is(await said("/packed"), "compressed its response (gzip) without being asked to");
   await close();
   const large = await playTls("good", {}, "x".repeat(1024 * 1024 + 1));
   const { message } = await failure(
     get(large.url, trusting(large.url)),
   );
-  assert.is(message, "gives more than 1 MiB");
+  assert.is(message, "sent a response of more than 1 MiB");
   await large.close();
 });
 
 testWhere(
   tls,
   NOT_NODE ?? MISSING,
-  "a node that wants a client certificate is said to",
+  "a node that requires a client certificate is said to",
   async () => {
     const { url, close } = await playTls("good", {
       requestCert: true,
@@ -283,7 +283,7 @@ testWhere(
     );
     assert.match(
       `${code}: ${message}`,
-      /^tls: wants a client certificate|^reset: /,
+      /^tls: requires a client certificate|^reset: /,
     );
     await close();
   },
@@ -296,7 +296,7 @@ tls("a file that holds no certificate is said to be none", async () => {
   for (const text of ["", "{}", "-----BEGIN PRIVATE KEY-----", pem("broken"), pem("&")]) {
     await writeFile(path, text);
     assert.equal(await findUnreadable({ tls: { ca_file: path } }), [
-      `cannot read node.tls.ca_file ${path}: it holds no certificate in PEM`,
+      `cannot read node.tls.ca_file ${path}: it has no PEM certificate`,
     ]);
   }
 });

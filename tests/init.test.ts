@@ -142,7 +142,7 @@ starts(
       process.env.HOME = folder;
       try {
         const said = await run(node.url);
-        assert.match(said, "The node is degraded: wants credentials (401)");
+        assert.match(said, "The node is degraded: requires credentials (401)");
         assert.match(said, "~/.bitcoin/.cookie: no such file");
         assert.match(said, /Set auth below node in .*nodeface\.yaml.*\n {2}auth: \{ basic_file: /);
       } finally {

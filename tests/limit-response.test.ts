@@ -119,7 +119,7 @@ bounds("an answer that is no JSON, or more than 1 MiB, is refused", () => {
     nested(40).slice(1),
     `gives something other than JSON: "${nested(40).slice(1, 40)}…"`,
   );
-  refused(`"${"x".repeat(1024 * 1024)}"`, "gives more than 1 MiB");
+  refused(`"${"x".repeat(1024 * 1024)}"`, "sent a response of more than 1 MiB");
 });
 
 bounds("a file or a program may give text, which is taken as it is", () => {

@@ -99,7 +99,7 @@ const ARGUMENTS: readonly Row<string>[] = [
   ["--metrics --metrics", "--metrics is given twice"],
   ["--forward red", '--forward must be one of off, reads, not "red"; did you mean reads?'],
   ["--forward true", '--forward must be one of off, reads, not "true"; did you mean reads?'],
-  ["--forward reads", "--forward needs node.url: there is nothing to call"],
+  ["--forward reads", "--forward needs node.url, the node to call"],
   [
     "--kind bitcion",
     '--kind must be a kind of node (see "nodeface kinds") or none, not "bitcion"; did you mean bitcoin?',
@@ -141,7 +141,7 @@ const VARIABLES: readonly Row<Record<string, string>>[] = [
     { "NODEFACE_FORWARD": "red" },
     'NODEFACE_FORWARD must be one of off, reads, not "red"; did you mean reads?',
   ],
-  [{ "NODEFACE_FORWARD": "reads" }, "NODEFACE_FORWARD needs node.url: there is nothing to call"],
+  [{ "NODEFACE_FORWARD": "reads" }, "NODEFACE_FORWARD needs node.url, the node to call"],
   [{ "NODEFACE_LOG": "xml" }, 'NODEFACE_LOG must be one of text, json, off, not "xml"'],
   [{ "PORT": "http" }, 'PORT must be a whole number from 0 to 65535, not "http"'],
   [
@@ -226,7 +226,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ["forward: { opne: [a] }", "1:12: unknown key forward.opne; did you mean open?"],
   [
     "hosts: '*'\nforward: reads",
-    '1:8: hosts cannot be "*" where calls are forwarded; name the hosts that are served',
+    '1:8: hosts cannot be "*" if calls are forwarded; list the host names',
   ],
   ["url: http://127.0.0.1:1", "1:1: unknown key url; did you mean node.url?"],
   ["port: 80", "1:1: unknown key port; did you mean listen?"],
@@ -533,7 +533,7 @@ const OPTIONS: readonly Row<unknown>[] = [
   [{ hosts: "a" }, 'hosts must be a list of host names, or "*" for any, not "a"; did you mean *?'],
   [
     { forward: { open: ["reads"], origins: "*" }, node: "http://127.0.0.1:1" },
-    'forward has origins: "*", which wants hosts to be named',
+    'forward has origins: "*", which needs the setting hosts',
   ],
 ];
 

@@ -306,7 +306,7 @@ found(
       }
       const { node, elsewhere } = await playLogin(() => Response.json(DESCRIPTION));
       await create({ url: node.url, kind: "none" }, { description: `${node.url}/swagger.json` });
-      assert.match(diagnostics.join(), "cannot be read: the node wants credentials (401)");
+      assert.match(diagnostics.join(), "cannot be read: the node requires credentials (401)");
       await Promise.all([node.stop(), elsewhere.stop()]);
     }),
 );

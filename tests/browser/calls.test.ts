@@ -340,7 +340,7 @@ test("what is not forwarded says why, without a script as well", async () => {
       });
     assert.match(
       await article("eth_sign").innerText(),
-      /not enabled[^]*Not forwarded: it may change something/,
+      /not enabled[^]*Not forwarded: it is a write/,
     );
     assert.match(
       await article("eth_accounts").innerText(),

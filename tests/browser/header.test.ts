@@ -120,7 +120,8 @@ header("a long number keeps all of its digits when the page asks again", async (
 });
 
 header("a long reason is shown as a whole on a phone and in print, within the page", async () => {
-  const reason = `wants credentials (401), ${"which the operator has to give ".repeat(4)}`.trim();
+  const reason = `requires credentials (401), ${"which the operator has to give ".repeat(4)}`
+    .trim();
   info = { ...NODE, status: "degraded", status_reason: reason, height: LONG };
   await page.setViewportSize({ width: 390, height: 800 });
   await open(page);

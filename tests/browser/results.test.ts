@@ -37,7 +37,7 @@ const ANSWERS: Readonly<Record<string, () => Response>> = {
   "/t/secret": () => problem(401, { detail: "GET /secret needs the operator's token" }),
   "/t/refused": () =>
     problem(422, {
-      detail: "The node refuses the call",
+      detail: "The node refused the call",
       code: -32001,
       message: "Resource not found",
     }),

@@ -29,7 +29,7 @@ const ANSWERS: Readonly<Record<string, () => Response>> = {
         errors: [
           { in: "query", name: "count", rule: "must be an integer" },
           { in: "body", name: "colour", rule: "must be one of red, blue" },
-          { in: "query", name: "other", rule: "is not known" },
+          { in: "query", name: "other", rule: "is unknown" },
         ],
       }),
       { status: 400, headers: { "content-type": "application/problem+json" } },
@@ -240,7 +240,7 @@ tries(
       assert.is(asked[0]!.headers.get("content-type"), "application/json");
       assert.is(await errorOf(page, "count"), "count must be an integer");
       assert.is(await errorOf(page, "body"), "colour must be one of red, blue");
-      assert.match(line, /^400 .* · Two are wrong · other is not known$/);
+      assert.match(line, /^400 .* · Two are wrong · other is unknown$/);
       assert.match(
         await operation.locator("pre").first().innerText(),
         `-H 'Content-Type: application/json' --data-raw '{"n":${DIGITS}}'`,

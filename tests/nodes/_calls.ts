@@ -52,7 +52,7 @@ export function requestsTo(
     await fetch(url + path, { ...init, headers: { ...headers, ...await own() } });
 }
 
-/** Sends requests to a URL that wants HTTP Digest, by curl: nothing of the service is in them. */
+/** Sends requests to a URL that requires HTTP Digest, by curl: nothing of the service is in them. */
 export function digestRequestsTo(url: string, login: string): AskedNode["send"] {
   return async (path, { method, headers = {}, body }) => {
     const flags = ["--silent", "--digest", "--user", login, "--request", method];

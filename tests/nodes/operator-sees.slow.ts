@@ -91,7 +91,7 @@ testWhere(
     const elsewhere = await mkdtemp(join(tmpdir(), "nodeface-empty-"));
     const without = await bench.service([daemon.url], elsewhere);
     const { reason, health } = await reaches(without, "degraded", "unauthorized");
-    assert.match(String(reason), /wants credentials \(401\).*bitcoin/);
+    assert.match(String(reason), /requires credentials \(401\).*bitcoin/);
     assert.is(health, 503);
 
     await daemon.stop("SIGTERM");
@@ -117,7 +117,7 @@ testWhere(
     };
     await reaches(await serviceWith("right"), "syncing", "syncing");
     const wrong = await reaches(await serviceWith("wrong"), "degraded", "unauthorized");
-    assert.match(String(wrong.reason), /refuses the credentials/);
+    assert.match(String(wrong.reason), /rejects the credentials/);
     const none = await serviceWith("none");
     const { reason } = await reaches(none, "degraded", "no_credentials");
     assert.not.match(String(reason), bench.home);
@@ -158,7 +158,7 @@ const SYNCTHING = "/usr/bin/syncthing";
 testWhere(
   sees,
   without(SYNCTHING),
-  "syncthing whose key lies elsewhere wants credentials, and is named",
+  "syncthing whose key lies elsewhere requires credentials, and is named",
   bench("syncthing", async (bench) => {
     const port = await freePort();
     const daemon = await bench.daemon(

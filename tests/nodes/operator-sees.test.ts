@@ -210,12 +210,12 @@ const ROWS: Readonly<Record<string, Row>> = {
       header: "Needs attention",
     },
   },
-  "wants credentials": {
+  "requires credentials": {
     node: played(() => status(401, { "www-authenticate": 'Basic realm="jsonrpc"' })),
     seen: {
       status: "degraded",
       code: "unauthorized",
-      reason: /^wants credentials \(401\).*bitcoin/,
+      reason: /^requires credentials \(401\).*bitcoin/,
       health: 503,
       header: "Needs attention",
     },
@@ -233,7 +233,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     seen: {
       status: "degraded",
       code: "unauthorized",
-      reason: /refuses the credentials.*\(401\)/,
+      reason: /rejects the credentials.*\(401\)/,
       health: 503,
       header: "Needs attention",
     },

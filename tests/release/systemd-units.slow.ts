@@ -138,7 +138,7 @@ ExecStart=${LITECOIND} -regtest -server -listen=0 -sysperms -disablewallet \\
       }, PATIENCE);
       await well(other, "nodeface@litecoin.service");
       const log = await shell("cat /run/nodeface@litecoin.service.log");
-      assert.not.match(log, /unauthorized|refuses the credentials|can be read by/);
+      assert.not.match(log, /unauthorized|rejects the credentials|can be read by/);
     } finally {
       await systemd.shell("systemctl stop nodeface@ethereum nodeface@litecoin litecoind");
       await anvil.stop("SIGKILL");

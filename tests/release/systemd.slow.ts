@@ -146,7 +146,7 @@ testWhere(
       const { stderr } = await service.stop();
       await daemon.stop("SIGKILL");
       // It is the node that lets its group read it.
-      assert.not.match(stderr, /can be read by|refuses the credentials/);
+      assert.not.match(stderr, /can be read by|rejects the credentials/);
     }
   },
 );
