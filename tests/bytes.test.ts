@@ -5,12 +5,12 @@ import { digest } from "../src/http/content-coding.ts";
 
 const bytes = suite("bytes in parts");
 
-/** Where one part ends and the next begins, in bytes or UTF-16 code units. */
+/** The boundary of two parts, in bytes or UTF-16 code units. */
 const JOINT = 65_536;
 
 const [PAIR, HALF] = ["\u{1f600}", "\ud83d"];
 
-/** Texts in which a part ends at, before and within some characters. */
+/** Texts in which a part ends at, before and within certain characters. */
 const textsAround = (...characters: string[]) =>
   characters.flatMap((around) =>
     Array.from({ length: 5 }, (_, i) => "a".repeat(JOINT - i) + around + "b".repeat(JOINT))

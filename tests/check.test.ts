@@ -12,11 +12,11 @@ import { play, RECORDINGS } from "./nodes/_recorded.ts";
 
 const check = suite("nodeface check");
 
-/** Nothing listens there. */
+/** No server listens there. */
 const NOWHERE = "http://127.0.0.1:9";
 const DESCRIPTION = new URL("../spec/openapi.yaml", import.meta.url).href;
 
-/** What is found out about a configuration. */
+/** Runs `check` with a configuration. */
 const checked = (config: Partial<Config>) =>
   checkConfig({
     command: "check",

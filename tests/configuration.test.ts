@@ -23,7 +23,7 @@ const config = suite("config");
 /** Checks a configuration without the files that it names. */
 const readFile = (text: string, name: string) => checkFile(parseConfiguration(text, name));
 
-/** Everything that is wrong with a file. */
+/** All errors of a file. */
 function problems(text: string): readonly string[] {
   try {
     readFile(text, "nodeface.yaml");
@@ -34,7 +34,7 @@ function problems(text: string): readonly string[] {
   }
 }
 
-/** Reads arguments, an environment and the one file that there is. */
+/** Reads arguments, an environment and a single file. */
 const read = (args: string[], env = {}, file = "", place?: string, logo?: Uint8Array) =>
   readConfig(args, env, {
     read: () => Promise.resolve(file),
@@ -44,7 +44,7 @@ const read = (args: string[], env = {}, file = "", place?: string, logo?: Uint8A
     isThere: (path) => Promise.resolve(path === place),
   });
 
-/** Everything that is wrong with arguments, an environment and a file. */
+/** All errors of arguments, an environment and a file. */
 async function wrong(
   args: string[],
   env = {},
@@ -244,7 +244,7 @@ config("a field may name a source of the kind that a flag or a variable tells", 
   assert.equal(await of(["--kind", "ethereum"]), []);
   assert.equal(await of(["http://127.0.0.1:1"]), []);
   assert.match((await of(["--kind", "etcd"]))[0]!, complaint);
-  // The kind that the file names counts for nothing then.
+  // The kind in the file is ignored then.
   assert.match(
     (await of(["--kind", "etcd"], `${fields}\nnode: { kind: ethereum }`))[0]!,
     complaint,
@@ -434,7 +434,7 @@ config("every example of the reference is a configuration", () => {
   }
 });
 
-/** The examples in a schema, each with the schema that it is one of. */
+/** The examples in a schema, each with its own schema. */
 function* examplesIn(schema: Schema): Generator<[Schema, string]> {
   const { example } = aboutOf(schema);
   if (example !== undefined) yield [schema, example];
@@ -663,7 +663,7 @@ config("what is wrong with a URL is said, and nothing that may be a secret", asy
   assert.is((await read(["HTTP://127.0.0.1:1/@a"])).node.url, "http://127.0.0.1:1/@a");
 });
 
-/** Flags that are none, by what is said of them behind the first clause. */
+/** Unknown flags, by the message after its first clause. */
 const NO_FLAGS: Readonly<Record<string, string>> = {
   "--cors": "; it is a key of the configuration: cors",
   "--hosts": "; it is a key of the configuration: hosts",

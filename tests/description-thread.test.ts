@@ -29,7 +29,7 @@ function describe(count: number, more: object = {}): string {
   return JSON.stringify({ openapi: "3.1.1", info: { title: "Things", version: "1" }, paths });
 }
 
-/** What there is at first. */
+/** The initial description. */
 function without({ content, ...prepared }: Prepared) {
   const { yaml: _, ...first } = content!;
   return { ...prepared, content: first };

@@ -13,7 +13,7 @@ const detect = suite("detecting a kind");
 
 const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
 
-/** The kinds that leave a secret on this machine, with secrets of our own in its place. */
+/** The kinds that store a secret on this machine, with our own secrets instead. */
 const WITH_SECRETS: Readonly<Record<string, Kind>> = Object.fromEntries(
   Object.entries(KINDS).map(([name, kind]) => {
     const file = join(folder, name);
@@ -23,7 +23,7 @@ const WITH_SECRETS: Readonly<Record<string, Kind>> = Object.fromEntries(
   }),
 );
 
-/** A node on this machine that refuses, and the secrets that it was sent. */
+/** A node on this machine that refuses, and the secrets that it received. */
 async function sentTo(refuse: (method: string) => Record<string, string>): Promise<string[]> {
   const sent = new Set<string>();
   await detectKind({

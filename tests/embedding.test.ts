@@ -242,7 +242,7 @@ const throws = () => {
   throw new Error("the log is full");
 };
 
-/** Callbacks of a host that fail, each in its way. */
+/** Callbacks of a host that fail in different ways. */
 const FAILING: readonly [how: string, callback: () => void][] = [
   ["throws", throws],
   ["rejects", () => Promise.reject(new Error("the log is full"))],
@@ -342,7 +342,7 @@ embedding("it answers where another class has taken the place of Promise", async
   const paths = ["/v1/info", "/v1/spec", "/v1/peers/b2", "/assets/a/b"];
   const app = createNodeface({ operations: [peer] });
   try {
-    // As zone.js does: what `async` gives is not of that class.
+    // As zone.js does: the result of an `async` function is not of that class.
     const Other = function (executor: ConstructorParameters<PromiseConstructor>[0]) {
       return new native(executor);
     };

@@ -1,4 +1,4 @@
-/** The node's own values, with which the page fills reads in. */
+/** Values of the node itself, with which the page fills in forms of reads. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { loadInterface } from "../src/description/known-interface.ts";
@@ -21,7 +21,7 @@ const examples = suite("values of the node in forms");
 
 const HASH = `0x${"a1".repeat(32)}`;
 
-/** What a played node of Ethereum gives to fill forms in with. */
+/** The responses of a simulated Ethereum node from which forms are filled in. */
 async function givenBy(head: Json, info: InfoSettings = {}) {
   const results: Json = {
     web3_clientVersion: "anvil/v1.7.1",
@@ -90,7 +90,7 @@ for (const [name, { examples: patterns = {}, sources }] of Object.entries(KINDS)
   });
 }
 
-/** The simple page of a description, with some values of the node. */
+/** The simple page of a description, with values of the node. */
 async function pageOf(
   document: Json,
   values: Record<string, string>,

@@ -103,13 +103,13 @@ form("what cannot be sent from a page has none", async () => {
 form("what is not forwarded has none, and what wants the token names its scheme", async () => {
   const node = { servers: [{ url: "./v1/node" }] };
   assert.is(await dataOf({ "x-call": "refused" }, "/a", "get", node), undefined);
-  // Without `forward` nothing is said of calls.
+  // Without `forward`, the page does not mention calls.
   assert.is(await dataOf({}, "/a", "get", node), undefined);
   const components = { securitySchemes: { Key: { type: "http", scheme: "Bearer" } } };
   const security = [{ Key: [] }];
   const data = await dataOf({ "x-call": "token", security }, "/a", "get", { ...node, components });
   assert.is(data.at(-1), "Key");
-  // A secret is for this service alone.
+  // A secret of this service only.
   const elsewhere = { servers: [{ url: "https://a.example" }], components };
   assert.equal(await dataOf({ security }, "/a", "get", elsewhere), ["GET", "https://a.example/a"]);
 });

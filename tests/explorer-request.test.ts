@@ -19,7 +19,7 @@ import {
 
 const requests = suite("the requests of forms");
 
-/** Runs a command of `sh` in which `curl` writes its arguments, each ended by a NUL. */
+/** Runs a `sh` command in which `curl` prints its arguments, each followed by a NUL. */
 async function runShell(line: string, env: Record<string, string> = {}): Promise<string[]> {
   const script = `curl() { printf '%s\\0' "$@"; }\n${line}`;
   const { stdout } = await promisify(execFile)("sh", ["-c", script], { env });

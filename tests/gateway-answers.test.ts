@@ -1,4 +1,4 @@
-/** What comes back from the node. Tables of what our own code decides are sampled beyond Node. */
+/** Responses of the node to calls. Tables that test only our own code are sampled on Deno and Bun. */
 import type { Socket } from "node:net";
 import process from "node:process";
 import { suite } from "uvu";
@@ -26,7 +26,7 @@ answers.before(() => {
   rest = forwarding(node.url, REST);
 });
 
-/** Headers of an answer that are its own, whatever the node says. */
+/** Headers that a response always has, whatever the node sends. */
 const OWN = [
   ...["cache-control", "content-length", "content-security-policy", "content-type"],
   ...["cross-origin-resource-policy", "referrer-policy", "x-content-type-options"],
@@ -235,7 +235,7 @@ answers("an answer that says that it is not encoded is passed on", async () => {
   assert.equal([answer.status, answer.headers.get("content-encoding")], [200, null]);
 });
 
-/** A node that answers each connection with these bytes, after a whole request. */
+/** A node that sends these bytes on each connection, after a complete request. */
 const raw = async (
   answer: (socket: Socket, count: number) => void,
   use: (url: string, count: () => number) => Promise<void>,
@@ -267,7 +267,7 @@ const raw = async (
 const head = (...lines: string[]) =>
   `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n${lines.join("\r\n")}\r\n\r\n`;
 
-/** Answers of a node that are broken. */
+/** Malformed responses of the node. */
 const BROKEN: readonly (readonly [why: string, answer: (socket: Socket) => void])[] = [
   ["none", (socket) => socket.destroy()],
   ["a reset", (socket) => socket.resetAndDestroy?.() ?? socket.destroy()],
@@ -388,7 +388,7 @@ for (
       const write = await methods.ask("/v1/rpc/send", init);
       assert.is(write.status, 504);
       assert.match((await write.json()).detail, "carried out");
-      // The time of a batch is for all of it.
+      // A batch has one time limit.
       const batch = Array(5).fill({ id: 1, method: "number" });
       const members = await (await methods.rpc(batch)).json();
       assert.equal(

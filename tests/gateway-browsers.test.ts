@@ -1,4 +1,4 @@
-/** Which browsers may call. Tables of what our own code decides are sampled beyond Node. */
+/** Browsers that may call. Tables that test only our own code are sampled on Deno and Bun. */
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -13,7 +13,7 @@ const MOZILLA = "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/140.0";
 const node = nodeOf(browsers);
 let rest: Gateway;
 let rpc: Gateway;
-/** With no origin that may call, and with one. */
+/** Without an allowed origin, and with one. */
 let asOrigins: Gateway[];
 browsers.before(() => {
   rest = forwarding(node.url, REST, OPEN);
@@ -238,7 +238,7 @@ browsers("origins of any name are for what is open, and not for what wants the t
   assert.is((await post(methods, "/v1/rpc/send", headers)).status, 403);
   const call = await methods.rpc({ id: 1, method: "send", params: ["a"] }, { headers });
   assert.is((await call.json()).error.code, -32011);
-  // What is refused is so for everybody: such a page is told why, in both forms of a call.
+  // A refusal applies to everybody, so such a page is told the reason, in both forms of a call.
   const reason = /^balance is not forwarded: /;
   const refused = await post(methods, "/v1/rpc/balance", headers);
   assert.is(refused.status, 403);
@@ -272,7 +272,7 @@ for (
       };
       assert.is((await rest.ask("/v1/node/any", init)).status, 415);
       assert.is((await rpc.ask("/v1/rpc/number", init)).status, 415);
-      // Some clients of JSON-RPC name no type; what may be a page has to.
+      // Some JSON-RPC clients send no content type; a request that may come from a page needs one.
       const agent = { "user-agent": "Mozilla/5.0", "x-nodeface": "1" };
       const ofPage = { ...init, headers: { ...init.headers, ...agent } };
       assert.is((await rpc.ask("/v1/rpc", type ? init : ofPage)).status, 415);

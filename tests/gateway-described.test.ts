@@ -13,7 +13,7 @@ import { load } from "./description/_load.ts";
 
 const described = suite("what a description says of calls");
 
-/** Operations at the node, of each mark, and some elsewhere. */
+/** Operations of each mark at the node, and some elsewhere. */
 const DOCUMENT: Json = {
   openapi: "3.1.1",
   info: { title: "A node", version: "1" },
@@ -174,7 +174,7 @@ described("the page says the same, and its commands can be sent", async () => {
     article("/read"),
     `curl &quot;<var>$BASE_URL</var>/v1/node/read&quot;</code>`,
   );
-  // What it needs has no example.
+  // Its required parameter has no example.
   assert.match(article("/asked"), `<div class="command" hidden>`);
   assert.match(
     article("give"),
@@ -218,7 +218,7 @@ described(
           forward ? "None of 3 operations can be called." : "Calls are switched off.",
         );
         assert.match(calls, "this description marks nothing");
-        // Names from the network open nothing but what they name.
+        // Names in a description from the network match only exact operations.
         assert.match(
           calls,
           by === "network"

@@ -22,7 +22,7 @@ import {
 const load = suite("calls side by side");
 
 const node = nodeOf(load);
-/** What the node has not responded yet. */
+/** Calls to which the node has not responded yet. */
 let held: ServerResponse[];
 load.before.each(() => {
   held = [];
@@ -264,7 +264,7 @@ load(
       }]),
     ];
     await until(() => heldBy.heavy.length > 0);
-    // Asked later, it arrives later than what would go beside the first.
+    // Requested later, so that it arrives later than a call sent beside the first.
     const light = ask("/v1/rpc/block?hash=d&verbosity=2");
     await until(() => heldBy.light.length === 1);
     for (const _ of heavy) {
@@ -280,7 +280,7 @@ load(
   },
 );
 
-/** Holds responses, and counts those whose connection was closed before their end. */
+/** Reads responses slowly, and counts those whose connection closed before their end. */
 const holdAndCount = () => {
   const count = { closed: 0 };
   node.answer = (_, response) => {
@@ -293,7 +293,7 @@ const holdAndCount = () => {
   return count;
 };
 
-/** Makes a call whose client leaves when it is at the node. */
+/** Makes a call whose client disconnects while the node works on it. */
 const abandon = async (asking: (init: RequestInit) => Promise<Response>) => {
   const leaving = new AbortController();
   const before = node.come.length;
@@ -356,7 +356,7 @@ load(
     await until(() => node.come.length === 2);
     release();
     assert.is((await next).status, 200);
-    // A node that says nothing is not waited for longer than that.
+    // A silent node is not waited for any longer.
     assert.is((await ask("/v1/rpc/heavy?n=3")).status, 504);
     assert.is(count.closed, 0);
     await until(() => count.closed === 1);
@@ -475,7 +475,7 @@ load(
 
 const MIB = 1024 * 1024;
 
-/** Leases before a node whose responses are as long as the path says, in bytes; nobody lets go of them. */
+/** Leases for a node whose responses have the length in their path, in bytes; they are never released. */
 const leasing = (timeout = 10_000) => {
   const sent: string[] = [];
   const block = new Uint8Array(MIB);
@@ -535,7 +535,7 @@ load(
     }
     assert.is(await send(40), 40);
     assert.is(await send(1 * MIB, "token"), MIB);
-    // Short ones have an end too; who comes then is not sent to the node at all.
+    // Short ones have a limit too; later calls are not sent to the node at all.
     let filled: number | UpstreamError = 0;
     while (typeof filled === "number") filled = await send(16_000);
     assert.ok(filled.wasRefused);
@@ -543,7 +543,7 @@ load(
     assert.is((await send(40, "open", false) as UpstreamError).status, 503);
     assert.is(sent.length, before);
     assert.is(await send(32, "token"), 32);
-    // What was carried out with the token is passed on, whatever there is.
+    // A response to a write with the token is passed on, whatever the budget.
     assert.is(await send(31 * MIB, "token", false), 31 * MIB);
     assert.is(await send(31 * MIB, "token", false), 31 * MIB);
   },

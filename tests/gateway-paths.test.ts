@@ -12,7 +12,10 @@ paths.before(() => {
   gateway = forwarding(node.url, REST);
 });
 
-/** A path below `/v1/node` and what the node gets: a path goes on byte for byte, a query is written anew. */
+/**
+ * A path below `/v1/node` and the path that the node receives: it is forwarded byte for byte, while the query is
+ * rewritten.
+ */
 const SENT: readonly (readonly [path: string, url?: string])[] = [
   ["/status"],
   ["/blocks/7"],
@@ -46,7 +49,7 @@ for (const [path, url = path] of SENT) {
   });
 }
 
-/** What never reaches the node. `Request` itself takes dot segments out. */
+/** Paths that never reach the node. `Request` itself removes dot segments. */
 const REFUSED: readonly (readonly [path: string, status: number])[] = [
   ["", 404],
   ["/", 404],
@@ -102,7 +105,7 @@ const REFUSED: readonly (readonly [path: string, status: number])[] = [
   ["/files/a%5Cb", 400],
   ["/http://127.0.0.1/status", 404],
   ["/@127.0.0.1/status", 200],
-  // Siblings of a template are not reached through it.
+  // A template does not reach its sibling templates.
   ["/peers/connect", 403],
   ["/peers/c%6Fnnect", 404],
   ["/peers/CONNECT", 404],
@@ -129,12 +132,12 @@ const REFUSED: readonly (readonly [path: string, status: number])[] = [
   ["/files/all%3Bx/secret", 404],
   ["/queues/..%2Fx", 400],
   ["/queues/a%5Cb", 400],
-  // The mark of an encoded slash opens nothing that is closed.
+  // The mark for encoded slashes never opens a closed operation.
   ["/queues/all%2Fsecret", 404],
   ["/queues/ALL%2fsecret%2F", 404],
   ["/files/ALL/secret", 404],
   ["/files/all/secret%2F", 400],
-  // Queries have the names that the operation has.
+  // The query may have only the parameters of the operation.
   ["/status?a=1", 400],
   ["/status?", 200],
   ["/find", 400],
@@ -224,9 +227,9 @@ for (const method of ["PROPFIND", "M-SEARCH", "QUERY", "get"]) {
     try {
       answer = await gateway.ask("/v1/node/status", { method });
     } catch {
-      // A runtime may refuse to make such a request.
+      // A runtime may refuse to create such a request.
     }
-    // `Request` writes GET in capitals.
+    // `Request` normalizes GET to capitals.
     if (method !== "get") assert.equal(node.come, []);
     if (answer && method !== "get") assert.is(answer.status, 405);
   });

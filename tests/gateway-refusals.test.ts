@@ -1,4 +1,7 @@
-/** Who may call what: settings, the order of refusals, the token. Tables of what our own code decides are sampled beyond Node. */
+/**
+ * Permissions: settings, the order of refusals, the token. Tables that test only our own code are sampled on Deno and
+ * Bun.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -43,7 +46,7 @@ const settings = (more: object = {}) => ({
   token_file: file,
   ...more,
 });
-/** A service for each description and setting, since it takes longer to make one than to ask it. */
+/** One service per description and setting, since creating one takes longer than a request. */
 const services = new Map<string, Gateway>();
 function shared(
   description: typeof REST | typeof RPC,
@@ -58,7 +61,7 @@ function shared(
 const BEARER = { authorization: `Bearer ${TOKEN}` };
 const JSON_TYPE = { "content-type": "application/json" };
 
-/** What each setting opens, by operation: anybody, who has the token, nobody. */
+/** The operations that each setting opens: to all callers, to callers with the token, to none. */
 const RIGHTS: readonly (readonly [
   forward: () => NodefaceOptions["forward"],
   open: readonly string[],
@@ -170,7 +173,7 @@ refusals("servers of a description steer nothing", async () => {
   await other.close();
 });
 
-/** Each has what is wrong for its status and for all that come later. */
+/** Each request has the fault for its own status and for all later ones. */
 const ORDER: readonly (readonly [
   status: number,
   path: string,
@@ -362,7 +365,7 @@ refusals(
       const isCall = /eth_chainId|eth_blockNumber/.test(textOf(come));
       return (isCall ? result('"0x1"') : json({}, 404))(come, response);
     };
-    // Nobody asks for /v1/info meanwhile.
+    // No client requests /v1/info meanwhile.
     let status = 0;
     await until(async () => {
       await app.refresh();

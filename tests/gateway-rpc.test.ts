@@ -1,4 +1,4 @@
-/** Calls of JSON-RPC. Tables of what our own code decides are sampled beyond Node. */
+/** JSON-RPC calls. Tables that test only our own code are sampled on Deno and Bun. */
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -177,7 +177,7 @@ rpc("a query of a POST, and a content of a GET, are refused", async () => {
   assert.equal(node.come, []);
 });
 
-/** Names that are not the name of a method that is open, however they are read. */
+/** Names that must not be read as the name of a public method. */
 const NAMES = [
   ...["send", "balance", "unmarked", "nope", "", " number", "number ", "Number", "NUMBER"],
   ...["number\n", "number\u0000", "\ufeffnumber", "num\u200bber", "__proto__", "constructor"],
@@ -365,7 +365,7 @@ rpc("a batch has 1 to 100 calls", async () => {
   assert.is(node.come.length, 100);
 });
 
-/** An error of a node, its status at `/v1/rpc/{method}`, and how it arrives at `/v1/rpc`, where it differs. */
+/** An error of a node, its status at `/v1/rpc/{method}`, and its form at `/v1/rpc` if that differs. */
 const ERRORS: readonly (readonly [error: unknown, status: number, passed?: object])[] = [
   [{ code: -32602, message: "Invalid params" }, 400],
   [{ code: -32601, message: "Method not found" }, 404],
@@ -420,7 +420,7 @@ rpc("what a node says of an error is cut: 1 kB of message, and no data above 16 
   assert.is((await (await gateway.ask("/v1/rpc/number")).json()).data.length, 16_000);
 });
 
-/** Answers of a node that are no JSON-RPC. */
+/** Responses of a node that are not JSON-RPC. */
 const NONSENSE: readonly (readonly [why: string, content: string | Uint8Array])[] = [
   ["nothing", ""],
   ["HTML", "<html>words of the node</html>"],
@@ -468,7 +468,7 @@ for (const status of [503, 429]) {
 
 const MIB = 1024 * 1024;
 
-/** Parameters of many kilobytes that are wrong in many places, and what is said of the first. */
+/** Parameters of many kilobytes with many errors, and the message about the first one. */
 const MANY: readonly (readonly [what: string, params: string, says: string, told: number])[] = [
   [
     "too many values",
@@ -524,7 +524,7 @@ rpc("how many parameters are wrong is said in words that fit the number", async 
 rpc("between large contents there is time for others", async () => {
   const large = `{"id":1,"method":"block","params":[${"0,".repeat(200_000)}0]}`;
   let read = 0;
-  /** How many had been read at each turn of others. */
+  /** The number of contents read before each turn of other tasks. */
   const turns = new Set<number>();
   const all = Promise.all(Array.from({ length: 8 }, async () => {
     await gateway.rpc(large);

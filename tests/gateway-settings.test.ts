@@ -1,4 +1,4 @@
-/** What is said of the settings of calls when the service starts, and by `nodeface check`. */
+/** Diagnostics of the setting `forward` at the start and in `nodeface check`. */
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -11,7 +11,7 @@ const settings = suite("the settings of calls");
 
 const NODE = "http://127.0.0.1:8545";
 
-/** What is said: sentences with their levels. */
+/** Diagnostics as sentences with their levels. */
 const said = async (
   forward: ForwardSettings,
   listening?: { host: string; port: number },
@@ -108,7 +108,7 @@ settings("that do not go together are said one by one", async () => {
   );
 });
 
-/** Operations, of which the name and the mark count here. */
+/** Operations of which only the name and the mark matter here. */
 const OPERATIONS = Object.entries({
   getBlock: "read",
   sendBlock: "write",
@@ -140,7 +140,7 @@ settings(
   },
 );
 
-/** Operations that the network describes, or a description on disk. */
+/** Operations of a description from the network, or on disk. */
 const operations = (isForeign: boolean): NodeOperation[] =>
   ([
     ["GET", "/status", "getStatus", undefined],
@@ -173,7 +173,7 @@ const operations = (isForeign: boolean): NodeOperation[] =>
   }));
 
 const OPENS: readonly [names: Forward, own: string, foreign: string][] = [
-  // Of GET /status, GET /blocks/{height}, POST /send and GET /keys: o is open, t wants the token.
+  // For GET /status, GET /blocks/{height}, POST /send and GET /keys: o is open, t needs the token.
   [{ open: ["GET /status"] }, "o---", "o---"],
   [{ open: ["getStatus"] }, "o---", "----"],
   [{ open: ["*"] }, "oo--", "----"],
@@ -186,7 +186,7 @@ const OPENS: readonly [names: Forward, own: string, foreign: string][] = [
   [{ with_token: ["GET /status", "send", "GET /keys"] }, "t-tt", "t-tt"],
   [{ with_token: ["*"] }, "tt--", "----"],
   [{ with_token: ["*", "send", "GET /keys"] }, "tttt", "--tt"],
-  // What is to need the token is not open for want of it.
+  // An operation that needs the token is not opened if there is none.
   [{ open: ["reads"], with_token: ["*"] }, "tt--", "----"],
 ];
 

@@ -19,7 +19,7 @@ async function secret(name: string, text: string): Promise<string> {
   return file;
 }
 
-/** A `fetch` that wants a password, and keeps what it was shown. */
+/** A `fetch` that requires a password, and records the credentials that it received. */
 function guarded(
   right: () => string,
   refusal: Record<string, string> = {},
@@ -218,7 +218,7 @@ credentials(
       "forbidden",
       "forbids the request (403)",
     ]);
-    // Two kinds at once are none.
+    // Two matching kinds count as none.
     assert.is(
       (await of({ ...JSONRPC, "x-syncthing-version": "v1" })).looksLike,
       undefined,
@@ -242,7 +242,7 @@ credentials(
     assert.equal(node.shown, [null, `Basic ${btoa("user:one")}`]);
     await get(NODE, context);
     assert.is(node.shown.length, 3, "it is not asked for again");
-    // The node has written another one.
+    // The node has written a new one.
     await secret("usual", "user:two");
     const restarted = guarded(() => "user:two", JSONRPC);
     assert.is(
@@ -330,7 +330,7 @@ credentials(
     );
     assert.equal([code, message, hint], [
       "no_credentials",
-      "requires credentials (401), and those of node.auth cannot be read",
+      "requires credentials (401), but those of node.auth cannot be read",
       `cannot read node.auth.basic_file ${join(folder, "none")}: no such file`,
     ]);
   },

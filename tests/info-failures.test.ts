@@ -7,7 +7,7 @@ import { contextFor, failure, get, play, type Played, playTcp, within } from "./
 
 const failures = suite("why a node gives nothing");
 
-/** Plays a server for one check. */
+/** A server for one check. */
 async function beside(
   server: Promise<Played>,
   check: (url: string) => Promise<void>,
@@ -20,7 +20,7 @@ async function beside(
   }
 }
 
-/** Asserts what is said of a URL. */
+/** Asserts the failure of a URL. */
 async function says(url: string, code: string, message: string): Promise<void> {
   const error = await failure(get(url));
   assert.equal([error.code, error.message], [code, message]);
@@ -35,7 +35,7 @@ failures("connections that are refused", async () => {
 failures("a host name that is not found", async () => {
   const { code, message } = await failure(get("http://node.invalid/"));
   assert.is(code, "dns");
-  // A machine without a network cannot look it up at all.
+  // A machine without a network cannot resolve any name.
   assert.match(
     message,
     /^has a host name that (does not exist|cannot be resolved at the moment)$/,
@@ -175,7 +175,7 @@ failures("an answer that is too large, packed, or elsewhere", async () => {
   assert.equal(asked, ["/here"]);
 });
 
-/** Where a redirect leads, by its `Location`; no query, which may hold a secret. */
+/** The hint on a redirect, by its `Location`; without the query, which may contain a secret. */
 const LEADS: [location: string | undefined, hint: string | undefined][] = [
   ["/else/?key=secret#part", "it leads to /else/"],
   ["below", "it leads to /a/below"],
@@ -263,7 +263,7 @@ failures(
   },
 );
 
-/** Plays a node that keeps connections, and ends each at its second request without a word. */
+/** A node that keeps connections, and closes each at its second request without a response. */
 function playForgetful(): Promise<Played> & { requests: () => number } {
   let requests = 0;
   const played = playTcp((socket) => {
@@ -284,7 +284,7 @@ failures(
     const node = playForgetful();
     return beside(node, async (url) => {
       const context = contextFor(url);
-      // Several connections are kept after this, and each of them is closed when it is used again.
+      // Several connections are kept after this; each is closed when it is reused.
       await Promise.all([1, 2, 3].map(() => get(url, context)));
       for (let asked = 0; asked < 6; asked++) {
         assert.equal(await get(url, context), { status: 200, text: "[]" });

@@ -26,7 +26,7 @@ const calls = [{ jsonrpc: "a" }, { jsonrpc: "b" }];
 
 type Call = { id: number; method: string };
 
-/** A `fetch` that gives this answer, and keeps what was posted. */
+/** A `fetch` that returns this response, and records the posted content. */
 function answering(answer: (body: string) => Response) {
   const sent: string[] = [];
   const fetch: typeof globalThis.fetch = (_, init) => {
@@ -36,8 +36,8 @@ function answering(answer: (body: string) => Response) {
   return { sent, context: contextFor(NODE, { fetch }) };
 }
 
-/** A `fetch` that answers JSON-RPC. */
-/** An endpoint whose outcomes are told as an answer or an error. */
+/** A `fetch` that responds to JSON-RPC. */
+/** An endpoint whose outcomes are given as a response or an error. */
 function createEndpoint(url: string) {
   const endpoint = createSettling(url);
   return async (...parameters: Parameters<typeof endpoint>) =>
@@ -55,7 +55,7 @@ const reply = ({ id, method }: Call) => ({ id, result: method });
 const answered = (...values: unknown[]) =>
   values.map((value) => ({ answer: { value, omitted: [] } }));
 
-/** Calls one method that gives this. */
+/** Calls a single method with this result. */
 async function call(
   answer: () => Response,
   options: Partial<JsonRpcSource> = {},
@@ -456,13 +456,13 @@ if (process.platform !== "win32") {
   sources(
     "what a program has started ends with it: late, too loud, or no longer wanted",
     async () => {
-      /** A shell that starts another one, which says its number and stays. */
+      /** A shell that starts another one, which prints its process id and stays. */
       const starting = (file: string, then: string) => [
         "/bin/sh",
         "-c",
         `/bin/sh -c 'echo $$ > ${file}.part; mv ${file}.part ${file}; exec sleep 600' & ${then}`,
       ];
-      // A process that has ended is a zombie until its parent has looked.
+      // An exited process is a zombie until its parent has waited for it.
       const isRunning = (pid: unknown) =>
         /^[^Z]/.test(
           spawnSync("ps", ["-o", "stat=", "-p", String(pid)]).stdout.toString(),

@@ -18,7 +18,7 @@ const tls = suite("TLS");
 
 const OPENSSL = "/usr/bin/openssl";
 const MISSING = without(OPENSSL);
-// A server of Deno 2.9 asks for none; `fetch` of Bun 1.4 says no more than that the handshake failed.
+// Deno 2.9's server requests no client certificate; Bun 1.4's `fetch` only reports that the handshake failed.
 const NOT_NODE = "Deno" in globalThis || "Bun" in globalThis ? "needs Node" : undefined;
 const folder = await mkdtemp(join(tmpdir(), "nodeface-"));
 
@@ -35,7 +35,7 @@ const NEW_KEY = [
   "-nodes",
 ];
 
-/** Makes a certificate that the authority has signed. */
+/** Creates a certificate signed by the authority. */
 async function sign(name: string, names: string, days: string): Promise<void> {
   await writeFile(join(folder, `${name}.ext`), `subjectAltName=${names}\n`);
   openssl(
@@ -66,7 +66,7 @@ async function sign(name: string, names: string, days: string): Promise<void> {
 
 const text = (name: string) => readFile(join(folder, name), "utf8");
 
-/** Plays a node with a certificate. */
+/** A node with a certificate. */
 async function playTls(
   name: string,
   options: ServerOptions = {},
@@ -106,7 +106,7 @@ let ca: string;
 
 const TRUST = { ca_file: join(folder, "ca.pem") };
 
-/** A context that trusts the authority; each has its own sessions of TLS, which outlast a server. */
+/** A context that trusts the authority; each has its own TLS sessions, which outlive a server. */
 const trusting = (url: string) => contextFor(url, { tls: TRUST });
 
 tls.before(async () => {
@@ -218,7 +218,7 @@ testWhere(
       ]);
       assert.match(
         hint!,
-        "node.tls.ca_file names the certificate authority to trust",
+        "set node.tls.ca_file to trust its certificate authority",
       );
       await close();
     }

@@ -88,7 +88,7 @@ values("a start that goes back is told once an hour, and one that is hidden is n
   const told = (hide: string[]) => {
     const identity = new Identity({ label: "node", log, hide, onChange() {} });
     lines.length = 0;
-    // Milliseconds that are taken for seconds.
+    // Milliseconds that are read as seconds.
     for (let second = 0; second < 7200; second += 5) {
       const started_at = new Date(NOW + second * 1000 - (100 + second) * 1_000_000).toISOString();
       const at = { monotonic: second * 1000, date: NOW + second * 1000 };

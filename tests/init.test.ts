@@ -16,12 +16,12 @@ import { play, RECORDINGS } from "./nodes/_recorded.ts";
 
 const starts = suite("nodeface init");
 
-/** Nothing listens there; Deno does not call port 9. */
+/** No server listens there; Deno does not connect to port 9. */
 const NOWHERE = "http://127.0.0.1:2";
 
 const EMPTY = { head: ["Head"], values: {}, remarks: {}, examples: {} };
 
-/** Gives an empty folder, and what `init` says with its file in it. */
+/** Creates an empty folder, and returns the output of `init` with its file. */
 async function inFolder(
   use: (folder: string, run: (...args: string[]) => Promise<string>) => Promise<void>,
 ): Promise<void> {
@@ -39,7 +39,7 @@ async function inFolder(
 const readBack = (folder: string): Promise<Config> =>
   readConfig(["check", "--config", join(folder, "nodeface.yaml")], {}, files);
 
-/** What an attempt is refused with. */
+/** The error of a failed attempt. */
 async function refusal(attempt: Promise<unknown>): Promise<string> {
   try {
     await attempt;
@@ -162,7 +162,7 @@ starts(
 /** Checks a configuration without the files that it names. */
 const readFile = (text: string, name: string) => checkFile(parseConfiguration(text, name));
 
-/** Every setting of the file that is no object of its own, by its path. */
+/** Every setting of the file except nested objects, by its path. */
 function* leaves(settings: Settings, path = ""): Generator<[path: string, about: string]> {
   for (const [key, setting] of Object.entries(settings)) {
     const { entries } = partsOf(setting);

@@ -1,6 +1,6 @@
 /**
- * What kinds say of the operations of their nodes, and what is said where that is wrong. The examples and schemas
- * of every kind are checked on Node, those of each tenth on Deno and Bun.
+ * Operations in the files of kinds, and the errors found there. The examples and schemas of every kind are checked on
+ * Node, those of every tenth on Deno and Bun.
  */
 import Ajv2020 from "ajv/dist/2020.js";
 import { suite } from "uvu";
@@ -19,7 +19,7 @@ import { checkAt, checkResults, operationsOf } from "./nodes/_interface.ts";
 
 const interfaces = suite("what a kind offers to be called");
 
-/** A kind with nothing wrong, but for what it offers. */
+/** A valid kind without operations. */
 const KIND = `title: Mine
 url: http://127.0.0.1:9000
 detect: { "info#/software": ^mine$ }
@@ -28,7 +28,7 @@ fields: { version: info#/version }
 health: { ok: it answers }
 `;
 
-/** Everything that is wrong with a kind that offers this, with line and column. */
+/** All errors of a kind with these operations, with line and column. */
 function problems(offer: string): readonly string[] {
   try {
     parseKind(KIND + offer, "mine.yaml");
@@ -39,7 +39,7 @@ function problems(offer: string): readonly string[] {
   }
 }
 
-/** Holds that exactly these things are wrong, in the order of the file. */
+/** Asserts exactly these errors, in the order of the file. */
 function assertProblems(
   offer: string,
   expected: readonly (readonly [string, string])[],
@@ -319,7 +319,7 @@ interfaces(
   "a list of types has null and one other, and items beside array: some generators cannot read the rest",
   async () => {
     for (const kind of sampleOf(KINDS_WITH_INTERFACE)) {
-      // Each value of the document comes to the reviver once.
+      // The reviver is called once for each value of the document.
       JSON.parse(formatJson(await loadInterface(kind)), (_, value) => {
         const type = objectOf(value).type;
         if (!Array.isArray(type)) return value;
@@ -331,7 +331,7 @@ interfaces(
   },
 );
 
-/** What must not be taken for a read, by kind: patterns of names, or of methods and paths. */
+/** Operations that must not be marked as reads, by kind: patterns of names, or of methods and paths. */
 const NO_READS: Readonly<Record<string, RegExp>> = {
   activitypub: /^(DELETE|PUT|PATCH) |\/(search|resolve_object|users\/show)$/,
   algorand:

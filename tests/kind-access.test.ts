@@ -11,7 +11,7 @@ import { loadInterface } from "../src/description/known-interface.ts";
 
 const access = suite("who may call what a kind offers");
 
-/** The marks of all that a kind offers, by the name of a method or an operation. */
+/** The marks of all operations of a kind, by method name or operation. */
 async function marksOf(kind: string): Promise<Map<string, OperationMarks>> {
   const { openrpc, openapi } = await loadInterface(kind);
   const operations = Object.values(openapi?.paths ?? {}).flatMap((item) => operationsOf(item));
@@ -26,9 +26,9 @@ async function marksOf(kind: string): Promise<Map<string, OperationMarks>> {
   ]);
 }
 
-/** What acts, by kind. */
+/** Writes, by kind. */
 const WRITES: Readonly<Record<string, string>> = {
-  // Descriptors may hold private keys.
+  // Descriptors may contain private keys.
   bitcoin: "deriveaddresses getdescriptorinfo utxoupdatepsbt",
   solana: "requestAirdrop sendTransaction",
   near: "send_tx broadcast_tx_async broadcast_tx_commit",
@@ -43,9 +43,9 @@ const WRITES: Readonly<Record<string, string>> = {
   nostr: "manage",
 };
 
-/** What shows what is private, by kind. */
+/** Operations that reveal sensitive data, by kind. */
 const SECRETS: Readonly<Record<string, string>> = {
-  // Unless it is restricted, the node shows what it has not sent on yet.
+  // Unless it is restricted, the node reveals transactions that it has not relayed yet.
   monero: "readPool readPoolHashes readPoolStats get_info",
   solana: "getClusterNodes getIdentity",
   near: "status network_info client_config EXPERIMENTAL_client_config readStatus readNetworkInfo",
@@ -75,7 +75,7 @@ for (const [mark, table] of TABLES) {
   }
 }
 
-/** What may take a node seconds, by kind. */
+/** Operations that may take a node seconds, by kind. */
 const HEAVY: Readonly<Record<string, string>> = {
   beacon: "getStateFork getStateFinalityCheckpoints getStateRandao getEpochSyncCommittees " +
     "getStateValidator getProposerLookahead",

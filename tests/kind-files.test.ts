@@ -1,6 +1,6 @@
 /**
- * The files of kinds, and what is said where one is wrong. What is compared with what the build made is
- * compared on Node alone; Deno and Bun run each tenth regular expression.
+ * The files of kinds, and their errors. Comparisons with the generated files run on Node only; Deno and Bun run every
+ * tenth regular expression.
  */
 import Ajv2020 from "ajv/dist/2020.js";
 import { suite } from "uvu";
@@ -86,7 +86,7 @@ kinds("what ok rests on is a clause, and so is every reason", () => {
 });
 
 kinds("a time without a block that is called stalled is rarer than once in ten years", () => {
-  // Seconds between two blocks where they come at random (proof of work).
+  // Seconds between two blocks if they come at random times (proof of work).
   const MEAN: Readonly<Record<string, number>> = { bitcoin: 600, ergo: 120, monero: 120 };
   for (const [name, mean] of Object.entries(MEAN)) {
     for (const { quiet } of Object.values(KINDS[name]!.health.networks!)) {
@@ -128,7 +128,7 @@ function expressionsOf({ detect, auth, fields, health: { rules = [] } }: Kind): 
   ];
 }
 
-/** Texts of a length that make an expression try as much as it can. */
+/** Texts long enough to make an expression backtrack as much as it can. */
 function hardTexts(expression: string, length: number): string[] {
   const literals = expression.match(/[\w<>=:/. "-]+/g) ?? [];
   const pieces = new Set([
@@ -160,7 +160,7 @@ function hardTexts(expression: string, length: number): string[] {
   });
 }
 
-/** How long an expression takes for a text, in milliseconds: the best of some runs. */
+/** The time of an expression on a text, in milliseconds: the best of several runs. */
 function timeOf(expression: RegExp, text: string, repeat: number): number {
   const times = [0, 1, 2].map(() => {
     const started = performance.now();
@@ -170,10 +170,10 @@ function timeOf(expression: RegExp, text: string, repeat: number): number {
   return Math.min(...times);
 }
 
-/** An expression that looks at every character; V8 and others may know of another that it cannot match. */
+/** An expression that examines every character; engines may detect earlier that another one cannot match. */
 const LOOK = /^[^\0]*\0/;
 
-/** Whether an expression takes sixteen times as long, or not much more, for a text sixteen times as long. */
+/** Tells whether the time of an expression grows at most about linearly for a text sixteen times as long. */
 function isLinear(pattern: string): boolean {
   const expression = new RegExp(pattern);
   const short = hardTexts(pattern, 256);
@@ -185,7 +185,7 @@ function isLinear(pattern: string): boolean {
 
 kinds("every regular expression takes time in proportion to the text", () => {
   for (const expression of sampleOf([...new Set(Object.values(KINDS).flatMap(expressionsOf))])) {
-    // A busy machine may look like a slow expression, but not again and again.
+    // A busy machine may make an expression look slow, but not repeatedly.
     assert.ok([1, 2, 3].some(() => isLinear(expression)), expression);
   }
   for (const slow of ["([^/]+?)(?:\\.git)?/?$", "( +)$", "([a-z]*)c"]) {
@@ -193,7 +193,7 @@ kinds("every regular expression takes time in proportion to the text", () => {
   }
 });
 
-/** A kind with nothing wrong. */
+/** A valid kind. */
 const GOOD = `
 title: Good
 url: http://127.0.0.1:9000
@@ -205,7 +205,7 @@ fields:
 health: { ok: it answers, target: info#/best }
 `;
 
-/** Everything that is wrong with a kind. */
+/** All errors of a kind. */
 function problems(text: string): readonly string[] {
   try {
     parseKind(text, "mine.yaml");
@@ -337,7 +337,7 @@ kinds("paths in the file of a kind are relative to it", () => {
   assert.equal(auth?.example, { basic_file: "/etc/nodeface/secret" });
 });
 
-/** Reads arguments beside some files. */
+/** Reads arguments with some files. */
 const read = (args: string[], files: Record<string, string>) =>
   readConfig(args, {}, {
     read: (path) =>
@@ -349,7 +349,7 @@ const read = (args: string[], files: Record<string, string>) =>
     isThere: (path) => Promise.resolve(path in files),
   });
 
-/** Everything that is wrong with arguments and files. */
+/** All errors of arguments and files. */
 async function wrong(args: string[], files: Record<string, string>): Promise<readonly string[]> {
   try {
     await read(args, files);
@@ -407,7 +407,7 @@ kinds("--kind takes a file, and the node is of that kind", async () => {
   assert.match((await wrong(["--kind", "etdc"], {}))[0]!, "did you mean etcd?");
 });
 
-/** What a library says of options. */
+/** The library's error on options. */
 function complaint(options: unknown): string {
   try {
     createNodeface(options as NodefaceOptions);

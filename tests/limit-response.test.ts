@@ -144,7 +144,7 @@ const TEXTS = [
   "é".repeat(40),
 ];
 
-/** Writes random JSON, of which much is beyond the bounds. */
+/** Writes random JSON, much of which exceeds the limits. */
 function writeRandom(random: () => number, depth = 0): string {
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
   const digits = () => `${1 + Math.floor(random() * 9)}`.repeat(1 + Math.floor(random() * 50));
@@ -174,7 +174,7 @@ function writeRandom(random: () => number, depth = 0): string {
   return number + pick(["", "", ".5", "e400", "E-3", `e${digits()}`]);
 }
 
-/** Asserts that a value is within the bounds; its depth and members are few enough to recurse. */
+/** Asserts that a value is within the limits; its depth and size are small enough to recurse. */
 function assertBounded(value: unknown, depth = 0): void {
   if (typeof value === "string") assert.ok(value.length <= LIMITS.string);
   if (typeof value === "bigint") {
@@ -189,7 +189,7 @@ function assertBounded(value: unknown, depth = 0): void {
   }
 }
 
-/** Whether a value is what is left of another one. */
+/** Tells whether a value is a truncated form of another one. */
 function isPartOf(part: unknown, whole: unknown): boolean {
   if (Array.isArray(part)) {
     return Array.isArray(whole) && part.length === whole.length &&
@@ -217,7 +217,7 @@ bounds(
           text,
         );
       }
-      // What comes out is within the bounds itself, and nothing more is left out of it.
+      // The result is within the limits itself, and limiting it again changes nothing.
       if (value === undefined) continue;
       const again = readResponse(formatJson(value));
       assert.equal(again.omitted, [], text);

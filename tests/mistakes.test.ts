@@ -1,4 +1,4 @@
-/** Typical mistakes, each with all that is said of it: by the command, of files, and of a host's options. */
+/** Typical mistakes with their complete messages: of the command, of files, and of a host's options. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { readConfig } from "../src/cli/configuration.ts";
@@ -9,7 +9,7 @@ const mistakes = suite("typical mistakes");
 
 type Row<Given> = readonly [given: Given, ...said: string[]];
 
-/** Holds that exactly these lines are said. */
+/** Asserts exactly these lines. */
 async function assertSaid(attempt: () => unknown, said: readonly string[]): Promise<void> {
   let lines: string[] = [];
   try {
@@ -20,7 +20,7 @@ async function assertSaid(attempt: () => unknown, said: readonly string[]): Prom
   assert.equal(lines.filter((line) => line !== "wrong options:"), said);
 }
 
-/** Reads arguments, an environment, and a file where one is named. */
+/** Reads arguments, an environment, and a file if there is one. */
 const read = (args: string, env: Readonly<Record<string, string>> = {}, text = "") =>
   readConfig(args.split(" ").filter(Boolean), env, {
     read: () => Promise.resolve(text),
@@ -355,7 +355,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
 ];
 
-/** A kind with nothing wrong, to which something is added in its seventh line. */
+/** A valid kind; the tests add something in its seventh line. */
 const KIND = `title: Good
 url: http://127.0.0.1:9000
 detect: { "info#/software": ^good$ }

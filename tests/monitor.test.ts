@@ -9,7 +9,7 @@ const monitor = suite("monitor");
 
 const anvil = play(RECORDINGS.get("anvil")!);
 
-/** A recorded node of the kind that is configured. */
+/** A recorded node of a configured kind. */
 const scene = (options: Partial<SceneOptions> = {}) =>
   setScene({ fetch: anvil, node: { kind: "ethereum" }, ...options });
 
@@ -20,7 +20,7 @@ function gate() {
   return { closed, open };
 }
 
-/** A kind of one source, and of one that is seldom asked. */
+/** A kind with one source, and one with a rarely queried source. */
 const KIND: Kind = {
   title: "A node",
   url: "http://127.0.0.1:1",
@@ -33,7 +33,7 @@ const KIND: Kind = {
   health: { ok: "it answers" },
 };
 
-/** Answers by path; a number is a status. */
+/** Responses by path; a number is a status. */
 const answers = (paths: Record<string, unknown>): typeof fetch => (input) => {
   const answer = paths[new URL(String(input)).pathname] ?? 404;
   const isStatus = typeof answer === "number";
@@ -125,7 +125,7 @@ monitor("no answer waits for a slow node once there is a snapshot", async () => 
 monitor("an answer waits a moment for a node that answers quickly", async () => {
   const { held, pass, info, infoMeanwhile } = oneNode({ "/state": { height: 7 } });
   await info();
-  // A machine that is busy may miss the moment, but not each time.
+  // A busy machine may miss the moment, but not every time.
   for (let height = 8; height < 100; height++) {
     held.fetch = answers({ "/state": { height } });
     pass(1000);
@@ -256,7 +256,7 @@ monitor("an answer that comes after it was given up changes nothing", async () =
   held.gate = closed;
   pass(1000);
   await infoMeanwhile();
-  // The query under way is given up, and a later one is answered first.
+  // The running query is abandoned, and a later one finishes first.
   pass(61_000);
   held.gate = Promise.resolve();
   held.fetch = answers({ "/state": { height: 9 }, "/genesis": { id: "x" } });

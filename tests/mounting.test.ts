@@ -17,7 +17,7 @@ const anywhere = createNodeface({ operations: [echo] });
 const ask = async (path: string, app = below) =>
   await app.fetch(new Request(`http://localhost${path}`));
 
-/** Where a redirect of a request for `path` leads a visitor who asked for `visited`. */
+/** The target of a redirect of `path` for a client that requested `visited`. */
 async function destination(path: string, visited: string): Promise<string> {
   const { status, headers } = await ask(path);
   assert.is(status, 307, path);
@@ -87,7 +87,7 @@ mounting("a request is for the service where its path is served, whatever the me
   assert.is(anywhere.matches({ url: "ftp://localhost/v1/info" }), false);
 });
 
-/** A server of a host for one test. */
+/** A host's server for one test. */
 async function serving(
   handler: (message: IncomingMessage, response: ServerResponse) => void,
   check: (url: string) => Promise<void>,
@@ -102,7 +102,7 @@ async function serving(
   }
 }
 
-/** Does what the routers of Express and its like do with the path of a mount. */
+/** Changes the path of a mount as the routers of Express and others do. */
 function mount(at: string, answer: Listener, next: (response: ServerResponse) => void) {
   return (message: IncomingMessage, response: ServerResponse) => {
     const url = message.url!;
@@ -152,7 +152,7 @@ mounting("without a next handler, what no route has is 404", async () => {
   });
 });
 
-/** Reads the content as a body parser does, and leaves what it made of it. */
+/** Reads the content as a body parser does, and leaves its result. */
 const parsed = (body: unknown): Listener => async (message, response) => {
   for await (const _ of message);
   Object.assign(message, { body });

@@ -1,4 +1,4 @@
-/** What a node can do, as the service shows it. Of what kinds say of some nodes, Deno and Bun try a sample. */
+/** The operations of a node, as the service shows them. Deno and Bun run a sample of the kinds. */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { suite } from "uvu";
@@ -14,7 +14,7 @@ import { RECORDINGS } from "./nodes/_recorded.ts";
 
 const shown = suite("what the node can do");
 
-/** The call of JSON-RPC in a request; `undefined` where there is none. */
+/** The JSON-RPC call in a request; `undefined` if there is none. */
 type Call = { id: unknown; method: string };
 
 let answers: Record<string, unknown>;

@@ -7,7 +7,7 @@ const references = suite("references of a description");
 
 const PET = { type: "object", properties: { name: { type: "string" } } };
 
-/** What a reference in `root.json` may look like, what else there is, and the name that comes of it. */
+/** A reference in `root.json`, the existing components, and the resulting name. */
 const SHAPES: Readonly<Record<string, [ref: string, files: Json, name: string]>> = {
   "a whole file": ["pet.json", { "pet.json": PET }, "pet"],
   "a file in a folder above of a folder below": ["b/../c/pet.json", { "c/pet.json": PET }, "pet"],
@@ -29,7 +29,7 @@ const SHAPES: Readonly<Record<string, [ref: string, files: Json, name: string]>>
   ],
 };
 
-/** Where a reference to a schema may stand, given the reference. */
+/** The places for a reference to a schema, given the reference. */
 const PLACES: Readonly<Record<string, (reference: Json) => Json>> = {
   "as the schema of a response": (schema) => schema,
   "as items": (items) => ({ type: "array", items }),
@@ -109,7 +109,7 @@ references("each kind of part leads to its own section", async () => {
   assert.equal(document.components.examples, { e: parts.e });
 });
 
-/** A document with an example in each place that may have one, all of them the same. */
+/** A document with the same example in each possible place. */
 const describeExamples = (example: unknown) =>
   describe({
     parameters: [{ name: "p", in: "query", schema: { type: "string", example }, example }],

@@ -9,7 +9,7 @@ import { load, parseYaml, pathOf } from "./description/_load.ts";
 
 const broken = suite("a broken description");
 
-/** What is said of each file, and whether it is shown all the same. */
+/** The diagnostics of each file, and whether it is shown nevertheless. */
 const FILES: Readonly<Record<string, [isShown: boolean, ...diagnostics: string[]]>> = {
   "bad-yaml.yaml": [
     false,
@@ -156,7 +156,7 @@ broken("a string of millions of escapes in JSON is read like any other", async (
   assert.is((document?.info as { description: string }).description.length, description.length);
 });
 
-/** What moves a cursor, rings, or turns the direction of a text. */
+/** Control characters that move the cursor, ring the bell, or change the text direction. */
 const CONTROLS = "\x1b[31m\x07\x9b\u202e\u2066\u2028\u2029\n\r\x7f";
 
 broken("nothing that is said of one can drive a terminal or forge a line of a log", async () => {

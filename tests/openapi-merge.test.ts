@@ -6,7 +6,7 @@ import { withServers } from "../src/openapi/servers.ts";
 import { isEqual, type Json, objectOf } from "../src/json/values.ts";
 import { load as loadBeside, OWN, parseYaml } from "./description/_load.ts";
 
-/** Loads a description beside the whole of the service's own. */
+/** Loads a description with the complete one of the service. */
 const load = (
   place: Parameters<typeof loadBeside>[0],
   where?: Parameters<typeof loadBeside>[1],
@@ -47,7 +47,7 @@ ${tags}paths: { /height: { get: { tags: [chain], responses: {} } } }
       return (JSON.parse(json) as { tags?: { name: string }[] }).tags?.map(({ name }) => name);
     };
     assert.equal(await tagsOf("tags: [{ name: chain }]\n"), ["chain", "About this service"]);
-    // The only one that is declared would be shown first.
+    // The only declared one would be shown first.
     assert.is(await tagsOf(""), undefined);
   },
 );

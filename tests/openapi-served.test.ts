@@ -32,7 +32,7 @@ description("YAML is shown rather than downloaded", async () => {
   assert.is(headers.get("content-disposition"), 'inline; filename="spec.yaml"');
 });
 
-/** Paths that are served and not described, each with the reason. */
+/** Paths that are served but not described, each with the reason. */
 const NOT_DESCRIBED: Readonly<Record<string, string>> = {
   "/": "leads people to the page",
   "/v1": "leads people to the page",
@@ -69,7 +69,7 @@ description("everything described is served, with a status that is described", a
   }
 });
 
-/** The responses of a path that are described, by status, with the properties of their content. */
+/** The described responses of a path by status, with the properties of their content. */
 const responsesOf = async (path: string, status: number) => {
   const { [status]: response } = (await json("/spec.json")).paths[path]!.get.responses;
   return response as { headers?: Record<string, unknown>; $ref?: string } | undefined;

@@ -1,4 +1,4 @@
-/** Where operations are called. What depends on no runtime is tried below one prefix on Deno and Bun. */
+/** URLs of operations. Tests that depend on no runtime run with only one prefix on Deno and Bun. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
@@ -21,7 +21,7 @@ const HOST = {
   handle: () => new Response(),
 } as const;
 
-/** The four addresses of a description, with where the service is. */
+/** The four URLs of a description, with that of the service. */
 const ADDRESSES = [
   "/spec.json",
   "/spec.yaml",
@@ -32,7 +32,7 @@ const ADDRESSES = [
 type Item = Record<string, Json & { servers?: Json[] }> & { servers?: Json[] };
 type Described = { servers?: Json[]; paths: Record<string, Item> };
 
-/** The description that a service gives below a prefix. */
+/** The description of a service below a prefix. */
 async function read(
   options: NodefaceOptions,
   address: string,
@@ -45,7 +45,7 @@ async function read(
   return parse(text) as Described;
 }
 
-/** Where an operation is, for those who have the description from an address (RFC 3986). */
+/** The URL of an operation for a client that read the description at an address (RFC 3986). */
 function resolve(
   { servers = [], paths }: Described,
   path: string,

@@ -24,7 +24,7 @@ servers: [{ url: "${server}" }]
 paths: {}
 `;
 
-/** Schemas of which each is the one that a reference leads to. */
+/** Schemas, each of which the reference leads to in turn. */
 const schemas = (...refs: string[]) =>
   refs.map((ref, i) => `    S${i}: { $ref: "${ref}" }\n`).join("").replace(
     /^/,
@@ -43,13 +43,13 @@ fresh.before.each(() => {
 });
 fresh.after.each(() => rmSync(folder, { recursive: true }));
 
-/** Writes a file so that its time differs, however fast the test is. */
+/** Writes a file with a new time stamp, however fast the test is. */
 function write(path: string, text: string) {
   writeFileSync(path, text);
   utimesSync(path, ++time, time);
 }
 
-/** Everything that has been said to be wrong. */
+/** All errors reported so far. */
 const diagnostics = () => reports.flatMap(({ diagnostics }) => diagnostics.map(formatDiagnostic));
 
 async function create(description: string | URL): Promise<Nodeface> {
@@ -225,7 +225,7 @@ fresh.run();
 
 const remote = suite("a description at a URL");
 
-/** What the server responded with next, by path; where there is something to wait for, after that. */
+/** The server's next responses, by path; a promise delays the response. */
 let answers: Record<
   string,
   { status?: number; headers?: Record<string, string>; body?: string; after?: Promise<void> }
@@ -280,7 +280,7 @@ remote("while it is being read, everything is still of the old version", async (
   answers["/more.yaml"] = { body: "a: { const: 2 }\n", after };
   asked = [];
   const refreshed = app.refresh();
-  // The first file is new, the second is on its way.
+  // The first file is new, the second still loading.
   while (!asked.some(({ path }) => path === "/more.yaml")) {
     assert.equal(await etags(app), old);
     await new Promise((resolve) => setImmediate(resolve));
@@ -298,7 +298,7 @@ remote("what changes during a refresh is shown by the one that is asked for then
   const app = await create(`${origin}/spec.yaml`);
   let release = () => {};
   const after = new Promise<void>((resolve) => release = resolve);
-  // Asked once whether it has changed, then for all of it, which takes a while.
+  // Requested once conditionally, then as a whole, which takes a while.
   asked = [];
   answers = {
     get "/spec.yaml"() {

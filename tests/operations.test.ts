@@ -18,11 +18,11 @@ const JSON_TYPE = "application/problem+json";
 
 interface Asked {
   readonly response: Response;
-  /** What the log was told. */
+  /** The log. */
   readonly told: readonly string[];
 }
 
-/** Asks a service that has one operation. */
+/** Sends a request to a service with one operation. */
 async function ask(
   made: Partial<Operation>,
   path: string,
@@ -44,7 +44,7 @@ async function ask(
   return { response, told };
 }
 
-/** `Request` of browsers and of some runtimes takes no `Origin`. */
+/** `Request` in browsers and some runtimes does not accept `Origin`. */
 function requestOf(path: string, { method = "GET", headers = {} }: RequestInit): Request {
   const fields = new Headers();
   const request = new Request(`http://localhost${path}`, { method });
@@ -187,17 +187,17 @@ operations("what a browser may write raw in a path is found raw and encoded", as
   assert.is((await ask({ path: "/v1/a%2Fb" }, "/v1/a%2fb")).response.status, 200);
 });
 
-/** Headers of requests that no page of another origin sends. */
+/** Request headers that a page of another origin never has. */
 const OWN: readonly Record<string, string>[] = [
   {},
   { host: "localhost:8080", origin: "http://localhost:8080" },
   { host: "a.localhost:80", origin: "http://a.localhost" },
-  // Behind a proxy that gives the service another Host.
+  // Behind a proxy that changes Host.
   { host: "127.0.0.1:8080", origin: "https://node.example", "sec-fetch-site": "same-origin" },
   { "sec-fetch-site": "none" },
 ];
 
-/** Headers of requests that a page of another origin sends. */
+/** Request headers of a page of another origin. */
 const FOREIGN: readonly Record<string, string>[] = [
   { host: "localhost:8080", origin: "http://localhost:3000" },
   { host: "localhost:8080", origin: "null" },
@@ -208,7 +208,7 @@ const FOREIGN: readonly Record<string, string>[] = [
   { "sec-fetch-site": "anything" },
 ];
 
-/** How often a handler was called, and the status of the answer. */
+/** The number of calls of a handler, and the status of the response. */
 async function call(made: Partial<Operation>, headers: Record<string, string>) {
   let calls = 0;
   const handle = () => {
@@ -308,7 +308,7 @@ operations("its own errors cannot be read by pages of other origins either", asy
   assert.is(response.headers.get("access-control-allow-origin"), null);
 });
 
-/** What a service describes. */
+/** The description of a service. */
 async function describe(options: NodefaceOptions) {
   const app = createNodeface({ log() {}, ...options });
   const [json, yaml] = await Promise.all(["/spec.json", "/spec.yaml"].map(async (path) => {
@@ -414,7 +414,7 @@ for (const size of ["small", "large"] as const) {
   );
 }
 
-/** The methods that are described at a path; `undefined` where it is not described. */
+/** The described methods of a path; `undefined` if it is not described. */
 async function describedAt(path: string, options: NodefaceOptions): Promise<string[] | undefined> {
   const app = createNodeface({ ...options, log: () => {} });
   const found: (string[] | undefined)[] = [];

@@ -1,4 +1,4 @@
-/** Writes that are confirmed, and results for people, on the simple page. */
+/** Confirmed writes, and readable results, on the simple page. */
 import type { Browser, Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -126,7 +126,7 @@ async function inPage(work: (page: Page) => Promise<void>) {
   }
 }
 
-/** Presses Send of the write, and waits for the question. */
+/** Presses Send of a write, and waits for the confirmation. */
 async function ask(page: Page) {
   const operation = operationAt(page, "give");
   await openForm(operation);

@@ -11,7 +11,7 @@ import { fillForm, openForm, operationAt, sendForm } from "./_try.ts";
 
 const tries = suite("operations tried in the simple page");
 
-/** What the operations of the description below are answered with, and what they were asked. */
+/** The responses to the operations of the description below, and the requests received. */
 const asked: { method: string; target: string; headers: Headers; body: string }[] = [];
 
 const DIGITS = "18446744073709551615";
@@ -124,7 +124,7 @@ const DOCUMENT = {
   components: { securitySchemes: { key: { type: "http", scheme: "bearer" } } },
 };
 
-/** Works in a simple page. */
+/** Opens a simple page. */
 async function inPage(
   work: (page: Page, complaints: Complaints) => Promise<void>,
   { server = described, ...options }: BrowserContextOptions & { server?: Served } = {},
@@ -219,7 +219,7 @@ tries("what is required and missing is marked, and nothing is sent", () =>
     assert.is(await id.getAttribute("aria-invalid"), null);
   }));
 
-/** What is said beside a field, by what the field says describes it. */
+/** The message that describes a field. */
 const errorOf = (page: Page, name: string) =>
   page.locator(`.try[open] [name="${name}"]`).evaluate((field) =>
     document.getElementById(field.getAttribute("aria-describedby")!)!.textContent
@@ -376,7 +376,7 @@ tries(
   "without a script what is not a read by its query alone shows its command",
   () =>
     inPage(async (page) => {
-      // A line that lacks what it needs is none.
+      // A line without its required values is not shown.
       assert.is(await operationAt(page, "things").locator("pre").isVisible(), false);
       for (const name of ["wrong", "secretRead", "elsewhere"]) {
         assert.is(await operationAt(page, name).locator("form").count(), 0, name);

@@ -31,7 +31,7 @@ weight(
   async () => {
     const context = await browser.newContext();
     const { page, asked } = await visit(context);
-    // All that is preloaded, and the script that the page begins with.
+    // All preloaded files, and the script that the page begins with.
     const preloaded = await page.locator("link[rel=modulepreload]").count();
     assert.is(asked.filter(({ path }) => path.endsWith(".js")).length, preloaded + 1);
     assert.is(asked.filter(({ path }) => path === "/spec.json").length, 1);
@@ -56,7 +56,7 @@ weight(
   },
 );
 
-/** Visits a document, and counts what is received from the line for each path. */
+/** Visits a document, and counts the bytes received for each path. */
 async function visit(context: BrowserContext, document = "v1/spec") {
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE);

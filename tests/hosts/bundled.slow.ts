@@ -45,7 +45,7 @@ const WITHOUT_THREADS: Check = {
   },
 };
 
-/** How each bundle is started, and what has to hold then. */
+/** The way to start each bundle, and the checks for it. */
 const STARTS: readonly (BundleOptions & { how: string; checks: readonly Check[] })[] = [
   { how: "in an empty folder", prefix: "", checks: CHECKS },
   {
@@ -68,7 +68,7 @@ const examples = copyExamples(HOME);
 const only = new RegExp(process.env.BUNDLERS ?? "");
 const bundles = new Map<string, Promise<string>>();
 
-/** Bundles it when it is first asked for. */
+/** Bundles it on first use. */
 function bundleOnce(bundler: Bundler): Promise<string> {
   const bundle = bundles.get(bundler.name) ?? bundleExample(bundler, examples);
   bundles.set(bundler.name, bundle);
@@ -124,7 +124,7 @@ bundled("leaves out what is not used of the package", async () => {
 
 bundled.run();
 
-/** Bundles a program as one file, without a warning; resolves to its text. */
+/** Bundles a program into one file, without a warning; resolves to its text. */
 async function bundle(program: string, options: BuildOptions): Promise<string> {
   const entry = join(HOME, "bundled.mjs");
   writeFileSync(entry, program);

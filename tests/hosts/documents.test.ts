@@ -8,7 +8,7 @@ const documents = suite("the examples and their page");
 
 const text = (path: string) => readFileSync(`${ROOT}${path}`, "utf8");
 
-/** All files; the first is what the others mount. */
+/** All files; the others mount the first one. */
 const FILES = [...new Set(["nodeface.ts", ...EXAMPLES.map(({ file }) => file)])];
 
 documents("every example is in the table of those that are run", () => {

@@ -17,7 +17,7 @@ import { tableOf } from "./_table.ts";
 const folder = copyExamples(HOME);
 const only = new RegExp(process.env.HOSTS ?? "");
 
-/** What each host is started with, and what has to hold then. */
+/** The options of each host, and the checks for them. */
 const STARTS = [
   { how: "at the root", prefix: "", isLarge: false, checks: CHECKS },
   { how: "below a path", prefix: "/deep/node", isLarge: false, checks: CHECKS },

@@ -1,20 +1,20 @@
-/** Starts a real node of a kind, asks it what the kind offers, and stops it. */
+/** Starts a real node of a kind, calls the kind's operations, and stops it. */
 import type { KindInterface } from "../../src/kinds/interface.ts";
 import { loadInterface } from "../../src/description/known-interface.ts";
 import { askOperations } from "./_ask-operations.ts";
 import { PROGRAMS } from "./_start-chains.ts";
 import { type AskedNode, askMethods, type Outcome } from "./_interface.ts";
 
-/** What became of a kind. */
+/** The results of a kind. */
 export interface Asked {
   readonly parts: KindInterface;
   readonly outcomes: readonly Outcome[];
 }
 
 /**
- * Asks a node of a kind.
+ * Calls a node of a kind.
  *
- * @param also is asked while it runs
+ * @param also runs while the node does
  */
 export async function askKind(
   kind: string,

@@ -1,4 +1,4 @@
-/** The real nodes that are asked what their kinds offer: how each is started and filled. */
+/** Starts and fills the real nodes with a chain on which kinds are tested. */
 import { createHmac } from "node:crypto";
 import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

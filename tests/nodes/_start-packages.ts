@@ -1,4 +1,4 @@
-/** Nodes that npm installs (tests/nodes/package-lock.json): hardhat and ganache, of Ethereum, and bcoin. */
+/** Nodes from npm (tests/nodes/package-lock.json): hardhat and ganache for Ethereum, and bcoin. */
 import { existsSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -16,13 +16,13 @@ export const HARDHAT = `${INSTALLED}hardhat/dist/src/cli.js`;
 export const GANACHE = `${INSTALLED}ganache/dist/node/cli.js`;
 export const BCOIN = `${INSTALLED}bcoin/bin/node`;
 
-/** It has to stand beside what is installed. */
+/** It must be next to the installed packages. */
 const HARDHAT_CONFIG = `${ROOT}tests/nodes/hardhat.config.js`;
 
-/** hardhat wants Node 22. */
+/** hardhat requires Node 22. */
 const NODE_22 = `${ROOT}tests/node_modules/node22/bin/node`;
 
-/** Starts hardhat, on a chain and at a port. */
+/** Starts hardhat with a chain id on a port. */
 export async function startHardhat(chainId = 31337, port?: number): Promise<Daemon> {
   const at = port ?? await freePort();
   const node = existsSync(NODE_22) ? NODE_22 : process.execPath;
@@ -40,7 +40,7 @@ export async function startHardhat(chainId = 31337, port?: number): Promise<Daem
   return await startDaemon([node, HARDHAT, ...flags], at);
 }
 
-/** Starts ganache, on a chain and at a port. */
+/** Starts ganache with a chain id on a port. */
 export async function startGanache(chainId = 1337, port?: number): Promise<Daemon> {
   const at = port ?? await freePort();
   const flags = ["--port", String(at), "--chain.chainId", String(chainId)];
@@ -60,10 +60,10 @@ export async function startBcoin(key?: string, port?: number): Promise<Daemon> {
   return await startDaemon([...program, ...flags], at, { HOME: home, NODE_BACKEND: "js" });
 }
 
-/** The first point of the curve. */
+/** The generator point of the curve. */
 const KEYS = ["0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"];
 
-/** A bcoin that is asked what its kind offers. */
+/** A bcoin on which its kind is tested. */
 export async function startAskedBcoin(): Promise<AskedNode> {
   const daemon = await startBcoin();
   const call = callsTo(daemon.url);
@@ -115,7 +115,7 @@ export async function startAskedBcoin(): Promise<AskedNode> {
         "readTransactionsOfAddresses.body": { addresses: [address] },
       },
       async has(method) {
-        // The one that does not look whether it is asked for help, and waits.
+        // The one method that ignores the flag for help, and waits.
         if (method === "getworklp") return true;
         return await isKnown(call, "help", [method]);
       },

@@ -33,7 +33,7 @@ const post = (body: unknown, headers: Record<string, string> = {}) => ({
   body: JSON.stringify(body),
 });
 
-/** The height, the balance and the count of transactions of an account. */
+/** The height, and the balance and transaction count of an account. */
 const state = async () =>
   await Promise.all([
     ask("eth_blockNumber"),
@@ -83,7 +83,7 @@ calls(
     for (const path of ["/v1/rpc", "/v1/rpc/"]) assert.equal(await send(path), [200, answer]);
     const [status, text] = await send("/v1/rpc", { "content-type": "application/json" });
     assert.equal([status, text], [200, answer]);
-    // What a page sends names its type.
+    // A request from a page has a content type.
     for (const header of ["origin", "referer", "cookie"]) {
       const [status] = await send("/v1/rpc", { [header]: beside.url, "x-nodeface": "1" });
       assert.is(status, 415, header);
@@ -153,7 +153,7 @@ calls("a write with a token works with it, once, and fails without it", async ()
     await until(async () => await receipt() !== null);
     assert.is((await receipt())!.status, "0x1");
     assert.is(Number((await state())[2]), Number(before[2]) + 1);
-    // What is open needs no token.
+    // A public operation needs no token.
     assert.is((await opened.ask("/v1/rpc/eth_chainId", { method: "GET" })).status, 200);
   } finally {
     const { stderr } = await opened.service.stop();

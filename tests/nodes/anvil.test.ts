@@ -21,7 +21,7 @@ const health = async () => (await fetch(new URL("v1/health", service.url))).stat
 anvil.before(async () => {
   port = await freePort();
   daemon = await startAnvil();
-  // Only the times are shorter than they are by default, so that the suite need not take minutes.
+  // The times are shorter than by default, so that the suite takes seconds.
   const file = join(await mkdtemp(join(tmpdir(), "nodeface-")), "nodeface.yaml");
   await writeFile(file, "info: { ttl: 200ms, stale: 10s }\n");
   service = await start([...COMMANDS.Node, daemon.url, "--config", file]);

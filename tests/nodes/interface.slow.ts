@@ -34,7 +34,7 @@ for (const [kind, { path, lacks = [] }] of Object.entries(PROGRAMS)) {
   );
 }
 
-/** Holds the names of a kind against those of a node. */
+/** Compares the names of a kind with those of a node. */
 async function compareNames(
   node: AskedNode,
   { openrpc }: KindInterface,
@@ -55,7 +55,7 @@ async function compareNames(
   assert.ok(unnamed.length <= 0.2 * listed.length, `the kind does not name ${unnamed.join(", ")}`);
 }
 
-/** Looks for each operation of REST, also for those that act. */
+/** Looks for each REST operation, writes included. */
 async function comparePaths(node: AskedNode, { openapi }: KindInterface): Promise<void> {
   if (!openapi || !node.hasOperation) return;
   const missing: string[] = [];
