@@ -428,7 +428,7 @@ async function describedAt(path: string, options: NodefaceOptions): Promise<stri
   return found[0];
 }
 
-/** A node's description, beside which the service's own operations are shown. */
+/** A node's description, shown with the service's own operations. */
 const BESIDE = { text: 'openapi: 3.1.1\ninfo: { title: a, version: "1" }\npaths: {}\n' };
 
 for (const path of ["/v1/events", "/v1/history"]) {

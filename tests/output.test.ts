@@ -6,7 +6,7 @@ const output = suite("output");
 
 const soon = () => new Promise((resolve) => setTimeout(resolve, 0));
 
-/** A reader that takes a text when it is told to. */
+/** A reader that reads a text on demand. */
 function slowReader() {
   const taken: string[] = [];
   let read = () => {};

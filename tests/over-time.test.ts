@@ -159,7 +159,7 @@ overTime("where it tells no time of its head, its height has to move", async () 
   assert.is(await statusAfter(20_000), "ok");
   assert.is(await statusAfter(590_000), "ok");
   assert.is(await statusAfter(20_000), "degraded");
-  // A step back is a move.
+  // A step back is a change too.
   state.height = 1;
   assert.is(await statusAfter(1000), "ok");
 });
@@ -322,7 +322,7 @@ overTime("what is hidden is nowhere, whatever the state of a node", async () => 
       const value = (await open.info())[key];
       if (typeof value !== "string" && typeof value !== "number") continue;
       const text = String(value);
-      // A short one stands elsewhere by chance.
+      // A short text could occur elsewhere by chance.
       if (text.length < 5) continue;
       const scene = setScene({
         fetch: play(recording),

@@ -1,4 +1,4 @@
-/** Kinds that add to a built-in one, the file of a kind to start from, and what the file of a kind may not do. */
+/** Kinds that extend a built-in one, the template of a kind's file, and the restrictions on such a file. */
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ const read = (text: string, args: string[] = []) =>
     isThere: () => Promise.resolve(args.length === 0),
   });
 
-/** Reads a kind that stands in a configuration. */
+/** Reads a kind from a configuration. */
 const readOwn = async (kind: object) => await read(stringify({ kinds: [kind] }));
 
 async function wrongOf(work: Promise<unknown>): Promise<readonly string[]> {
@@ -108,7 +108,7 @@ own("a method that it names is called with the token, and by nobody else", async
   assert.equal(called.map((body) => JSON.parse(body).params), [["0x3"]]);
   await app.close();
   await node.close();
-  // The library takes whole kinds.
+  // The library requires complete kinds.
   assert.throws(
     () => createNodeface({ kinds: { hardhat: HARDHAT as unknown as Kind } }),
     /kinds.hardhat.extends is for the files of operators alone/,
@@ -244,7 +244,7 @@ own(
   },
 );
 
-/** A node that answers methods of JSON-RPC, to who knows the secret. */
+/** A JSON-RPC node that requires a secret. */
 const nodeOf = (results: Readonly<Record<string, unknown>>, secret?: string) => {
   const seen: (string | null)[] = [];
   const client = playedBy((_, init) => {
@@ -325,7 +325,7 @@ own(
 own("the file of a kind that is printed is one", async () => {
   for (const name of sampleOf(Object.keys(KINDS))) {
     const { openrpc, openapi, ...kind } = parseKind(await formatKindFile(name), "mine.yaml");
-    // The build makes these of its operations.
+    // The build generates these from its operations.
     const { examples: _, ...known } = KINDS[name]!;
     assert.equal(kind, known, name);
     const parts = { ...openrpc && { openrpc }, ...openapi && { openapi } };

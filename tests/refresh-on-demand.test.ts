@@ -5,7 +5,7 @@ import { refreshOnDemand } from "../src/resources/refresh-on-demand.ts";
 
 const refreshed = suite("a value that is looked at while somebody asks");
 
-/** A value with looks that the test ends, and a clock that it moves. */
+/** A value with checks that the test ends, and a clock that it advances. */
 function create({ isMadeCurrent = true } = {}) {
   let time = 0;
   let finish = () => {};

@@ -196,7 +196,7 @@ async function compare(
 
 async function said(response: Response): Promise<Said> {
   const type = response.headers.get("content-type") ?? "";
-  // Octets become characters of the same number, so that nothing is lost.
+  // Bytes become characters of the same number, so that nothing is lost.
   const octets = Buffer.from(await response.arrayBuffer());
   const isText = /json|text|^$/.test(type);
   const text = octets.toString(isText ? "utf8" : "latin1").replace(
@@ -206,14 +206,14 @@ async function said(response: Response): Promise<Said> {
   return { status: response.status, type, text };
 }
 
-/** Whether a bare result is that of an answer, to the byte. */
+/** Tells whether a bare result equals that of a response, byte for byte. */
 function isSameResult(direct: Said, through: Said): boolean {
   const [, before = "", rest = ""] = /^(.*?"result"\s*:\s*)(.*)$/s.exec(direct.text) ?? [];
   if (before === "" || through.status !== 200 || !rest.startsWith(through.text)) return false;
   return /^\s*(?:,\s*"(?:error|id|jsonrpc)"|\}\s*$)/.test(rest.slice(through.text.length));
 }
 
-/** Whether an error of the node is passed on as what it is. */
+/** Tells whether an error of the node is passed on unchanged. */
 function isSameError(direct: Said, through: Said): boolean {
   const error = errorOf(direct.text);
   if (error) {
@@ -227,7 +227,7 @@ function isSameError(direct: Said, through: Said): boolean {
   return direct.status === through.status && direct.text === through.text;
 }
 
-/** The error of JSON-RPC in an answer. */
+/** The JSON-RPC error in a response. */
 function errorOf(text: string): Json | undefined {
   if (!/^\s*\{/.test(text)) return undefined;
   try {

@@ -13,12 +13,12 @@ import { ETCD, NATS, startEtcd, startNats, startSyncthing, SYNCTHING } from "./_
 import { startDaemon, until } from "./_daemon.ts";
 import type { AskedNode } from "./_interface.ts";
 
-/** A program that runs here. */
+/** A running program. */
 export interface Program {
-  /** Where it is. */
+  /** Its URL. */
   readonly path: string;
   start(): Promise<AskedNode>;
-  /** Methods that others of the kind have and this one does not. */
+  /** Methods that other nodes of the kind have and this one lacks. */
   readonly lacks?: readonly string[];
 }
 
@@ -81,7 +81,7 @@ export async function startLitecoind(login?: string): Promise<AskedNode> {
     await ask("generatetoaddress", 103, address);
     const blockhash = await ask("getblockhash", 1);
     const { tx: [coinbase] } = await ask<{ tx: [string] }>("getblock", blockhash);
-    // The second address is a new one, so that it is known to the wallet as not used.
+    // The second address is a new one, which the wallet knows as unused.
     const other = await ask("getnewaddress");
     const txid = await ask("sendtoaddress", other, 1);
     const hexstring = await ask(
@@ -136,14 +136,14 @@ export async function startLitecoind(login?: string): Promise<AskedNode> {
   }
 }
 
-/** A user and a password as the setting has them: with a salt and a digest. */
+/** A user and a password in the form of the setting: with a salt and a digest. */
 function rpcAuthOf(login: string): string {
   const [user, password = ""] = login.split(":");
   const salt = "00112233445566778899aabbccddeeff";
   return `${user}:${salt}$${createHmac("sha256", salt).update(password).digest("hex")}`;
 }
 
-/** The names of a help text, whose parts have headings, without those of the wallet. */
+/** The method names in a help text with section headings, except those of the wallet. */
 function listedIn(help: string): string[] {
   const parts = help.split(/^== (?=.* ==$)/m).filter((part) => !part.startsWith("Wallet"));
   return parts.flatMap((part) => part.split("\n").slice(1))
@@ -164,7 +164,7 @@ async function startAnvil(): Promise<AskedNode> {
     const [address, to] = await ask<[string, string]>("eth_accounts");
     const transaction = { from: address, to, value: "0x1" };
     const transactionHash = await ask("eth_sendTransaction", transaction);
-    // A contract whose code is LOG0 of nothing, run as it is made.
+    // A contract whose code is an empty LOG0, executed when it is created.
     await ask("eth_sendTransaction", {
       from: address,
       data: "0x60006000a000",
@@ -190,7 +190,7 @@ async function startAnvil(): Promise<AskedNode> {
         filter,
         filterId: await ask("eth_newFilter", filter),
         block: "0x1",
-        // anvil 1.7.1 wants what others take for the newest block.
+        // anvil 1.7.1 requires a parameter for which other nodes default to the newest block.
         ...Object.fromEntries(
           ["Balance", "TransactionCount", "Code", "StorageAt", "Proof"].map((what) => [
             `eth_get${what}.block`,
@@ -207,7 +207,7 @@ async function startAnvil(): Promise<AskedNode> {
         payload: { blockStateCalls: [{ calls: [transaction] }] },
       },
       async has(method) {
-        // Without parameters none of its methods acts.
+        // Without parameters, none of its methods has an effect.
         return await isKnown(call, method);
       },
       stop: () => daemon.stop("SIGKILL"),

@@ -1,4 +1,4 @@
-/** An hsd that is asked what its kind offers, with a name that was bought and a transaction that waits. */
+/** An hsd on which its kind is tested, with a bought name and a pending transaction. */
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { callsTo, isKnown, requestsTo, resultOf } from "./_calls.ts";
 import { startDaemon, until } from "./_daemon.ts";
 import type { AskedNode, RestAnswer } from "./_interface.ts";
 
-/** Where it is. */
+/** Its URL. */
 export const HSD = `${ROOT}tests/node_modules/hsd/bin/node`;
 
 export async function startHsd(): Promise<AskedNode> {
@@ -33,14 +33,14 @@ export async function startHsd(): Promise<AskedNode> {
     const hasWallet = () => walletCall("getwalletinfo").then((got) => "result" in got, () => false);
     await until(hasWallet, 60_000);
     const address = await wallet("getnewaddress");
-    /** Mines, and waits until the wallet has seen it. */
+    /** Mines, and waits until the wallet has seen the block. */
     const mine = async (blocks: number) => {
       await ask("generatetoaddress", blocks, address);
       const height = await ask<number>("getblockcount");
       const seen = () => wallet<{ height: number }>("getwalletinfo");
       await until(async () => (await seen()).height === height, 60_000);
     };
-    /** Sends something that has to be known to the node before the next block. */
+    /** Sends a transaction that the node must know before the next block. */
     const send = async (method: string, ...params: unknown[]): Promise<string> => {
       const sent = await wallet<string | { hash: string }>(method, ...params);
       const txid = typeof sent === "string" ? sent : sent.hash;
@@ -49,7 +49,7 @@ export async function startHsd(): Promise<AskedNode> {
     };
     await mine(10);
     const name = await ask("grindname", 8);
-    // The steps of an auction, each as long as it lasts on regtest.
+    // The steps of an auction, each as long as on regtest.
     await send("sendopen", name);
     await mine(7);
     await send("sendbid", name, 1, 2);
@@ -58,7 +58,7 @@ export async function startHsd(): Promise<AskedNode> {
     await mine(11);
     const resource = { records: [{ type: "NS", ns: "ns1.example." }] };
     await send("sendupdate", name, resource);
-    // So many that the tree of names has it.
+    // Enough blocks for the name to be in the tree.
     await mine(20);
     const other = await wallet("getnewaddress");
     const txid = await send("sendtoaddress", other, 1);
@@ -94,7 +94,7 @@ export async function startHsd(): Promise<AskedNode> {
         hexstring,
         nblocks: 6,
         nrequired: 1,
-        // The first point of the curve.
+        // The generator point of the curve.
         keys: ["0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"],
         resource,
         inputs: [{ txid: coinbase, vout: 0 }],
@@ -116,7 +116,7 @@ export async function startHsd(): Promise<AskedNode> {
         "readTransactionsOfAddress.address": other,
       },
       async has(method) {
-        // The one that does not look whether it is asked for help, and waits.
+        // The one method that ignores the flag for help, and waits.
         if (method === "getworklp") return true;
         return await isKnown(call, "help", [method]);
       },

@@ -10,7 +10,7 @@ const demo = suite("npm run demo");
 
 const FLAGS = ["--import", "./src/build/signals-before-tsx.mjs", "--import", "tsx"];
 
-/** Starts the demo, and resolves when it has said what to try. */
+/** Starts the demo; resolves when it has printed what to try. */
 async function startDemo(port: number, flags: readonly string[] = FLAGS) {
   const child = spawn(process.execPath, [...flags, "src/build/demo.ts"], {
     cwd: ROOT,
@@ -35,7 +35,7 @@ const processes = () =>
       return { pid: Number(pid), parent: Number(parent), isZombie: state![0] === "Z", name: name! };
     });
 
-/** The process of anvil, below a shell that the demo has started. */
+/** The process of anvil, a child of a shell that the demo started. */
 function nodeOf(demo: { pid?: number | undefined }): number {
   const all = processes();
   const shells = all.filter(({ parent }) => parent === demo.pid).map(({ pid }) => pid);

@@ -47,7 +47,7 @@ for (const [runtime, command] of RELEASES) {
     });
   }
 
-  // Bun reads the second one when it has answered the first.
+  // Bun reads the second request after its response to the first.
   const isInTurn = runtime === "Bun" ? "answers one after the other" : undefined;
   testWhere(operations, isInTurn, "so is one that waits behind another one", async () => {
     const before = await clients();

@@ -22,7 +22,7 @@ const unitOf = (name: string) => readFileSync(`${ROOT}deploy/${name}`, "utf8");
 const text = unitOf("nodeface.service");
 const template = unitOf("nodeface@.service");
 
-/** The units by what they are called when they are started. */
+/** The units by the names under which they are started. */
 const UNITS = { "nodeface.service": text, "nodeface@etcd.service": template };
 
 for (const [name, unit] of Object.entries(UNITS)) {
@@ -98,7 +98,7 @@ testWhere(
   },
 );
 
-/** A user of the node and its group, and a user of nobody's, as a unit has. */
+/** A user of the node with its group, and an unrelated user, as a unit has. */
 const NODE_USER = 61_001, OWN_USER = 61_002;
 
 testWhere(
@@ -109,7 +109,7 @@ testWhere(
     const home = makeFolder();
     chownSync(home, NODE_USER, NODE_USER);
     const port = await freePort();
-    // With wallets its files are for their owner alone; later versions have rpccookieperms.
+    // With wallets, its files are readable by their owner only; later versions have rpccookieperms.
     const node = () =>
       startDaemon([
         ...[SETPRIV, `--reuid=${NODE_USER}`, `--regid=${NODE_USER}`, "--clear-groups"],
@@ -145,7 +145,7 @@ testWhere(
     } finally {
       const { stderr } = await service.stop();
       await daemon.stop("SIGKILL");
-      // It is the node that lets its group read it.
+      // Only the node can let its group read it.
       assert.not.match(stderr, /can be read by|rejects the credentials/);
     }
   },
@@ -176,7 +176,7 @@ systemd("the environment that it shows is what the command reads", async () => {
 
 systemd.run();
 
-/** What the filters of a unit leave, by what systemd says is in its sets. */
+/** The system calls that a unit's filters allow, by systemd's own sets. */
 function allowedCalls(said: string, unit: string): Set<string> {
   const sets = new Map<string, string[]>();
   for (const line of said.split("\n")) {
@@ -194,7 +194,7 @@ function allowedCalls(said: string, unit: string): Set<string> {
   return allowed;
 }
 
-/** The system calls from the start of the executable until it has answered every path. */
+/** The system calls from the start of the executable until it has responded at every path. */
 async function callsMade(): Promise<Set<string>> {
   const strace = ["/usr/bin/strace", "--follow-forks", "--quiet=all", "--output=calls"];
   const server = await start([...strace, EXECUTABLE], {}, NOWHERE);
