@@ -209,7 +209,7 @@ client("reads any number of chunks, since only their extensions are limited toge
   assert.ok(isKept);
 });
 
-client("gives headers by any case, and those that stand twice in one", () => {
+client("finds headers in any case, and joins repeated ones", () => {
   const { headers } = read(`${OK}X-A: 1\r\nx-a: 2\r\nX-B:\t b\xa0 \t\r\nContent-Length: 0\r\n\r\n`);
   assert.is(headers!.get("X-a"), "1, 2");
   assert.is(headers!.get("x-b"), "b\xa0");
@@ -271,7 +271,7 @@ class Talkative extends Duplex {
 
 for (const isOnce of [false, true]) {
   const kind = isOnce ? "sent once" : "that may be sent again";
-  client(`takes no answer that nobody asked for as that to a request ${kind}`, async () => {
+  client(`does not take an unsolicited response for that to a request ${kind}`, async () => {
     let connections = 0;
     const open = () => new Talkative(++connections) as unknown as Socket;
     const send = createSocketClient(open);
@@ -323,7 +323,7 @@ const exchanging = (...answers: string[]) => {
 };
 
 client(
-  "chunks of one byte come in few parts, and what has come on the wire is counted",
+  "chunks of one byte are joined, and bytes on the wire are counted",
   async () => {
     const count = 20_000;
     const text = `${OK}${CHUNKED}\r\n${"1\r\na\r\n".repeat(count)}0\r\n\r\n`;

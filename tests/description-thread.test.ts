@@ -169,7 +169,7 @@ large("keeps no request waiting", async () => {
   assert.ok(answered > 20, `${answered} requests`);
 });
 
-large("is given up where it takes too long, and what was there stays", async () => {
+large("is abandoned if it takes too long, and the previous one stays", async () => {
   const never: Reader = () => new Promise(() => {});
   const { content, diagnostics } = (await prepareInThread(JOB, never, { ...LIMITS, time: 200 }))!;
   assert.is(content, undefined);

@@ -79,7 +79,7 @@ function open(
   return { node, heard, listen, read };
 }
 
-events("begin with the whole info, and tell what changes, each head and each state", async () => {
+events("begin with the whole info, followed by changes, heads and statuses", async () => {
   const { node, read } = open();
   const listener = read();
   const [first, ...rest] = await listener.events();
@@ -127,7 +127,7 @@ events("are those that were asked for", async () => {
   assert.match(await wrong.text(), /info, head, status, description/);
 });
 
-events("who comes back is told what came after, and nothing twice", async () => {
+events("a reconnecting listener gets the later events, none of them twice", async () => {
   const { node, read } = open();
   const listener = read({ query: "events=head" });
   for (let height = 2; height < 10; height++) node.take(info({ height }));
@@ -230,7 +230,7 @@ events("where a value is null in an object the whole info comes, and seldom", as
   assert.is(told.filter((event) => event === "head").length, 7);
 });
 
-events("what was held back is told in time, and who comes meanwhile has it", async () => {
+events("a delayed event arrives in time, and new listeners have its state", async () => {
   let now = 0;
   const node = new NodeEvents({ listeners: 9, perAddress: 9, onListeners: () => {} }, () => now);
   node.begin(info());

@@ -46,7 +46,7 @@ async function givenBy(head: Json, info: InfoSettings = {}) {
   return examples;
 }
 
-examples("are taken from what the node is asked anyway, where they fit", async () => {
+examples("are taken from existing queries of the node, if they match", async () => {
   const transactions = [HASH.replace("a1", "b2"), "0x1"];
   assert.equal(await givenBy({ hash: HASH, transactions }), {
     "head#/hash": HASH,
@@ -124,7 +124,7 @@ const opened = async () => {
 };
 
 examples(
-  "stand in one block that holds no HTML, whatever they are, beside forms that use them",
+  "are in one data block that never contains HTML, next to forms that use them",
   async () => {
     const hostile = `</script><form action="https://a.example">\u2028&'`;
     const values = { "head#/hash": hostile, "head#/unused": "x" };
@@ -140,7 +140,7 @@ examples(
   },
 );
 
-examples("a description's own mark is ignored, and so is one of what is no read", async () => {
+examples("a mark in the description itself is ignored, and so is one on a write", async () => {
   const get = (more: Json) => ({
     "x-call": "open",
     ...more,

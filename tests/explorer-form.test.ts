@@ -21,7 +21,7 @@ async function dataOf(operation: Json, path = "/a", method = "get", more: Json =
 }
 
 form(
-  "says the method, the address and each parameter, without what is empty at the end",
+  "has the method, the URL and each parameter, without empty ones at the end",
   async () => {
     const parameters = [
       { name: "id", in: "path", required: true, schema: { type: "integer" }, example: 7 },
@@ -90,7 +90,7 @@ form("a schema that contains itself, or is too large, ends", async () => {
   ]);
 });
 
-form("what cannot be sent from a page has none", async () => {
+form("an operation that a page cannot send has none", async () => {
   const upload = { content: { "multipart/form-data": {} } };
   assert.is(await dataOf({ requestBody: upload }, "/a", "post"), undefined);
   assert.is(await dataOf({}, "/a", "trace"), undefined);
@@ -100,19 +100,28 @@ form("what cannot be sent from a page has none", async () => {
   assert.is(await dataOf({ responses: stream }), undefined);
 });
 
-form("what is not forwarded has none, and what wants the token names its scheme", async () => {
-  const node = { servers: [{ url: "./v1/node" }] };
-  assert.is(await dataOf({ "x-call": "refused" }, "/a", "get", node), undefined);
-  // Without `forward`, the page does not mention calls.
-  assert.is(await dataOf({}, "/a", "get", node), undefined);
-  const components = { securitySchemes: { Key: { type: "http", scheme: "Bearer" } } };
-  const security = [{ Key: [] }];
-  const data = await dataOf({ "x-call": "token", security }, "/a", "get", { ...node, components });
-  assert.is(data.at(-1), "Key");
-  // A secret of this service only.
-  const elsewhere = { servers: [{ url: "https://a.example" }], components };
-  assert.equal(await dataOf({ security }, "/a", "get", elsewhere), ["GET", "https://a.example/a"]);
-});
+form(
+  "an operation that is not forwarded has none; one that needs the token names its scheme",
+  async () => {
+    const node = { servers: [{ url: "./v1/node" }] };
+    assert.is(await dataOf({ "x-call": "refused" }, "/a", "get", node), undefined);
+    // Without `forward`, the page does not mention calls.
+    assert.is(await dataOf({}, "/a", "get", node), undefined);
+    const components = { securitySchemes: { Key: { type: "http", scheme: "Bearer" } } };
+    const security = [{ Key: [] }];
+    const data = await dataOf({ "x-call": "token", security }, "/a", "get", {
+      ...node,
+      components,
+    });
+    assert.is(data.at(-1), "Key");
+    // A secret of this service only.
+    const elsewhere = { servers: [{ url: "https://a.example" }], components };
+    assert.equal(await dataOf({ security }, "/a", "get", elsewhere), [
+      "GET",
+      "https://a.example/a",
+    ]);
+  },
+);
 
 form("without a script there is one where the query says everything, at this service", async () => {
   const html = await render({

@@ -155,7 +155,7 @@ const AGES: [age: number, said: string][] = [
   [NaN, ""],
 ];
 
-header("says of each state what is known, and no more", () => {
+header("shows in each state the known values, and no others", () => {
   for (const [info, label, note] of STATES) {
     const said = describeInfo(info);
     assert.equal([said.label, said.note], [label, note], JSON.stringify(info));
@@ -332,7 +332,7 @@ header("draws whole numbers in its box, whatever a history holds", () => {
   fc.assert(fc.property(history, draw), { numRuns: sampleSize(200) });
 });
 
-header("says what to do by the status code, as the documentation has it", () => {
+header("shows the remedy for a status code from the documentation", () => {
   const doc = readFileSync(`${ROOT}docs/troubleshooting.md`, "utf8");
   const rows = [...doc.matchAll(/^\| (`[a-z_`, ]+`) +\|/gm)].flatMap(([, codes]) =>
     codes!.match(/\w+/g)!
@@ -392,7 +392,7 @@ header("of a node that responds, or that says nothing of the kind, it shows noth
 });
 
 header(
-  "takes out what cannot be seen, and cuts what is long, of a node that is gone as well",
+  "removes invisible characters and truncates long values, for an unreachable node too",
   () => {
     const unseen = "\u200b\u200d\u2060\ufeff\u00ad\u202e\u2066\u061c\u{e0041}\u{e007f}\u{1d173}";
     const texts = { software: `an${unseen}vil`, version: `\u001b[1m${unseen}1`, network: unseen };
@@ -427,7 +427,7 @@ function nested(depth: number): string {
   return `${'{"a":'.repeat(depth)}{}${"}".repeat(depth)}`;
 }
 
-header("what is told of the info is applied as a merge patch, or not at all", () => {
+header("an info event is applied as a merge patch, or not at all", () => {
   for (const [info, patch, patched] of PATCHES) {
     const made = patchInfo(parseInfo(info)!, patch);
     assert.is(made && formatJson(made), patched, patch.slice(0, 100));

@@ -134,7 +134,7 @@ icon("is the logo where a host gives one, which runs nothing", async () => {
   assert.is.not(other.search, search);
 });
 
-icon("of a host that is none is refused, with what would be right", () => {
+icon("of a host is refused if invalid, with a correction", () => {
   const wrong: [logo: unknown, message: string][] = [
     ["logo.svg", 'page.logo must be the bytes of an image (Uint8Array), not "logo.svg"'],
     [bytesOf("<html>"), "page.logo must be an image of a type that browsers show: PNG, SVG"],

@@ -161,7 +161,7 @@ page("the service's own operations are the last group, closed beside those of a 
   assert.match(await render({}), own.replace("<details>", "<details open>"));
 });
 
-page("marks are words, each with what it says once, and what is common comes first", async () => {
+page("marks are words with one explanation each, and common operations come first", async () => {
   const operation = (marks: Document) => ({ get: { tags: ["T"], ...marks } });
   const html = await render({
     paths: {
@@ -343,7 +343,7 @@ page("an operation shows the rules of its parameters, and fields two levels deep
 });
 
 page(
-  "a description has its version where it was given, and what a kind brings has none",
+  "a description has its version if it has one, and that of a kind has none",
   async () => {
     const document = { openapi: "3.1.1", info: { title: "A", version: "7.7.7" }, paths: {} };
     for (
@@ -394,7 +394,7 @@ page("no text is cut within a character", () => {
   }
 });
 
-page("what is internal is left out, as Scalar leaves it out", async () => {
+page("internal operations are omitted, as in Scalar", async () => {
   const html = await render({
     tags: [{ name: "Inside", "x-internal": true }],
     paths: {
@@ -407,7 +407,7 @@ page("what is internal is left out, as Scalar leaves it out", async () => {
   assert.not.match(html, "hidden<");
 });
 
-page("what stands beside a reference comes before what it leads to", async () => {
+page("siblings of a reference come before its target", async () => {
   const components = {
     parameters: { Full: { name: "full", in: "query", description: "of all" } },
     responses: { Block: { description: "The block" } },

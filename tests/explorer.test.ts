@@ -35,7 +35,7 @@ for (const [path, view] of DOCUMENTS) {
     for (const reference of references) assert.is((await ask(reference)).status, 200, reference);
   });
 
-  explorer(`${path} runs its own files and what stands in it, and nothing else`, async () => {
+  explorer(`${path} runs its own files and inline scripts, and nothing else`, async () => {
     const html = await htmlOf(path);
     const scripts = [...html.matchAll(/<script>(.*?)<\/script>/gs)].map(([, script]) => script!);
     // Data blocks are not scripts: they never run.

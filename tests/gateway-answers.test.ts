@@ -59,7 +59,7 @@ const NODES: Record<string, string | string[]> = {
   "retry-after": "7",
 };
 
-answers("no header of the node's but the short list and what the operation names", async () => {
+answers("only common headers and those that the operation names are passed on", async () => {
   node.answer = (_, response) =>
     response.writeHead(200, { "content-type": "application/json", ...NODES }).end("{}");
   const { headers } = await rest.ask("/v1/node/status");
@@ -177,7 +177,7 @@ for (const [status, passed] of sampleOf(STATUSES)) {
 }
 
 answers(
-  "a node that is busy is no queue of ours that is full, and says when it is free",
+  "a busy node is distinguished from our full queue, with its own Retry-After",
   async () => {
     node.answer = json({}, 503, { "retry-after": "7" });
     const answer = await rest.ask("/v1/node/status");
@@ -438,7 +438,7 @@ answers("the longest answer is for all calls of a batch", async () => {
   );
 });
 
-answers("what streams beyond the limit looks cut", async () => {
+answers("a stream beyond the limit looks truncated", async () => {
   const { ask } = forwarding(node.url, REST, { open: ["reads"], limit: "2MiB" });
   node.answer = (_, response) => {
     for (let count = 0; count < 5; count++) response.write(new Uint8Array(1024 * 1024));
@@ -451,7 +451,7 @@ answers("what streams beyond the limit looks cut", async () => {
   assert.ok(error);
 });
 
-answers("what streams and breaks looks cut", async () => {
+answers("a stream that breaks off looks truncated", async () => {
   await raw((socket) => {
     socket.write(head("Content-Length: 3000000"));
     socket.write(" ".repeat(2_000_000), () => socket.end());

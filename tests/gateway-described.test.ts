@@ -100,7 +100,7 @@ described("no scheme is added where no operation wants the token", () => {
   assert.not.match(JSON.stringify(say("reads")), "NodefaceToken");
 });
 
-described("what is forwarded nowhere says nothing of it, whoever wrote it there", () => {
+described("without forwarding, marks in a description are removed", () => {
   const document = say("off");
   assert.not.match(JSON.stringify(document), /x-call|NodefaceToken|Not forwarded/);
   assert.is(operation(document, "/read").description, "Reads.");
@@ -191,7 +191,7 @@ described("the page says the same, and its commands can be sent", async () => {
   assert.not.match(html, "switched off");
 });
 
-described("where nothing is forwarded the head says so, and what to do", async () => {
+described("without forwarding, the head explains how to enable it", async () => {
   const { calls, content } = await renderParts(say("off"), "kind");
   assert.match(
     calls,
@@ -201,7 +201,7 @@ described("where nothing is forwarded the head says so, and what to do", async (
 });
 
 described(
-  "the head says how many can be called and where, or how to open what is not marked",
+  "the head shows the number of callable operations and their URL, or how to allow unmarked ones",
   async () => {
     const on = (await renderParts(say("reads"), "operator")).calls;
     assert.match(on, /^<p class="calls"><span>\d of \d+ operations can be called here/);
@@ -236,7 +236,7 @@ described(
   },
 );
 
-described("the log names what is allowed and not described, when that has been read", async () => {
+described("after reading a description, the log lists allowed names that it lacks", async () => {
   const told: string[] = [];
   const says = (line: string) => line.includes("forward.");
   const nodeface = createNodeface({
@@ -255,7 +255,7 @@ described("the log names what is allowed and not described, when that has been r
 });
 
 described(
-  "a name opens what it meant, though a description on the network gives it to another",
+  "a name keeps its operation, even if a description on the network moves it",
   async () => {
     const node = await playNode();
     const elsewhere = await playNode();
@@ -348,7 +348,7 @@ described(
 );
 
 described(
-  "what a kind marks as a read keeps the limits of its parameters, or is none",
+  "a kind's read keeps its parameter limits, or is not a read",
   () => {
     const limited = (mark: Json) => ({
       "x-access": "read",

@@ -34,7 +34,7 @@ const release = () => {
 };
 
 load(
-  "the order of what waits is kept, and a place that is given back goes to the next",
+  "waiting calls stay in order, and a returned slot goes to the next one",
   async () => {
     const places = createSemaphore(1);
     const { signal } = new AbortController();
@@ -363,7 +363,7 @@ load(
   },
 );
 
-load("what is left of a response is read to its end and dropped", async () => {
+load("the rest of a response is read and discarded", async () => {
   // More than the system's own buffers hold.
   const size = 30 * 1024 * 1024;
   holdAndCount();
@@ -383,7 +383,7 @@ load("what is left of a response is read to its end and dropped", async () => {
 });
 
 load(
-  "what nobody waits for is broken off at once when the service ends",
+  "abandoned calls are aborted at once when the service stops",
   async () => {
     const count = holdAndCount();
     const { ask, app } = forwarding(node.url, RPC);
@@ -398,7 +398,7 @@ load(
 );
 
 load(
-  "each caller gets the response to what they sent, however alike that is",
+  "each caller gets the response to its own request, however similar they are",
   async () => {
     node.answer = (come, response) => void held.push(Object.assign(response, { come }));
     const { ask } = forwarding(node.url, REST);
@@ -523,7 +523,7 @@ const leasing = (timeout = 10_000) => {
 };
 
 load(
-  "long responses that nobody reads leave room for short ones, and for the token's",
+  "unread long responses leave room for short ones and for callers with the token",
   async () => {
     const { send, sent } = leasing();
     for (const isThere of [true, true, false, false]) {
@@ -608,7 +608,7 @@ load(
 );
 
 load(
-  "close lets what runs end, but not for long, and later calls are 503",
+  "close lets running calls end within a grace period, and later calls are 503",
   async () => {
     hold();
     const { ask, app } = forwarding(node.url, REST);

@@ -170,7 +170,7 @@ for (const [path, status] of REFUSED) {
   });
 }
 
-paths("what is wrong is told by place, name and rule, and never by its value", async () => {
+paths("an error has a place, a name and a rule, never the value", async () => {
   const answer = await gateway.ask("/v1/node/blocks/secret-1?max=77777&odd=secret-2");
   const text = await answer.text();
   assert.is(answer.status, 400);
@@ -198,7 +198,7 @@ paths("each operation of one template has the parameters by its own names", asyn
 });
 
 for (const method of ["PUT", "DELETE", "POST", "PATCH"]) {
-  paths(`${method} of what does not have it is 405, with what it has`, async () => {
+  paths(`${method} on a path without it is 405, with the allowed methods`, async () => {
     const answer = await gateway.ask("/v1/node/status", { method });
     assert.is(answer.status, 405);
     assert.is(answer.headers.get("allow"), "GET, HEAD, OPTIONS");
@@ -235,7 +235,7 @@ for (const method of ["PROPFIND", "M-SEARCH", "QUERY", "get"]) {
   });
 }
 
-paths("what is never sent is not said to be open either", () => {
+paths("an operation that is never forwarded is not listed as public", () => {
   const operations = ["TRACE", "OPTIONS", "GET"].map((method) => ({
     ...{ name: `${method} /a`, operationId: undefined, isMethod: false, method, path: "/a" },
     ...{ access: "read" as const, isHeavy: false, isStreaming: false, parameters: [] },

@@ -136,7 +136,7 @@ for (const forward of ["off", { open: [] }] as const) {
   });
 }
 
-refusals("a description from the network does not say what a read is", async () => {
+refusals("a description from the network cannot mark reads", async () => {
   const other = await playNode();
   other.answer = (_, response) =>
     response.writeHead(200, { "content-type": "application/json" }).end(
@@ -304,7 +304,7 @@ for (
     ["of two lines", () => writeFileSync(file, `${TOKEN}\n${TOKEN}\n`)],
   ] as const
 ) {
-  refusals(`with a token file that is ${why}, what needs the token is 503`, async () => {
+  refusals(`with a token file that is ${why}, operations that need the token are 503`, async () => {
     const [paths, methods] = [
       shared(REST, settings()),
       shared(RPC, settings()),
@@ -337,7 +337,7 @@ refusals("a token that was changed counts from then on, and the old one no longe
   assert.equal([await call(TOKEN), await call(other)], [401, 200]);
 });
 
-refusals("a header of the visitor's is not looked at where no token is needed", async () => {
+refusals("an Authorization header is ignored if no token is needed", async () => {
   const { ask } = forwarding(node.url, REST);
   const headers = { authorization: "Basic nonsense" };
   assert.is((await ask("/v1/node/status", { headers })).status, 200);
@@ -375,7 +375,7 @@ refusals(
   },
 );
 
-refusals("where there is no description to come, there is nothing to call", async () => {
+refusals("if no description is expected, calls are refused at once", async () => {
   const own: Kind = {
     title: "Mine",
     url: "https://mine.example",

@@ -78,7 +78,7 @@ const OURS = new Set([
   ...["user-agent", "accept-language", "sec-fetch-mode", "x-size", "node-secret"],
 ]);
 
-requests("nothing of the visitor's: only what the operation names, and no secret", async () => {
+requests("only headers that the operation names, and no secret of the client", async () => {
   process.env.GATEWAY_NODE_SECRET = "nodes";
   const { ask } = forwarding(node.url, REST, "reads", {
     node: {
@@ -140,7 +140,7 @@ requests("the node's secret takes the place of a header in another letter case",
   assert.equal(sent, { "accept-encoding": "identity", "x-key": "nodes" });
 });
 
-requests("nothing of the visitor's with a call of a method either", async () => {
+requests("no headers of the client with a method call either", async () => {
   node.answer = result("1");
   for (
     const answer of [
@@ -234,7 +234,7 @@ requests("a content of 1 MiB is sent byte for byte, and one byte more is 413", a
   assert.equal(node.come, []);
 });
 
-requests("a content whose length nobody says is counted as it comes", async () => {
+requests("a content without a length is counted as it arrives", async () => {
   let sent = 0;
   const endless = new ReadableStream({
     pull(controller) {
@@ -356,7 +356,7 @@ for (const [content, name] of WRONG) {
   });
 }
 
-requests("a content of JSON that is no UTF-8 is wrong", async () => {
+requests("a JSON content that is not UTF-8 is refused", async () => {
   const bytes = new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]);
   assert.is((await post("/v1/node/any", bytes)).status, 400);
   const utf16 = new Uint8Array([0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00]);
@@ -434,7 +434,7 @@ requests("a connection is not upgraded", async () => {
   assert.equal(node.come, []);
 });
 
-requests("the log has the name of the operation, and nothing that the visitor gave", async () => {
+requests("the log has the name of the operation, and nothing from the client", async () => {
   const { ask, calls } = forwarding(node.url, REST);
   await (await ask("/v1/node/blocks/7?tag=visitors")).text();
   assert.equal(calls.map(({ operation, status, bytes }) => ({ operation, status, bytes })), [

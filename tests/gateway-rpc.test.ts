@@ -293,7 +293,7 @@ rpc("64 levels are read", async () => {
   assert.is(node.come.length, 1);
 });
 
-rpc("what is no UTF-8 is not read", async () => {
+rpc("a body that is not UTF-8 is refused", async () => {
   const headers = { "content-type": "application/json" };
   for (const bytes of [[0x22, 0xff, 0x22], [0xed, 0xa0, 0x80], [0xff, 0xfe, 0x5b, 0, 0x5d, 0]]) {
     const init = { method: "POST", headers, body: new Uint8Array(bytes) };
@@ -305,7 +305,7 @@ rpc("what is no UTF-8 is not read", async () => {
 });
 
 for (const content of ["1", "null", '"a"', "true"]) {
-  rpc(`${content} is no call`, async () => {
+  rpc(`${content} is not a call`, async () => {
     const answer = await gateway.rpc(content);
     assert.equal([answer.status, (await answer.json()).error.code], [200, -32600]);
   });
@@ -411,7 +411,7 @@ rpc("numbers in a node's error arrive as they left", async () => {
   assert.match(bare, '"code": -3.2e4');
 });
 
-rpc("what a node says of an error is cut: 1 kB of message, and no data above 16 kB", async () => {
+rpc("a node's error is truncated: 1 kB of message, and no data above 16 kB", async () => {
   node.answer = rpcError({ code: 1, message: "m".repeat(5000), data: "d".repeat(17_000) });
   const { message, data } = await (await gateway.ask("/v1/rpc/number")).json();
   assert.ok(message.length <= 1024);
@@ -538,7 +538,7 @@ rpc("between large contents there is time for others", async () => {
   assert.ok(turns.size >= 5, [...turns].join());
 });
 
-rpc("what is refused before the calls are judged has its status and the id null", async () => {
+rpc("a refusal of the whole body has its own status and the id null", async () => {
   const headers = { "content-type": "text/plain" };
   const cases: [number, Response][] = [
     [403, await forwarding(node.url, RPC, "off").rpc(call("number"))],
@@ -555,7 +555,7 @@ rpc("what is refused before the calls are judged has its status and the id null"
   assert.equal(node.come, []);
 });
 
-rpc("methods other than POST are 405, and those below by what they have", async () => {
+rpc("methods other than POST are 405, and those of a path depend on it", async () => {
   for (const method of ["GET", "PUT", "DELETE", "PATCH", "HEAD"]) {
     assert.is((await gateway.ask("/v1/rpc", { method })).status, 405);
   }

@@ -192,7 +192,7 @@ const OPENS: readonly [names: Forward, own: string, foreign: string][] = [
 
 for (const [forward, own, foreign] of OPENS) {
   settings(
-    `open what ${JSON.stringify(forward)} says, as far as a name cannot move`,
+    `allow the operations in ${JSON.stringify(forward)} whose names cannot move`,
     () => {
       const letters = { open: "o", token: "t", refused: "-" } as const;
       const opened = (isForeign: boolean) =>
@@ -205,7 +205,7 @@ for (const [forward, own, foreign] of OPENS) {
   );
 }
 
-settings("say of a * what it leaves out, which is named one by one", () => {
+settings("list the operations that * omits, which must be named one by one", () => {
   const named = (forward: ForwardSettings) =>
     lintNames(operations(false), resolveForward(forward)).map(({ level, message }) =>
       `${level}: ${message}`

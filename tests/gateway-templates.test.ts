@@ -96,7 +96,7 @@ for (
     ["/f/{path}/{b}.txt", "/f/1/2/.txt", { path: true }],
   ] as const satisfies readonly (readonly [string, string, Slashes?])[]
 ) {
-  templates(`${path} is no path of ${template}`, async () => {
+  templates(`${path} does not match ${template}`, async () => {
     const { ask } = forwarding(
       node.url,
       describe([`GET ${template}`, "read", slashes]),
@@ -173,7 +173,7 @@ templates(
 );
 
 templates(
-  "what cannot be called by its path is shown, and check says why",
+  "an operation with an ambiguous path is shown, and check explains it",
   async () => {
     const description = describe(
       ["GET /a/{b}{c}"],
@@ -347,7 +347,7 @@ const operation = fc.record({
 });
 
 templates(
-  "what reaches a node is what was sent, or it is refused",
+  "a path is forwarded unchanged or refused",
   async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -400,7 +400,7 @@ const DISGUISES: readonly ((text: string) => string)[] = [
 ];
 
 templates(
-  "no disguise of a closed path is taken for the value of an open one",
+  "no disguised form of a closed path is accepted as a parameter of a public one",
   async () => {
     const closed = describe(
       ["GET /peers/{address}"],

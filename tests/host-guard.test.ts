@@ -63,7 +63,7 @@ guard("any name is answered where hosts is *", async () => {
   assert.is((await askAs("a b", "*")).status, 400);
 });
 
-guard("what a proxy forwards is neither trusted nor repeated", async () => {
+guard("forwarding headers of a proxy are neither trusted nor repeated", async () => {
   const response = await askWith({
     "x-forwarded-host": "relayed.example",
     "x-forwarded-proto": "https",

@@ -252,7 +252,7 @@ credentials(
   },
 );
 
-credentials("the usual secret is shown to nobody else", async () => {
+credentials("the default secret is sent to no other server", async () => {
   const file = await secret("usual", "user:one");
   const files = [{ basic_file: file }];
   const kinds = kindsRefusing({

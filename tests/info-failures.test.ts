@@ -101,7 +101,7 @@ const NO_HTTP = {
 };
 
 for (const [what, text] of Object.entries(NO_HTTP)) {
-  failures(`an answer that is no HTTP, ${what}`, () =>
+  failures(`a response that is not HTTP, ${what}`, () =>
     beside(
       playTcp((socket) => socket.once("data", () => socket.end(text))),
       (url) => says(url, "bad_answer", "does not speak HTTP"),
@@ -202,7 +202,7 @@ failures("a redirect is said with where it leads, for the operator", async () =>
 });
 
 failures(
-  "what is left of an answer that is refused is not waited for",
+  "the rest of a refused response is not read",
   async () => {
     let closed: () => void;
     const isClosed = new Promise<void>((resolve) => closed = resolve);
@@ -230,7 +230,7 @@ failures(
 );
 
 failures(
-  "no failure says more than what it is: headers, paths and addresses stay inside",
+  "a failure reveals no headers, paths or addresses",
   async () => {
     const error = await failure(get("http://127.0.0.1:1/path?key=hunter2"));
     assert.not.match(
@@ -241,7 +241,7 @@ failures(
 );
 
 failures(
-  "a request that is no longer wanted ends, and so does its connection",
+  "an aborted request ends together with its connection",
   async () => {
     let closed: () => void;
     const isClosed = new Promise<void>((resolve) => closed = resolve);

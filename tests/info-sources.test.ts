@@ -129,7 +129,7 @@ sources(
 );
 
 sources(
-  "a call may fail alone, and what was left out is named for each",
+  "a call of a batch may fail alone, and omissions are reported for each",
   async () => {
     const error = { code: -32000, message: "Not\nnow" };
     const long = "x".repeat(5000);
@@ -163,7 +163,7 @@ sources(
   },
 );
 
-sources("of a key that stands twice the last one counts, however deep a response is", async () => {
+sources("the last one of duplicate keys counts, at any depth", async () => {
   const deep = `${"[".repeat(5000)}${"]".repeat(5000)}`;
   const text = `{"id":1,"result":0,"result":{"a":1,"a":2,"deep":${deep}},"x":1,"x":2}`;
   const { answer } = await call(() => new Response(text));
@@ -173,7 +173,7 @@ sources("of a key that stands twice the last one counts, however deep a response
 });
 
 sources(
-  "a call whose result is too large is no error, however much was left out before it",
+  "a truncated result is not an error, however much was omitted before it",
   async () => {
     const long = "x".repeat(5000);
     const { context } = rpc(() =>
@@ -293,7 +293,7 @@ sources("a whole number is sent with all of its digits", async () => {
 });
 
 sources(
-  "a status that is no success is no answer, and says whether the path is there",
+  "an error status fails the source, and shows whether the path exists",
   async () => {
     const ask = (status: number) =>
       failure(
@@ -454,7 +454,7 @@ sources("a program that is not there, or fails, is said to be so", async () => {
 
 if (process.platform !== "win32") {
   sources(
-    "what a program has started ends with it: late, too loud, or no longer wanted",
+    "the children of a program end with it after a timeout, too much output or an abort",
     async () => {
       /** A shell that starts another one, which prints its process id and stays. */
       const starting = (file: string, then: string) => [

@@ -104,7 +104,7 @@ values("a start that goes back is told once an hour, and one that is hidden is n
   assert.is(told(["started_at"]), 0);
 });
 
-values("placeholders for what is hidden are not known", () => {
+values("placeholders for hidden values count as unknown", () => {
   for (const value of [undefined, null, "", 18446744073709551615n]) assert.not(isKnown(value));
   for (const value of [0, false, "0"]) assert.ok(isKnown(value));
 });

@@ -50,7 +50,7 @@ async function refusal(attempt: Promise<unknown>): Promise<string> {
 }
 
 starts(
-  "what it writes is a configuration that check finds well",
+  "it writes a configuration that check accepts",
   () =>
     inFolder(async (folder, run) => {
       await using node = await serveFetch(play(RECORDINGS.get("etcd")!));
@@ -110,7 +110,7 @@ starts(
 );
 
 starts(
-  "a node of no known kind is said to be that, with what to do",
+  "a node of an unknown kind is reported, with a remedy",
   () =>
     inFolder(async (folder, run) => {
       await using node = await serveFetch(() =>
@@ -127,7 +127,7 @@ starts(
 );
 
 starts(
-  "where a node wants a secret, it says where it looked and what to put where",
+  "if a node requires a secret, it lists the places tried and the setting to write",
   () =>
     inFolder(async (folder, run) => {
       await using node = await serveFetch(() =>
@@ -172,7 +172,7 @@ function* leaves(settings: Settings, path = ""): Generator<[path: string, about:
   }
 }
 
-starts("every setting stands in the file, with what it does", () => {
+starts("the file has every setting with its description", () => {
   const text = newConfiguration(EMPTY);
   const said = text.replaceAll(/\n *# /g, " ");
   for (const [path, about] of leaves(partsOf(configuration()).entries!)) {
@@ -194,7 +194,7 @@ starts("the file is a configuration as it is, and with one key after the other s
 });
 
 starts(
-  "paths that flags name stay what they are, seen from the file",
+  "paths in flags become relative to the file",
   () =>
     inFolder(async (folder, run) => {
       await run(NOWHERE, "--kind", "nats", "--spec", join(folder, "my.yaml"));

@@ -127,7 +127,7 @@ interfaces(
 );
 
 interfaces(
-  "what is wrong with a method is said with its place and what would be right",
+  "an error of a method is reported with place and correction",
   () => {
     assertProblems(
       `openrpc:
@@ -180,7 +180,7 @@ interfaces(
 );
 
 interfaces(
-  "what is wrong with an operation is said with its place and what would be right",
+  "an error of an operation is reported with place and correction",
   () => {
     assertProblems(
       `openapi:
@@ -233,7 +233,7 @@ interfaces(
   },
 );
 
-interfaces("what OpenAPI does not know is said where the standard has the last word", () => {
+interfaces("unknown members are reported where OpenAPI allows no others", () => {
   assertProblems(
     `openapi:
   paths:
@@ -272,7 +272,7 @@ interfaces("a host's own kind is held to the same", () => {
   );
 });
 
-interfaces("the schema tells editors what the command would say", () => {
+interfaces("the schema finds the errors in an editor that the command reports", () => {
   const validate = new Ajv2020.default({ allowUnionTypes: true }).compile(
     JSON.parse(WRITTEN["spec/kind.schema.json"]()),
   );
@@ -428,12 +428,15 @@ for (const kind of sampleOf(KINDS_WITH_INTERFACE)) {
 }
 
 for (const [kind, pattern] of Object.entries(NO_READS)) {
-  interfaces(`${kind}: what acts, signs or shows what is private is no read`, async () => {
-    const operations = operationsOf(await loadInterface(kind));
-    const named = operations.filter(([name]) => pattern.test(name));
-    assert.ok(named.length > 2);
-    for (const [name, operation] of named) assert.is.not(operation["x-access"], "read", name);
-  });
+  interfaces(
+    `${kind}: operations that write, sign or reveal sensitive data are not reads`,
+    async () => {
+      const operations = operationsOf(await loadInterface(kind));
+      const named = operations.filter(([name]) => pattern.test(name));
+      assert.ok(named.length > 2);
+      for (const [name, operation] of named) assert.is.not(operation["x-access"], "read", name);
+    },
+  );
 }
 
 interfaces.run();

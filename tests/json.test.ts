@@ -89,7 +89,7 @@ json("whatever is written is read again with all of its digits", () => {
   );
 });
 
-json("what holds no large number is read and written as the runtime does", () => {
+json("JSON without large numbers is parsed and printed as by the runtime", () => {
   fc.assert(fc.property(fc.jsonValue(), fc.constantFrom(0, 1, 2), (value, indent) => {
     const text = JSON.stringify(value, null, indent);
     assert.is(formatJson(value, indent), text);
@@ -124,7 +124,7 @@ json("a number keeps its digits where a double would round it", () => {
   for (const [text, value] of numbers) assert.equal(parseJson(text), value, text);
 });
 
-json("a number above all doubles is a string of what is written, in a list as well", () => {
+json("a number above all doubles becomes a string of its digits, in a list too", () => {
   const digits = "9".repeat(400);
   assert.equal(parseJson(`[1e400,-1E+999,${digits},{"a":1e400}]`), [
     "1e400",
@@ -193,7 +193,7 @@ json("any text is JSON here exactly where it is for the runtime", () => {
   );
 });
 
-json("a token has its place, its depth and what it says", () => {
+json("a token has a place, a depth and a value", () => {
   const scanner = new JsonScanner(' {"\\u0061":\t[-1.5e3, true]} ');
   const tokens: unknown[] = [];
   while (scanner.next()) {
@@ -313,7 +313,7 @@ json("a path is the same after it was a pointer", () => {
   }));
 });
 
-json("what is not percent-encoded stays as it is", () => {
+json("text that is not percent-encoded stays unchanged", () => {
   assert.is(decodePercent("%C3%A9%20%2f"), "\u00e9 /");
   for (const text of ["100%", "%", "%zz", "%ff", "a"]) assert.is(decodePercent(text), text);
 });

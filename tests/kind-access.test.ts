@@ -86,7 +86,7 @@ const HEAVY: Readonly<Record<string, string>> = {
 };
 
 for (const [kind, names] of Object.entries(HEAVY)) {
-  access(`${kind}: what may take seconds is marked heavy`, async () => {
+  access(`${kind}: operations that may take seconds are marked heavy`, async () => {
     const marks = await marksOf(kind);
     for (const name of names.split(" ")) assert.is(marks.get(name)?.["x-cost"], "heavy", name);
   });
@@ -104,7 +104,7 @@ access("where people have accounts, reads go without the secret of one of them",
   assert.equal(bare.map(([name]) => name), ["activitypub"]);
 });
 
-access("kubo: what reads content by its CID does not fetch it", async () => {
+access("kubo: reads of content by its CID do not fetch it", async () => {
   const { openapi } = await loadInterface("kubo");
   for (
     const name of [
@@ -132,7 +132,7 @@ access("kubo: what reads content by its CID does not fetch it", async () => {
   });
 });
 
-access("kubo: a read asks the DNS for no name of a visitor's", async () => {
+access("kubo: a read never resolves a client's name by DNS", async () => {
   const { openrpc: _, ...parts } = await loadInterface("kubo");
   const document = documentOfKind(parts, { title: "kubo", version: "1" });
   const operations = listNodeOperations(document, "kind");

@@ -63,7 +63,7 @@ bounds("an answer has 32 levels and no more", () => {
 });
 
 bounds(
-  "what is nested half a million levels deep is passed over like any other member",
+  "a member nested half a million levels deep is skipped like any other",
   () => {
     const { value } = readResponse(`[${nested(500_000, "")},7]`);
     assert.is((value as unknown[])[1], 7);
@@ -94,7 +94,7 @@ bounds("the last of duplicate keys wins, even if it is left out", () => {
 });
 
 bounds(
-  "what is left out is named in few words, which drive no terminal",
+  "omissions are reported briefly, without terminal control characters",
   () => {
     const long = JSON.stringify("x".repeat(5000));
     const odd = JSON.stringify(`\u001b[2J\n\u202e${"k".repeat(4000)}`);
@@ -110,7 +110,7 @@ bounds(
   },
 );
 
-bounds("an answer that is no JSON, or more than 1 MiB, is refused", () => {
+bounds("a response that is not JSON, or more than 1 MiB, is refused", () => {
   refused("", "gives something other than JSON: nothing");
   refused(" \n", "gives something other than JSON: nothing");
   refused("<p>\n\u001b[2J", 'gives something other than JSON: "<p> [2J"');
@@ -203,7 +203,7 @@ function isPartOf(part: unknown, whole: unknown): boolean {
 }
 
 bounds(
-  "random answers come out within the bounds, as a part of what they were",
+  "random responses are truncated to the limits",
   () => {
     const random = createRandom(20261121);
     for (let round = 0; round < 4000; round++) {

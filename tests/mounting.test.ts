@@ -146,7 +146,7 @@ mounting("at the root of a host with other paths, those go on to the next handle
   });
 });
 
-mounting("without a next handler, what no route has is 404", async () => {
+mounting("without a next handler, unknown paths are 404", async () => {
   await serving(listener(anywhere), async (url) => {
     assert.is(await status(`${url}/nope`), 404);
   });
@@ -182,7 +182,7 @@ for (const [type, body, content] of CONTENTS) {
   });
 }
 
-mounting("what an operation has of it says its own length, and no coding", async () => {
+mounting("an operation gets the content with its own length and without a coding", async () => {
   const handle: Operation["handle"] = ({ headers }) => Response.json([...headers]);
   const app = createNodeface({ operations: [{ ...echo, handle }] });
   await serving(async (message, response) => {
@@ -199,7 +199,7 @@ mounting("what an operation has of it says its own length, and no coding", async
 });
 
 for (const type of ["multipart/form-data; boundary=x", "application/json"]) {
-  mounting(`a content of ${type} that is gone fails with what to do`, async () => {
+  mounting(`reading a consumed content of ${type} fails with advice`, async () => {
     const errors: unknown[] = [];
     const app = createNodeface({
       operations: [echo],
@@ -217,7 +217,7 @@ for (const type of ["multipart/form-data; boundary=x", "application/json"]) {
   });
 }
 
-mounting("a Request whose content was read fails with what to do", async () => {
+mounting("a Request with a consumed content fails with advice", async () => {
   const errors: unknown[] = [];
   const app = createNodeface({
     operations: [echo],
@@ -230,7 +230,7 @@ mounting("a Request whose content was read fails with what to do", async () => {
 });
 
 mounting(
-  "an operation is given the message with what the host's middleware put there",
+  "an operation receives the message with properties added by the host's middleware",
   async () => {
     const path = "/v1/me";
     const app = createNodeface({

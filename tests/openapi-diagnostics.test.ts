@@ -92,7 +92,7 @@ broken("JSON by its media type is told in the words of JSON, whatever it is call
   ]);
 });
 
-broken("what is not followed is an empty object, in both forms alike", async () => {
+broken("a reference that is not followed becomes an empty object in both forms", async () => {
   const { json, yaml } = await load("broken/origin.yaml");
   assert.ok(isEqual(parseYaml(yaml), JSON.parse(json)));
   assert.equal(JSON.parse(json).paths["/a"], {});
@@ -120,7 +120,7 @@ broken("diagnostics in JSON have their places as well", async () => {
   ]);
 });
 
-broken("a key that stands twice in JSON is found", async () => {
+broken("a duplicate key in JSON is found", async () => {
   const text = '{"openapi":"3.1.1","info":{"title":"x","version":"1","title":"y"},"paths":{}}';
   const { diagnostics, document } = await load({ text });
   assert.equal(diagnostics.map(formatDiagnostic), [
@@ -202,7 +202,7 @@ broken("nothing that is said of one can drive a terminal or forge a line of a lo
   }
 });
 
-broken("what is wrong in many places is said at the first, with their number", async () => {
+broken("a repeated error is reported at its first place, with the number of places", async () => {
   const refs = Array.from({ length: 500 }, (_, i) => `    S${i}: { $ref: none.yaml }\n`).join("");
   const text =
     `openapi: 3.1.1\ninfo: { title: a, version: "1" }\npaths: {}\ncomponents:\n  schemas:\n${refs}`;

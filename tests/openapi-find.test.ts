@@ -68,13 +68,13 @@ async function create(node: NodeOptions, more: NodefaceOptions = {}) {
 const ask = (app: Nodeface, path: string) => app.fetch(new Request(`http://localhost${path}`));
 const read = async (app: Nodeface) => await (await ask(app, "/spec.json")).json();
 
-found("it is taken up though nobody has asked for anything", async () => {
+found("it is found even without requests", async () => {
   const app = await create({});
   await app.refresh();
   assert.ok((await read(app)).paths["/v2/status"]);
 });
 
-found("what is there and is no description is no alarm for readers", async () => {
+found("a document that is not a description does not alarm readers", async () => {
   answers["GET /swagger.json"] = "<!doctype html><p>Welcome";
   const app = await create({});
   await app.refresh();
@@ -110,7 +110,7 @@ found("the node it calls localhost is the node that was asked", async () => {
 });
 
 found(
-  "where there is nothing, what nodes of its kind offer is shown, and nobody is alarmed",
+  "without a description, the kind's operations are shown, without an alarm",
   async () => {
     delete answers["GET /swagger.json"];
     const app = await create({ kind: "algorand" });
@@ -280,7 +280,7 @@ found(
 );
 
 found(
-  "the node's secret follows no redirect, and why there is no description is said",
+  "the node's secret follows no redirect, and the log explains the missing description",
   () =>
     withSecret(async (auth) => {
       for (const to of ["/other.json", "ELSEWHERE/swagger.json"]) {

@@ -67,7 +67,7 @@ for (
 }
 
 hostile(
-  "what many operations share is read once: bodies, headers of answers, the outline",
+  "parts shared by many operations are read once: bodies, response headers, the outline",
   () => {
     const content = map(1000, () => ({}), "a/b");
     const headers = map(1000, () => ({}));

@@ -208,7 +208,7 @@ for (const [what, make] of Object.entries(ALIKE)) {
   );
 }
 
-limits("of what may be thrown are none: it is a finding", async () => {
+limits("are never errors thrown: they become findings", async () => {
   const read = () => Promise.reject(new TypeError("a\u2028b"));
   const job = { entry: "file:///folder/a.yaml", own: {}, operations: [], where: {} };
   const { document, diagnostics } = await loadPlace(job, read);
@@ -236,7 +236,7 @@ limits("of a server's variables leave it its defaults", async () => {
   assert.is((await of(server({ ...variables, b: { default: "x" } }))).length, 9);
 });
 
-limits("hold though variables stand for one another, which they may not", async () => {
+limits("apply even if variables refer to one another, which is forbidden", async () => {
   const variables = Object.fromEntries(Array.from({ length: 40 }, (_, i) => {
     const next = `{a${i + 1}}`.repeat(9);
     return [`a${i}`, { default: next, enum: [next, `${next}x`] }];

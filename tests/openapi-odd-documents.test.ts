@@ -36,7 +36,7 @@ odd("is shown, with its content beside the line of dashes", async () => {
   same(await read('--- {openapi: 3.1.1, info: {title: a, version: "1"}, paths: {}}\n'));
 });
 
-odd("is shown, with text that may stand in quotes only", async () => {
+odd("is shown, with text that must be quoted", async () => {
   const texts = [
     "\ud800a\nb",
     "\u0001a\nb",

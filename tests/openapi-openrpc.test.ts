@@ -144,7 +144,7 @@ openrpc("there is a GET where every parameter is of one scalar type", () => {
   }
 });
 
-openrpc("what does not only read, or does not say what it does, has no GET", () => {
+openrpc("a write or an unmarked method has no GET", () => {
   for (const access of ["write", "secret", "Read", true, undefined]) {
     const { get, post } = made(method({ "x-access": access })).paths["/v1/rpc/m"];
     assert.is(get, undefined, String(access));

@@ -142,7 +142,7 @@ const layout = fc.record({
 });
 
 roundTrip(
-  "both forms say what was merged, however it is written",
+  "both forms have the merged content, in any spelling",
   async () => {
     const own = parseYaml(OWN);
     const where = { base: "http://127.0.0.1:9053" };

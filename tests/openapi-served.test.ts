@@ -51,7 +51,7 @@ description(
   },
 );
 
-description("what is not described is served, and stands in no description", async () => {
+description("undescribed paths are served, but in no description", async () => {
   const { paths } = await json("/spec.json");
   for (const path of Object.keys(NOT_DESCRIBED)) {
     assert.ok((await ask(path)).status < 400, path);
@@ -117,7 +117,7 @@ description("the link set has the relations that its schema names, and no others
   assert.is(additionalProperties, undefined);
 });
 
-description("every operation has a name of its own and says what it is", async () => {
+description("every operation has a unique name and a summary", async () => {
   const operations = Object.values((await json("/spec.json")).paths).map(({ get }) => get);
   assert.is(new Set(operations.map(({ operationId }) => operationId)).size, operations.length);
 });

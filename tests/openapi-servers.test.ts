@@ -126,7 +126,7 @@ servers(
 );
 
 servers(
-  "what is data keeps its dots one folder deeper, and so does what names another host",
+  "data and URLs of other hosts stay unchanged one folder deeper",
   () => {
     const document = {
       openapi: "3.1.1",
@@ -152,7 +152,7 @@ servers(
   },
 );
 
-servers("what every operation has is said once, at the top", () => {
+servers("common servers are listed once, at the top", () => {
   const url = "http://node.example";
   const own = { servers: [{ url }] };
   const at = (document: Json) => withServers(document, { base: "http://elsewhere.example" });
@@ -172,7 +172,7 @@ servers("what every operation has is said once, at the top", () => {
 });
 
 servers(
-  "no user and no password of a URL is in what is served, said or shown",
+  "users and passwords of URLs are never served, logged or shown",
   async () => {
     const urls = [
       "http://hugo:S3cret@node.example/x",
@@ -252,7 +252,7 @@ const ITEM = {
   post: { ...DOCS, servers: [{ url: LOGIN }], responses: RESPONSES },
 };
 
-servers("nor is one anywhere else in what is served, whatever may hold a URL", async () => {
+servers("nor are they anywhere else that may contain a URL", async () => {
   const info = {
     title: "x",
     version: "1",

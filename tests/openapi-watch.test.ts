@@ -67,7 +67,7 @@ const title = async (app: Nodeface) => (await (await ask(app, "/spec.json")).jso
 const etags = (app: Nodeface) =>
   Promise.all(PATHS.map(async (path) => (await ask(app, path)).headers.get("etag")));
 
-fresh("a file that has changed is read again while somebody asks, without a call", async () => {
+fresh("a changed file is reloaded on requests, without a call of refresh", async () => {
   write(file, describe("One"));
   const [app, closed] = [await create(file), await create(file)];
   await closed.close();
@@ -112,7 +112,7 @@ fresh("a broken version leaves the old one, is told once, and is mended by the n
   assert.is(await title(app), "Two");
 });
 
-fresh("what cannot be shown leaves this service's own, and the page says so", async () => {
+fresh("an unusable description leaves this service's own, with a notice on the page", async () => {
   write(file, "openapi: [\n");
   const app = await create(file);
   assert.is(await title(app), "Nodeface");
@@ -177,7 +177,7 @@ fresh(
 );
 
 fresh(
-  "what is slow to be written as YAML is shown before, and keeps who asks waiting",
+  "a description is shown before its slow YAML is ready, for which requests wait",
   async () => {
     write(file, describe("One"));
     let finish = (_: WrittenYaml) => {};
@@ -293,7 +293,7 @@ remote("while it is being read, everything is still of the old version", async (
   for (const [i, etag] of (await etags(app)).entries()) assert.is.not(etag, old[i], PATHS[i]);
 });
 
-remote("what changes during a refresh is shown by the one that is asked for then", async () => {
+remote("a change during a refresh is picked up by the next one", async () => {
   answers["/spec.yaml"] = { body: describe("One") };
   const app = await create(`${origin}/spec.yaml`);
   let release = () => {};
@@ -376,7 +376,7 @@ remote("its references are followed within the origin only", async () => {
   });
 });
 
-remote("what is too large, and what cannot be reached, is said to be so", async () => {
+remote("files that are too large or unreachable are reported as such", async () => {
   answers["/large"] = { body: " ".repeat(33 * 1024 * 1024) };
   await create(`${origin}/large`);
   await create("http://127.0.0.1:1/x.yaml");

@@ -54,27 +54,30 @@ function requestOf(path: string, { method = "GET", headers = {} }: RequestInit):
 
 const params: Operation["handle"] = (_request, params) => Response.json(params);
 
-operations("a handler is given what stands in the path, decoded", async () => {
+operations("a handler receives the decoded parameters of the path", async () => {
   const path = "/v1/peers/{peer-id}/{b}";
   const { response } = await ask({ path, handle: params }, "/v1/peers/a%20b%2Fc/%C3%BC+%25");
   assert.equal(await response.json(), { "peer-id": "a b/c", b: "ü+%" });
 });
 
-operations("what cannot be decoded is refused with 400, before the handler is called", async () => {
-  for (const id of ["%E0%A4%A", "%zz", "%ff", "a%"]) {
-    let isCalled = false;
-    const handle = () => {
-      isCalled = true;
-      return new Response();
-    };
-    const { response, told } = await ask({ handle }, `/v1/peers/${id}`);
-    assert.is(response.status, 400, id);
-    assert.is(response.headers.get("content-type"), JSON_TYPE);
-    assert.match(await response.text(), '"id\\"');
-    assert.not.ok(isCalled);
-    assert.equal(told, []);
-  }
-});
+operations(
+  "invalid percent-encoding is refused with 400 before the handler is called",
+  async () => {
+    for (const id of ["%E0%A4%A", "%zz", "%ff", "a%"]) {
+      let isCalled = false;
+      const handle = () => {
+        isCalled = true;
+        return new Response();
+      };
+      const { response, told } = await ask({ handle }, `/v1/peers/${id}`);
+      assert.is(response.status, 400, id);
+      assert.is(response.headers.get("content-type"), JSON_TYPE);
+      assert.match(await response.text(), '"id\\"');
+      assert.not.ok(isCalled);
+      assert.equal(told, []);
+    }
+  },
+);
 
 operations("a handler is given all that the host hands on", async () => {
   const handle = (_request: Request, _params: unknown, env: { key: string }, more: number) =>
@@ -178,7 +181,7 @@ operations("parameters have the names of the path, for the compiler as well", as
   assert.equal([await got.text(), await banned.text()], ["ab", "cd"]);
 });
 
-operations("what a browser may write raw in a path is found raw and encoded", async () => {
+operations("characters that a browser leaves raw in a path match raw and encoded", async () => {
   const path = "/v1/a|b[c]^d/é";
   for (const asked of [path, "/v1/a%7Cb%5Bc%5D%5ed/%c3%A9", "/v1/a%7cb[c]%5Ed/%C3%a9"]) {
     assert.is((await ask({ path }, asked)).response.status, 200, asked);
@@ -235,7 +238,7 @@ operations("pages of other origins cannot make a change, whatever they send", as
   }
 });
 
-operations("pages of other origins cannot read what an operation answers", async () => {
+operations("pages of other origins cannot read the response of an operation", async () => {
   const { calls, response } = await call({ method: "GET" }, { origin: ORIGIN });
   assert.equal([calls, response.status], [1, 200]);
   assert.is(response.headers.get("access-control-allow-origin"), null);

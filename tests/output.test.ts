@@ -36,7 +36,7 @@ output(
 );
 
 output(
-  "what a stuck reader does not take is dropped, and counted when it reads again",
+  "output that a stuck reader does not accept is dropped, and counted when it reads again",
   async () => {
     const { write, taken, read } = slowReader();
     const counts: number[] = [];

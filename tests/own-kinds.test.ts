@@ -71,7 +71,7 @@ own("a kind adds to a built-in one, as an item of kinds and as a file", async ()
   assert.equal(Object.keys(unnamed.kinds), ["ethereum"], "it takes the place of the built-in one");
 });
 
-own("a method that it names is called with the token, and by nobody else", async () => {
+own("a method in with_token can be called with the token only", async () => {
   const { kinds: { hardhat } } = await readOwn(HARDHAT);
   const tokenFile = join(mkdtempSync(join(tmpdir(), "nodeface-")), "token");
   const token = "0123456789abcdef0123456789abcdef";
@@ -138,7 +138,7 @@ own("members lie over those of the kind: sources, fields, rules and components",
   assert.ok(openrpc!.components!.schemas!.Hash && openrpc!.components!.schemas!.Mine);
 });
 
-own("what is wrong is said at its place, with the members of the kind in mind", async () => {
+own("errors are reported at their place, including those with the base kind", async () => {
   const wrong = await wrongOf(read(`kinds:
   - extends: etherium
   - extends: geth
@@ -285,7 +285,7 @@ own(
 );
 
 own(
-  "it is sent the secret of the kind that it adds to, where that one's refusal is its own",
+  "it gets the base kind's secret if the refusal is typical of that kind",
   async () => {
     const file = join(mkdtempSync(join(tmpdir(), "nodeface-")), "cookie");
     writeFileSync(file, "__cookie__:abc");

@@ -15,7 +15,7 @@ const members = fc.uniqueArray(fc.tuple(coding, weight), {
 });
 
 properties(
-  "the coding chosen has the highest weight of those offered (RFC 9110, 12.5.3)",
+  "the chosen coding has the highest weight of the available ones (RFC 9110, 12.5.3)",
   async () => {
     await fc.assert(
       fc.asyncProperty(members, async (members) => {
@@ -69,7 +69,7 @@ properties(
 );
 
 properties(
-  "no list of tags, however malformed, names a tag that does not stand in it",
+  "no list of tags, however malformed, matches a tag that it does not contain",
   async () => {
     const nonsense = fc.string({ unit: fc.constantFrom(...'"W/,* tag\\'.split("")) });
     await fc.assert(
@@ -111,7 +111,7 @@ const header = fc.tuple(
 );
 
 properties(
-  "no request, however formed, is answered with 500, or with what is not there",
+  "no request, however malformed, gets 500 or an undocumented response",
   async () => {
     const method = fc.constantFrom("GET", "GET", "HEAD", "OPTIONS", "POST", "DELETE", "TRACE", "X");
     const url = fc.oneof(

@@ -55,7 +55,7 @@ for (const colorScheme of ["light", "dark"] as const) {
   );
 
   accessibility(
-    `axe finds nothing in the reference but what is known of Scalar, ${colorScheme}`,
+    `axe finds nothing new in the reference, ${colorScheme}`,
     () =>
       inPage(options, async (page) => {
         await visit(page, server.url);

@@ -191,7 +191,7 @@ for (const [host, what] of HOSTS) {
     (host ? undefined : "needs an address beyond loopback");
 
   test(
-    `the explorer calls what is open, at ${what}`,
+    `the explorer calls public operations, at ${what}`,
     () =>
       inPage(async (page) => {
         const complaints = await watch(
@@ -329,7 +329,7 @@ test("the head says how many can be called, and where a client connects; a butto
     }
   }));
 
-test("what is not forwarded says why, without a script as well", async () => {
+test("an operation that is not forwarded shows the reason, even without a script", async () => {
   const context = await browser.newContext({ javaScriptEnabled: false });
   try {
     const page = await context.newPage();
@@ -427,7 +427,7 @@ for (const [what, from, to] of STRANGERS) {
   );
 }
 
-test("what the pages of other origins are after does arrive from the explorer", () =>
+test("the explorer can make the calls that pages of other origins cannot", () =>
   inPage(async (page) => {
     await page.goto(`${open.url}v1/spec`);
     const text = await page.evaluate(

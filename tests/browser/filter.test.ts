@@ -79,7 +79,7 @@ filter("/ and Ctrl+K lead to it, and it finds by name, path, summary and access"
   await page.close();
 });
 
-filter("what is typed into a form is typed into the form", async () => {
+filter("shortcuts do not take keys typed into a form", async () => {
   const page = await open(chain.url);
   await page.evaluate(() => {
     for (const details of document.querySelectorAll("details")) details.open = true;

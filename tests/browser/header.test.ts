@@ -179,7 +179,7 @@ header("a new state is announced, a new duration in the same state is not", asyn
   assert.is(await live(), null);
 });
 
-header("what cannot be reached is said, and the last known values stay", async () => {
+header("a failure is shown, and the last known values stay", async () => {
   await open(page);
   info = undefined;
   await refresh(page);
@@ -203,7 +203,7 @@ header("it asks by itself while the page is seen, and not while it is hidden", a
   assert.is(asked, 0);
 });
 
-header("what a node says is text, never HTML", async () => {
+header("values of a node are text, never HTML", async () => {
   const hostile = `<img src=x onerror="document.title='run'">`;
   info = { name: hostile, software: hostile, chain_id: hostile, status: hostile, height: hostile };
   info.status_reason = hostile;

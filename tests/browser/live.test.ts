@@ -94,7 +94,7 @@ live("without a stream it requests the info, and tries again ever less", async (
 });
 
 live(
-  "what is told is shown with all its digits and changes no prototype, or is requested",
+  "an event is shown with all its digits and changes no prototype, or the info is requested",
   async () => {
     const told = new TextEncoder();
     let info: Record<string, unknown> = { ...NODE, height: 7 };

@@ -124,7 +124,7 @@ explorer("Send asks another server of the description where that is chosen", asy
 });
 
 explorer(
-  "what would be called through this service has no request to send where calls are off",
+  "operations called through this service have no request to send if calls are off",
   async () => {
     const app = createNodeface({
       description: { text: ERGO },

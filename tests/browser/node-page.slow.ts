@@ -145,7 +145,7 @@ nodePage(
 );
 
 nodePage(
-  "Scalar has what is common first, and this service after tags that nobody declared",
+  "Scalar lists common operations first, and this service after undeclared tags",
   () =>
     inPage("broker", { viewport: DESKTOP }, async (page, url) => {
       await visit(page, url, "#tag/server/GET/varz");

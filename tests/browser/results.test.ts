@@ -203,7 +203,7 @@ results(
 );
 
 results(
-  "a result is in view at once, says what its numbers mean, and folds what is long",
+  "a result scrolls into view, explains its numbers, and folds long values",
   () =>
     inPage(async (page) => {
       await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
@@ -243,7 +243,7 @@ results(
     }),
 );
 
-results("what went wrong is a sentence at its place", () =>
+results("an error is a sentence at its field", () =>
   inPage(async (page) => {
     const refused = operationAt(page, "refused");
     await openForm(refused);

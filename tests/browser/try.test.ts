@@ -176,7 +176,7 @@ tries("a health that is not well is an answer like any other", () =>
   }, { server: own }));
 
 tries(
-  "what is filled in is what is sent, and what curl would send; what is empty is absent",
+  "a form and its curl line send the fields that are filled in, and no others",
   () =>
     inPage(async (page) => {
       const operation = operationAt(page, "things");
@@ -203,7 +203,7 @@ tries(
     }),
 );
 
-tries("what is required and missing is marked, and nothing is sent", () =>
+tries("missing required fields are marked, and nothing is sent", () =>
   inPage(async (page) => {
     const operation = operationAt(page, "things");
     const form = await openForm(operation);
@@ -226,7 +226,7 @@ const errorOf = (page: Page, name: string) =>
   );
 
 tries(
-  "the fields that an answer of 400 names are marked, and what has no field is said",
+  "the fields that a 400 response names are marked, and other errors are listed",
   () =>
     inPage(async (page) => {
       const operation = operationAt(page, "wrong");
@@ -285,7 +285,7 @@ tries(
     }),
 );
 
-tries("what is no text, and nothing at all, are answers too", () =>
+tries("binary and empty responses are shown too", () =>
   inPage(async (page) => {
     await openForm(operationAt(page, "octets"));
     await sendForm(operationAt(page, "octets"));
@@ -373,7 +373,7 @@ tries(
 );
 
 tries(
-  "without a script what is not a read by its query alone shows its command",
+  "without a script, only a plain GET has a form; others show their command",
   () =>
     inPage(async (page) => {
       // A line without its required values is not shown.

@@ -27,7 +27,7 @@ weight("the simple page asks for its scripts and the info, and nothing of Scalar
 });
 
 weight(
-  "what is needed to browse the reference is asked for at once, the client when it is used",
+  "files for browsing the reference load at once, the client on first use",
   async () => {
     const context = await browser.newContext();
     const { page, asked } = await visit(context);

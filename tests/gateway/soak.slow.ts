@@ -52,7 +52,7 @@ for (const [runtime, command] of Object.entries(existsSync("/proc/self/fd") ? CO
     }
   });
 
-  soak(`keep nobody from what the service says itself, on ${runtime}`, async () => {
+  soak(`never block the service's own responses, on ${runtime}`, async () => {
     const node = await startRawNode();
     const service = await startService(command, node.url);
     // Each call is different, so that none are shared.

@@ -116,7 +116,7 @@ bundled("of nodeface/worker answers for any name", async () => {
   await server.stop();
 });
 
-bundled("leaves out what is not used of the package", async () => {
+bundled("omits unused parts of the package", async () => {
   const program =
     'import { createNodeface } from "nodeface"; import { serve } from "nodeface/node";';
   assert.is(await bundle(program, { platform: "node", format: "esm" }), "");

@@ -97,7 +97,7 @@ calls(
   },
 );
 
-calls("what signs, sends, mines or looks inside is refused, and changes nothing", async () => {
+calls("methods that sign, send, mine or inspect are refused, and change nothing", async () => {
   const before = await state();
   const names: readonly (readonly [name: string, status: number])[] = [
     ...["eth_sendTransaction", "eth_sendRawTransaction", "eth_sign", "eth_signTransaction"],
@@ -118,7 +118,7 @@ calls("what signs, sends, mines or looks inside is refused, and changes nothing"
   assert.equal(await state(), before);
 });
 
-calls("with forward off nothing is called, and the answer says what opens it", async () => {
+calls("with forward off nothing is called, and the response names the setting", async () => {
   const off = await startBeside(node, "ethereum", "off");
   try {
     const response = await off.ask("/v1/rpc/eth_chainId", { method: "GET" });

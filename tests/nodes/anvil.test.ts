@@ -44,7 +44,7 @@ anvil("is recognised, and shown as its own API tells", async () => {
   assert.is(info.api.software, "nodeface");
 });
 
-anvil("its methods are shown, and what signs or sends is no read", async () => {
+anvil("its methods are shown, and those that sign or send are not reads", async () => {
   const { paths } = await (await fetch(new URL("spec.json", service.url))).json();
   const names = Object.keys(paths).filter((path) => /^\/v1\/rpc\/(eth|net|web3)_/.test(path));
   assert.ok(names.length >= 40, `${names.length} methods`);

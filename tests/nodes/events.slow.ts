@@ -150,7 +150,7 @@ testWhere(
 testWhere(
   events,
   without(ANVIL),
-  "where nobody asks, a watch tells the log of a node that is gone",
+  "without requests, the watch logs an unreachable node",
   bench("events", async (bench) => {
     const anvil = await startAnvil(bench);
     const service = await startBeside(bench, { url: anvil.url, kind: "ethereum" }, { watch: "2s" });
@@ -174,7 +174,7 @@ const QUIET_MS = 10_000;
 testWhere(
   events,
   without(ANVIL),
-  "where nobody asks and nothing is watched, the node is not asked",
+  "without requests and without watch, the node is not queried",
   bench("events", async (bench) => {
     const anvil = await startAnvil(bench);
     let requests = 0;

@@ -16,7 +16,7 @@ for (const [kind, { path, lacks = [] }] of Object.entries(PROGRAMS)) {
   testWhere(
     interfaces,
     without(path),
-    `${kind}: what is named is there, and what reads answers as its schema says`,
+    `${kind}: the named operations exist, and the responses of reads match their schemas`,
     async () => {
       let harmless = 0;
       const { parts, outcomes } = await askKind(kind, async (node, parts) => {

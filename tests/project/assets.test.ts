@@ -105,7 +105,7 @@ assets(
 );
 
 assets(
-  "two runs at once make what is missing, keep the rest, and remove what is left from others",
+  "two concurrent runs create missing files, keep the rest, and remove leftovers",
   async () => {
     await inCopy(async (cwd) => {
       const path = (name: string) => join(cwd, "src/generated", name);
@@ -153,7 +153,7 @@ assets("Deno runs it with the permissions of its task", async () => {
   });
 });
 
-assets("what all kinds offer adds less than 400 kB to the executable", () => {
+assets("the operations of all kinds add less than 400 kB to the executable", () => {
   const sizes = [...modulesIn(ROOT)].filter(([name]) => /^interfaces[/\\]/.test(name))
     .map(([, text]) => text.length);
   assert.is(sizes.length, KINDS_WITH_INTERFACE.length);

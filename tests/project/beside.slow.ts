@@ -17,7 +17,7 @@ const rowOf = (part: string, name: string) =>
   new RegExp(`^\\| ${name} \\| (.*) \\|$`, "m").exec(part)?.[1] ?? "";
 
 for (const [kind, { url }] of Object.entries(KINDS)) {
-  beside(`${kind}: its command serves what is said, and its configuration is right`, async () => {
+  beside(`${kind}: its command works as documented, and its configuration is valid`, async () => {
     const recording = RECORDINGS.get(kind) ??
       [...RECORDINGS.values()].find((recording) => recording.kind === kind)!;
     await using node = await serveFetch(play(recording));

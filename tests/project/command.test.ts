@@ -108,14 +108,14 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
   });
 
   suiteOf(
-    "SIGHUP ends it where there is no configuration to read again",
+    "SIGHUP ends it without a configuration file to reload",
     async () => {
       const server = await start(command);
       assert.is((await server.stop("SIGHUP")).code, 0);
     },
   );
 
-  suiteOf("what it prints is whole in a slow pipe", async () => {
+  suiteOf("its output is complete in a slow pipe", async () => {
     const { code, stdout } = await runSlowly([
       ...command,
       "check",

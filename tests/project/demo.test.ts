@@ -47,7 +47,7 @@ function nodeOf(demo: { pid?: number | undefined }): number {
 const isRunning = (wanted: number) =>
   processes().some(({ pid, isZombie }) => pid === wanted && !isZombie);
 
-demo("shows a chain that grows, at PORT, and answers what it says to try", async () => {
+demo("shows a growing chain at PORT, and its suggested command works", async () => {
   const port = await freePort();
   const { child, printed, ended } = await startDemo(port);
   const node = nodeOf(child);
@@ -103,18 +103,25 @@ demo("a port that is taken is said, and nothing stays behind", async () => {
   }
 });
 
-demo("where there is no anvil for the machine, it says so and serves without a node", async () => {
-  const port = await freePort();
-  const other = `data:text/javascript,Object.defineProperty(process, "arch", { value: "riscv64" })`;
-  const { child, printed, ended } = await startDemo(port, [...FLAGS, "--import", other]);
-  try {
-    assert.match(printed.stderr, /^anvil cannot be run for \w+ on riscv64; serving without a node/);
-    const response = await fetch(/curl (\S+)/.exec(printed.stdout)![1]!);
-    assert.is((await response.json()).software, "nodeface");
-  } finally {
-    child.kill();
-    await ended;
-  }
-});
+demo(
+  "if anvil is not available for the machine, it reports that and serves without a node",
+  async () => {
+    const port = await freePort();
+    const other =
+      `data:text/javascript,Object.defineProperty(process, "arch", { value: "riscv64" })`;
+    const { child, printed, ended } = await startDemo(port, [...FLAGS, "--import", other]);
+    try {
+      assert.match(
+        printed.stderr,
+        /^anvil cannot be run for \w+ on riscv64; serving without a node/,
+      );
+      const response = await fetch(/curl (\S+)/.exec(printed.stdout)![1]!);
+      assert.is((await response.json()).software, "nodeface");
+    } finally {
+      child.kill();
+      await ended;
+    }
+  },
+);
 
 demo.run();

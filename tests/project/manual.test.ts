@@ -87,7 +87,7 @@ manual.before.each(async () => {
 manual.after.each(async () => await anvil?.stop());
 
 for (const page of [...PAGES.keys()].filter((page) => has(page, "console", "sh"))) {
-  manual(`every command of ${page} does what it says there`, async () => {
+  manual(`every command of ${page} works as documented`, async () => {
     await follow(PAGES.get(page)!, {
       places,
       isFollowed: (block) => ownBlocks(page).some(is(block)),
@@ -197,7 +197,7 @@ written("every block is tried, or the page says that it is not", () => {
   }
 });
 
-written("what others try is there, and they are", () => {
+written("blocks left to other suites exist, and so do the suites", () => {
   for (const [page, languages] of Object.entries(BY_OTHERS)) {
     for (const [language, test] of Object.entries(languages)) {
       assert.ok(existsSync(`${ROOT}tests/${test}`), test);

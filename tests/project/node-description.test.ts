@@ -29,7 +29,7 @@ function everywhere(
 }
 
 everywhere(
-  "--spec shows it, reads it again, and says what is wrong with it",
+  "--spec shows it, reloads it, and reports its errors",
   async (command, file) => {
     writeFileSync(file, right("One"));
     const server = await start([...command, "--spec", file]);

@@ -196,7 +196,7 @@ command(
 );
 
 command(
-  "counters go on when the configuration is read again, and are of visitors alone",
+  "counters survive a reload, and count only requests of clients",
   async () => {
     const config = join(folder, "counted.yaml");
     const write = (name: string) =>

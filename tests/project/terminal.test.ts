@@ -70,7 +70,7 @@ testWhere(
 );
 
 terminal(
-  "elsewhere there are no colours, and one plain line of what takes long",
+  "elsewhere there are no colours, and one plain progress line",
   () =>
     withSlowNode(async (url) => {
       const { stdout, stderr } = await run([...COMMANDS.Bun, "check", url, "--kind", "nats"]);

@@ -99,7 +99,7 @@ everywhere("one that is told CONNECT was refused and resets costs nothing", asyn
   assert.is((await fetch(`${url}v1/info`)).status, 200);
 });
 
-everywhere("many large answers that nobody reads take no memory each", async ({ url, pid }) => {
+everywhere("unread large responses take no memory each", async ({ url, pid }) => {
   const request = largestRequest();
   const { body: { length } } = await exchange(url, request, { answers: 1, bodiless: false });
   const before = residentMemory(pid);

@@ -41,7 +41,7 @@ drain(
     }),
 );
 
-drain("one that nobody reads holds it up for the grace period only", () =>
+drain("an unread response delays shutdown by the grace period only", () =>
   withEach(
     EACH,
     async ({ large, path }) => {

@@ -188,7 +188,7 @@ for (const [runtime, command] of RELEASES) {
   }
 
   calls(
-    "a content that is refused is no request, and its connection is closed",
+    "a refused content is never parsed as a request, and its connection is closed",
     async () => {
       const inner = "GET /v1/node/status HTTP/1.1\r\nHost: localhost\r\n\r\n";
       for (
@@ -351,7 +351,7 @@ for (const [runtime, command] of RELEASES) {
     assert.match(wrapped, '"result":18446744073709551615,"id":1.50}');
   });
 
-  calls("what is cut looks cut", async () => {
+  calls("a truncated response looks truncated", async () => {
     for (const isChunked of [true, false]) {
       node.answer = (_, response) => {
         response.writeHead(200, {

@@ -30,7 +30,7 @@ for (const runtime of Object.keys(COMMANDS)) {
     assert.is.not(headers.connection, "close");
   });
 
-  persistence(`that is to be closed gets no answer to what follows, on ${runtime}`, async () => {
+  persistence(`that is closing ignores later requests, on ${runtime}`, async () => {
     const socket = await dial(servers.get(runtime)!.url);
     let answer = "";
     socket.setEncoding("latin1").on("data", (text: string) => answer += text);

@@ -80,7 +80,7 @@ clone("`npm ci && npm run demo` installs anvil, and serves beside it", async () 
   await until(() => info().then(() => false, () => true));
 });
 
-clone("what Deno would publish is checked without a complaint", async () => {
+clone("the files that Deno would publish pass its check", async () => {
   const { code, stdout, stderr } = await run(
     [DENO, "publish", "--dry-run", "--allow-dirty"],
     {},

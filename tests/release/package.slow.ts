@@ -134,7 +134,7 @@ pack("it reads a configuration", async () => {
   assert.match(await ok(command, HOME), '"name": "here"');
 });
 
-pack("it brings the licences of what is put into it", () => {
+pack("it contains the licences of its bundled code", () => {
   const text = readFileSync(join(HOME, "node_modules/nodeface/dist/LICENSES.txt"), "utf8");
   for (const name of ["@noble/hashes", "itty-router", "negotiator", "valibot", "yaml"]) {
     assert.match(text, new RegExp(`^${name} [\\d.]+ \\((?:MIT|ISC)\\)\\n\\n[^]{500}`, "m"));
@@ -175,7 +175,7 @@ function filesIn(folder: string): string[] {
 
 const textOf = (...path: string[]) => readFileSync(join(INSTALLED, ...path), "utf8");
 
-pack("it carries each content once, and no types but those of what it exports", () => {
+pack("it contains each content once, and only types of its exports", () => {
   assert.ok(statSync(join(HOME, TARBALL)).size < 4e6);
   const files = filesIn("dist");
   const sizes = files.map((file) => statSync(join(INSTALLED, "dist", file)).size);
@@ -213,7 +213,7 @@ pack("a stack says where in the sources an error was thrown", async () => {
   assert.match(stderr, /nodeface.src.options-schema\.ts:\d+:\d+/);
 });
 
-pack("every type in what it exports is exported as well", () => {
+pack("every type used by its exports is exported too", () => {
   for (const entry of ["index", "adapters/node", "adapters/deno", "adapters/bun"]) {
     assert.equal(hiddenTypes(entry), [], entry);
   }

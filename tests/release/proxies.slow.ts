@@ -353,7 +353,7 @@ for (const { name, program, snippet, cleans, around, arguments: toArguments } of
   testWhere(
     proxied,
     missing,
-    "a malformed path is refused, or is what it is without the proxy, for the node as well",
+    "a malformed path is refused or treated as without the proxy, for the node as well",
     async () => {
       const { rest } = behind.services;
       for (const path of MALFORMED) {

@@ -80,7 +80,7 @@ const get = (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${port
 testWhere(
   replicas,
   missing,
-  "a thousand visitors cost the node one question a second of each service",
+  "a thousand clients cost the node one query a second by each service",
   async () => {
     asked.length = 0;
     const begun = performance.now();
@@ -123,7 +123,7 @@ testWhere(replicas, missing, "all of them give the same description and files", 
 testWhere(
   replicas,
   missing,
-  "calls are forwarded by each, and visitors miss none that is stopped",
+  "each service forwards calls, and clients do not notice when one stops",
   async () => {
     const call = () =>
       get("/v1/rpc/eth_chainId", { method: "POST", body: "{}", headers: JSON_TYPE });

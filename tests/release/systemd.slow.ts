@@ -47,19 +47,22 @@ for (const [name, unit] of Object.entries(UNITS)) {
   });
 }
 
-systemd("the template has the sandbox of the unit, and differs in what it starts and where", () => {
-  const lines = (unit: string) => unit.split("\n").filter((line) => /^\w+=/.test(line));
-  const others = lines(template).filter((line) => !lines(text).includes(line));
-  assert.equal(others, [
-    "Description=Nodeface, the REST face of %i",
-    "ExecStart=/usr/local/bin/nodeface --config /etc/nodeface/%i.yaml",
-    "SocketBindAllow=tcp:8080-8099",
-  ]);
-  assert.is(lines(text).filter((line) => !lines(template).includes(line)).length, 4);
-});
+systemd(
+  "the template has the sandbox of the unit, with another command and state directory",
+  () => {
+    const lines = (unit: string) => unit.split("\n").filter((line) => /^\w+=/.test(line));
+    const others = lines(template).filter((line) => !lines(text).includes(line));
+    assert.equal(others, [
+      "Description=Nodeface, the REST face of %i",
+      "ExecStart=/usr/local/bin/nodeface --config /etc/nodeface/%i.yaml",
+      "SocketBindAllow=tcp:8080-8099",
+    ]);
+    assert.is(lines(text).filter((line) => !lines(template).includes(line)).length, 4);
+  },
+);
 
 systemd(
-  "it is started again however often it ends, and may take what a large description takes",
+  "it is always restarted, and has enough memory for a large description",
   () => {
     for (const unit of [text, template]) {
       for (
@@ -151,7 +154,7 @@ testWhere(
   },
 );
 
-systemd("the environment that it shows is what the command reads", async () => {
+systemd("its environment variables are those that the command reads", async () => {
   const [, file] = /^EnvironmentFile=-(\/\S+)$/m.exec(text)!;
   assert.ok(text.includes(`Name the node in ${file};`));
   const shown = [...text.matchAll(/^# {3}([A-Z_]+)=(.+)$/gm)].map((

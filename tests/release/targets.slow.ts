@@ -44,7 +44,7 @@ testWhere(targets, notBuilt, "each has the checksum that is listed", async () =>
 testWhere(
   targets,
   notBuilt,
-  "their bill of materials lists what is inside, and only that",
+  "their bill of materials lists exactly their contents",
   async () => {
     const bill = await JSON.parse(readFileSync(`${FOLDER}nodeface.cdx.json`, "utf8"));
     const names = bill.components.map(({ name }: { name: string }) => name);
