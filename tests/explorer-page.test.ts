@@ -673,9 +673,9 @@ type Document = Record<string, unknown>;
 /**
  * Requests the page of a description.
  *
- * @param description its members besides those that every one has, or all of its text
- * @param info what the host says of its node
- * @param headers those of the request
+ * @param description its members besides the required ones, or its whole text
+ * @param info the info from the host
+ * @param headers the request headers
  */
 async function show(
   description: Document | string,

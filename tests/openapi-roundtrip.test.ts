@@ -1,4 +1,4 @@
-/** Random descriptions, read and written again: hundreds on Node, a sample on Deno and Bun. */
+/** Random descriptions, written and parsed again: hundreds on Node, a sample on Deno and Bun. */
 import fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";

@@ -4,8 +4,8 @@
  * - `run.ts fast` (`npm test`): every `*.test.ts`. Those directly below `tests/` run on Node, Deno and
  *   Bun, those in a folder on Node.
  * - `run.ts slow` (`npm run test:slow`): every `*.slow.ts`. They take minutes or need more of the machine,
- *   such as packages of Debian or root; otherwise they are skipped.
- * - `run.ts ci` (`npm run test:ci`): the few of these that `.ci/run` has time for.
+ *   such as Debian packages or root; otherwise they are skipped.
+ * - `run.ts ci` (`npm run test:ci`): those slow suites that `.ci/run` has time for.
  * - `run.ts fast slow` (`npm run test:all`): both.
  *
  * Further arguments name folders below `tests/`, to run only these.

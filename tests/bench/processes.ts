@@ -66,8 +66,8 @@ function readEnd(file: number): string {
 /**
  * Runs a program to its end.
  *
- * @returns the last that it printed, standard error included
- * @throws {Error} where it fails
+ * @returns the end of its output, including standard error
+ * @throws {Error} if it fails
  */
 export async function run(command: readonly string[]): Promise<string> {
   const { code, printed } = await launch(command).ended;
@@ -78,7 +78,7 @@ export async function run(command: readonly string[]): Promise<string> {
 /**
  * Starts a server and waits until it answers `/v1/info` with 200.
  *
- * @throws {Error} where it ends, or does not answer within a minute
+ * @throws {Error} if it exits, or does not respond within a minute
  */
 export async function start(command: (port: number) => readonly string[]): Promise<Running> {
   const port = await freePort();

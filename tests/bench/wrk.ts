@@ -71,8 +71,8 @@ export const modeOf = (isQuick: boolean): Mode =>
 /**
  * Measures servers in turn, back and forth, after a warm-up.
  *
- * @param askedOf what a server is asked for; `undefined` where it is not measured
- * @returns what was seen of each, round by round
+ * @param askedOf the request for a server; `undefined` if it is not measured
+ * @returns the results of each, round by round
  */
 export async function measureInTurn<Server>(
   running: ReadonlyMap<Server, Running>,

@@ -74,7 +74,7 @@ async function tryOut(button: RegExp) {
 /**
  * Sends the request of the dialog; resolves to the requested URL.
  *
- * @param others what the page asks meanwhile, for its card
+ * @param others requests of the page itself, for its card
  */
 async function send(others: RegExp = /\/v1\/info$/): Promise<string> {
   const [answer] = await Promise.all([

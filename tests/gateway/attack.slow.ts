@@ -1,7 +1,7 @@
 /**
- * An honest client beside attackers, on every runtime: once, and three times where that was too slow. With
- * `NODEFACE_ATTACK_RUNS=5` each has five runs, and `ATTACKS='chunks|names' RUNTIMES='Bun'` has those alone whose names
- * match.
+ * An honest client and attackers, on every runtime: once, and three times if that was too slow. With
+ * `NODEFACE_ATTACK_RUNS=5` each attack runs five times; `ATTACKS='chunks|names' RUNTIMES='Bun'` selects attacks and
+ * runtimes by name.
  */
 import process from "node:process";
 import { suite } from "uvu";

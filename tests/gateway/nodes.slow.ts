@@ -1,6 +1,6 @@
 /**
  * Calls of real nodes through the service: anvil and hsd, and those of Debian (`apt-get install litecoind monero
- * etcd-server nats-server syncthing`, and curl). A node that is not there is skipped.
+ * etcd-server nats-server syncthing`, and curl). A missing node is skipped.
  */
 import process from "node:process";
 import { suite } from "uvu";

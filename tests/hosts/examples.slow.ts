@@ -1,6 +1,6 @@
 /**
- * The examples over real sockets, from the packed package in a folder of their own: at the root, below a
- * path and with a large description. `HOSTS=Express` takes only the hosts whose names match.
+ * The examples over real sockets, with the packed package in a separate folder: at the root, below a path, and with a
+ * large description. `HOSTS=Express` selects hosts by name.
  */
 import process from "node:process";
 import { suite } from "uvu";

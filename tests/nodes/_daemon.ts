@@ -87,8 +87,8 @@ export async function infoOf(service: string) {
  * Asserts that no response waited for the node. A busy machine stalls occasionally, while waiting for the node would
  * show at every refresh.
  *
- * @param times by how much each answer was slower than a file, in milliseconds
- * @param wait how long the node is waited for where somebody does wait for it
+ * @param times the delay of each response compared with a file, in milliseconds
+ * @param wait the duration of a wait for the node, in milliseconds
  */
 export function assertQuick(times: readonly number[], wait: number): void {
   const slow = times.filter((ms) => ms >= wait / 2);

@@ -47,7 +47,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
 /**
  * Starts a litecoind with a wallet.
  *
- * @param login a user and a password, as its `rpcauth` has them; without it the cookie is the secret
+ * @param login a user and a password, as in its `rpcauth`; without it the cookie is the secret
  */
 export async function startLitecoind(login?: string): Promise<AskedNode> {
   const home = await mkdtemp(join(tmpdir(), "nodeface-litecoind-"));

@@ -19,7 +19,7 @@ const ADDRESS =
 /**
  * Starts it.
  *
- * @param login a user and a password, which it then wants by HTTP Digest
+ * @param login a user and a password, which it then requires by HTTP Digest
  */
 export async function startMonerod(login?: string): Promise<AskedNode> {
   const home = await mkdtemp(join(tmpdir(), "nodeface-monerod-"));

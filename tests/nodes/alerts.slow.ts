@@ -1,6 +1,6 @@
 /**
- * Prometheus scrapes services beside real nodes: anvil of npm, Debian's litecoind and etcd. Each alert of
- * `deploy/alerts.yaml` fires when its node is brought there, and not before. `npm run test:slow -- nodes`.
+ * Prometheus scrapes services for real nodes: anvil from npm, Debian's litecoind and etcd. Each alert of
+ * `deploy/alerts.yaml` fires when its node gets into that state, and not before. `npm run test:slow -- nodes`.
  */
 import { spawnSync } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";

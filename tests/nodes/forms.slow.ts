@@ -1,6 +1,6 @@
 /**
- * The forms of the simple page beside real nodes, each sent as it is opened: anvil and hsd, and those of Debian
- * (`apt-get install litecoin monero etcd-server nats-server syncthing`). A node that is not there is skipped.
+ * The forms of the simple page for real nodes, each sent with its initial values: anvil and hsd, and those of Debian
+ * (`apt-get install litecoin monero etcd-server nats-server syncthing`). A missing node is skipped.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";

@@ -1,6 +1,6 @@
 /**
- * The first minutes of a new user beside a real node: `nodeface init URL && nodeface check && nodeface` by the
- * executable in an empty folder, without an editor. A node that is not there is skipped.
+ * The first minutes of a new user with a real node: `nodeface init URL && nodeface check && nodeface` with the
+ * executable in an empty folder, without editing files. A missing node is skipped.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";

@@ -1,6 +1,6 @@
 /**
- * What kinds offer to be called, asked of real nodes: anvil and hsd, and those of Debian (`apt-get install
- * litecoind monero etcd-server nats-server syncthing`). A node that is not there is skipped.
+ * The operations of kinds, called at real nodes: anvil and hsd, and those of Debian (`apt-get install litecoind monero
+ * etcd-server nats-server syncthing`). A missing node is skipped.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";

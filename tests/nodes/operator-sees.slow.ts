@@ -1,6 +1,6 @@
 /**
- * What the operator of a real node sees: Debian's etcd, litecoind, monerod, nats-server and syncthing, hsd and
- * anvil of npm. `npm run test:slow -- nodes`. A node that is not there is skipped.
+ * A real node's state as its operator sees it: Debian's etcd, litecoind, monerod, nats-server and syncthing, and hsd
+ * and anvil from npm. `npm run test:slow -- nodes`. A missing node is skipped.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";

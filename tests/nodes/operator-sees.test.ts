@@ -1,6 +1,6 @@
 /**
- * What the operator of a node sees: `/v1/info`, `/v1/health` and the page's header in every state. The nodes are
- * constructed from answers that were recorded; `operator-sees.slow.ts` has the real ones.
+ * A node's state as its operator sees it: `/v1/info`, `/v1/health` and the page's header in every state. The nodes are
+ * constructed from recorded responses; `operator-sees.slow.ts` has real ones.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";

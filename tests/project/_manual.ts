@@ -1,13 +1,12 @@
 /**
- * Follows a page of the manual literally, in a folder of its own: what it says to write is written, what it
- * says to run is run, and what it says is printed has to be.
+ * Executes a page of the manual in a temporary folder: writes its files, runs its commands, and compares their output.
  *
- * - `yaml`, `json` and `caddyfile` blocks that begin with the name of a file in a comment, or are followed by
- *   it as in ```` ```yaml openapi.yaml ````, are written.
- * - `console` blocks have commands after `$`, and what each prints; … stands for any part.
- * - `sh` blocks have commands alone, each of which has to succeed.
+ * - `yaml`, `json` and `caddyfile` blocks are written to a file if they begin with its name in a comment, or if
+ *   the name follows the fence, as in ```` ```yaml openapi.yaml ````.
+ * - `console` blocks have commands after `$`, with their output; … matches any text.
+ * - `sh` blocks contain only commands, each of which must succeed.
  *
- * A block is left out whose paragraph before says "Not tried here".
+ * A block is skipped if the paragraph before it contains "Not tried here".
  */
 import { execFile } from "node:child_process";
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";

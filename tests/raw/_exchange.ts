@@ -19,7 +19,7 @@ const TIMEOUT = 30_000;
  * Sends bytes and reads until the expected responses are complete or the connection is closed.
  *
  * @param bytes Latin-1
- * @param expected the number of answers, and whether they have no body, as those to HEAD
+ * @param expected the number of responses, and whether they have no body, like those to HEAD
  */
 export function exchange(
   url: string,

@@ -1,6 +1,6 @@
 /**
- * The image of deploy/Dockerfile, made by Debian's buildah, and the two nodes of deploy/compose.yaml, run by podman.
- * Nothing is fetched: the images of the nodes are made of the programs of this machine.
+ * The image of deploy/Dockerfile, built with Debian's buildah, and the two nodes of deploy/compose.yaml, run by podman.
+ * Nothing is downloaded: the images of the nodes contain programs of this machine.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
