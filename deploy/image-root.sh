@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the folder of an image: a program, the libraries of this machine that it needs, and nothing else.
+# Makes the root folder of an image: a program with its libraries from this machine.
 #
 #   deploy/image-root.sh dist/nodeface dist/image
 set -eu

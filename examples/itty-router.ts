@@ -5,7 +5,7 @@ import { mayAsk, nodeface, port } from "./nodeface.ts";
 
 const router = Router();
 router.all("*", (request) => {
-  if (!nodeface.matches(request)) return undefined; // the next one is asked
+  if (!nodeface.matches(request)) return undefined; // the next handler runs
   const isAllowed = mayAsk(request.method, request.headers.get("authorization"));
   return isAllowed ? nodeface.fetch(request) : error(401);
 });

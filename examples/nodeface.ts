@@ -1,11 +1,11 @@
-/** What the examples mount: a service for a node written in TypeScript, with operations of its own. */
+/** The service that the examples mount: a node written in TypeScript, with two operations of its own. */
 import { createNodeface, type NodefaceOptions } from "nodeface";
 
 export const port = Number(process.env.PORT ?? 8080);
-/** The path under which visitors find it; `""` is the root. */
+/** The path at which clients find it; `""` is the root. */
 export const prefix = process.env.PREFIX ?? "/node";
 
-/** Stands for the host's own authentication: everybody may read, the rest takes a password. */
+/** Stands for the host's own authentication: reading is public, everything else needs a password. */
 export function mayAsk(method = "GET", authorization?: string | null): boolean {
   return ["GET", "HEAD", "OPTIONS"].includes(method) || authorization === "Bearer secret";
 }
@@ -18,14 +18,14 @@ const answers = { "application/json": {} };
 
 export const options: NodefaceOptions = {
   prefix,
-  hosts: ["node.example"], // the names that visitors reach it by, besides loopback and addresses
+  hosts: ["node.example"], // the host names that clients use, besides loopback and IP addresses
   description: process.env.DESCRIPTION, // the node's own OpenAPI description, if it has one
   info: () => ({ name: "example", software: "exampled", height: height++, peers: peers.size }),
   operations: [
     {
       method: "GET",
       path: "/v1/peers/{id}",
-      // An OpenAPI operation: it is in the explorer and in spec.json.
+      // An OpenAPI operation, shown in the explorer and in spec.json.
       operation: {
         operationId: "getPeer",
         tags: ["Node"],
@@ -33,14 +33,14 @@ export const options: NodefaceOptions = {
         parameters,
         responses: {
           200: { description: "The peer", content: answers },
-          404: { description: "There is no such peer" },
+          404: { description: "Unknown peer" },
         },
       },
       handle(_request, { id = "" }) {
         const peer = peers.get(id);
         return peer
           ? Response.json(peer)
-          : Response.json({ title: "No such peer" }, { status: 404 });
+          : Response.json({ title: "Unknown peer" }, { status: 404 });
       },
     },
     {

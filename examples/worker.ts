@@ -2,7 +2,7 @@
 import { createNodeface } from "nodeface";
 import { mayAsk, options } from "./nodeface.ts";
 
-// A worker is reached by the names that its provider knows.
+// The provider routes only its own host names to a worker.
 const nodeface = createNodeface({ ...options, hosts: "*" });
 
 export default {

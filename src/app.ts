@@ -197,7 +197,7 @@ export function createApp(checked: CheckedOptions): App {
   addResource("/v1/info", resources.info);
   add(["GET"], "/v1/health", async (request, routing) => {
     const accepted = readAccepted(routing.target!.search);
-    if (!accepted) return problem(400, `"accept" lists states: ${STATUSES.join(", ")}`);
+    if (!accepted) return problem(400, `"accept" must be a list of: ${STATUSES.join(", ")}`);
     return sendRepresentation(await resources.health(accepted).get(), request, routing);
   });
   addResource("/v1/ready", resources.ready);
@@ -372,7 +372,7 @@ export function createApp(checked: CheckedOptions): App {
   };
 }
 
-const FAILED = "Internal error; the log of the service says why";
+const FAILED = "Internal error; the log of the service has the reason";
 
 function isBesideNode({ node, description }: ResolvedOptions): boolean {
   if (node.url ?? node.kind) return true;

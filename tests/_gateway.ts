@@ -1,4 +1,4 @@
-/** A service that forwards, before a node that the test plays. */
+/** A forwarding service, with a node that the test controls. */
 import type { CallRecord } from "../src/log.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Test } from "uvu";
@@ -7,10 +7,10 @@ import { formatJson } from "../src/json/lossless.ts";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 import { play, type Played } from "./_sources.ts";
 
-/** What has come to the node. */
+/** A request that the node received. */
 export interface Come {
   readonly method: string;
-  /** The target as it was sent. */
+  /** The target as received. */
   readonly url: string;
   /** Names in lower case. */
   readonly headers: IncomingMessage["headers"];
@@ -18,12 +18,12 @@ export interface Come {
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
-/** How the node answers. */
+/** The response of the node. */
 export type PlayedAnswer = (come: Come, response: ServerResponse) => unknown;
 
-/** A node whose answers the test chooses. */
+/** A node whose responses the test chooses. */
 export interface PlayedNode extends Played {
-  /** All that has come since the last `forget`. */
+  /** All requests since the last `forget`. */
   come: Come[];
   answer: PlayedAnswer;
   forget(): void;
@@ -32,7 +32,7 @@ export interface PlayedNode extends Played {
 /** Starts a node. */
 export const playNode = (): Promise<PlayedNode> => startNode(nodeToStart());
 
-/** The node of a suite, which it starts and stops; before each test the node forgets what has come. */
+/** Registers the node of a suite: starts and stops it, and clears its requests before each test. */
 export function nodeOf(suite: Test): PlayedNode {
   const node = nodeToStart() as PlayedNode;
   suite.before(async () => void await startNode(node));
@@ -67,7 +67,7 @@ async function startNode(node: NodeToStart): Promise<PlayedNode> {
   return Object.assign(node, played);
 }
 
-/** Answers with JSON, as text or as a value. */
+/** Responds with JSON, given as text or as a value. */
 export const json =
   (content: unknown, status = 200, headers: Record<string, string> = {}): PlayedAnswer =>
   (_, response) => {
@@ -75,15 +75,15 @@ export const json =
     response.end(typeof content === "string" ? content : JSON.stringify(content));
   };
 
-/** Answers calls of JSON-RPC with a result, which is JSON. */
+/** Responds to JSON-RPC calls with a result, given as JSON. */
 export const result = (text: string): PlayedAnswer =>
   json(`{"jsonrpc":"2.0","id":1,"result":${text}}`);
 
-/** Answers calls of JSON-RPC with an error. */
+/** Responds to JSON-RPC calls with an error. */
 export const rpcError = (error: unknown, status = 200): PlayedAnswer =>
   json({ jsonrpc: "2.0", id: 1, error }, status);
 
-/** The body of what has come, as text. */
+/** The body of a request, as text. */
 export const textOf = ({ body }: Come): string => new TextDecoder().decode(body);
 
 const ok = { responses: { 200: { description: "" } } };
@@ -100,7 +100,7 @@ const body = (schema: object, type = "application/json", required = true) => ({
   requestBody: { required, content: { [type]: { schema } } },
 });
 
-/** A description of a node that speaks REST. */
+/** A description of a REST node. */
 export const REST = {
   openapi: "3.1.1",
   info: { title: "A node", version: "1" },
@@ -199,7 +199,7 @@ const method = (name: string, access: string | undefined, params: object[], more
   ...access && { "x-access": access },
 });
 
-/** A description of a node that speaks JSON-RPC. */
+/** A description of a JSON-RPC node. */
 export const RPC = {
   openrpc: "1.3.2",
   info: { title: "A node", version: "1" },
@@ -233,23 +233,23 @@ export const RPC = {
   ],
 };
 
-/** A service with its log, in this process. */
+/** A service in this process, with its log. */
 export interface Gateway {
   readonly app: ReturnType<typeof createNodeface>;
-  /** The lines of calls. */
+  /** The log lines of calls. */
   readonly calls: CallRecord[];
   ask(path: string, init?: RequestInit): Promise<Response>;
-  /** Sends a body of JSON-RPC. */
+  /** Sends a JSON-RPC body. */
   rpc(content: unknown, init?: RequestInit): Promise<Response>;
 }
 
-/** The options of a service before a node; JSON. */
+/** The options of a service for a node, as JSON. */
 export const optionsFor = (url: string, description: typeof REST | typeof RPC) => ({
   node: { url, kind: "none" },
   description: { name: "a.json", text: formatJson(description) },
 });
 
-/** Makes a service before a node. */
+/** Creates a service for a node. */
 export function forwarding(
   url: string,
   description: typeof REST | typeof RPC,
@@ -279,10 +279,10 @@ export function forwarding(
   return { app, calls, ask, rpc };
 }
 
-/** A token that is long enough. */
+/** A valid token. */
 export const TOKEN = "a-token-of-32-or-more-characters.";
 
-/** Waits until something holds. */
+/** Waits until a condition holds. */
 export async function until(holds: () => unknown, what = String(holds)): Promise<void> {
   const late = performance.now() + 60_000;
   while (!await holds()) {

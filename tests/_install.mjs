@@ -7,8 +7,8 @@ import process from "node:process";
 /**
  * Installs the packages of a folder's `package-lock.json`, unless they are there.
  *
- * @param folder its path, with a slash at the end
- * @param message what is told before it takes a while
+ * @param folder its path, with a trailing slash
+ * @param message printed before a long installation
  * @param flags further flags of `npm ci`
  */
 export function install(folder, message, ...flags) {
@@ -21,7 +21,7 @@ export function install(folder, message, ...flags) {
 /**
  * Does some work if what it is made by has changed since it was done last.
  *
- * @param source the file that it is made by
+ * @param source the file that it is generated from
  * @param stamp the file that remembers it
  */
 export function once(source, stamp, work) {
@@ -34,7 +34,7 @@ export function once(source, stamp, work) {
 /**
  * Runs a program; ends this process if that fails.
  *
- * @returns what it printed to standard output
+ * @returns its standard output
  */
 export function run(program, args, cwd) {
   const { status, stdout } = spawnSync(program, args, {

@@ -1,13 +1,13 @@
-/** Reads the text format of Prometheus, as far as this service writes it. */
+/** Parses the Prometheus text format, as far as this service uses it. */
 import * as assert from "uvu/assert";
 
-/** A line of a metric: its name with its labels as they are written, and its value. */
+/** A sample: the metric's name with its labels as written, and the value. */
 export type Lines = ReadonlyMap<string, string>;
 
-/** A name, labels whose quotes and backslashes are escaped, and a number. */
+/** A name, labels with escaped quotes and backslashes, and a number. */
 const LINE = /^([a-z_]+(?:\{(?:[a-z]+="(?:[^"\\\n]|\\["\\n])*",?)+\})?) (\S+)$/;
 
-/** Reads a text; every line has to be one of the format, and no series may be there twice. */
+/** Parses a text; every line must be valid, and no series may occur twice. */
 export function readMetrics(text: string): Lines {
   assert.ok(text.endsWith("\n"));
   const lines = new Map<string, string>();

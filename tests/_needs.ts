@@ -1,4 +1,4 @@
-/** Tests that need something of the machine, and are skipped without it. */
+/** Tests that need something on the machine, and are skipped without it. */
 import { existsSync } from "node:fs";
 import process from "node:process";
 import type { Test } from "uvu";
@@ -19,13 +19,13 @@ export function testWhere(
   console.log(`Skipped, ${missing}: ${name}`);
 }
 
-/** Why a test cannot run without these programs; `undefined` if all are installed. */
+/** Returns why a test cannot run without these programs; `undefined` if all are installed. */
 export function without(...programs: string[]): string | undefined {
   const missing = programs.filter((program) => !existsSync(program));
   return missing.length === 0 ? undefined : `needs ${missing.join(" and ")}`;
 }
 
-/** Why a test that needs root on Linux cannot run; `undefined` if it can. */
+/** Returns why a test that needs root on Linux cannot run; `undefined` if it can. */
 export const NOT_ROOT: string | undefined = process.getuid?.() === 0 && process.platform === "linux"
   ? undefined
   : "needs root on Linux";

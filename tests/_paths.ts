@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url";
 
 export const ROOT: string = fileURLToPath(new URL("../", import.meta.url));
 
-/** The programs themselves: the wrapper of the npm package `deno` does not forward signals. */
+/** The programs themselves: the wrapper script of the npm package `deno` does not forward signals. */
 export const DENO: string = `${ROOT}tests/node_modules/deno/deno`;
-/** Deno's command with the packages that npm has installed: it would look for others in a cache of its own. */
+/** Deno's command with the packages that npm installed, so that it does not use its own cache. */
 export const DENO_RUN: readonly string[] = [DENO, "run", "--node-modules-dir=manual"];
 export const BUN: string = `${ROOT}tests/node_modules/bun/bin/bun.exe`;

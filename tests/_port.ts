@@ -1,16 +1,13 @@
-/** Ports for programs that cannot say which one they took. */
+/** Ports for programs that cannot report which port they took. */
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 
-/**
- * Below those that systems give to connections and to whoever asks for any port, so that nothing but another
- * program of the tests takes one before it is listened on.
- */
+/** Below the ephemeral port range, so that only other test programs could take a port before it is used. */
 const [FIRST, END] = [20_000, 32_000];
 
 const given = new Set<number>();
 
-/** Resolves to a port that nothing listens on, each time to another. */
+/** Resolves to a free port, a different one each time. */
 export async function freePort(): Promise<number> {
   while (given.size < END - FIRST) {
     const port = randomInt(FIRST, END);

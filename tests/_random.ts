@@ -1,6 +1,6 @@
-/** Random numbers that are the same at every run. */
+/** Pseudorandom numbers that are the same in every run. */
 
-/** Makes numbers from 0 to 1 by a seed (mulberry32). */
+/** Creates a generator of numbers from 0 to 1 (mulberry32). */
 export function createRandom(seed: number): () => number {
   return () => {
     seed = (seed + 0x6d2b79f5) | 0;

@@ -1,17 +1,17 @@
 /**
- * What of a long table a runtime runs. Node runs all of it. Deno and Bun run a sample of what our own code decides, so that
- * `npm test` stays short; what rests on streams, timers, sockets or the parser of URLs is run in full everywhere.
+ * Selects the rows of long tables. Node runs all rows. Deno and Bun run a sample if only our own code is tested, so
+ * that `npm test` stays short; tables that depend on streams, timers, sockets or URL parsing run in full everywhere.
  */
 import process from "node:process";
 import type { Test } from "uvu";
 
-/** Of how many rows one is in a sample. */
+/** A sample has one row in this many. */
 const NTH = 10;
 
-/** Whether this is Node. */
+/** True on Node. */
 export const IS_NODE: boolean = !("Deno" in globalThis) && !("Bun" in globalThis);
 
-/** All rows on Node; elsewhere each tenth, from the first on. */
+/** All rows on Node; elsewhere every tenth, beginning with the first. */
 export function sampleOf<T>(rows: readonly T[]): readonly T[] {
   return IS_NODE ? rows : rows.filter((_, at) => at % NTH === 0);
 }
@@ -22,8 +22,8 @@ export function sampleSize(count: number): number {
 }
 
 /**
- * Milliseconds of processor that some work takes, which other processes change little; the best of some runs. For tests
- * on Node.
+ * Returns the processor time of some work in milliseconds, which other processes hardly affect; the best of several
+ * runs. For tests on Node.
  */
 export async function processorTime(runs: number, work: () => unknown): Promise<number> {
   let best = Infinity;
@@ -36,7 +36,7 @@ export async function processorTime(runs: number, work: () => unknown): Promise<
   return best;
 }
 
-/** Registers a test on Node. Elsewhere there is none, since it would show the same. */
+/** Registers a test on Node only, since the other runtimes would show the same. */
 export function testOnNode(suite: Test, name: string, check: () => Promise<void> | void): void {
   if (IS_NODE) suite(name, check);
 }

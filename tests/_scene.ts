@@ -1,4 +1,4 @@
-/** A node whose clock and whose health the test holds in its hand. */
+/** A simulated node whose clock and health the test controls. */
 import * as assert from "uvu/assert";
 import { KINDS } from "../src/generated/kinds.js";
 import { createMonitor, type Monitor } from "../src/info/info-monitor.ts";
@@ -8,25 +8,25 @@ import type { InfoSettings, NodeSettings } from "../src/info/settings.ts";
 import type { Kind } from "../src/kinds/kind.ts";
 import { playedBy } from "./_sources.ts";
 
-/** What the test changes. */
+/** The state that the test changes. */
 export interface Held {
-  /** Milliseconds that only count up. */
+  /** A monotonic clock in milliseconds. */
   monotonic: number;
   /** Milliseconds since 1970. */
   date: number;
-  /** How many requests the node got. */
+  /** The number of requests that the node received. */
   asked: number;
-  /** Why the node does not answer; an error code of Node. */
+  /** The error with which the node fails: an error code of Node. */
   failure: string | undefined;
-  /** Answers wait for this. */
+  /** Responses wait for this. */
   gate: Promise<unknown>;
-  /** What answers. */
+  /** The response. */
   fetch: typeof fetch;
-  /** True while somebody listens to the events. */
+  /** True while a client listens to the events. */
   isHeard: boolean;
 }
 
-/** What a scene is made of. */
+/** The options of a scene. */
 export interface SceneOptions {
   fetch: typeof fetch;
   info?: InfoSettings | HostInfo;
@@ -34,28 +34,28 @@ export interface SceneOptions {
   kinds?: Readonly<Record<string, Kind>>;
 }
 
-/** A monitor of a played node. */
+/** The monitor of a simulated node. */
 export interface Scene {
   monitor: Monitor;
   held: Held;
-  /** Lines of the log, with their levels. */
+  /** Log lines with their levels. */
   said: string[];
   /** The history of an hour. */
   history: History;
-  /** How often another chain came. */
+  /** The number of chain changes. */
   changes(): number;
-  /** Lets time go by. */
+  /** Advances the clock. */
   pass(milliseconds: number): void;
   /**
-   * What `GET /v1/info` says when no query is under way or due, without the service's own facts. Nothing of
-   * it hangs on how fast this machine is.
+   * The info of `GET /v1/info` when no query is running or due, without the service's own facts; independent of the
+   * machine's speed.
    */
   info(): Promise<Record<string, unknown>>;
-  /** What it says meanwhile, when it has waited for the node for as long as it does. */
+  /** The info that a request gets while a query is still running, after the longest wait. */
   infoMeanwhile(): Promise<Record<string, unknown>>;
 }
 
-/** Sets a scene. */
+/** Creates a scene. */
 export function setScene({ fetch, info = {}, node = {}, kinds = KINDS }: SceneOptions): Scene {
   const said: string[] = [];
   const span = 3_600_000;

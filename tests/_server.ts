@@ -1,4 +1,4 @@
-/** Runs the command in a process of its own. */
+/** Runs the command in its own process. */
 import { buildSync } from "esbuild";
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -7,11 +7,11 @@ import { join } from "node:path";
 import process from "node:process";
 import { BUN, DENO_RUN, ROOT } from "./_paths.ts";
 
-/** Where the programs of Node are. */
+/** The folder of bundled programs for Node. */
 const PROGRAMS = mkdtempSync(join(tmpdir(), "nodeface-"));
 process.on("exit", () => rmSync(PROGRAMS, { recursive: true, force: true }));
 
-/** The program of Node, whose source is `src/main.ts`. */
+/** The program for Node, bundled from `src/main.ts`. */
 const MAIN = bundle("src/main.ts");
 
 /** The command on each runtime. */
@@ -21,13 +21,13 @@ export const COMMANDS: Readonly<Record<"Node" | "Deno" | "Bun", readonly string[
   Bun: [BUN, "src/main.ts"],
 };
 
-/** A command with another module in place of `src/main.ts`. */
+/** A command that runs another module instead of `src/main.ts`. */
 export const serving = (command: readonly string[], file: string): readonly string[] =>
   command.map((part) => part === MAIN ? bundle(file) : part === "src/main.ts" ? file : part);
 
 /**
- * Bundles a module and all that it imports for Node, which takes a second of processor to start from the source and a
- * fifth of that from one file. Gives the path of the file, which is written once: a process may be reading it.
+ * Bundles a module with its imports for Node: starting from source takes a second of processor time, from one file a
+ * fifth of that. Returns the path of the file, which is written only once, since a process may be reading it.
  */
 function bundle(module: string): string {
   const outfile = join(PROGRAMS, `${module.replaceAll(/[/\\]|\.ts$/g, "-")}.mjs`);
@@ -41,9 +41,9 @@ function bundle(module: string): string {
     platform: "node",
     target: "node20",
     external: [`${ROOT}src/generated/*`],
-    // What package.json says of effects is of the package, where these modules have other names.
+    // The `sideEffects` of package.json use other module names, so they must not apply.
     ignoreAnnotations: true,
-    // A package that is CommonJS asks for the modules of Node in its own way.
+    // CommonJS packages need `require` for the modules of Node.
     banner: {
       js: `import { createRequire } from "node:module"; const require = createRequire("${ROOT}");`,
     },
@@ -52,7 +52,7 @@ function bundle(module: string): string {
   return outfile;
 }
 
-/** Does something with each command at the same time, where most of it is waiting; an error says with which. */
+/** Runs a function for every command at once, since most of the time is waiting; an error names the command. */
 export async function withEach<T>(
   commands: Iterable<readonly [runtime: string, T]>,
   act: (command: T, runtime: string) => Promise<void>,
@@ -80,9 +80,9 @@ export interface Running {
   /** The address that it printed. */
   url: string;
   pid: number;
-  /** Its standard error so far. */
+  /** The standard error so far. */
   stderr(): string;
-  /** Resolves when it has exited. */
+  /** Resolves when the process has exited. */
   ended: Promise<Ended>;
   /** Closes the pipe of its standard output, as `head` does, or of its standard error. @default "stdout" */
   leave(output?: "stdout" | "stderr"): void;
@@ -97,13 +97,13 @@ export interface Ended {
   stderr: string;
 }
 
-/** Where a command runs. */
+/** The options of a process. */
 export interface Surroundings {
   /** @default the root of the checkout */
   cwd?: string;
-  /** Whether the process does not inherit the environment of the tests. */
+  /** True if the process does not inherit the environment of the tests. */
   bare?: boolean;
-  /** The user it runs as. */
+  /** The user that it runs as. */
   uid?: number;
 }
 
@@ -171,7 +171,7 @@ function launch(
   return { child, ended, ready, printed };
 }
 
-/** The flags and the module of `deno task start`, with its permissions. */
+/** The flags and module of `deno task start`, with its permissions. */
 function denoFlags(): string[] {
   const { tasks } = JSON.parse(readFileSync(`${ROOT}deno.json`, "utf8"));
   return tasks.start.command.split(" ").slice(2);

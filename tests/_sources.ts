@@ -1,4 +1,4 @@
-/** What sources are asked with in tests. */
+/** Helpers for tests of sources. */
 import { createServer, type RequestListener } from "node:http";
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import * as assert from "uvu/assert";
@@ -8,13 +8,13 @@ import { createCredentials, type CredentialsOptions } from "../src/node/credenti
 import type { SourceError } from "../src/node/failures.ts";
 import { type NodeAccess, type RequestLimits, requestText } from "../src/node/request.ts";
 
-/** Limits that no test reaches unless it means to. */
+/** Limits that tests do not reach by accident. */
 export const within = (
   timeout = 10_000,
   signal: AbortSignal = new AbortController().signal,
 ): RequestLimits => ({ timeout, signal });
 
-/** Kinds that matter only for how their nodes refuse. */
+/** Kinds used only for the way their nodes refuse. */
 export function kindsRefusing(
   auths: Readonly<Record<string, KindAuth>>,
 ): Record<string, Kind> {
@@ -32,14 +32,14 @@ export function kindsRefusing(
   return Object.fromEntries(kinds);
 }
 
-/** A client that a `fetch` of a test plays, which is given texts. */
+/** A client on a test's `fetch`, which returns texts. */
 export const playedBy = (fetch: typeof globalThis.fetch): Client =>
   clientOfFetch((input, init) => {
     const body = init?.body instanceof Uint8Array ? new TextDecoder().decode(init.body) : null;
     return fetch(input, { ...init, body });
   });
 
-/** How sources ask this URL; without credentials unless they are named. */
+/** The access of sources to a URL, by default without credentials. */
 export const contextFor = (
   nodeUrl: string,
   { fetch, tls, ...options }:
@@ -50,7 +50,7 @@ export const contextFor = (
   credentials: createCredentials({ nodeUrl, ...options }),
 });
 
-/** Requests a URL; rejects as a source does. */
+/** Sends a request; rejects as a source does. */
 export const get = (
   url: string,
   context: NodeAccess = contextFor(url),
@@ -72,7 +72,7 @@ export async function failure(work: Promise<unknown>): Promise<SourceError> {
   return assert.unreachable("it has not failed") as never;
 }
 
-/** A server that a test has started. */
+/** A server that a test started. */
 export interface Played {
   url: string;
   port: number;
@@ -85,7 +85,7 @@ export function play(answer: RequestListener): Promise<Played> {
   return listen(server, "http", () => server.closeAllConnections());
 }
 
-/** Starts a server that is handed each connection. */
+/** Starts a server that receives raw connections. */
 export function playTcp(
   connect: (socket: Socket) => void,
   scheme = "http",
@@ -103,14 +103,14 @@ export function playTcp(
   );
 }
 
-/** What every kind of server has. */
+/** The parts that every type of server shares. */
 interface Listening {
   listen(port: number, host: string, ready: () => void): unknown;
   address(): unknown;
   close(done: () => void): unknown;
 }
 
-/** Lets a server listen on a free port. */
+/** Makes a server listen on a free port. */
 export function listen(
   server: Listening,
   scheme: string,

@@ -15,10 +15,10 @@ type Queue = [name: string, ...suites: Run[]][];
 const folder = fileURLToPath(new URL(".", import.meta.url));
 const { suites } = await parse(folder, process.argv[2] ?? String.raw`\.test\.ts$`);
 
-/** Seconds of processor by file. */
+/** Processor seconds by file. */
 const costs = new Map<string, number>();
 
-// This is what uvu/run does. Here the suites are wrapped before they run.
+// As in uvu/run, except that the suites are wrapped.
 const shared = globalThis as { UVU_DEFER?: 1; UVU_QUEUE?: Queue; UVU_INDEX?: number };
 shared.UVU_DEFER = 1;
 const { exec } = await import("uvu");
@@ -37,13 +37,13 @@ console.log(`Processor: ${processorSeconds().toFixed(1)} s${costliest()}\n`);
 process.exit(process.exitCode ?? 0);
 
 /**
- * Seconds of processor of this process and of its children that have ended; `NaN` where it is not Linux. Of Chromium, which
- * does not wait for its own children, it is a small part.
+ * Processor seconds of this process and of its finished children; `NaN` except on Linux. It includes only a small part
+ * of Chromium, which does not wait for its children.
  */
 function processorSeconds(): number {
   try {
     const stat = readFileSync("/proc/self/stat", "utf8");
-    // Behind the name: user and system, of the process and of its children, in hundredths.
+    // After the name: user and system time of the process and of its children, in hundredths of a second.
     const times = stat.slice(stat.lastIndexOf(")") + 2).split(" ").slice(11, 15);
     return times.reduce((sum, ticks) => sum + Number(ticks), 0) / 100;
   } catch {
@@ -51,7 +51,7 @@ function processorSeconds(): number {
   }
 }
 
-/** Adds the processor time that a run takes to that of its file. */
+/** Adds the processor time of a run to that of its file. */
 function measured(name: string, run: Run): Run {
   return async () => {
     const before = processorSeconds();
@@ -61,7 +61,7 @@ function measured(name: string, run: Run): Run {
   };
 }
 
-/** The files that take most of it. */
+/** The most expensive files. */
 function costliest(): string {
   const rows = [...costs].filter(([, seconds]) => seconds >= 1).sort(([, a], [, b]) => b - a);
   return rows.slice(0, 8).map(([name, seconds]) => `, ${name} ${seconds.toFixed(1)}`).join("");

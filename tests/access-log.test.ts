@@ -13,7 +13,7 @@ const sent = {
   milliseconds: 0.44,
 } as const;
 
-accessLog("says when, what was asked, and what was answered in which time", () => {
+accessLog("has the time, the request, the status and the duration", () => {
   assert.is(formatAccess(sent, "text", TIME), "2026-01-02T03:04:05.678Z GET /v1/info 200 0.4");
 });
 
@@ -24,7 +24,7 @@ accessLog("says so where an answer did not reach its client whole", () => {
   assert.is(JSON.parse(failed).outcome, "failed");
 });
 
-accessLog("has a dash for what is not known", () => {
+accessLog("has a dash for unknown values", () => {
   const refused = { status: 400, outcome: "sent", milliseconds: 0 } as const;
   assert.is(formatAccess(refused, "text", TIME), "2026-01-02T03:04:05.678Z - - 400 0");
   const { status: _, ...left } = { ...sent, outcome: "aborted" as const };

@@ -14,11 +14,11 @@ type Description = {
 };
 
 const description: Description = await (await ask("/spec.json")).json();
-// OpenAPI has formats and keywords that are no matter of validation here.
+// OpenAPI has formats and keywords that do not matter for validation here.
 const ajv = new Ajv2020.default({ strict: false, validateFormats: false });
 ajv.addSchema(description, "description");
 
-/** Requests that get every status a path with a representation can answer, but 500. */
+/** Requests that give a representation's path every possible status except 500. */
 const REQUESTS: readonly [status: number, query: string, headers: Record<string, string>][] = [
   [200, "", {}],
   [200, "", { "accept-encoding": "gzip" }],
@@ -34,7 +34,7 @@ for (const [path, { get }] of Object.entries(description.paths)) {
   if (!get.responses["304"]) continue;
   for (const [status, query, headers] of REQUESTS) {
     answers(`GET ${path} ${JSON.stringify(headers)}${query.slice(0, 2)}: ${status}`, async () => {
-      // Made by hand: `Request` would not let a test set Host.
+      // Written by hand, since `Request` does not allow a test to set Host.
       const request = {
         url: `http://localhost${path}${query}`,
         method: "GET",
@@ -45,7 +45,7 @@ for (const [path, { get }] of Object.entries(description.paths)) {
   }
 }
 
-/** Holds one answer against the responses of its operation. */
+/** Validates a response with the responses of its operation. */
 async function check(
   response: Response,
   responses: Description["paths"][string]["get"]["responses"],

@@ -5,12 +5,12 @@ import { digest } from "../src/http/content-coding.ts";
 
 const bytes = suite("bytes in parts");
 
-/** Where one part ends and the next begins, in bytes or UTF-16 code units. */
+/** The boundary of two parts, in bytes or UTF-16 code units. */
 const JOINT = 65_536;
 
 const [PAIR, HALF] = ["\u{1f600}", "\ud83d"];
 
-/** Texts in which a part ends at, before and within some characters. */
+/** Texts in which a part ends at, before and within certain characters. */
 const textsAround = (...characters: string[]) =>
   characters.flatMap((around) =>
     Array.from({ length: 5 }, (_, i) => "a".repeat(JOINT - i) + around + "b".repeat(JOINT))
@@ -30,7 +30,7 @@ bytes("a text has the same part by part as in one piece", () => {
   }
 });
 
-bytes("what comes in short parts is collected in few, in its order", () => {
+bytes("short parts are joined into fewer, in order", () => {
   const content = crypto.getRandomValues(new Uint8Array(60_000));
   for (const lengths of [[1], [5000], [1, 5000, 3], [4095, 4096], [17, 1, 16_000, 2, 2]]) {
     const collector = createCollector();
@@ -51,7 +51,7 @@ bytes("what comes in short parts is collected in few, in its order", () => {
   }
 });
 
-bytes("what comes in parts is gathered up to a limit, and cancelled beyond it", async () => {
+bytes("parts are collected up to a limit, and cancelled beyond it", async () => {
   const sizes = [1, 65_535, 2, 300_000, 0, 7];
   const parts = sizes.map((size, i) => new Uint8Array(size).fill(i + 1));
   const whole = joinBytes(parts);

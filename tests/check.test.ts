@@ -12,11 +12,11 @@ import { play, RECORDINGS } from "./nodes/_recorded.ts";
 
 const check = suite("nodeface check");
 
-/** Nothing listens there. */
+/** No server listens there. */
 const NOWHERE = "http://127.0.0.1:9";
 const DESCRIPTION = new URL("../spec/openapi.yaml", import.meta.url).href;
 
-/** What is found out about a configuration. */
+/** Runs `check` with a configuration. */
 const checked = (config: Partial<Config>) =>
   checkConfig({
     command: "check",
@@ -85,7 +85,7 @@ check("its verdict has the state of a node that is not there yet", async () => {
   );
 });
 
-check("says that what nodes of the kind offer is shown, and why", async () => {
+check("reports that the operations of the kind are shown, and why", async () => {
   const text = await report({ node: { url: NOWHERE, kind: "bitcoin" } });
   assert.match(
     text,
@@ -138,36 +138,39 @@ check("tells all findings of a description, the errors before the notes", async 
   }
 });
 
-check("the JSON object has what the report has: kind, sources, findings, calls, info", async () => {
-  await using node = await serveFetch(play(RECORDINGS.get("anvil")!));
-  const config = {
-    node: { url: node.url },
-    forward: resolveForward({ open: ["reads"] }),
-    file: "nodeface.yaml",
-  };
-  const { json, isWell } = await checked({ ...config, host: "0.0.0.0", hosts: ["node.example"] });
-  const found = JSON.parse(json);
-  const page = readFileSync(new URL("../docs/deployment.md", import.meta.url), "utf8");
-  const [, table = ""] = /## Checked by a program([^]*?)\n#/.exec(`${page}\n#`)!;
-  const documented = [...table.matchAll(/^\| `(\w+)` /gm)].map(([, key]) => key);
-  assert.equal(Object.keys(found), documented);
-  assert.equal([found.ok, isWell, found.troubles], [true, true, []]);
-  assert.match(found.notes.join(), "anybody who reaches 0.0.0.0 may call");
-  assert.equal([found.configuration, found.url], ["nodeface.yaml", node.url]);
-  assert.is(found.kind.name, "ethereum");
-  assert.type(found.kind.because, "string");
-  const head = found.sources.find(({ name }: { name: string }) => name === "client");
-  assert.equal([head.asks, Object.keys(head.gave)], ["web3_clientVersion", [""]]);
-  assert.type(head.took_ms, "number");
-  assert.is(found.description.shown, true);
-  const call = found.calls.find(({ operation }: { operation: string }) =>
-    operation === "eth_chainId"
-  );
-  assert.equal([call.mark, call.call], ["read", "allowed"]);
-  assert.is(found.info.status, "ok");
-});
+check(
+  "the JSON object has the contents of the report: kind, sources, findings, calls, info",
+  async () => {
+    await using node = await serveFetch(play(RECORDINGS.get("anvil")!));
+    const config = {
+      node: { url: node.url },
+      forward: resolveForward({ open: ["reads"] }),
+      file: "nodeface.yaml",
+    };
+    const { json, isWell } = await checked({ ...config, host: "0.0.0.0", hosts: ["node.example"] });
+    const found = JSON.parse(json);
+    const page = readFileSync(new URL("../docs/deployment.md", import.meta.url), "utf8");
+    const [, table = ""] = /## Check it by a program([^]*?)\n#/.exec(`${page}\n#`)!;
+    const documented = [...table.matchAll(/^\| `(\w+)` /gm)].map(([, key]) => key);
+    assert.equal(Object.keys(found), documented);
+    assert.equal([found.ok, isWell, found.troubles], [true, true, []]);
+    assert.match(found.notes.join(), "every client that reaches 0.0.0.0 may call");
+    assert.equal([found.configuration, found.url], ["nodeface.yaml", node.url]);
+    assert.is(found.kind.name, "ethereum");
+    assert.type(found.kind.because, "string");
+    const head = found.sources.find(({ name }: { name: string }) => name === "client");
+    assert.equal([head.asks, Object.keys(head.gave)], ["web3_clientVersion", [""]]);
+    assert.type(head.took_ms, "number");
+    assert.is(found.description.shown, true);
+    const call = found.calls.find(({ operation }: { operation: string }) =>
+      operation === "eth_chainId"
+    );
+    assert.equal([call.mark, call.call], ["read", "allowed"]);
+    assert.is(found.info.status, "ok");
+  },
+);
 
-check("what is printed has no key of a URL, so that it can be pasted elsewhere", async () => {
+check("the output contains no key of a URL, so that it can be shared", async () => {
   await using node = await serveFetch(() => Promise.resolve(new Response("no", { status: 500 })));
   const get = new URL("x?api_key=geheim&b=geheim", node.url).href;
   const config = {
@@ -184,7 +187,7 @@ check("what is printed has no key of a URL, so that it can be pasted elsewhere",
   assert.is(JSON.parse(json).sources[0].asks, `GET ${get.replaceAll("geheim", "***")}`);
 });
 
-check("the JSON object says of each finding where it is, and of trouble what it is", async () => {
+check("the JSON object has the place of each finding and the text of each trouble", async () => {
   const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
   try {
     const file = join(folder, "openapi.yaml");
@@ -224,8 +227,8 @@ check(
     });
     const { troubles, calls } = JSON.parse(json);
     assert.is(isWell, false);
-    assert.match(troubles[0], /"getStatus", an operationId, which .*; write "GET \/a"$/);
-    assert.match(troubles[1], /"GET \/\*", and \* opens nothing that .*; write "GET \/a"$/);
+    assert.match(troubles[0], /"getStatus", an operationId that .*; write "GET \/a"$/);
+    assert.match(troubles[1], /"GET \/\*", but \* does not match .*; write "GET \/a"$/);
     assert.equal([calls[0].operation, calls[0].call], ["GET /a", "refused"]);
   },
 );

@@ -1,4 +1,4 @@
-/** The client that the node is called with: how it reads answers, byte by byte too, and when a connection is used again. */
+/** The HTTP client for the node: parsing of responses, even byte by byte, and reuse of connections. */
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { suite } from "uvu";
@@ -9,16 +9,16 @@ import { createRandom } from "./_random.ts";
 
 const client = suite("the client of the node");
 
-/** What came of an answer. */
+/** The result of parsing a response. */
 interface Read {
   status?: number;
   headers?: ResponseHead["headers"];
   text: string;
-  /** Whether the connection can be used again; `undefined` where the answer has not ended. */
+  /** True if the connection can be reused; `undefined` if the response has not ended. */
   isKept?: boolean;
 }
 
-/** Reads an answer that comes in parts of some length, after which the server closes. */
+/** Parses a response that arrives in parts of a given length, after which the server closes. */
 function read(answer: string, length = answer.length, method = "GET"): Read {
   const read: Read = { text: "" };
   const reader = new ResponseReader(method, {
@@ -37,7 +37,7 @@ function read(answer: string, length = answer.length, method = "GET"): Read {
 const OK = "HTTP/1.1 200 OK\r\n";
 const CHUNKED = "Transfer-Encoding: chunked\r\n";
 
-/** Answers that are whole: the text, and whether the connection can be used again. */
+/** Complete responses: the text, and whether the connection can be reused. */
 const WHOLE: readonly [answer: string, text: string, isKept: boolean, method?: string][] = [
   [`${OK}Content-Length: 2\r\n\r\nok`, "ok", true],
   [`${OK}Content-Length: 2\r\nContent-Length: 2\r\n\r\nok`, "ok", true],
@@ -71,7 +71,7 @@ for (const [answer, text, isKept, method] of WHOLE) {
   });
 }
 
-/** Answers that break off. */
+/** Incomplete responses. */
 const CUT = [
   "",
   "HTTP/1.1 20",
@@ -88,7 +88,7 @@ for (const answer of CUT) {
   });
 }
 
-/** What could be read in two ways, and what is no HTTP. */
+/** Responses that are ambiguous or not HTTP. */
 const REFUSED = [
   `${OK}Content-Length: 2\r\nContent-Length: 3\r\n\r\nok`,
   `${OK}Content-Length: 2, 3\r\n\r\nok`,
@@ -119,7 +119,7 @@ const REFUSED = [
     `${OK}${CHUNKED}\r\n2;a="${control}"\r\nok\r\n0\r\n\r\n`,
     `${OK}${CHUNKED}\r\n2\r\nok\r\n0\r\nX: ${control}\r\n\r\n`,
   ]),
-  // What `String.trim` takes for white space.
+  // Characters that `String.trim` treats as white space.
   `${OK}Content-Length: 2\xa0\r\n\r\nok`,
   ...["2 ", "2\t", "2 ;a", "2\t;a", "2; a", "2;a =b", "2;a= b", "2;", "2;;a", "2;a=", "2;=b"]
     .concat(
@@ -191,7 +191,7 @@ client("reads random chunks that come together as it reads each byte for itself"
       }\r\n`;
     }
     answer += "0\r\n\r\n";
-    // One in three has a byte that is wrong.
+    // One in three has a wrong byte.
     if (i % 3 === 0) {
       const at = 60 + Math.floor(random() * (answer.length - 60));
       answer = answer.slice(0, at) + pick(["\r", "\n", "0", "x", " ", "\0"]) + answer.slice(at + 1);
@@ -211,7 +211,7 @@ client("reads any number of chunks, since only their extensions are limited toge
   assert.ok(isKept);
 });
 
-client("gives headers by any case, and those that stand twice in one", () => {
+client("finds headers in any case, and joins repeated ones", () => {
   const { headers } = read(`${OK}X-A: 1\r\nx-a: 2\r\nX-B:\t b\xa0 \t\r\nContent-Length: 0\r\n\r\n`);
   assert.is(headers!.get("X-a"), "1, 2");
   assert.is(headers!.get("x-b"), "b\xa0");
@@ -243,7 +243,7 @@ client("writes no header that would be two", () => {
   }
 });
 
-/** A connection to a server that answers with its own number, and then with what nobody has asked for. */
+/** A connection to a server that responds with its own number, and then sends unsolicited bytes. */
 class Talkative extends Duplex {
   readonly number: number;
   #isUsed = false;
@@ -260,7 +260,7 @@ class Talkative extends Duplex {
     done();
   }
 
-  /** What has come meanwhile is read from here on, as on Deno. */
+  /** Bytes that arrived meanwhile are read from here on, as on Deno. */
   ref() {
     if (this.#isUsed) this.push(`${OK}Content-Length: 1\r\n\r\n0`);
     this.#isUsed = true;
@@ -273,7 +273,7 @@ class Talkative extends Duplex {
 
 for (const isOnce of [false, true]) {
   const kind = isOnce ? "sent once" : "that may be sent again";
-  client(`takes no answer that nobody asked for as that to a request ${kind}`, async () => {
+  client(`does not take an unsolicited response for that to a request ${kind}`, async () => {
     let connections = 0;
     const open = () => new Talkative(++connections) as unknown as Socket;
     const send = createSocketClient(open);
@@ -290,7 +290,7 @@ for (const isOnce of [false, true]) {
   });
 }
 
-/** A connection whose server sends one answer after the other. */
+/** A connection whose server sends one response after the other. */
 class Answering extends Duplex {
   readonly #answers: string[];
 
@@ -325,7 +325,7 @@ const exchanging = (...answers: string[]) => {
 };
 
 client(
-  "chunks of one byte come in few parts, and what has come on the wire is counted",
+  "chunks of one byte are joined, and bytes on the wire are counted",
   async () => {
     const count = 20_000;
     const text = `${OK}${CHUNKED}\r\n${"1\r\na\r\n".repeat(count)}0\r\n\r\n`;

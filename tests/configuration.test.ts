@@ -29,7 +29,7 @@ const config = suite("config");
 /** Checks a configuration without the files that it names. */
 const readFile = (text: string, name: string) => checkFile(parseConfiguration(text, name));
 
-/** Everything that is wrong with a file. */
+/** All errors of a file. */
 function problems(text: string): readonly string[] {
   try {
     readFile(text, "nodeface.yaml");
@@ -40,7 +40,7 @@ function problems(text: string): readonly string[] {
   }
 }
 
-/** Reads arguments, an environment and the one file that there is. */
+/** Reads arguments, an environment and a single file. */
 const read = (args: string[], env = {}, file = "", place?: string, logo?: Uint8Array) =>
   readConfig(args, env, {
     read: () => Promise.resolve(file),
@@ -50,7 +50,7 @@ const read = (args: string[], env = {}, file = "", place?: string, logo?: Uint8A
     isThere: (path) => Promise.resolve(path === place),
   });
 
-/** Everything that is wrong with arguments, an environment and a file. */
+/** All errors of arguments, an environment and a file. */
 async function wrong(
   args: string[],
   env = {},
@@ -134,12 +134,11 @@ info:
 });
 
 config(
-  "what a flag forwards is held against the file, and what the file forwards against flags",
+  "forward in a flag is checked against the file, and forward in the file against flags",
   async () => {
     const flags = ["--config", "n.yaml", "--forward", "reads"];
-    const anyHost =
-      'n.yaml:1:8: hosts cannot be "*" where calls are forwarded; name the hosts that are served';
-    const noNode = "needs node.url: there is nothing to call";
+    const anyHost = 'n.yaml:1:8: hosts cannot be "*" if calls are forwarded; list the host names';
+    const noNode = "needs node.url, the node to call";
     const node = 'node: { url: "http://127.0.0.1:1" }';
     assert.equal(await wrong(flags, {}, `hosts: "*"\n${node}`), [anyHost]);
     assert.equal(await wrong(flags, {}, "{}"), [`--forward ${noNode}`]);
@@ -156,7 +155,7 @@ config(
   },
 );
 
-config("everything that is wrong is said at once, with its place and what would be right", () => {
+config("all errors are reported at once, with place and correction", () => {
   const text = `prot: 1
 nod: {}
 listen: 127.0.0.1
@@ -212,7 +211,7 @@ info:
 });
 
 config(
-  "a description of a file stands beside it, one of a flag where the command runs",
+  "a description in a file is relative to it, one in a flag to the working directory",
   async () => {
     const of = async (args: string[], file: string) =>
       (await read(["--config", "etc/nodeface.yaml", ...args], {}, file))
@@ -232,7 +231,7 @@ config(
   },
 );
 
-config("what is not YAML is said with its place", () => {
+config("invalid YAML is reported with its place", () => {
   assert.match(problems("a: [1\nb: }")[0]!, /^nodeface\.yaml:2:1: /);
 });
 
@@ -251,7 +250,7 @@ config("a field may name a source of the kind that a flag or a variable tells", 
   assert.equal(await of(["--kind", "ethereum"]), []);
   assert.equal(await of(["http://127.0.0.1:1"]), []);
   assert.match((await of(["--kind", "etcd"]))[0]!, complaint);
-  // The kind that the file names counts for nothing then.
+  // The kind in the file is ignored then.
   assert.match(
     (await of(["--kind", "etcd"], `${fields}\nnode: { kind: ethereum }`))[0]!,
     complaint,
@@ -335,7 +334,7 @@ config("wrong arguments, environment and file are all reported together", async 
   }
 });
 
-config("commands come first, and take what they take", async () => {
+config("the command comes first, with its own arguments", async () => {
   assert.equal((await read(["check", "http://a"])).command, "check");
   const kinds = await read(["kinds", "ethereum"]);
   assert.equal([kinds.command, kinds.topic], ["kinds", "ethereum"]);
@@ -351,7 +350,7 @@ config("--help, --version and kinds are there whatever else is wrong", async () 
   assert.is((await read(["kinds", "etcd"], env)).topic, "etcd");
 });
 
-config("what follows -- is no option", async () => {
+config("arguments after -- are not options", async () => {
   assert.is((await read(["--port", "1", "--", "http://a"])).node.url, "http://a");
   assert.is((await read(["check", "--", "http://a"])).command, "check");
   await read(["--", "--port"]).then(
@@ -369,7 +368,7 @@ config("a URL that cannot be is not repeated: it may hold a secret", async () =>
   }
 });
 
-config("an IPv6 address to listen on may stand in brackets", async () => {
+config("an IPv6 address to listen on may be in brackets", async () => {
   assert.is((await read(["--host", "[::1]"])).host, "::1");
   assert.is((await read([], { NODEFACE_HOST: "[::1]" })).host, "::1");
   assert.is((await read([], { NODEFACE_HOST: "::1" })).host, "::1");
@@ -397,14 +396,14 @@ for (const [name, kind] of Object.entries(KINDS)) {
   });
 }
 
-config("what is made of the settings and of the kinds is current", async () => {
+config("the files generated from settings and kinds are up to date", async () => {
   for (const [path, make] of Object.entries(WRITTEN)) {
     const shipped = readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
     assert.is(shipped, await make(), `${path}: npm run schema writes it`);
   }
 });
 
-config("the schema tells editors what the command would say", () => {
+config("the schema finds the errors in an editor that the command reports", () => {
   const schema = JSON.parse(WRITTEN["spec/nodeface.schema.json"]());
   const validate = new Ajv2020.default({ allowUnionTypes: true }).compile(schema);
   for (
@@ -441,7 +440,7 @@ config("every example of the reference is a configuration", () => {
   }
 });
 
-/** The examples in a schema, each with the schema that it is one of. */
+/** The examples in a schema, each with its own schema. */
 function* examplesIn(schema: Schema): Generator<[Schema, string]> {
   const { example } = aboutOf(schema);
   if (example !== undefined) yield [schema, example];
@@ -451,7 +450,7 @@ function* examplesIn(schema: Schema): Generator<[Schema, string]> {
   }
 }
 
-config("what the table says of defaults is what the service does", () => {
+config("the defaults in the table are those of the service", () => {
   const { hosts, cors, prefix } = withDefaults({});
   const { entries } = partsOf(optionsSchema());
   const said = [entries!.hosts, entries!.cors, entries!.prefix].map((setting) =>
@@ -491,7 +490,7 @@ config("sections of which nothing is said may be empty", () => {
   assert.match(problems("cors:\n")[0]!, "cors must be a list of origins");
 });
 
-config("what is no configuration at all is said so", () => {
+config("a file that is not a configuration is reported as such", () => {
   const of = (text: string) => problems(text).join("\n");
   assert.match(of("- a\n"), "1:1: must be an object with keys such as listen");
   assert.match(of("- a\n"), "not a list");
@@ -501,7 +500,7 @@ config("what is no configuration at all is said so", () => {
   assert.match(of("hosts: [1]"), "nodeface.yaml:1:9: hosts[0] must be a host name");
 });
 
-config("an alias in a circle is an error, wherever it stands", () => {
+config("a circular alias is an error anywhere", () => {
   const circle = "&o { friends: [*o] }";
   assert.equal(problems(`info: { static: { owner: ${circle} } }`), [
     "nodeface.yaml:1:41: info.static.owner.friends[0] contains itself",
@@ -516,13 +515,13 @@ config("whole numbers keep their digits, however many", () => {
   assert.equal(info!.static, { a: 12345678901234567890n, b: 7, c: 1.5 });
 });
 
-config("names of hosts and origins are what browsers make of them", async () => {
+config("host names and origins are normalized as in browsers", async () => {
   const file = "{ hosts: [bücher.example, Node.Example], cors: ['HTTPS://App.example:443'] }";
   const { hosts, cors } = await read(["--config", "x"], {}, file);
   assert.equal([hosts, cors], [["xn--bcher-kva.example", "node.example"], ["https://app.example"]]);
 });
 
-config("what cannot be is refused, with its bound or the nearest right name", () => {
+config("invalid values are refused, with the limit or the nearest valid name", () => {
   const of = (text: string) => problems(text).join("\n");
   assert.match(
     of("info: { hide: [status, links, pears] }"),
@@ -625,7 +624,7 @@ config("NODEFACE_PORT goes before PORT", async () => {
   assert.is((await read([], { PORT: "1", NODEFACE_PORT: "2" })).port, 2);
 });
 
-config("a mistyped command, flag or kind is told with what was meant", async () => {
+config("a mistyped command, flag or kind gets a suggestion", async () => {
   const of = async (...args: string[]) => (await wrong(args)).join("\n");
   assert.is(await of("chek", "http://127.0.0.1:1"), 'unknown command "chek"; did you mean check?');
   assert.is(await of("help"), 'unknown command "help"; did you mean --help?');
@@ -649,7 +648,7 @@ config("a mistyped command, flag or kind is told with what was meant", async () 
   assert.not.match(await of("--kind", "xyzzyx"), "did you mean");
 });
 
-config("what is wrong with a URL is said, and nothing that may be a secret", async () => {
+config("the error of a URL is reported without possible secrets", async () => {
   const of = async (url: string) => (await wrong([url])).join("\n");
   for (
     const [url, complaint] of [
@@ -673,7 +672,7 @@ config("what is wrong with a URL is said, and nothing that may be a secret", asy
   assert.is((await read(["HTTP://127.0.0.1:1/@a"])).node.url, "http://127.0.0.1:1/@a");
 });
 
-/** Flags that are none, by what is said of them behind the first clause. */
+/** Unknown flags, by the message after its first clause. */
 const NO_FLAGS: Readonly<Record<string, string>> = {
   "--cors": "; it is a key of the configuration: cors",
   "--hosts": "; it is a key of the configuration: hosts",

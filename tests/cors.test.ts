@@ -63,7 +63,7 @@ cors(
   },
 );
 
-cors("what is no origin is refused when the service is made", () => {
+cors("an invalid origin is refused when the service is created", () => {
   for (
     const origin of [
       "https://a.example/",
@@ -92,7 +92,7 @@ cors("a 304 to a listed origin may be read as well", async () => {
   assert.is(headers.get("vary"), "Accept-Encoding, Origin");
 });
 
-cors("with an empty list nobody may read", async () => {
+cors("with an empty list no origin may read", async () => {
   const headers = await ask({ cors: [] }, "/v1/info", { origin: ORIGIN });
   assert.is(headers.get("access-control-allow-origin"), null);
   assert.is(headers.get("vary"), "Accept-Encoding");
@@ -113,7 +113,7 @@ cors("who may not read may not embed either, unless from the same origin", async
   }
 });
 
-cors("a preflight of what exists says which methods there are", async () => {
+cors("a preflight of an existing path lists its methods", async () => {
   const headers = await ask({}, "/v1/info", PREFLIGHT, "OPTIONS");
   assert.is(headers.get("access-control-allow-methods"), "GET, HEAD, OPTIONS");
   assert.is(headers.get("access-control-allow-headers"), "*, authorization");
@@ -121,7 +121,7 @@ cors("a preflight of what exists says which methods there are", async () => {
 });
 
 cors(
-  "a preflight of what does not exist, or from an origin that may not read, says nothing",
+  "a preflight of a missing path, or from another origin, gets no CORS headers",
   async () => {
     const unknown = await ask({}, "/nope", PREFLIGHT, "OPTIONS");
     assert.is(unknown.get("access-control-allow-methods"), null);
@@ -135,7 +135,7 @@ cors(
   },
 );
 
-cors("OPTIONS that is no preflight is not answered as one", async () => {
+cors("OPTIONS without a preflight's headers is not treated as one", async () => {
   const headers = await ask({}, "/v1/info", { origin: ORIGIN }, "OPTIONS");
   assert.is(headers.get("allow"), "GET, HEAD, OPTIONS");
   assert.is(headers.get("access-control-allow-methods"), null);

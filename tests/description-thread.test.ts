@@ -29,7 +29,7 @@ function describe(count: number, more: object = {}): string {
   return JSON.stringify({ openapi: "3.1.1", info: { title: "Things", version: "1" }, paths });
 }
 
-/** What there is at first. */
+/** The initial description. */
 function without({ content, ...prepared }: Prepared) {
   const { yaml: _, ...first } = content!;
   return { ...prepared, content: first };
@@ -169,7 +169,7 @@ large("keeps no request waiting", async () => {
   assert.ok(answered > 20, `${answered} requests`);
 });
 
-large("is given up where it takes too long, and what was there stays", async () => {
+large("is abandoned if it takes too long, and the previous one stays", async () => {
   const never: Reader = () => new Promise(() => {});
   const { content, diagnostics } = (await prepareInThread(JOB, never, { ...LIMITS, time: 200 }))!;
   assert.is(content, undefined);

@@ -13,7 +13,7 @@ const detect = suite("detecting a kind");
 
 const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
 
-/** The kinds that leave a secret on this machine, with secrets of our own in its place. */
+/** The kinds that store a secret on this machine, with our own secrets instead. */
 const WITH_SECRETS: Readonly<Record<string, Kind>> = Object.fromEntries(
   Object.entries(KINDS).map(([name, kind]) => {
     const file = join(folder, name);
@@ -23,7 +23,7 @@ const WITH_SECRETS: Readonly<Record<string, Kind>> = Object.fromEntries(
   }),
 );
 
-/** A node on this machine that refuses, and the secrets that it was sent. */
+/** A node on this machine that refuses, and the secrets that it received. */
 async function sentTo(refuse: (method: string) => Record<string, string>): Promise<string[]> {
   const sent = new Set<string>();
   await detectKind({
@@ -51,7 +51,7 @@ detect("a secret of this machine is offered where the refusals are those of its 
   assert.equal(await sentTo(() => SYNCTHING), ["syncthing"]);
 });
 
-detect("none is where they are those of two kinds, in one answer or in several", async () => {
+detect("none is where they come from two kinds, in one answer or in several", async () => {
   assert.equal(await sentTo(() => ({ ...BITCOIN, ...SYNCTHING })), []);
   assert.equal(await sentTo((method) => method === "GET" ? SYNCTHING : BITCOIN), []);
 });
@@ -78,7 +78,7 @@ detect("a refusal that is of two kinds names both, and is sent no secret", async
     signal: new AbortController().signal,
   });
   const { reason, looksLike } = (found as { status: NodeStatus }).status;
-  assert.is(reason, "wants credentials (401), as bcoin or handshake do; set node.auth");
+  assert.is(reason, "requires credentials (401), like bcoin or handshake; set node.auth");
   assert.is(looksLike, undefined);
 });
 

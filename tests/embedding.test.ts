@@ -41,7 +41,7 @@ embedding(
   },
 );
 
-embedding("an operation is answered by its handler, with what every answer has", async () => {
+embedding("an operation gets its handler's response, with the common headers", async () => {
   const headers = { accept: "application/json", origin: "https://app.example" };
   const response = await ask("/a/node/v1/peers/b2", { headers });
   assert.equal(await response.json(), { id: "b2", accept: "application/json" });
@@ -64,7 +64,7 @@ embedding("HEAD, OPTIONS and other methods are answered for an operation as well
   assert.is((await ask("/a/node/v1/peers/b2", { method: "PUT" })).status, 405);
 });
 
-embedding("both forms of the description have the operations, and what was there", async () => {
+embedding("both forms of the description have the added and the original operations", async () => {
   const json = await (await ask("/a/node/spec.json")).json();
   assert.equal(parse(await (await ask("/a/node/spec.yaml")).text()), json);
   const parameters = [{ name: "id", in: "path", required: true, schema: { type: "string" } }];
@@ -158,7 +158,7 @@ embedding("a request stays as it is, and may have members that cannot be written
   }
 });
 
-embedding("what is returned is a Response like any other", async () => {
+embedding("the result is an ordinary Response", async () => {
   for (const path of ["/v1/info", "/v1/spec", "/v1/peers/b2", "/nope"]) {
     const response = await ask(`/a/node${path}`);
     assert.instance(response, Response);
@@ -182,7 +182,7 @@ embedding("problem details are a Response like any other", () => {
 });
 
 embedding(
-  "a header that would end a line is sent by nobody, whatever class it comes in",
+  "a header with a line break is never sent, whatever its class",
   async () => {
     const errors: unknown[] = [];
     const value = "a\r\nset-cookie: a=b";
@@ -242,7 +242,7 @@ const throws = () => {
   throw new Error("the log is full");
 };
 
-/** Callbacks of a host that fail, each in its way. */
+/** Callbacks of a host that fail in different ways. */
 const FAILING: readonly [how: string, callback: () => void][] = [
   ["throws", throws],
   ["rejects", () => Promise.reject(new Error("the log is full"))],
@@ -290,7 +290,7 @@ for (const [how, callback] of FAILING) {
   });
 }
 
-embedding("an operation in place of what is served already is refused", () => {
+embedding("an operation at a path of the service is refused", () => {
   for (const path of ["/", "/v1/info", "/assets/{folder}/{file}"]) {
     assert.throws(
       () => createNodeface({ operations: [{ ...peer, path }] }),
@@ -342,7 +342,7 @@ embedding("it answers where another class has taken the place of Promise", async
   const paths = ["/v1/info", "/v1/spec", "/v1/peers/b2", "/assets/a/b"];
   const app = createNodeface({ operations: [peer] });
   try {
-    // As zone.js does: what `async` gives is not of that class.
+    // As zone.js does: the result of an `async` function is not of that class.
     const Other = function (executor: ConstructorParameters<PromiseConstructor>[0]) {
       return new native(executor);
     };

@@ -65,7 +65,7 @@ errors("HEAD of an unknown path has the headers of the problem", async () => {
   assert.equal([...head.headers], [...get.headers]);
 });
 
-errors("what is no Request is answered with 500, and nothing is thrown", async () => {
+errors("an argument other than a Request gets 500, and nothing is thrown", async () => {
   const told: string[] = [];
   const app = createNodeface({ cors: [], log: (message) => told.push(message) });
   for (const given of [undefined, null, "http://localhost/", new URL("http://localhost/"), {}]) {

@@ -17,7 +17,7 @@ interface Told {
   readonly text: string;
 }
 
-/** Reads events until there is nothing to read at once. */
+/** Reads events until no more are available. */
 async function readEvents(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Told[]> {
   const told: Told[] = [];
   for (;;) {
@@ -36,7 +36,7 @@ async function readEvents(reader: ReadableStreamDefaultReader<Uint8Array>): Prom
   }
 }
 
-/** A read that was not over stays under way. */
+/** A pending read is kept for the next call. */
 const waiting = new WeakMap<object, ReturnType<ReadableStreamDefaultReader<Uint8Array>["read"]>>();
 
 function pending(reader: ReadableStreamDefaultReader<Uint8Array>) {
@@ -79,7 +79,7 @@ function open(
   return { node, heard, listen, read };
 }
 
-events("begin with the whole info, and tell what changes, each head and each state", async () => {
+events("begin with the whole info, followed by changes, heads and statuses", async () => {
   const { node, read } = open();
   const listener = read();
   const [first, ...rest] = await listener.events();
@@ -127,7 +127,7 @@ events("are those that were asked for", async () => {
   assert.match(await wrong.text(), /info, head, status, description/);
 });
 
-events("who comes back is told what came after, and nothing twice", async () => {
+events("a reconnecting listener gets the later events, none of them twice", async () => {
   const { node, read } = open();
   const listener = read({ query: "events=head" });
   for (let height = 2; height < 10; height++) node.take(info({ height }));
@@ -171,7 +171,7 @@ events("of many that were missed the whole info comes instead", async () => {
   const told = await read({ id }).events();
   assert.equal(told.map(({ event }) => event), ["snapshot"]);
   assert.is((told[0]!.data as Json).height, 299);
-  // So do a few that are long.
+  // A few long ones have the same effect.
   for (let height = 300; height < 303; height++) {
     node.take(info({ height, text: `${height}${"x".repeat(30_000)}` }));
   }
@@ -193,7 +193,7 @@ events("who does not read is cut, and the others are told all", async () => {
   assert.is(node.stream.listeners, 1);
   assert.equal(heard, [1, 2, 1]);
   assert.equal(heads, Array.from({ length: 10 }, (_, i) => i + 2));
-  // What was given to the platform comes, and then the end.
+  // Bytes already passed to the platform arrive, followed by the end.
   let parts = 0;
   while (!(await stuck.read()).done) parts++;
   assert.ok(parts <= 3, `${parts} parts`);
@@ -230,7 +230,7 @@ events("where a value is null in an object the whole info comes, and seldom", as
   assert.is(told.filter((event) => event === "head").length, 7);
 });
 
-events("what was held back is told in time, and who comes meanwhile has it", async () => {
+events("a delayed event arrives in time, and new listeners have its state", async () => {
   let now = 0;
   const node = new NodeEvents({ listeners: 9, perAddress: 9, onListeners: () => {} }, () => now);
   node.begin(info());
@@ -337,7 +337,7 @@ events("the patches make of the last whole info that of now", async () => {
       const listener = read();
       let known: unknown;
       for (const [i, values] of all.entries()) {
-        // A `null` at the top is not shown in an info.
+        // A top-level `null` is not shown in an info.
         const shown = Object.fromEntries(Object.entries(values).filter(([, v]) => v !== null));
         const next = info(i === 0 ? values : shown);
         if (i > 0) node.take(next);

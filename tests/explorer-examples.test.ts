@@ -1,4 +1,4 @@
-/** The node's own values, with which the page fills reads in. */
+/** Values of the node itself, with which the page fills in forms of reads. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { loadInterface } from "../src/description/known-interface.ts";
@@ -21,7 +21,7 @@ const examples = suite("values of the node in forms");
 
 const HASH = `0x${"a1".repeat(32)}`;
 
-/** What a played node of Ethereum gives to fill forms in with. */
+/** The responses of a simulated Ethereum node from which forms are filled in. */
 async function givenBy(head: Json, info: InfoSettings = {}) {
   const results: Json = {
     web3_clientVersion: "anvil/v1.7.1",
@@ -46,7 +46,7 @@ async function givenBy(head: Json, info: InfoSettings = {}) {
   return examples;
 }
 
-examples("are taken from what the node is asked anyway, where they fit", async () => {
+examples("are taken from existing queries of the node, if they match", async () => {
   const transactions = [HASH.replace("a1", "b2"), "0x1"];
   assert.equal(await givenBy({ hash: HASH, transactions }), {
     "head#/hash": HASH,
@@ -94,7 +94,7 @@ for (const [name, { examples: patterns = {}, sources }] of Object.entries(KINDS)
   });
 }
 
-/** The simple page of a description, with some values of the node. */
+/** The simple page of a description, with values of the node. */
 async function pageOf(
   document: Json,
   values: Record<string, string>,
@@ -128,7 +128,7 @@ const opened = async () => {
 };
 
 examples(
-  "stand in one block that holds no HTML, whatever they are, beside forms that use them",
+  "are in one data block that never contains HTML, next to forms that use them",
   async () => {
     const hostile = `</script><form action="https://a.example">\u2028&'`;
     const values = { "head#/hash": hostile, "head#/unused": "x" };
@@ -144,7 +144,7 @@ examples(
   },
 );
 
-examples("a description's own mark is ignored, and so is one of what is no read", async () => {
+examples("a mark in the description itself is ignored, and so is one on a write", async () => {
   const get = (more: Json) => ({
     "x-call": "open",
     ...more,

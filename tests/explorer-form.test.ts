@@ -20,7 +20,7 @@ async function dataOf(operation: Json, path = "/a", method = "get", more: Json =
   return json === undefined ? undefined : JSON.parse(json);
 }
 
-form("says the method, the address and each parameter, without what is not so", async () => {
+form("has the method, the URL and each parameter, without empty members", async () => {
   const parameters = [
     { name: "id", in: "path", required: true, schema: { type: "integer" }, example: 7 },
     { name: "kind", in: "query", schema: { type: "string", enum: ["a", "b"], default: "a" } },
@@ -88,7 +88,7 @@ form("a schema that contains itself, or is too large, ends", async () => {
   assert.equal(data.body, { type: "application/json", examples: ["{}"] });
 });
 
-form("what cannot be sent from a page has none", async () => {
+form("an operation that a page cannot send has none", async () => {
   const upload = { content: { "multipart/form-data": {} } };
   assert.is(await dataOf({ requestBody: upload }, "/a", "post"), undefined);
   assert.is(await dataOf({}, "/a", "trace"), undefined);
@@ -98,23 +98,29 @@ form("what cannot be sent from a page has none", async () => {
   assert.is(await dataOf({ responses: stream }), undefined);
 });
 
-form("what is not forwarded has none, and what wants the token names its scheme", async () => {
-  const node = { servers: [{ url: "./v1/node" }] };
-  assert.is(await dataOf({ "x-call": "refused" }, "/a", "get", node), undefined);
-  // Without `forward` nothing is said of calls.
-  assert.is(await dataOf({}, "/a", "get", node), undefined);
-  const components = { securitySchemes: { Key: { type: "http", scheme: "Bearer" } } };
-  const security = [{ Key: [] }];
-  const data = await dataOf({ "x-call": "token", security }, "/a", "get", { ...node, components });
-  assert.is(data.token, "Key");
-  // A secret is for this service alone.
-  const elsewhere = { servers: [{ url: "https://a.example" }], components };
-  assert.equal(await dataOf({ security }, "/a", "get", elsewhere), {
-    method: "GET",
-    address: "https://a.example/a",
-    fields: [],
-  });
-});
+form(
+  "an operation that is not forwarded has none; one that needs the token names its scheme",
+  async () => {
+    const node = { servers: [{ url: "./v1/node" }] };
+    assert.is(await dataOf({ "x-call": "refused" }, "/a", "get", node), undefined);
+    // Without `forward`, the page does not mention calls.
+    assert.is(await dataOf({}, "/a", "get", node), undefined);
+    const components = { securitySchemes: { Key: { type: "http", scheme: "Bearer" } } };
+    const security = [{ Key: [] }];
+    const data = await dataOf({ "x-call": "token", security }, "/a", "get", {
+      ...node,
+      components,
+    });
+    assert.is(data.token, "Key");
+    // A secret of this service only.
+    const elsewhere = { servers: [{ url: "https://a.example" }], components };
+    assert.equal(await dataOf({ security }, "/a", "get", elsewhere), {
+      method: "GET",
+      address: "https://a.example/a",
+      fields: [],
+    });
+  },
+);
 
 form("without a script there is one where the query says everything, at this service", async () => {
   const html = await render({

@@ -19,7 +19,7 @@ import { sampleSize } from "./_runtime.ts";
 
 const header = suite("the header of the explorer");
 
-/** What the page is called where the info does not say it. */
+/** The name of the page if the info has none. */
 const NAMING = { api: "Their API" };
 
 const describeInfo = (info: Info) => {
@@ -31,7 +31,7 @@ const describeInfo = (info: Info) => {
 const SPACE = "\u202f";
 const API = { software: "nodeface", version: "0.2.0", started_at: "2026-01-31T08:15:00.000Z" };
 
-/** An info, and what the header says of the state. */
+/** An info, and the header's text on its state. */
 const STATES: [info: Info, label: string, note: string][] = [
   [{ status: "ok", synced: true, api: API }, "In sync", ""],
   [{ status: "ok", api: API }, "Online", ""],
@@ -64,7 +64,7 @@ const STATES: [info: Info, label: string, note: string][] = [
   [{ status: { toString: null } }, "", ""],
 ];
 
-/** A key with a value, and what the header shows of it. */
+/** A key with a value, and its text in the header. */
 const VALUES: [key: string, value: unknown, shown: string][] = [
   ["height", 0, "0"],
   ["height", 999, "999"],
@@ -105,7 +105,7 @@ const VALUES: [key: string, value: unknown, shown: string][] = [
   ["head_at", 1769847300, ""],
 ];
 
-/** An info, the title of the operator's, and what the page is called, with what stands below. */
+/** An info, the operator's title, and the resulting name of the page with the line below it. */
 const NAMES: [info: Info, title: string | undefined, name: string, about: string][] = [
   [{ name: "a", software: "b", version: "1", network: "c", api: API }, undefined, "a", "b 1 · c"],
   [{ name: "a", software: "b", api: API }, " My\n node ", "My node", "b"],
@@ -137,7 +137,7 @@ const NAMES: [info: Info, title: string | undefined, name: string, about: string
   [{ name: { toString: null }, version: 7, api: API }, undefined, "Their API", "7"],
 ];
 
-/** How long ago something was, in milliseconds, and how that is said. */
+/** An age in milliseconds, and its text. */
 const AGES: [age: number, said: string][] = [
   [0, "0 seconds ago"],
   [-999, "0 seconds ago"],
@@ -153,7 +153,7 @@ const AGES: [age: number, said: string][] = [
   [NaN, ""],
 ];
 
-header("says of each state what is known, and no more", () => {
+header("shows in each state the known values, and no others", () => {
   for (const [info, label, note] of STATES) {
     const said = describeInfo(info);
     assert.equal([said.label, said.note], [label, note], JSON.stringify(info));
@@ -247,7 +247,7 @@ header("cuts a number that has thousands of digits", () => {
   assert.equal(describeInfo(parseInfo(formatJson(info, 2))!).facts, [fact]);
 });
 
-/** A history of three samples, 15 s apart, in which the columns of some kind come last. */
+/** A history of three samples, 15 s apart, whose last columns belong to the kind. */
 const HISTORY = {
   interval: 15,
   at: ["2026-01-31T08:14:30.000Z", "2026-01-31T08:14:45.000Z", "2026-01-31T08:15:00.000Z"],
@@ -272,7 +272,7 @@ header("has at most four figures, with those of the history and their past", () 
     html,
     `<title>from 100 to 103 in the last 30 seconds</title><path d="M0 24L120 16L240 0"/>`,
   );
-  // A column that starts late, and does not change.
+  // A column that starts late and does not change.
   assert.match(html, `<title>7 in the last 30 seconds</title><path d="M120 12L240 12"/>`);
   const more = { ...info, updated_at: "2026-01-31T08:15:00Z", head_at: "2026-01-31T08:15:00Z" };
   assert.is(describeNamed(more, NAMING, HISTORY).figures.length, 4);
@@ -330,7 +330,7 @@ header("draws whole numbers in its box, whatever a history holds", () => {
   fc.assert(fc.property(history, draw), { numRuns: sampleSize(200) });
 });
 
-header("says what to do by the status code, as the documentation has it", () => {
+header("shows the remedy for a status code from the documentation", () => {
   const doc = readFileSync(`${ROOT}docs/troubleshooting.md`, "utf8");
   const rows = [...doc.matchAll(/^\| (`[a-z_`, ]+`) +\|/gm)].flatMap(([, codes]) =>
     codes!.match(/\w+/g)!
@@ -348,7 +348,7 @@ header("says what to do by the status code, as the documentation has it", () => 
   }
 });
 
-/** A node that is gone, as it was. */
+/** An unreachable node with its last known values. */
 const LAST_SEEN = {
   software: "litecoind",
   version: "0.21.4",
@@ -371,7 +371,7 @@ header("of a node that is gone it keeps the name, and says when and where it was
   const text = describeNamed(info, NAMING);
   assert.equal([text.iconName, text.title], ["litecoind", "litecoind · Version 0.21.4 · main"]);
   assert.match(renderHead(text, ""), `<dt>At height</dt><dd><b>${height}</b></dd>`);
-  // What is known of it now comes first.
+  // The current values come first.
   assert.is(describeInfo({ ...info, name: "harbour-2" }).name, "harbour-2");
   assert.is(describeNamed(info, { ...NAMING, title: "Mine" }).name, "Mine");
   const { height: _, ...hidden } = LAST_SEEN;
@@ -390,7 +390,7 @@ header("of a node that responds, or that says nothing of the kind, it shows noth
 });
 
 header(
-  "takes out what cannot be seen, and cuts what is long, of a node that is gone as well",
+  "removes invisible characters and truncates long values, for an unreachable node too",
   () => {
     const unseen = "\u200b\u200d\u2060\ufeff\u00ad\u202e\u2066\u061c\u{e0041}\u{e007f}\u{1d173}";
     const texts = { software: `an${unseen}vil`, version: `\u001b[1m${unseen}1`, network: unseen };
@@ -404,7 +404,7 @@ header(
   },
 );
 
-/** An info, what is told of it, and what it is then; `undefined` where it has to be requested. */
+/** An info, an event, and the resulting info; `undefined` if the page has to request it. */
 const PATCHES: [info: string, patch: string, patched: string | undefined][] = [
   ['{"a":"b","c":1}', '{"a":"c","d":{"e":null,"f":1}}', '{"a":"c","c":1,"d":{"f":1}}'],
   ['{"a":{"b":1,"c":2}}', '{"a":{"b":null}}', '{"a":{"c":2}}'],
@@ -425,7 +425,7 @@ function nested(depth: number): string {
   return `${'{"a":'.repeat(depth)}{}${"}".repeat(depth)}`;
 }
 
-header("what is told of the info is applied as a merge patch, or not at all", () => {
+header("an info event is applied as a merge patch, or not at all", () => {
   for (const [info, patch, patched] of PATCHES) {
     const made = patchInfo(parseInfo(info)!, patch);
     assert.is(made && formatJson(made), patched, patch.slice(0, 100));
@@ -471,7 +471,7 @@ header("is text, whatever the node says", () => {
 
 header.run();
 
-/** Whole numbers around every power of ten and of two up to 40 digits, as a node's answer has them. */
+/** Integers around every power of ten and of two up to 40 digits, as nodes may send them. */
 function numbers(): (number | bigint)[] {
   const powers = Array.from({ length: 40 }, (_, digits) => 10n ** BigInt(digits));
   const doubles = Array.from({ length: 130 }, (_, bits) => 2n ** BigInt(bits));

@@ -8,7 +8,7 @@ const icon = suite("the icon of the page");
 
 const bytesOf = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0));
 
-/** A name and the letter that is drawn; none where it has no letter. */
+/** A name and the letter in its icon; none if it has no letter. */
 const LETTERS: [name: string, letter: string | undefined][] = [
   ["litecoind", "L"],
   ["  9 lives", "9"],
@@ -26,7 +26,7 @@ const LETTERS: [name: string, letter: string | undefined][] = [
   ["", undefined],
 ];
 
-/** The first bytes of images, and of what is none. */
+/** The first bytes of images, and of other files. */
 const IMAGES: [start: string, type: string | undefined][] = [
   ["\x89PNG\r\n\x1a\n...", "image/png"],
   ["\xff\xd8\xff\xe0...", "image/jpeg"],
@@ -51,7 +51,7 @@ async function ask(app: ReturnType<typeof createNodeface>, path: string): Promis
   return await app.fetch(new Request(`http://localhost${path}`));
 }
 
-/** The page of a service, and its icon, which is asked for as the page says. */
+/** The page of a service, and its icon, requested by the URL in the page. */
 async function show(options: NodefaceOptions) {
   const app = createNodeface({ log() {}, ...options });
   const html = await (await ask(app, "/v1/spec")).text();
@@ -134,7 +134,7 @@ icon("is the logo where a host gives one, which runs nothing", async () => {
   assert.is.not(other.search, search);
 });
 
-icon("of a host that is none is refused, with what would be right", () => {
+icon("of a host is refused if invalid, with a correction", () => {
   const wrong: [logo: unknown, message: string][] = [
     ["logo.svg", 'page.logo must be the bytes of an image (Uint8Array), not "logo.svg"'],
     [bytesOf("<html>"), "page.logo must be an image of a type that browsers show: PNG, SVG"],
@@ -149,7 +149,7 @@ icon("of a host that is none is refused, with what would be right", () => {
   assert.throws(() => createNodeface({ page: { titel: "a" } } as NodefaceOptions), /mean title/);
 });
 
-/** Tries something until it gives a value. */
+/** Repeats a function until it returns a value. */
 async function until<T>(attempt: () => Promise<T | undefined>): Promise<T> {
   for (;;) {
     const value = await attempt();

@@ -1,6 +1,6 @@
 /**
- * What the first HTML of the simple page shows of a description. What needs thousands of operations runs in full on
- * Node, and as a sample on Deno and Bun.
+ * The first HTML of the simple page. Tests with thousands of operations run in full on Node, and as a sample on Deno
+ * and Bun.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -13,7 +13,7 @@ import { processorTime, sampleOf, testOnNode } from "./_runtime.ts";
 
 const page = suite("the first HTML of the explorer");
 
-/** What may not be in a page, whatever a description says. */
+/** Content that must never be in a page, whatever a description contains. */
 const DANGERS = [
   `<script>document.title = "run"</script>`,
   `"><img src=x onerror=run()>`,
@@ -161,7 +161,7 @@ page("the service's own operations are the last group, closed beside those of a 
   assert.match(await render({}), own.replace("<details>", "<details open>"));
 });
 
-page("marks are words, each with what it says once, and what is common comes first", async () => {
+page("marks are words with one explanation each, and common operations come first", async () => {
   const operation = (marks: Document) => ({ get: { tags: ["T"], ...marks } });
   const html = await render({
     paths: {
@@ -343,7 +343,7 @@ page("an operation shows the rules of its parameters, and fields two levels deep
 });
 
 page(
-  "a description has its version where it was given, and what a kind brings has none",
+  "a description has its version if it has one, and that of a kind has none",
   async () => {
     const document = { openapi: "3.1.1", info: { title: "A", version: "7.7.7" }, paths: {} };
     for (
@@ -394,7 +394,7 @@ page("no text is cut within a character", () => {
   }
 });
 
-page("what is internal is left out, as Scalar leaves it out", async () => {
+page("internal operations are omitted, as in Scalar", async () => {
   const html = await render({
     tags: [{ name: "Inside", "x-internal": true }],
     paths: {
@@ -407,7 +407,7 @@ page("what is internal is left out, as Scalar leaves it out", async () => {
   assert.not.match(html, "hidden<");
 });
 
-page("what stands beside a reference comes before what it leads to", async () => {
+page("siblings of a reference come before its target", async () => {
   const components = {
     parameters: { Full: { name: "full", in: "query", description: "of all" } },
     responses: { Block: { description: "The block" } },
@@ -425,7 +425,7 @@ page("what stands beside a reference comes before what it leads to", async () =>
   const html = await render({ components, paths });
   for (const own of ["of mine", "My block", "The block made"]) assert.match(html, own);
   for (const shared of ["of all", "Any block", "The block<"]) assert.not.match(html, shared);
-  // There is no such thing in OpenAPI 3.0.
+  // OpenAPI 3.0 has no such member.
   const before = await render({ openapi: "3.0.3", components, paths });
   for (const own of ["of mine", "My block", "The block made"]) assert.not.match(before, own);
   for (const shared of ["of all", "Any block", "The block<"]) assert.match(before, shared);
@@ -513,7 +513,7 @@ page("a number that is too large for others is shown with its digits", async () 
 for (const danger of sampleOf(DANGERS)) {
   page(`${JSON.stringify(danger)} is text wherever it is`, async () => {
     const html = await render(everywhere(danger), everywhereInInfo(danger));
-    // What is in braces in a path is a parameter.
+    // Text in braces in a path is a parameter.
     const harmless = danger.includes("{") ? "{a}{b}{c}" : "harmless";
     const plain = await render(everywhere(harmless), everywhereInInfo(harmless));
     assert.equal(tagsOf(html), tagsOf(plain));
@@ -562,10 +562,10 @@ page("1,000 operations take less than 75 kB, whatever is said of them", async ()
     const html = await unpack(manyOperations(1000, words));
     const own = html.split("Get the ").length - 1;
     assert.ok(own >= 1000, `${own}`);
-    // Without a value of its parameter none has a line.
+    // Without a value for its parameter, no operation has a line.
     assert.is(html.match(/<div class="command" hidden>/g)?.length, 1000);
     assert.match(html, "<h4>Responses</h4>");
-    // Where answers cannot be described, none is begun.
+    // Where a response cannot be described, none is started.
     if (words === 20) assert.match(html, "<dt><code>404</code></dt><dd></dd>");
   }
 });
@@ -588,7 +588,7 @@ testOnNode(page, "the work grows with the description and no faster", async () =
   };
   await time(10_000);
   const [small, large] = [await time(10_000), await time(100_000)];
-  // Between the 10 times of what grows with the text, and the 100 times of what grows with its square.
+  // Between 10 times, for linear growth, and 100 times, for quadratic growth.
   assert.ok(large < 40 * small, `${small} ms for 10 kB, ${large} ms for 100 kB`);
 });
 
@@ -660,7 +660,7 @@ function manyOperations(count: number, words: number): Document {
   return { info: { title: "Many" }, paths: Object.fromEntries(paths) };
 }
 
-/** The names of a page's elements and of their attributes, in their order. */
+/** The names of a page's elements and of their attributes, in order. */
 function tagsOf(html: string): string[] {
   // A name of several words may break between them.
   return [...html.replaceAll("<wbr>", "").matchAll(/<[^>]*>/g)].map(([tag]) =>
@@ -671,11 +671,11 @@ function tagsOf(html: string): string[] {
 type Document = Record<string, unknown>;
 
 /**
- * Asks for the page of a description.
+ * Requests the page of a description.
  *
- * @param description its members besides those that every one has, or all of its text
- * @param info what the host says of its node
- * @param headers those of the request
+ * @param description its members besides the required ones, or its whole text
+ * @param info the info from the host
+ * @param headers the request headers
  */
 async function show(
   description: Document | string,
@@ -696,7 +696,7 @@ async function show(
   return response;
 }
 
-/** The page without its style, which has words of its own, and without directions. */
+/** The page without its style sheet, which contains similar words, and without `dir` attributes. */
 async function render(description: Document, info = {}): Promise<string> {
   const html = await (await show(description, info)).text();
   return html.replace(/<style>.*?<\/style>/gs, "").replaceAll(' dir="auto"', "");

@@ -18,7 +18,7 @@ import {
 
 const requests = suite("the requests of forms");
 
-/** Runs a command of `sh` in which `curl` writes its arguments, each ended by a NUL. */
+/** Runs a `sh` command in which `curl` prints its arguments, each followed by a NUL. */
 async function runShell(line: string, env: Record<string, string> = {}): Promise<string[]> {
   const script = `curl() { printf '%s\\0' "$@"; }\n${line}`;
   const { stdout } = await promisify(execFile)("sh", ["-c", script], { env });
@@ -48,26 +48,29 @@ const HOSTILE = [
   "",
 ];
 
-requests("a word of a shell is what it was made of, whatever that is", async () => {
+requests("quoting a word for the shell preserves any text", async () => {
   const words = HOSTILE.map((text) => writeShell(text) ?? assert.unreachable(text));
   assert.equal(await runShell(`curl ${words.join(" ")}`), HOSTILE);
 });
 
-requests("what is not seen has no word: pasted, it may be pressed keys", () => {
-  const unseen = [
-    "\x1b[2J",
-    "a\rb",
-    "a\nb",
-    "\u202e",
-    "\u200b",
-    "\u{e0041}",
-    "\x9b",
-    "\u2028",
-    "\ud800",
-  ];
-  for (const text of unseen) assert.is(writeShell(text), undefined, JSON.stringify(text));
-  assert.is(showUnseen("a\u202eb\u{e0041}"), "a\\u202eb\\udb40\\udc41");
-});
+requests(
+  "text with invisible characters is not quoted: pasted, it could act as key presses",
+  () => {
+    const unseen = [
+      "\x1b[2J",
+      "a\rb",
+      "a\nb",
+      "\u202e",
+      "\u200b",
+      "\u{e0041}",
+      "\x9b",
+      "\u2028",
+      "\ud800",
+    ];
+    for (const text of unseen) assert.is(writeShell(text), undefined, JSON.stringify(text));
+    assert.is(showUnseen("a\u202eb\u{e0041}"), "a\\u202eb\\udb40\\udc41");
+  },
+);
 
 const QUERY: FormData = {
   method: "GET",
@@ -99,7 +102,7 @@ requests("a line has the values of the form, and none of it runs", async () => {
   }
 });
 
-requests("a content is compact JSON, in which what is not seen is escaped", async () => {
+requests("a content is compact JSON with escaped invisible characters", async () => {
   const content = { type: "application/json", isRequired: true, examples: [] };
   const form: FormData = {
     method: "PUT",
@@ -119,7 +122,7 @@ requests("a content is compact JSON, in which what is not seen is escaped", asyn
   assert.is(writeCurl(unseen, false), undefined);
 });
 
-requests("a method or a header that is no token of HTTP has no line", () => {
+requests("a method or a header that is not an HTTP token has no line", () => {
   const filled = { fields: ["x"], body: "" };
   const named = (name: string) => withFields({ name, in: "header" });
   assert.ok(writeCurl(requestOf(named("X-A"), filled, BASE), false));
@@ -145,7 +148,7 @@ requests("a value of the node is filled in only if it fits its field, whatever i
   assert.is(fillIn(withFields(field("^.*$"))).fields[0], "");
 });
 
-requests("what is typed is checked by type, choice, pattern and JSON", () => {
+requests("fields are validated by type, enum, pattern and JSON", () => {
   const said = (type: string, text: string, pattern?: string, values?: string[]) =>
     mistakeIn({ name: "n", in: "query", type, values, pattern }, text);
   assert.is(said("integer", "1.5"), "n must be a whole number");

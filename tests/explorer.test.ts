@@ -8,7 +8,7 @@ import { ask, askWith } from "./_app.ts";
 
 const explorer = suite("explorer");
 
-/** The documents, with what is told from the other by its text: Scalar's, and the simple page. */
+/** The documents with a text that only one of them has: Scalar's, and the simple page. */
 const DOCUMENTS = [
   ["/v1/spec", "reference"],
   ["/v1/spec/reference", "reference"],
@@ -17,7 +17,7 @@ const DOCUMENTS = [
 
 const htmlOf = async (path: string) => await (await ask(path)).text();
 
-/** All that a document refers to, as paths. */
+/** Everything that a document references, as paths. */
 const referencesOf = (html: string, path: string) =>
   [...html.matchAll(/(?:href|src|data-scalar)="([^"#]+)"/g)].map(([, reference]) => {
     assert.not.match(reference!, /^(\w+:|\/)/);
@@ -35,10 +35,10 @@ for (const [path, view] of DOCUMENTS) {
     for (const reference of references) assert.is((await ask(reference)).status, 200, reference);
   });
 
-  explorer(`${path} runs its own files and what stands in it, and nothing else`, async () => {
+  explorer(`${path} runs its own files and inline scripts, and nothing else`, async () => {
     const html = await htmlOf(path);
     const scripts = [...html.matchAll(/<script>(.*?)<\/script>/gs)].map(([, script]) => script!);
-    // Data is no script: it does not run, whatever it holds.
+    // Data blocks are not scripts: they never run.
     const running = /<script(?![^>]*\bsrc=)(?! type="application\/json" id="examples">)/g;
     assert.is(html.match(running)?.length ?? 0, scripts.length);
     assert.not.match(html, /\son\w+=/);

@@ -1,4 +1,4 @@
-/** What comes back from the node. Tables of what our own code decides are sampled beyond Node. */
+/** Responses of the node to calls. Tables that test only our own code are sampled on Deno and Bun. */
 import type { Socket } from "node:net";
 import process from "node:process";
 import { suite } from "uvu";
@@ -26,7 +26,7 @@ answers.before(() => {
   rest = forwarding(node.url, REST);
 });
 
-/** Headers of an answer that are its own, whatever the node says. */
+/** Headers that a response always has, whatever the node sends. */
 const OWN = [
   ...["cache-control", "content-length", "content-security-policy", "content-type"],
   ...["cross-origin-resource-policy", "referrer-policy", "x-content-type-options"],
@@ -59,7 +59,7 @@ const NODES: Record<string, string | string[]> = {
   "retry-after": "7",
 };
 
-answers("no header of the node's but the short list and what the operation names", async () => {
+answers("only common headers and those that the operation names are passed on", async () => {
   node.answer = (_, response) =>
     response.writeHead(200, { "content-type": "application/json", ...NODES }).end("{}");
   const { headers } = await rest.ask("/v1/node/status");
@@ -177,7 +177,7 @@ for (const [status, passed] of sampleOf(STATUSES)) {
 }
 
 answers(
-  "a node that is busy is no queue of ours that is full, and says when it is free",
+  "a busy node is distinguished from our full queue, with its own Retry-After",
   async () => {
     node.answer = json({}, 503, { "retry-after": "7" });
     const answer = await rest.ask("/v1/node/status");
@@ -235,7 +235,7 @@ answers("an answer that says that it is not encoded is passed on", async () => {
   assert.equal([answer.status, answer.headers.get("content-encoding")], [200, null]);
 });
 
-/** A node that answers each connection with these bytes, after a whole request. */
+/** A node that sends these bytes on each connection, after a complete request. */
 const raw = async (
   answer: (socket: Socket, count: number) => void,
   use: (url: string, count: () => number) => Promise<void>,
@@ -267,7 +267,7 @@ const raw = async (
 const head = (...lines: string[]) =>
   `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n${lines.join("\r\n")}\r\n\r\n`;
 
-/** Answers of a node that are broken. */
+/** Malformed responses of the node. */
 const BROKEN: readonly (readonly [why: string, answer: (socket: Socket) => void])[] = [
   ["none", (socket) => socket.destroy()],
   ["a reset", (socket) => socket.resetAndDestroy?.() ?? socket.destroy()],
@@ -388,7 +388,7 @@ for (
       const write = await methods.ask("/v1/rpc/send", init);
       assert.is(write.status, 504);
       assert.match((await write.json()).detail, "carried out");
-      // The time of a batch is for all of it.
+      // A batch has one time limit.
       const batch = Array(5).fill({ id: 1, method: "number" });
       const members = await (await methods.rpc(batch)).json();
       assert.equal(
@@ -438,7 +438,7 @@ answers("the longest answer is for all calls of a batch", async () => {
   );
 });
 
-answers("what streams beyond the limit looks cut", async () => {
+answers("a stream beyond the limit looks truncated", async () => {
   const { ask } = forwarding(node.url, REST, { open: ["reads"], limit: "2MiB" });
   node.answer = (_, response) => {
     for (let count = 0; count < 5; count++) response.write(new Uint8Array(1024 * 1024));
@@ -451,7 +451,7 @@ answers("what streams beyond the limit looks cut", async () => {
   assert.ok(error);
 });
 
-answers("what streams and breaks looks cut", async () => {
+answers("a stream that breaks off looks truncated", async () => {
   await raw((socket) => {
     socket.write(head("Content-Length: 3000000"));
     socket.write(" ".repeat(2_000_000), () => socket.end());

@@ -1,4 +1,4 @@
-/** Which browsers may call. Tables of what our own code decides are sampled beyond Node. */
+/** Browsers that may call. Tables that test only our own code are sampled on Deno and Bun. */
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -13,7 +13,7 @@ const MOZILLA = "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/140.0";
 const node = nodeOf(browsers);
 let rest: Gateway;
 let rpc: Gateway;
-/** With no origin that may call, and with one. */
+/** Without an allowed origin, and with one. */
 let asOrigins: Gateway[];
 browsers.before(() => {
   rest = forwarding(node.url, REST, OPEN);
@@ -153,7 +153,7 @@ browsers("a link to a read can be followed, and nothing else navigates", async (
   assert.is((await rest.ask("/v1/node/status", { headers: inFrame })).status, 403);
 });
 
-browsers("what is refused says so, and leads to the explorer", async () => {
+browsers("a refusal is explained, and points to the explorer", async () => {
   const answer = await rest.ask("/v1/node/status", { headers: { "sec-fetch-site": "cross-site" } });
   assert.match((await answer.json()).detail, "/v1/spec");
   assert.is(answer.headers.get("content-type"), "application/problem+json");
@@ -212,41 +212,44 @@ browsers("a preflight of a named origin is allowed", async () => {
   assert.match(answer.headers.get("access-control-allow-headers")!, "authorization");
 });
 
-browsers("origins of any name are for what is open, and not for what wants the token", async () => {
-  process.env.GATEWAY_TOKEN = TOKEN;
-  const settings = {
-    open: ["reads"],
-    with_token: ["send", "POST /send"],
-    token_env: "GATEWAY_TOKEN",
-    origins: "*" as const,
-  };
-  const headers = {
-    origin: "https://evil.example",
-    "sec-fetch-site": "cross-site",
-    authorization: `Bearer ${TOKEN}`,
-  };
-  const [paths, methods] = [
-    forwarding(node.url, REST, settings, { hosts: ["node.example"] }),
-    forwarding(node.url, RPC, settings, { hosts: ["node.example"] }),
-  ];
-  const read = await paths.ask("/v1/node/status", { headers });
-  assert.is(read.status, 200);
-  assert.is(read.headers.get("access-control-allow-origin"), "*");
-  assert.is(read.headers.get("cross-origin-resource-policy"), "same-origin");
-  node.forget();
-  assert.is((await post(paths, "/v1/node/send", headers)).status, 403);
-  assert.is((await post(methods, "/v1/rpc/send", headers)).status, 403);
-  const call = await methods.rpc({ id: 1, method: "send", params: ["a"] }, { headers });
-  assert.is((await call.json()).error.code, -32011);
-  // What is refused is so for everybody: such a page is told why, in both forms of a call.
-  const reason = /^balance is not forwarded: /;
-  const refused = await post(methods, "/v1/rpc/balance", headers);
-  assert.is(refused.status, 403);
-  assert.match((await refused.json()).detail, reason);
-  const alone = await methods.rpc({ id: 1, method: "balance", params: ["a"] }, { headers });
-  assert.match((await alone.json()).error.message, reason);
-  assert.equal(node.come, []);
-});
+browsers(
+  "the origin * applies to public operations, not to those that need the token",
+  async () => {
+    process.env.GATEWAY_TOKEN = TOKEN;
+    const settings = {
+      open: ["reads"],
+      with_token: ["send", "POST /send"],
+      token_env: "GATEWAY_TOKEN",
+      origins: "*" as const,
+    };
+    const headers = {
+      origin: "https://evil.example",
+      "sec-fetch-site": "cross-site",
+      authorization: `Bearer ${TOKEN}`,
+    };
+    const [paths, methods] = [
+      forwarding(node.url, REST, settings, { hosts: ["node.example"] }),
+      forwarding(node.url, RPC, settings, { hosts: ["node.example"] }),
+    ];
+    const read = await paths.ask("/v1/node/status", { headers });
+    assert.is(read.status, 200);
+    assert.is(read.headers.get("access-control-allow-origin"), "*");
+    assert.is(read.headers.get("cross-origin-resource-policy"), "same-origin");
+    node.forget();
+    assert.is((await post(paths, "/v1/node/send", headers)).status, 403);
+    assert.is((await post(methods, "/v1/rpc/send", headers)).status, 403);
+    const call = await methods.rpc({ id: 1, method: "send", params: ["a"] }, { headers });
+    assert.is((await call.json()).error.code, -32011);
+    // A refusal applies to everybody, so such a page is told the reason, in both forms of a call.
+    const reason = /^balance is not forwarded: /;
+    const refused = await post(methods, "/v1/rpc/balance", headers);
+    assert.is(refused.status, 403);
+    assert.match((await refused.json()).detail, reason);
+    const alone = await methods.rpc({ id: 1, method: "balance", params: ["a"] }, { headers });
+    assert.match((await alone.json()).error.message, reason);
+    assert.equal(node.come, []);
+  },
+);
 
 for (
   const type of [
@@ -272,7 +275,7 @@ for (
       };
       assert.is((await rest.ask("/v1/node/any", init)).status, 415);
       assert.is((await rpc.ask("/v1/rpc/number", init)).status, 415);
-      // Some clients of JSON-RPC name no type; what may be a page has to.
+      // Some JSON-RPC clients send no content type; a request that may come from a page needs one.
       const agent = { "user-agent": "Mozilla/5.0", "x-nodeface": "1" };
       const ofPage = { ...init, headers: { ...init.headers, ...agent } };
       assert.is((await rpc.ask("/v1/rpc", type ? init : ofPage)).status, 415);

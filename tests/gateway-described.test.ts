@@ -13,7 +13,7 @@ import { load } from "./description/_load.ts";
 
 const described = suite("what a description says of calls");
 
-/** Operations at the node, of each mark, and some elsewhere. */
+/** Operations of each mark at the node, and some elsewhere. */
 const DOCUMENT: Json = {
   openapi: "3.1.1",
   info: { title: "A node", version: "1" },
@@ -82,9 +82,9 @@ described("an operation says whether it is open, needs the token or is refused, 
     ["/v1/rpc/call", "get", "open", undefined, []],
     ["/v1/rpc/call", "post", "open", undefined, []],
     ["/write", "post", "token", "Needs the operator's token.\n\nWrites.", [{ NodefaceToken: [] }]],
-    ["/secret", "get", "refused", /^Not forwarded: it shows what is private/, []],
+    ["/secret", "get", "refused", /^Not forwarded: it reveals sensitive data/, []],
     ["/unknown", "get", "refused", /^Not forwarded: it has no access mark/, []],
-    ["/stream", "get", "refused", /^Not forwarded: its response does not end/, []],
+    ["/stream", "get", "refused", /^Not forwarded: its response is a stream/, []],
   ] as const;
   for (const [path, method, right, description, security] of table) {
     const found = operation(document, path, method);
@@ -100,7 +100,7 @@ described("no scheme is added where no operation wants the token", () => {
   assert.not.match(JSON.stringify(say("reads")), "NodefaceToken");
 });
 
-described("what is forwarded nowhere says nothing of it, whoever wrote it there", () => {
+described("without forwarding, marks in a description are removed", () => {
   const document = say("off");
   assert.not.match(JSON.stringify(document), /x-call|NodefaceToken|Not forwarded/);
   assert.is(operation(document, "/read").description, "Reads.");
@@ -174,7 +174,7 @@ described("the page says the same, and its commands can be sent", async () => {
     article("/read"),
     `curl &quot;<var>$BASE_URL</var>/v1/node/read&quot;</code>`,
   );
-  // What it needs has no example.
+  // Its required parameter has no example.
   assert.match(article("/asked"), `<div class="command" hidden>`);
   assert.match(
     article("give"),
@@ -185,13 +185,13 @@ described("the page says the same, and its commands can be sent", async () => {
   assert.match(article("/write"), "<p>Writes.</p>");
   assert.match(article("/write"), "-H &quot;Authorization: Bearer $NODEFACE_TOKEN&quot;");
   assert.match(article("/secret"), `<span class="mark not">not enabled</span>`);
-  assert.match(article("/secret"), /<p class="call">Not forwarded: it shows what is private/);
+  assert.match(article("/secret"), /<p class="call">Not forwarded: it reveals sensitive data/);
   assert.not.match(article("/secret"), "X-Nodeface");
   assert.not.match(article("/elsewhere"), /X-Nodeface|class="mark/);
   assert.not.match(html, "switched off");
 });
 
-described("where nothing is forwarded the head says so, and what to do", async () => {
+described("without forwarding, the head explains how to enable it", async () => {
   const { calls, content } = await renderParts(say("off"), "kind");
   assert.match(
     calls,
@@ -201,7 +201,7 @@ described("where nothing is forwarded the head says so, and what to do", async (
 });
 
 described(
-  "the head says how many can be called and where, or how to open what is not marked",
+  "the head shows the number of callable operations and their URL, or how to allow unmarked ones",
   async () => {
     const on = (await renderParts(say("reads"), "operator")).calls;
     assert.match(on, /^<p class="calls"><span>\d of \d+ operations can be called here/);
@@ -218,7 +218,7 @@ described(
           forward ? "None of 3 operations can be called." : "Calls are switched off.",
         );
         assert.match(calls, "this description marks nothing");
-        // Names from the network open nothing but what they name.
+        // Names in a description from the network match only exact operations.
         assert.match(
           calls,
           by === "network"
@@ -236,7 +236,7 @@ described(
   },
 );
 
-described("the log names what is allowed and not described, when that has been read", async () => {
+described("after reading a description, the log lists allowed names that it lacks", async () => {
   const told: string[] = [];
   const says = (line: string) => line.includes("forward.");
   const nodeface = createNodeface({
@@ -247,15 +247,15 @@ described("the log names what is allowed and not described, when that has been r
   await nodeface.ready();
   await until(() => told.filter(says).length === 2);
   assert.equal(told.filter(says), [
-    'error forward.open names "GET /block/{height}", an operation that the description does not ' +
-    "have; did you mean GET /blocks/{height}?",
-    'error forward.open names "send", which is marked write: it can stand under with_token alone',
+    'error forward.open names "GET /block/{height}", but the description has no such ' +
+    "operation; did you mean GET /blocks/{height}?",
+    'error forward.open names "send", which is marked write; move it to forward.with_token',
   ]);
   await nodeface.close();
 });
 
 described(
-  "a name opens what it meant, though a description on the network gives it to another",
+  "a name keeps its operation, even if a description on the network moves it",
   async () => {
     const node = await playNode();
     const elsewhere = await playNode();
@@ -277,9 +277,9 @@ described(
     });
     const status = async (path: string, method = "GET") =>
       (await nodeface.fetch(new Request(`http://localhost/v1/node${path}`, { method }))).status;
-    const what =
-      "an operationId, which the author of the description can give to another operation";
-    const star = 'forward.open names "GET /n*", and * opens nothing that the network describes';
+    const what = "an operationId that the author of the description can move to another operation";
+    const star =
+      'forward.open names "GET /n*", but * does not match operations of a description read over the network';
     await nodeface.ready();
     await until(() => told.length === 3);
     assert.equal(told.splice(0), [
@@ -297,11 +297,11 @@ described(
     assert.equal(told.splice(0), [
       `error forward.open names "getStatus", ${what}; write "POST /wallet/send"`,
       `error ${star}; write "GET /next", "GET /nothing"`,
-      'error forward.with_token names "mine", an operation that the description does not have',
-      'warn forward.open names "getStatus", which now means "POST /wallet/send"; before, it meant ' +
+      'error forward.with_token names "mine", but the description has no such operation',
+      'warn forward.open names "getStatus", which now matches "POST /wallet/send"; before, it matched ' +
       '"GET /status"',
-      'warn forward.open names "GET /n*", which now means "GET /next", "GET /nothing"; before, it ' +
-      'meant "GET /next"',
+      'warn forward.open names "GET /n*", which now matches "GET /next", "GET /nothing"; before, it ' +
+      'matched "GET /next"',
     ]);
     assert.is(await status("/wallet/send", "POST"), 403);
     assert.is(await status("/nothing"), 403);
@@ -348,7 +348,7 @@ described(
 );
 
 described(
-  "what a kind marks as a read keeps the limits of its parameters, or is none",
+  "a kind's read keeps its parameter limits, or is not a read",
   () => {
     const limited = (mark: Json) => ({
       "x-access": "read",

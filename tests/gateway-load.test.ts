@@ -22,7 +22,7 @@ import {
 const load = suite("calls side by side");
 
 const node = nodeOf(load);
-/** What the node has not responded yet. */
+/** Calls to which the node has not responded yet. */
 let held: ServerResponse[];
 load.before.each(() => {
   held = [];
@@ -34,7 +34,7 @@ const release = () => {
 };
 
 load(
-  "the order of what waits is kept, and a place that is given back goes to the next",
+  "waiting calls stay in order, and a returned slot goes to the next one",
   async () => {
     const places = createSemaphore(1);
     const { signal } = new AbortController();
@@ -264,7 +264,7 @@ load(
       }]),
     ];
     await until(() => heldBy.heavy.length > 0);
-    // Asked later, it arrives later than what would go beside the first.
+    // Requested later, so that it arrives later than a call sent beside the first.
     const light = ask("/v1/rpc/block?hash=d&verbosity=2");
     await until(() => heldBy.light.length === 1);
     for (const _ of heavy) {
@@ -280,7 +280,7 @@ load(
   },
 );
 
-/** Holds responses, and counts those whose connection was closed before their end. */
+/** Reads responses slowly, and counts those whose connection closed before their end. */
 const holdAndCount = () => {
   const count = { closed: 0 };
   node.answer = (_, response) => {
@@ -293,7 +293,7 @@ const holdAndCount = () => {
   return count;
 };
 
-/** Makes a call whose client leaves when it is at the node. */
+/** Makes a call whose client disconnects while the node works on it. */
 const abandon = async (asking: (init: RequestInit) => Promise<Response>) => {
   const leaving = new AbortController();
   const before = node.come.length;
@@ -356,14 +356,14 @@ load(
     await until(() => node.come.length === 2);
     release();
     assert.is((await next).status, 200);
-    // A node that says nothing is not waited for longer than that.
+    // A silent node is not waited for any longer.
     assert.is((await ask("/v1/rpc/heavy?n=3")).status, 504);
     assert.is(count.closed, 0);
     await until(() => count.closed === 1);
   },
 );
 
-load("what is left of a response is read to its end and dropped", async () => {
+load("the rest of a response is read and discarded", async () => {
   // More than the system's own buffers hold.
   const size = 30 * 1024 * 1024;
   holdAndCount();
@@ -383,7 +383,7 @@ load("what is left of a response is read to its end and dropped", async () => {
 });
 
 load(
-  "what nobody waits for is broken off at once when the service ends",
+  "abandoned calls are aborted at once when the service stops",
   async () => {
     const count = holdAndCount();
     const { ask, app } = forwarding(node.url, RPC);
@@ -398,7 +398,7 @@ load(
 );
 
 load(
-  "each caller gets the response to what they sent, however alike that is",
+  "each caller gets the response to its own request, however similar they are",
   async () => {
     node.answer = (come, response) => void held.push(Object.assign(response, { come }));
     const { ask } = forwarding(node.url, REST);
@@ -475,7 +475,7 @@ load(
 
 const MIB = 1024 * 1024;
 
-/** Leases before a node whose responses are as long as the path says, in bytes; nobody lets go of them. */
+/** Leases for a node whose responses have the length in their path, in bytes; they are never released. */
 const leasing = (timeout = 10_000) => {
   const sent: string[] = [];
   const block = new Uint8Array(MIB);
@@ -523,7 +523,7 @@ const leasing = (timeout = 10_000) => {
 };
 
 load(
-  "long responses that nobody reads leave room for short ones, and for the token's",
+  "unread long responses leave room for short ones and for callers with the token",
   async () => {
     const { send, sent } = leasing();
     for (const isThere of [true, true, false, false]) {
@@ -535,7 +535,7 @@ load(
     }
     assert.is(await send(40), 40);
     assert.is(await send(1 * MIB, "token"), MIB);
-    // Short ones have an end too; who comes then is not sent to the node at all.
+    // Short ones have a limit too; later calls are not sent to the node at all.
     let filled: number | UpstreamError = 0;
     while (typeof filled === "number") filled = await send(16_000);
     assert.ok(filled.wasRefused);
@@ -543,7 +543,7 @@ load(
     assert.is((await send(40, "open", false) as UpstreamError).status, 503);
     assert.is(sent.length, before);
     assert.is(await send(32, "token"), 32);
-    // What was carried out with the token is passed on, whatever there is.
+    // A response to a write with the token is passed on, whatever the budget.
     assert.is(await send(31 * MIB, "token", false), 31 * MIB);
     assert.is(await send(31 * MIB, "token", false), 31 * MIB);
   },
@@ -608,7 +608,7 @@ load(
 );
 
 load(
-  "close lets what runs end, but not for long, and later calls are 503",
+  "close lets running calls end within a grace period, and later calls are 503",
   async () => {
     hold();
     const { ask, app } = forwarding(node.url, REST);
@@ -620,7 +620,7 @@ load(
     const [first, second] = (await Promise.all(running)).sort((a, b) => a.status - b.status);
     assert.is(first!.status, 200);
     assert.is(second!.status, 503);
-    assert.match((await second!.json()).detail, "The service ends");
+    assert.match((await second!.json()).detail, "The service is stopping");
   },
 );
 

@@ -12,7 +12,10 @@ paths.before(() => {
   gateway = forwarding(node.url, REST);
 });
 
-/** A path below `/v1/node` and what the node gets: a path goes on byte for byte, a query is written anew. */
+/**
+ * A path below `/v1/node` and the path that the node receives: it is forwarded byte for byte, while the query is
+ * rewritten.
+ */
 const SENT: readonly (readonly [path: string, url?: string])[] = [
   ["/status"],
   ["/blocks/7"],
@@ -46,7 +49,7 @@ for (const [path, url = path] of SENT) {
   });
 }
 
-/** What never reaches the node. `Request` itself takes dot segments out. */
+/** Paths that never reach the node. `Request` itself removes dot segments. */
 const REFUSED: readonly (readonly [path: string, status: number])[] = [
   ["", 404],
   ["/", 404],
@@ -102,7 +105,7 @@ const REFUSED: readonly (readonly [path: string, status: number])[] = [
   ["/files/a%5Cb", 400],
   ["/http://127.0.0.1/status", 404],
   ["/@127.0.0.1/status", 200],
-  // Siblings of a template are not reached through it.
+  // A template does not reach its sibling templates.
   ["/peers/connect", 403],
   ["/peers/c%6Fnnect", 404],
   ["/peers/CONNECT", 404],
@@ -129,12 +132,12 @@ const REFUSED: readonly (readonly [path: string, status: number])[] = [
   ["/files/all%3Bx/secret", 404],
   ["/queues/..%2Fx", 400],
   ["/queues/a%5Cb", 400],
-  // The mark of an encoded slash opens nothing that is closed.
+  // The mark for encoded slashes never opens a closed operation.
   ["/queues/all%2Fsecret", 404],
   ["/queues/ALL%2fsecret%2F", 404],
   ["/files/ALL/secret", 404],
   ["/files/all/secret%2F", 400],
-  // Queries have the names that the operation has.
+  // The query may have only the parameters of the operation.
   ["/status?a=1", 400],
   ["/status?", 200],
   ["/find", 400],
@@ -167,13 +170,13 @@ for (const [path, status] of REFUSED) {
   });
 }
 
-paths("what is wrong is told by place, name and rule, and never by its value", async () => {
+paths("an error has a place, a name and a rule, never the value", async () => {
   const answer = await gateway.ask("/v1/node/blocks/secret-1?max=77777&odd=secret-2");
   const text = await answer.text();
   assert.is(answer.status, 400);
   assert.equal(JSON.parse(text).errors, [
     { in: "path", name: "height", rule: "must be an integer" },
-    { in: "query", name: "odd", rule: "is not known" },
+    { in: "query", name: "odd", rule: "is unknown" },
     { in: "query", name: "max", rule: "must be at most 10" },
   ]);
   assert.not.match(text, /secret|77777/);
@@ -195,7 +198,7 @@ paths("each operation of one template has the parameters by its own names", asyn
 });
 
 for (const method of ["PUT", "DELETE", "POST", "PATCH"]) {
-  paths(`${method} of what does not have it is 405, with what it has`, async () => {
+  paths(`${method} on a path without it is 405, with the allowed methods`, async () => {
     const answer = await gateway.ask("/v1/node/status", { method });
     assert.is(answer.status, 405);
     assert.is(answer.headers.get("allow"), "GET, HEAD, OPTIONS");
@@ -224,15 +227,15 @@ for (const method of ["PROPFIND", "M-SEARCH", "QUERY", "get"]) {
     try {
       answer = await gateway.ask("/v1/node/status", { method });
     } catch {
-      // A runtime may refuse to make such a request.
+      // A runtime may refuse to create such a request.
     }
-    // `Request` writes GET in capitals.
+    // `Request` normalizes GET to capitals.
     if (method !== "get") assert.equal(node.come, []);
     if (answer && method !== "get") assert.is(answer.status, 405);
   });
 }
 
-paths("what is never sent is not said to be open either", () => {
+paths("an operation that is never forwarded is not listed as public", () => {
   const operations = ["TRACE", "OPTIONS", "GET"].map((method) => ({
     ...{ name: `${method} /a`, operationId: undefined, isMethod: false, method, path: "/a" },
     ...{ access: "read" as const, isHeavy: false, isStreaming: false, parameters: [] },

@@ -1,4 +1,7 @@
-/** Who may call what: settings, the order of refusals, the token. Tables of what our own code decides are sampled beyond Node. */
+/**
+ * Permissions: settings, the order of refusals, the token. Tables that test only our own code are sampled on Deno and
+ * Bun.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -43,7 +46,7 @@ const settings = (more: object = {}) => ({
   token_file: file,
   ...more,
 });
-/** A service for each description and setting, since it takes longer to make one than to ask it. */
+/** One service per description and setting, since creating one takes longer than a request. */
 const services = new Map<string, Gateway>();
 function shared(
   description: typeof REST | typeof RPC,
@@ -58,7 +61,7 @@ function shared(
 const BEARER = { authorization: `Bearer ${TOKEN}` };
 const JSON_TYPE = { "content-type": "application/json" };
 
-/** What each setting opens, by operation: anybody, who has the token, nobody. */
+/** The operations that each setting opens: to all callers, to callers with the token, to none. */
 const RIGHTS: readonly (readonly [
   forward: () => NodefaceOptions["forward"],
   open: readonly string[],
@@ -133,7 +136,7 @@ for (const forward of ["off", { open: [] }] as const) {
   });
 }
 
-refusals("a description from the network does not say what a read is", async () => {
+refusals("a description from the network cannot mark reads", async () => {
   const other = await playNode();
   other.answer = (_, response) =>
     response.writeHead(200, { "content-type": "application/json" }).end(
@@ -170,7 +173,7 @@ refusals("servers of a description steer nothing", async () => {
   await other.close();
 });
 
-/** Each has what is wrong for its status and for all that come later. */
+/** Each request has the fault for its own status and for all later ones. */
 const ORDER: readonly (readonly [
   status: number,
   path: string,
@@ -301,7 +304,7 @@ for (
     ["of two lines", () => writeFileSync(file, `${TOKEN}\n${TOKEN}\n`)],
   ] as const
 ) {
-  refusals(`with a token file that is ${why}, what needs the token is 503`, async () => {
+  refusals(`with a token file that is ${why}, operations that need the token are 503`, async () => {
     const [paths, methods] = [
       shared(REST, settings()),
       shared(RPC, settings()),
@@ -334,7 +337,7 @@ refusals("a token that was changed counts from then on, and the old one no longe
   assert.equal([await call(TOKEN), await call(other)], [401, 200]);
 });
 
-refusals("a header of the visitor's is not looked at where no token is needed", async () => {
+refusals("an Authorization header is ignored if no token is needed", async () => {
   const { ask } = forwarding(node.url, REST);
   const headers = { authorization: "Basic nonsense" };
   assert.is((await ask("/v1/node/status", { headers })).status, 200);
@@ -357,12 +360,12 @@ refusals(
     for (const response of early) {
       assert.equal([response.status, response.headers.get("retry-after")], [503, "5"]);
     }
-    assert.match((await early[2]!.json()).error.message, "is not known yet");
+    assert.match((await early[2]!.json()).error.message, "are not known yet");
     node.answer = (come, response) => {
       const isCall = /eth_chainId|eth_blockNumber/.test(textOf(come));
       return (isCall ? result('"0x1"') : json({}, 404))(come, response);
     };
-    // Nobody asks for /v1/info meanwhile.
+    // No client requests /v1/info meanwhile.
     let status = 0;
     await until(async () => {
       await app.refresh();
@@ -372,7 +375,7 @@ refusals(
   },
 );
 
-refusals("where there is no description to come, there is nothing to call", async () => {
+refusals("if no description is expected, calls are refused at once", async () => {
   const own: Kind = {
     title: "Mine",
     url: "https://mine.example",

@@ -37,7 +37,7 @@ requests.after(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** What a visitor may send, of which the node gets nothing. */
+/** Headers that a client may send and the node must not receive. */
 const VISITORS: Record<string, string> = {
   host: "localhost",
   cookie: "session=visitors",
@@ -72,13 +72,13 @@ const VISITORS: Record<string, string> = {
   "sec-gpc": "1",
 };
 
-/** What each of them may be sent, by the HTTP client of the runtime or by us. */
+/** Headers that the node may receive, from the runtime's HTTP client or from us. */
 const OURS = new Set([
   ...["host", "accept", "accept-encoding", "connection", "content-type", "content-length"],
   ...["user-agent", "accept-language", "sec-fetch-mode", "x-size", "node-secret"],
 ]);
 
-requests("nothing of the visitor's: only what the operation names, and no secret", async () => {
+requests("only headers that the operation names, and no secret of the client", async () => {
   process.env.GATEWAY_NODE_SECRET = "nodes";
   const { ask } = forwarding(node.url, REST, "reads", {
     node: {
@@ -116,7 +116,7 @@ for (const [client, accepted] of ACCEPTED) {
     const headers = { "x-size": "5", accept: client };
     assert.is((await rest.ask("/v1/node/sized", { headers })).status, 200);
     assert.is(node.come[0]!.headers.accept, accepted);
-    // An operation that names no type asks for none.
+    // For an operation without response types, none is requested.
     await rest.ask("/v1/node/peers/a", { headers });
     assert.match(node.come[1]!.headers.accept!, /^\*\/\*(;q=0\.1)?$/);
   });
@@ -140,7 +140,7 @@ requests("the node's secret takes the place of a header in another letter case",
   assert.equal(sent, { "accept-encoding": "identity", "x-key": "nodes" });
 });
 
-requests("nothing of the visitor's with a call of a method either", async () => {
+requests("no headers of the client with a method call either", async () => {
   node.answer = result("1");
   for (
     const answer of [
@@ -182,7 +182,7 @@ requests("the node's secret is read again when the node refuses, also for a writ
   node.answer = (come, response) => {
     const isNew = come.headers.authorization === `Basic ${btoa("user:new")}`;
     if (isNew) return json({ done: true })(come, response);
-    // The node was started again meanwhile.
+    // The node has been restarted meanwhile.
     writeFileSync(file, "user:new");
     response.writeHead(401, { "www-authenticate": 'Basic realm="x"' }).end("no");
   };
@@ -210,7 +210,7 @@ requests(
   },
 );
 
-/** JSON that does not survive being read and written again. */
+/** JSON that would change if it were parsed and printed again. */
 const EXACT =
   '{ "a" : 18446744073709551615,"b":1.00000000 , "c":[1e-8,-0.0,1E+2],"\\u0061b":"\\ud800/\\/" }';
 
@@ -234,7 +234,7 @@ requests("a content of 1 MiB is sent byte for byte, and one byte more is 413", a
   assert.equal(node.come, []);
 });
 
-requests("a content whose length nobody says is counted as it comes", async () => {
+requests("a content without a length is counted as it arrives", async () => {
   let sent = 0;
   const endless = new ReadableStream({
     pull(controller) {
@@ -356,7 +356,7 @@ for (const [content, name] of WRONG) {
   });
 }
 
-requests("a content of JSON that is no UTF-8 is wrong", async () => {
+requests("a JSON content that is not UTF-8 is refused", async () => {
   const bytes = new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]);
   assert.is((await post("/v1/node/any", bytes)).status, 400);
   const utf16 = new Uint8Array([0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00]);
@@ -390,7 +390,7 @@ requests("an operation that takes no content gets none", async () => {
   assert.is(node.come[0]!.body.length, 0);
 });
 
-/** A kind of people's accounts; what a node of it offers is in a description on disk. */
+/** A kind with user accounts; the operations of a node are in a description on disk. */
 const ACCOUNTS: Kind = {
   ...{ title: "Accounts", url: "http://127.0.0.1:1", health: { ok: "it answers" } },
   ...{ detect: { "it#/it": "^it$" }, sources: { it: { get: "/it" } }, fields: {} },
@@ -419,7 +419,7 @@ for (
     await ask(`/v1/node${path}`);
     assert.is(node.come.at(-1)!.url, path);
     assert.is(node.come.at(-1)!.headers.authorization !== undefined, isSecret);
-    // Nor where the node wants one.
+    // Not even if the node requires a secret.
     node.answer = json({}, 401);
     assert.is((await ask(`/v1/node${path}`)).status, 502);
     assert.is(node.come.at(-1)!.headers.authorization !== undefined, isSecret);
@@ -434,7 +434,7 @@ requests("a connection is not upgraded", async () => {
   assert.equal(node.come, []);
 });
 
-requests("the log has the name of the operation, and nothing that the visitor gave", async () => {
+requests("the log has the name of the operation, and nothing from the client", async () => {
   const { ask, calls } = forwarding(node.url, REST);
   await (await ask("/v1/node/blocks/7?tag=visitors")).text();
   assert.equal(calls.map(({ operation, status, bytes }) => ({ operation, status, bytes })), [

@@ -1,4 +1,4 @@
-/** Calls of JSON-RPC. Tables of what our own code decides are sampled beyond Node. */
+/** JSON-RPC calls. Tables that test only our own code are sampled on Deno and Bun. */
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -177,7 +177,7 @@ rpc("a query of a POST, and a content of a GET, are refused", async () => {
   assert.equal(node.come, []);
 });
 
-/** Names that are not the name of a method that is open, however they are read. */
+/** Names that must not be read as the name of a public method. */
 const NAMES = [
   ...["send", "balance", "unmarked", "nope", "", " number", "number ", "Number", "NUMBER"],
   ...["number\n", "number\u0000", "\ufeffnumber", "num\u200bber", "__proto__", "constructor"],
@@ -293,7 +293,7 @@ rpc("64 levels are read", async () => {
   assert.is(node.come.length, 1);
 });
 
-rpc("what is no UTF-8 is not read", async () => {
+rpc("a body that is not UTF-8 is refused", async () => {
   const headers = { "content-type": "application/json" };
   for (const bytes of [[0x22, 0xff, 0x22], [0xed, 0xa0, 0x80], [0xff, 0xfe, 0x5b, 0, 0x5d, 0]]) {
     const init = { method: "POST", headers, body: new Uint8Array(bytes) };
@@ -305,7 +305,7 @@ rpc("what is no UTF-8 is not read", async () => {
 });
 
 for (const content of ["1", "null", '"a"', "true"]) {
-  rpc(`${content} is no call`, async () => {
+  rpc(`${content} is not a call`, async () => {
     const answer = await gateway.rpc(content);
     assert.equal([answer.status, (await answer.json()).error.code], [200, -32600]);
   });
@@ -365,7 +365,7 @@ rpc("a batch has 1 to 100 calls", async () => {
   assert.is(node.come.length, 100);
 });
 
-/** An error of a node, its status at `/v1/rpc/{method}`, and how it arrives at `/v1/rpc`, where it differs. */
+/** An error of a node, its status at `/v1/rpc/{method}`, and its form at `/v1/rpc` if that differs. */
 const ERRORS: readonly (readonly [error: unknown, status: number, passed?: object])[] = [
   [{ code: -32602, message: "Invalid params" }, 400],
   [{ code: -32601, message: "Method not found" }, 404],
@@ -411,7 +411,7 @@ rpc("numbers in a node's error arrive as they left", async () => {
   assert.match(bare, '"code": -3.2e4');
 });
 
-rpc("what a node says of an error is cut: 1 kB of message, and no data above 16 kB", async () => {
+rpc("a node's error is truncated: 1 kB of message, and no data above 16 kB", async () => {
   node.answer = rpcError({ code: 1, message: "m".repeat(5000), data: "d".repeat(17_000) });
   const { message, data } = await (await gateway.ask("/v1/rpc/number")).json();
   assert.ok(message.length <= 1024);
@@ -420,7 +420,7 @@ rpc("what a node says of an error is cut: 1 kB of message, and no data above 16 
   assert.is((await (await gateway.ask("/v1/rpc/number")).json()).data.length, 16_000);
 });
 
-/** Answers of a node that are no JSON-RPC. */
+/** Responses of a node that are not JSON-RPC. */
 const NONSENSE: readonly (readonly [why: string, content: string | Uint8Array])[] = [
   ["nothing", ""],
   ["HTML", "<html>words of the node</html>"],
@@ -468,7 +468,7 @@ for (const status of [503, 429]) {
 
 const MIB = 1024 * 1024;
 
-/** Parameters of many kilobytes that are wrong in many places, and what is said of the first. */
+/** Parameters of many kilobytes with many errors, and the message about the first one. */
 const MANY: readonly (readonly [what: string, params: string, says: string, told: number])[] = [
   [
     "too many values",
@@ -479,7 +479,7 @@ const MANY: readonly (readonly [what: string, params: string, says: string, told
   [
     "unknown names",
     `{${Array.from({ length: 80_000 }, (_, at) => `"a${at}":0`).join(",")}}`,
-    "a0 is not known",
+    "a0 is unknown",
     20,
   ],
   ["a long name", `{"hash":"a","${"n".repeat(MIB - 100)}":0}`, "nnn", 1],
@@ -512,19 +512,19 @@ rpc("a wrong batch is answered in proportion to its size", async () => {
 rpc("how many parameters are wrong is said in words that fit the number", async () => {
   const detail = async (query: string) =>
     (await (await gateway.ask(`/v1/rpc/block?hash=a${query}`)).json()).detail;
-  assert.is(await detail("&adress=1"), 'The parameter "adress" is not known');
+  assert.is(await detail("&adress=1"), 'The parameter "adress" is unknown');
   assert.is(
     await detail("&adress=1&b=1"),
-    'The parameter "adress" is not known, and 1 more is wrong',
+    'The parameter "adress" is unknown, and 1 more parameter is wrong',
   );
-  assert.match(await detail("&a=1&b=1&c=1"), "and 2 more are wrong");
-  assert.match(await detail("&a=1".repeat(100)), "and at least 19 more are wrong");
+  assert.match(await detail("&a=1&b=1&c=1"), "and 2 more parameters are wrong");
+  assert.match(await detail("&a=1".repeat(100)), "and at least 19 more parameters are wrong");
 });
 
 rpc("between large contents there is time for others", async () => {
   const large = `{"id":1,"method":"block","params":[${"0,".repeat(200_000)}0]}`;
   let read = 0;
-  /** How many had been read at each turn of others. */
+  /** The number of contents read before each turn of other tasks. */
   const turns = new Set<number>();
   const all = Promise.all(Array.from({ length: 8 }, async () => {
     await gateway.rpc(large);
@@ -538,7 +538,7 @@ rpc("between large contents there is time for others", async () => {
   assert.ok(turns.size >= 5, [...turns].join());
 });
 
-rpc("what is refused before the calls are judged has its status and the id null", async () => {
+rpc("a refusal of the whole body has its own status and the id null", async () => {
   const headers = { "content-type": "text/plain" };
   const cases: [number, Response][] = [
     [403, await forwarding(node.url, RPC, "off").rpc(call("number"))],
@@ -555,7 +555,7 @@ rpc("what is refused before the calls are judged has its status and the id null"
   assert.equal(node.come, []);
 });
 
-rpc("methods other than POST are 405, and those below by what they have", async () => {
+rpc("methods other than POST are 405, and those of a path depend on it", async () => {
   for (const method of ["GET", "PUT", "DELETE", "PATCH", "HEAD"]) {
     assert.is((await gateway.ask("/v1/rpc", { method })).status, 405);
   }

@@ -1,4 +1,4 @@
-/** What is said of the settings of calls when the service starts, and by `nodeface check`. */
+/** Diagnostics of the setting `forward` at the start and in `nodeface check`. */
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -11,7 +11,7 @@ const settings = suite("the settings of calls");
 
 const NODE = "http://127.0.0.1:8545";
 
-/** What is said: sentences with their levels. */
+/** Diagnostics as sentences with their levels. */
 const said = async (
   forward: ForwardSettings,
   listening?: { host: string; port: number },
@@ -25,9 +25,8 @@ const said = async (
 const READS = { open: ["reads"] };
 const FAR = { host: "0.0.0.0", port: 8080 };
 const NEAR = { host: "127.0.0.1", port: 8080 };
-const OPEN = "warn: anybody who reaches 0.0.0.0 may call what forward.open names";
-const PLAIN =
-  "warn: the token crosses the network in plain http, unless a proxy with TLS stands before";
+const OPEN = "warn: every client that reaches 0.0.0.0 may call the operations of forward.open";
+const PLAIN = "warn: clients send the token over plain http unless a proxy in front adds TLS";
 const WRITES = {
   with_token: ["eth_sendRawTransaction"],
   token_env: "NODEFACE_TEST_TOKEN",
@@ -88,7 +87,7 @@ for (
       const found = (await said(READS, { host, port }, url)).filter((
         message,
       ) => message.startsWith("error"));
-      const expected = `error: node.url ${url} is where this service listens itself`;
+      const expected = `error: node.url ${url} is the address of this service itself`;
       assert.equal(found, isSelf ? [expected] : []);
     },
   );
@@ -98,8 +97,8 @@ settings("that do not go together are said one by one", async () => {
   assert.equal(
     await said({ open: ["reads"], origins: "*" }, undefined, undefined, "*"),
     [
-      'error: hosts cannot be "*" where calls are forwarded; name the hosts that are served',
-      'error: forward has origins: "*", which wants hosts to be named',
+      'error: hosts cannot be "*" if calls are forwarded; list the host names',
+      'error: forward has origins: "*", which needs the setting hosts',
     ],
   );
   const named = ["node.example"];
@@ -109,7 +108,7 @@ settings("that do not go together are said one by one", async () => {
   );
 });
 
-/** Operations, of which the name and the mark count here. */
+/** Operations of which only the name and the mark matter here. */
 const OPERATIONS = Object.entries({
   getBlock: "read",
   sendBlock: "write",
@@ -130,18 +129,18 @@ settings(
       [],
     );
     assert.equal(named({ open: ["sendBlock", "getKeys"] }), [
-      'error: forward.open names "sendBlock", which is marked write: it can stand under with_token alone',
-      'error: forward.open names "getKeys", which is marked secret: it can stand under with_token alone',
+      'error: forward.open names "sendBlock", which is marked write; move it to forward.with_token',
+      'error: forward.open names "getKeys", which is marked secret; move it to forward.with_token',
     ]);
     assert.equal(named({ open: ["getBlok"], with_token: ["nothing"] }), [
-      'error: forward.open names "getBlok", an operation that the description does not have; ' +
+      'error: forward.open names "getBlok", but the description has no such operation; ' +
       "did you mean getBlock?",
-      'error: forward.with_token names "nothing", an operation that the description does not have',
+      'error: forward.with_token names "nothing", but the description has no such operation',
     ]);
   },
 );
 
-/** Operations that the network describes, or a description on disk. */
+/** Operations of a description from the network, or on disk. */
 const operations = (isForeign: boolean): NodeOperation[] =>
   ([
     ["GET", "/status", "getStatus", undefined],
@@ -174,7 +173,7 @@ const operations = (isForeign: boolean): NodeOperation[] =>
   }));
 
 const OPENS: readonly [names: Forward, own: string, foreign: string][] = [
-  // Of GET /status, GET /blocks/{height}, POST /send and GET /keys: o is open, t wants the token.
+  // For GET /status, GET /blocks/{height}, POST /send and GET /keys: o is open, t needs the token.
   [{ open: ["GET /status"] }, "o---", "o---"],
   [{ open: ["getStatus"] }, "o---", "----"],
   [{ open: ["*"] }, "oo--", "----"],
@@ -187,13 +186,13 @@ const OPENS: readonly [names: Forward, own: string, foreign: string][] = [
   [{ with_token: ["GET /status", "send", "GET /keys"] }, "t-tt", "t-tt"],
   [{ with_token: ["*"] }, "tt--", "----"],
   [{ with_token: ["*", "send", "GET /keys"] }, "tttt", "--tt"],
-  // What is to need the token is not open for want of it.
+  // An operation that needs the token is not opened if there is none.
   [{ open: ["reads"], with_token: ["*"] }, "tt--", "----"],
 ];
 
 for (const [forward, own, foreign] of OPENS) {
   settings(
-    `open what ${JSON.stringify(forward)} says, as far as a name cannot move`,
+    `allow the operations in ${JSON.stringify(forward)} whose names cannot move`,
     () => {
       const letters = { open: "o", token: "t", refused: "-" } as const;
       const opened = (isForeign: boolean) =>
@@ -206,14 +205,14 @@ for (const [forward, own, foreign] of OPENS) {
   );
 }
 
-settings("say of a * what it leaves out, which is named one by one", () => {
+settings("list the operations that * omits, which must be named one by one", () => {
   const named = (forward: ForwardSettings) =>
     lintNames(operations(false), resolveForward(forward)).map(({ level, message }) =>
       `${level}: ${message}`
     );
   assert.equal(named({ open: ["GET /*"], with_token: ["*"] }), [
-    'warn: forward.open names "GET /*", and * covers nothing marked write or secret: not "GET /keys"',
-    'warn: forward.with_token names "*", and * covers nothing marked write or secret: not ' +
+    'warn: forward.open names "GET /*", but * does not match operations marked write or secret: "GET /keys"',
+    'warn: forward.with_token names "*", but * does not match operations marked write or secret: ' +
     '"POST /send", "GET /keys"',
   ]);
   assert.equal(named({ open: ["reads", "GET /b*"] }), []);

@@ -16,10 +16,10 @@ templates.before(() => {
   process.env.GATEWAY_TOKEN = TOKEN;
 });
 
-/** How the parameters of an operation hold slashes, by name. */
+/** The marks on slashes in the parameters of an operation, by name. */
 type Slashes = Readonly<Record<string, true | "encoded">>;
 
-/** Makes a description of operations such as `["GET /a/{b}", "read", { b: true }]`. */
+/** Creates a description of operations such as `["GET /a/{b}", "read", { b: true }]`. */
 function describe(
   ...operations: (readonly [name: string, access?: string, slashes?: Slashes])[]
 ): typeof REST {
@@ -45,7 +45,7 @@ function describe(
   } as typeof REST;
 }
 
-/** What `check` says of the operations of a description. */
+/** The output of `check` on the operations of a description. */
 const rowsOf = (description: typeof REST) =>
   policyRows(
     listNodeOperations({ ...description, servers: [{ url: "./v1/node" }] }, "operator"),
@@ -96,7 +96,7 @@ for (
     ["/f/{path}/{b}.txt", "/f/1/2/.txt", { path: true }],
   ] as const satisfies readonly (readonly [string, string, Slashes?])[]
 ) {
-  templates(`${path} is no path of ${template}`, async () => {
+  templates(`${path} does not match ${template}`, async () => {
     const { ask } = forwarding(
       node.url,
       describe([`GET ${template}`, "read", slashes]),
@@ -146,7 +146,7 @@ templates(
         .status,
       200,
     );
-    // A node that looks at the path alone takes it for the one that needs the token.
+    // A node that routes by the path alone takes it for the one that needs the token.
     const answer = await ask("/v1/node/queues/a/q");
     assert.equal([answer.status, answer.headers.get("allow")], [
       405,
@@ -173,7 +173,7 @@ templates(
 );
 
 templates(
-  "what cannot be called by its path is shown, and check says why",
+  "an operation with an ambiguous path is shown, and check explains it",
   async () => {
     const description = describe(
       ["GET /a/{b}{c}"],
@@ -234,13 +234,13 @@ templates("a path takes time in proportion to its length", async () => {
       `GET /${names[0]}`,
     ]),
   );
-  // By backtracking each of these takes minutes at least.
+  // With backtracking, each of these would take minutes.
   assert.is((await ask(`/v1/node/${"a".repeat(200)}`)).status, 200);
   assert.is((await ask(`/v1/node/${"-".repeat(5000)}`)).status, 400);
   assert.is((await ask(`/v1/node/${"a-".repeat(2500)}/y`)).status, 404);
 });
 
-/** A template as a regular expression, which is slow and plainly right. */
+/** A template as a regular expression, which is slow but obviously correct. */
 function patternOf(template: string, spans: string | undefined): RegExp {
   const source = template.split(/(\{[^{}]*\})/).map((part) =>
     !part.startsWith("{")
@@ -249,7 +249,7 @@ function patternOf(template: string, spans: string | undefined): RegExp {
       ? "(.+)"
       : "([^/]+?)"
   );
-  // What stands after a name that spans takes as little as it can, as what stands before it.
+  // A name after a multi-segment name matches as little as possible, like one before it.
   return new RegExp(`^${source.join("")}$`);
 }
 
@@ -347,7 +347,7 @@ const operation = fc.record({
 });
 
 templates(
-  "what reaches a node is what was sent, or it is refused",
+  "a path is forwarded unchanged or refused",
   async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -359,7 +359,7 @@ templates(
           ) => [`${method} /${parts.join("/")}`, access, slashes] as const);
           const { app } = forwarding(node.url, describe(...described));
           for (const path of paths) {
-            // Dot segments are taken out by whoever makes a `Request`; sockets are tried elsewhere.
+            // `Request` removes dot segments; other tests send them over sockets.
             const request = new Request(`http://localhost/v1/node${path}`);
             const { pathname } = new URL(request.url);
             if (!pathname.startsWith("/v1/node/")) continue;
@@ -379,7 +379,7 @@ templates(
   },
 );
 
-/** Ways in which lenient servers take one text for another. */
+/** Different texts that lenient servers treat as equal. */
 const DISGUISES: readonly ((text: string) => string)[] = [
   (text) => text,
   (text) => text.toUpperCase(),
@@ -400,7 +400,7 @@ const DISGUISES: readonly ((text: string) => string)[] = [
 ];
 
 templates(
-  "no disguise of a closed path is taken for the value of an open one",
+  "no disguised form of a closed path is accepted as a parameter of a public one",
   async () => {
     const closed = describe(
       ["GET /peers/{address}"],
@@ -415,7 +415,7 @@ templates(
     );
     const { ask } = forwarding(node.url, closed);
     const disguise = fc.constantFrom(...DISGUISES);
-    /** Encodes all, or what has to be. */
+    /** Encodes all characters, or only those that need it. */
     const encoding = fc.boolean();
     const write = (text: string, isAll: boolean) =>
       isAll

@@ -5,7 +5,7 @@ import { app, ask, askWith } from "./_app.ts";
 
 const guard = suite("the guard");
 
-/** Asks an app that answers for these hosts, with this `Host`. */
+/** Requests from an app that serves these hosts, with this `Host`. */
 async function askAs(host: string, hosts: string[] | "*"): Promise<Response> {
   const headers = new Headers({ host });
   const request = { url: "http://127.0.0.1/v1/info", method: "GET", headers } as Request;
@@ -63,7 +63,7 @@ guard("any name is answered where hosts is *", async () => {
   assert.is((await askAs("a b", "*")).status, 400);
 });
 
-guard("what a proxy forwards is neither trusted nor repeated", async () => {
+guard("forwarding headers of a proxy are neither trusted nor repeated", async () => {
   const response = await askWith({
     "x-forwarded-host": "relayed.example",
     "x-forwarded-proto": "https",

@@ -1,4 +1,4 @@
-/** Whatever a node answers, the info stays small, right in form and answered with 200. */
+/** Whatever a node responds, the info stays small and valid, with status 200. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { KINDS } from "../src/generated/kinds.js";
@@ -8,7 +8,7 @@ import { setScene } from "./_scene.ts";
 
 const bounds = suite("info, whatever a node answers");
 
-/** A generator of numbers from 0 to below 1 that gives the same ones for the same seed (mulberry32). */
+/** A generator of numbers from 0 to below 1, the same for the same seed (mulberry32). */
 function randomOf(seed: number): () => number {
   return () => {
     seed = (seed + 0x6d2b79f5) | 0;
@@ -18,7 +18,7 @@ function randomOf(seed: number): () => number {
   };
 }
 
-/** JSON texts that programs stumble over. */
+/** JSON texts that often cause errors. */
 const ODD = [
   ...["null", "true", "false", "0", "-0", "1e305", "1e400", "-1e400", "8640000000000001"],
   ...["18446744073709551615", "9".repeat(40), "9".repeat(41), "0.1", "-1", '""', '"x"'],
@@ -60,7 +60,7 @@ function randomJson(random: () => number, depth = 0): string {
   return `{${members.join()}}`;
 }
 
-/** What answers at random, in the form that was asked for as often as not. */
+/** Sends random responses, half of them in the requested form. */
 function randomNode(random: () => number): typeof fetch {
   return async (_, init) => {
     const calls = init?.body ? JSON.parse(String(init.body)) : undefined;
@@ -80,7 +80,7 @@ function randomNode(random: () => number): typeof fetch {
   };
 }
 
-/** Enough for every push, with a sample on Deno and Bun; the slow tier asks for a million. */
+/** Enough for every push, with a sample on Deno and Bun; the slow tier runs a million. */
 const ROUNDS = Number(globalThis.process?.env?.NODEFACE_RANDOM_ANSWERS ?? sampleSize(600));
 
 bounds(

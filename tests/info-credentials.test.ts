@@ -19,7 +19,7 @@ async function secret(name: string, text: string): Promise<string> {
   return file;
 }
 
-/** A `fetch` that wants a password, and keeps what it was shown. */
+/** A `fetch` that requires a password, and records the credentials that it received. */
 function guarded(
   right: () => string,
   refusal: Record<string, string> = {},
@@ -82,10 +82,10 @@ credentials("a secret that is refused is not told", async () => {
   );
   assert.equal([code, message, number], [
     "unauthorized",
-    "refuses the credentials of node.auth (401)",
+    "rejects the credentials of node.auth (401)",
     401,
   ]);
-  assert.is(hint, `they are those of basic_file ${file}`);
+  assert.is(hint, `they come from basic_file ${file}`);
   assert.is(shown.length, 1);
 });
 
@@ -190,7 +190,7 @@ credentials(
       bitcoin.hint,
     ], [
       "unauthorized",
-      "wants credentials (401), as bitcoin does; set node.auth",
+      "requires credentials (401), like bitcoin; set node.auth",
       "bitcoin",
       'set "auth: { basic_file: /path/.cookie }" below node',
     ]);
@@ -202,14 +202,14 @@ credentials(
       syncthing.hint,
     ], [
       "forbidden",
-      "wants credentials (403), as syncthing does; set node.auth",
+      "requires credentials (403), like syncthing; set node.auth",
       "syncthing",
       "set \"auth: { header_file: /none/config.xml, header: X-API-Key, match: '<apikey>([^<]+)' }\" " +
-      "below node; looked at /none/config.xml: no such file",
+      "below node; tried /none/config.xml: no such file",
     ]);
     const stranger = await of({ "www-authenticate": 'Basic realm="x"' });
     assert.equal([stranger.message, stranger.looksLike, stranger.hint], [
-      "wants credentials (401); set node.auth",
+      "requires credentials (401); set node.auth",
       undefined,
       'set "auth: { basic_file: /path/to/secret }" below node',
     ]);
@@ -223,7 +223,7 @@ credentials(
       "forbidden",
       "forbids the request (403)",
     ]);
-    // Two kinds at once are none.
+    // Two matching kinds count as none.
     assert.is(
       (await of({ ...JSONRPC, "x-syncthing-version": "v1" })).looksLike,
       undefined,
@@ -247,7 +247,7 @@ credentials(
     assert.equal(node.shown, [null, `Basic ${btoa("user:one")}`]);
     await get(NODE, context);
     assert.is(node.shown.length, 3, "it is not asked for again");
-    // The node has written another one.
+    // The node has written a new one.
     await secret("usual", "user:two");
     const restarted = guarded(() => "user:two", JSONRPC);
     assert.is(
@@ -257,7 +257,7 @@ credentials(
   },
 );
 
-credentials("the usual secret is shown to nobody else", async () => {
+credentials("the default secret is sent to no other server", async () => {
   const file = await secret("usual", "user:one");
   const files = [{ basic_file: file }];
   const kinds = kindsRefusing({
@@ -308,15 +308,15 @@ credentials(
     };
     assert.is(
       await hintOf("/none/a", "/none/b"),
-      'set "auth: { basic_file: /none/a }" below node; looked at /none/a and 1 more: no such file',
+      'set "auth: { basic_file: /none/a }" below node; tried /none/a and 1 more: no such file',
     );
     assert.match(
       await hintOf("/none/a", folder),
-      `looked at ${folder} and 1 more: it is not a regular file`,
+      `tried ${folder} and 1 more: it is not a regular file`,
     );
     assert.match(
       await hintOf("/none/a", file),
-      "the node refuses what it holds",
+      "the node rejects the credentials in it",
     );
   },
 );
@@ -335,7 +335,7 @@ credentials(
     );
     assert.equal([code, message, hint], [
       "no_credentials",
-      "wants credentials (401), and those of node.auth cannot be read",
+      "requires credentials (401), but those of node.auth cannot be read",
       `cannot read node.auth.basic_file ${join(folder, "none")}: no such file`,
     ]);
   },
@@ -351,17 +351,17 @@ credentials("credentials are checked before a node is asked", async () => {
     const [place, reason] of [
       [{ basic_file: "none.txt" }, "no such file"],
       [{ digest_file: folder }, "it is not a regular file"],
-      [{ bearer_env: "NODEFACE_NOPE" }, "no such variable"],
-      [await of("empty", ""), "it holds no line of printable ASCII"],
-      [await of("lines", "a:b\nc:d\n"), "it holds no line of printable ASCII"],
-      [await of("user", "op\n"), "it holds no user:password"],
+      [{ bearer_env: "NODEFACE_NOPE" }, "the variable is not set"],
+      [await of("empty", ""), "it must be one line of printable ASCII"],
+      [await of("lines", "a:b\nc:d\n"), "it must be one line of printable ASCII"],
+      [await of("user", "op\n"), "it must have the form user:password"],
       [
         { header_file: file, match: "x(y)" },
-        "it holds no line of printable ASCII",
+        "it must be one line of printable ASCII",
       ],
       [
         { header_file: await secret("colon", ": x") },
-        'it holds no line "Name: value"',
+        'it must have the form "Name: value"',
       ],
     ] as const
   ) {

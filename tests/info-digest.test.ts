@@ -45,7 +45,7 @@ digest("challenges are parsed, however many there are in one line", () => {
   assert.ok(performance.now() - started < 2000, "it takes too long");
 });
 
-/** What a header answers with. */
+/** The response to a header. */
 const responseOf = (header: string) => /response="(\w+)"/.exec(header)?.[1];
 
 digest("the examples of RFC 7616 and RFC 2617 come out as printed", () => {
@@ -136,7 +136,7 @@ const HASHES = {
   "SHA-256-sess": "sha256",
 };
 
-/** Plays a server that checks as RFC 7616 says, by a hash of another maker. */
+/** A server that verifies RFC 7616 with a hash from another library. */
 function guard(
   algorithm: keyof typeof HASHES,
   password: string,
@@ -219,7 +219,7 @@ digest("a password that is refused is not sent for ever", async () => {
   const { code, message } = await failure(get(url, context));
   assert.equal([code, message], [
     "unauthorized",
-    "refuses the credentials of node.auth (401)",
+    "rejects the credentials of node.auth (401)",
   ]);
   assert.is(seen.length, 2);
   assert.not.match(seen.join(), "heim");
@@ -257,7 +257,7 @@ digest("many requests at once are answered", async () => {
   await close();
 });
 
-/** A node with a nonce for each connection: what it answers with, and how often it refused. */
+/** A node with a nonce per connection: its responses, and the number of refusals. */
 function guardConnections(answer: (url: string, response: ServerResponse) => void) {
   const nonces = new Map<unknown, string>();
   const count = { refused: 0 };
@@ -320,19 +320,19 @@ digest(
     const challenge = 'Digest qop="auth",algorithm=MD5,realm="monero-rpc",nonce="n",stale=false';
     assert.is(
       await wanting(challenge, "basic_file"),
-      "wants HTTP digest; set node.auth.digest_file",
+      "requires HTTP digest; set node.auth.digest_file",
     );
     assert.is(
       await wanting(challenge, "bearer_file"),
-      "wants HTTP digest; set node.auth.digest_file",
+      "requires HTTP digest; set node.auth.digest_file",
     );
     assert.is(
       await wanting('Basic realm="x"', "digest_file"),
-      "wants HTTP basic; set node.auth.basic_file",
+      "requires HTTP basic; set node.auth.basic_file",
     );
     assert.is(
       await wanting('Basic realm="x"', "basic_file"),
-      "refuses the credentials of node.auth (401)",
+      "rejects the credentials of node.auth (401)",
     );
   },
 );

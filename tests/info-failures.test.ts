@@ -7,7 +7,7 @@ import { contextFor, failure, get, play, type Played, playTcp, within } from "./
 
 const failures = suite("why a node gives nothing");
 
-/** Plays a server for one check. */
+/** A server for one check. */
 async function beside(
   server: Promise<Played>,
   check: (url: string) => Promise<void>,
@@ -20,7 +20,7 @@ async function beside(
   }
 }
 
-/** Asserts what is said of a URL. */
+/** Asserts the failure of a URL. */
 async function says(url: string, code: string, message: string): Promise<void> {
   const error = await failure(get(url));
   assert.equal([error.code, error.message], [code, message]);
@@ -35,10 +35,10 @@ failures("connections that are refused", async () => {
 failures("a host name that is not found", async () => {
   const { code, message } = await failure(get("http://node.invalid/"));
   assert.is(code, "dns");
-  // A machine without a network cannot look it up at all.
+  // A machine without a network cannot resolve any name.
   assert.match(
     message,
-    /^has a host name that (is not found|cannot be looked up now)$/,
+    /^has a host name that (does not exist|cannot be resolved at the moment)$/,
   );
 });
 
@@ -101,7 +101,7 @@ const NO_HTTP = {
 };
 
 for (const [what, text] of Object.entries(NO_HTTP)) {
-  failures(`an answer that is no HTTP, ${what}`, () =>
+  failures(`a response that is not HTTP, ${what}`, () =>
     beside(
       playTcp((socket) => socket.once("data", () => socket.end(text))),
       (url) => says(url, "bad_answer", "does not speak HTTP"),
@@ -117,12 +117,12 @@ failures(
         const { hint } = await failure(get(url));
         assert.is(
           hint,
-          "if it speaks TLS there, node.url begins with https://",
+          "if it uses TLS, node.url must begin with https://",
         );
         const error = await failure(get(url.replace("http:", "https:")));
         assert.equal([error.code, error.hint], [
           "reset",
-          "if it speaks no TLS there, node.url begins with http://",
+          "if it does not use TLS, node.url must begin with http://",
         ]);
       },
     ),
@@ -149,7 +149,7 @@ failures("an answer that is too large, packed, or elsewhere", async () => {
   const head = { "content-type": "application/json" };
   await beside(
     play((_, response) => response.writeHead(200, head).end("x".repeat(1024 * 1024 + 1))),
-    (url) => says(url, "bad_answer", "gives more than 1 MiB"),
+    (url) => says(url, "bad_answer", "sent a response of more than 1 MiB"),
   );
   await beside(
     play((_, response) =>
@@ -157,7 +157,7 @@ failures("an answer that is too large, packed, or elsewhere", async () => {
         gzipSync("[]"),
       )
     ),
-    (url) => says(url, "bad_answer", "encodes its response (gzip)"),
+    (url) => says(url, "bad_answer", "compressed its response (gzip) without being asked to"),
   );
   const asked: string[] = [];
   await beside(
@@ -169,13 +169,13 @@ failures("an answer that is too large, packed, or elsewhere", async () => {
       says(
         `${url}/here`,
         "bad_answer",
-        "redirects (302), which is not followed",
+        "responded with a redirect (302), which is not followed",
       ),
   );
   assert.equal(asked, ["/here"]);
 });
 
-/** Where a redirect leads, by its `Location`; no query, which may hold a secret. */
+/** The hint on a redirect, by its `Location`; without the query, which may contain a secret. */
 const LEADS: [location: string | undefined, hint: string | undefined][] = [
   ["/else/?key=secret#part", "it leads to /else/"],
   ["below", "it leads to /a/below"],
@@ -194,12 +194,15 @@ failures("a redirect is said with where it leads, for the operator", async () =>
     const error = await failure(
       get("http://node.example/a/b", contextFor("http://node.example", { fetch })),
     );
-    assert.equal([error.message, error.hint], ["redirects (301), which is not followed", hint]);
+    assert.equal([error.message, error.hint], [
+      "responded with a redirect (301), which is not followed",
+      hint,
+    ]);
   }
 });
 
 failures(
-  "what is left of an answer that is refused is not waited for",
+  "the rest of a refused response is not read",
   async () => {
     let closed: () => void;
     const isClosed = new Promise<void>((resolve) => closed = resolve);
@@ -216,7 +219,7 @@ failures(
         );
       }),
       async (url) => {
-        await says(url, "bad_answer", "redirects (302), which is not followed");
+        await says(url, "bad_answer", "responded with a redirect (302), which is not followed");
         await Promise.race([
           isClosed,
           sleep(5000).then(() => assert.unreachable("it is open")),
@@ -227,7 +230,7 @@ failures(
 );
 
 failures(
-  "no failure says more than what it is: headers, paths and addresses stay inside",
+  "a failure reveals no headers, paths or addresses",
   async () => {
     const error = await failure(get("http://127.0.0.1:1/path?key=hunter2"));
     assert.not.match(
@@ -238,7 +241,7 @@ failures(
 );
 
 failures(
-  "a request that is no longer wanted ends, and so does its connection",
+  "an aborted request ends together with its connection",
   async () => {
     let closed: () => void;
     const isClosed = new Promise<void>((resolve) => closed = resolve);
@@ -252,7 +255,7 @@ failures(
         for (const when of ["while it is under way", "before it begins"]) {
           const limits = within(10_000, controller.signal);
           const { message } = await failure(get(url, contextFor(url), limits));
-          assert.is(message, "is no longer asked", when);
+          assert.is(message, "was not queried further", when);
           await isClosed;
         }
       },
@@ -260,7 +263,7 @@ failures(
   },
 );
 
-/** Plays a node that keeps connections, and ends each at its second request without a word. */
+/** A node that keeps connections, and closes each at its second request without a response. */
 function playForgetful(): Promise<Played> & { requests: () => number } {
   let requests = 0;
   const played = playTcp((socket) => {
@@ -281,7 +284,7 @@ failures(
     const node = playForgetful();
     return beside(node, async (url) => {
       const context = contextFor(url);
-      // Several connections are kept after this, and each of them is closed when it is used again.
+      // Several connections are kept after this; each is closed when it is reused.
       await Promise.all([1, 2, 3].map(() => get(url, context)));
       for (let asked = 0; asked < 6; asked++) {
         assert.equal(await get(url, context), { status: 200, text: "[]" });

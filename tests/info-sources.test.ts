@@ -26,7 +26,7 @@ const calls = [{ jsonrpc: "a" }, { jsonrpc: "b" }];
 
 type Call = { id: number; method: string };
 
-/** A `fetch` that gives this answer, and keeps what was posted. */
+/** A `fetch` that returns this response, and records the posted content. */
 function answering(answer: (body: string) => Response) {
   const sent: string[] = [];
   const fetch: typeof globalThis.fetch = (_, init) => {
@@ -36,8 +36,8 @@ function answering(answer: (body: string) => Response) {
   return { sent, context: contextFor(NODE, { fetch }) };
 }
 
-/** A `fetch` that answers JSON-RPC. */
-/** An endpoint whose outcomes are told as an answer or an error. */
+/** A `fetch` that responds to JSON-RPC. */
+/** An endpoint whose outcomes are given as a response or an error. */
 function createEndpoint(url: string) {
   const endpoint = createSettling(url);
   return async (...parameters: Parameters<typeof endpoint>) =>
@@ -55,7 +55,7 @@ const reply = ({ id, method }: Call) => ({ id, result: method });
 const answered = (...values: unknown[]) =>
   values.map((value) => ({ answer: { value, omitted: [] } }));
 
-/** Calls one method that gives this. */
+/** Calls a single method with this result. */
 async function call(
   answer: () => Response,
   options: Partial<JsonRpcSource> = {},
@@ -129,7 +129,7 @@ sources(
 );
 
 sources(
-  "a call may fail alone, and what was left out is named for each",
+  "a call of a batch may fail alone, and omissions are reported for each",
   async () => {
     const error = { code: -32000, message: "Not\nnow" };
     const long = "x".repeat(5000);
@@ -163,7 +163,7 @@ sources(
   },
 );
 
-sources("of a key that stands twice the last one counts, however deep a response is", async () => {
+sources("the last one of duplicate keys counts, at any depth", async () => {
   const deep = `${"[".repeat(5000)}${"]".repeat(5000)}`;
   const text = `{"id":1,"result":0,"result":{"a":1,"a":2,"deep":${deep}},"x":1,"x":2}`;
   const { answer } = await call(() => new Response(text));
@@ -173,7 +173,7 @@ sources("of a key that stands twice the last one counts, however deep a response
 });
 
 sources(
-  "a call whose result is too large is no error, however much was left out before it",
+  "a truncated result is not an error, however much was omitted before it",
   async () => {
     const long = "x".repeat(5000);
     const { context } = rpc(() =>
@@ -293,7 +293,7 @@ sources("a whole number is sent with all of its digits", async () => {
 });
 
 sources(
-  "a status that is no success is no answer, and says whether the path is there",
+  "an error status fails the source, and shows whether the path exists",
   async () => {
     const ask = (status: number) =>
       failure(
@@ -454,15 +454,15 @@ sources("a program that is not there, or fails, is said to be so", async () => {
 
 if (process.platform !== "win32") {
   sources(
-    "what a program has started ends with it: late, too loud, or no longer wanted",
+    "the children of a program end with it after a timeout, too much output or an abort",
     async () => {
-      /** A shell that starts another one, which says its number and stays. */
+      /** A shell that starts another one, which prints its process id and stays. */
       const starting = (file: string, then: string) => [
         "/bin/sh",
         "-c",
         `/bin/sh -c 'echo $$ > ${file}.part; mv ${file}.part ${file}; exec sleep 600' & ${then}`,
       ];
-      // A process that has ended is a zombie until its parent has looked.
+      // An exited process is a zombie until its parent has waited for it.
       const isRunning = (pid: unknown) =>
         /^[^Z]/.test(
           spawnSync("ps", ["-o", "stat=", "-p", String(pid)]).stdout.toString(),

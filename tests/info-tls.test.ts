@@ -18,7 +18,7 @@ const tls = suite("TLS");
 
 const OPENSSL = "/usr/bin/openssl";
 const MISSING = without(OPENSSL);
-// A server of Deno 2.9 asks for none; `fetch` of Bun 1.4 says no more than that the handshake failed.
+// Deno 2.9's server requests no client certificate; Bun 1.4's `fetch` only reports that the handshake failed.
 const NOT_NODE = "Deno" in globalThis || "Bun" in globalThis ? "needs Node" : undefined;
 const folder = await mkdtemp(join(tmpdir(), "nodeface-"));
 
@@ -35,7 +35,7 @@ const NEW_KEY = [
   "-nodes",
 ];
 
-/** Makes a certificate that the authority has signed. */
+/** Creates a certificate signed by the authority. */
 async function sign(name: string, names: string, days: string): Promise<void> {
   await writeFile(join(folder, `${name}.ext`), `subjectAltName=${names}\n`);
   openssl(
@@ -66,7 +66,7 @@ async function sign(name: string, names: string, days: string): Promise<void> {
 
 const text = (name: string) => readFile(join(folder, name), "utf8");
 
-/** Plays a node with a certificate. */
+/** A node with a certificate. */
 async function playTls(
   name: string,
   options: ServerOptions = {},
@@ -106,7 +106,7 @@ let ca: string;
 
 const TRUST = { ca_file: join(folder, "ca.pem") };
 
-/** A context that trusts the authority; each has its own sessions of TLS, which outlast a server. */
+/** A context that trusts the authority; each has its own TLS sessions, which outlive a server. */
 const trusting = (url: string) => contextFor(url, { tls: TRUST });
 
 tls.before(async () => {
@@ -218,7 +218,7 @@ testWhere(
       ]);
       assert.match(
         hint!,
-        "node.tls.ca_file names the certificate authority to trust",
+        "set node.tls.ca_file to trust its certificate authority",
       );
       await close();
     }
@@ -256,21 +256,21 @@ testWhere(tls, MISSING, "answers over TLS have the same limits", async () => {
     await said("/hang", within(100)),
     "did not finish its response within 100 ms",
   );
-  assert.is(await said("/redirect"), "redirects (302), which is not followed");
-  assert.is(await said("/packed"), "encodes its response (gzip)");
+  assert.is(await said("/redirect"), "responded with a redirect (302), which is not followed");
+  assert.is(await said("/packed"), "compressed its response (gzip) without being asked to");
   await close();
   const large = await playTls("good", {}, "x".repeat(1024 * 1024 + 1));
   const { message } = await failure(
     get(large.url, trusting(large.url)),
   );
-  assert.is(message, "gives more than 1 MiB");
+  assert.is(message, "sent a response of more than 1 MiB");
   await large.close();
 });
 
 testWhere(
   tls,
   NOT_NODE ?? MISSING,
-  "a node that wants a client certificate is said to",
+  "a node that requires a client certificate is said to",
   async () => {
     const { url, close } = await playTls("good", {
       requestCert: true,
@@ -283,7 +283,7 @@ testWhere(
     );
     assert.match(
       `${code}: ${message}`,
-      /^tls: wants a client certificate|^reset: /,
+      /^tls: requires a client certificate|^reset: /,
     );
     await close();
   },
@@ -296,7 +296,7 @@ tls("a file that holds no certificate is said to be none", async () => {
   for (const text of ["", "{}", "-----BEGIN PRIVATE KEY-----", pem("broken"), pem("&")]) {
     await writeFile(path, text);
     assert.equal(await findUnreadable({ tls: { ca_file: path } }), [
-      `cannot read node.tls.ca_file ${path}: it holds no certificate in PEM`,
+      `cannot read node.tls.ca_file ${path}: it has no PEM certificate`,
     ]);
   }
 });

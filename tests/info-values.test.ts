@@ -82,7 +82,7 @@ values("a start that is computed from an uptime stays as it was", () => {
   assert.is(convert([60], "uptime", { learntAt: NOW, previous }), "2026-01-01T23:59:00.000Z");
 });
 
-values("placeholders for what is hidden are not known", () => {
+values("placeholders for hidden values count as unknown", () => {
   for (const value of [undefined, null, "", 18446744073709551615n]) assert.not(isKnown(value));
   for (const value of [0, false, "0"]) assert.ok(isKnown(value));
 });

@@ -13,7 +13,7 @@ info("with nothing configured it describes the service itself", async () => {
   assert.ok(links);
 });
 
-info("alone, it shows what it is told to, and is fresh for as long as it is told", async () => {
+info("without a node, it shows the configured values for the configured time", async () => {
   const told = {
     static: { network: "home", version: "2" },
     hide: ["software"],

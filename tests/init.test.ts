@@ -16,12 +16,12 @@ import { play, RECORDINGS } from "./nodes/_recorded.ts";
 
 const starts = suite("nodeface init");
 
-/** Nothing listens there; Deno does not call port 9. */
+/** No server listens there; Deno does not connect to port 9. */
 const NOWHERE = "http://127.0.0.1:2";
 
 const EMPTY = { head: ["Head"], values: {}, remarks: {}, examples: {} };
 
-/** Gives an empty folder, and what `init` says with its file in it. */
+/** Creates an empty folder, and returns the output of `init` with its file. */
 async function inFolder(
   use: (folder: string, run: (...args: string[]) => Promise<string>) => Promise<void>,
 ): Promise<void> {
@@ -39,7 +39,7 @@ async function inFolder(
 const readBack = (folder: string): Promise<Config> =>
   readConfig(["check", "--config", join(folder, "nodeface.yaml")], {}, files);
 
-/** What an attempt is refused with. */
+/** The error of a failed attempt. */
 async function refusal(attempt: Promise<unknown>): Promise<string> {
   try {
     await attempt;
@@ -50,7 +50,7 @@ async function refusal(attempt: Promise<unknown>): Promise<string> {
 }
 
 starts(
-  "what it writes is a configuration that check finds well",
+  "it writes a configuration that check accepts",
   () =>
     inFolder(async (folder, run) => {
       await using node = await serveFetch(play(RECORDINGS.get("etcd")!));
@@ -110,7 +110,7 @@ starts(
 );
 
 starts(
-  "a node of no known kind is said to be that, with what to do",
+  "a node of an unknown kind is reported, with a remedy",
   () =>
     inFolder(async (folder, run) => {
       await using node = await serveFetch(() =>
@@ -127,7 +127,7 @@ starts(
 );
 
 starts(
-  "where a node wants a secret, it says where it looked and what to put where",
+  "if a node requires a secret, it lists the places tried and the setting to write",
   () =>
     inFolder(async (folder, run) => {
       await using node = await serveFetch(() =>
@@ -142,7 +142,7 @@ starts(
       process.env.HOME = folder;
       try {
         const said = await run(node.url);
-        assert.match(said, "The node is degraded: wants credentials (401)");
+        assert.match(said, "The node is degraded: requires credentials (401)");
         assert.match(said, "~/.bitcoin/.cookie: no such file");
         assert.match(said, /Set auth below node in .*nodeface\.yaml.*\n {2}auth: \{ basic_file: /);
       } finally {
@@ -162,7 +162,7 @@ starts(
 /** Checks a configuration without the files that it names. */
 const readFile = (text: string, name: string) => checkFile(parseConfiguration(text, name));
 
-/** Every setting of the file that is no object of its own, by its path. */
+/** Every setting of the file except nested objects, by its path. */
 function* leaves(settings: Settings, path = ""): Generator<[path: string, about: string]> {
   for (const [key, setting] of Object.entries(settings)) {
     const { entries } = partsOf(setting);
@@ -172,7 +172,7 @@ function* leaves(settings: Settings, path = ""): Generator<[path: string, about:
   }
 }
 
-starts("every setting stands in the file, with what it does", () => {
+starts("the file has every setting with its description", () => {
   const text = newConfiguration(EMPTY);
   const said = text.replaceAll(/\n *# /g, " ");
   for (const [path, about] of leaves(partsOf(configuration()).entries!)) {
@@ -194,7 +194,7 @@ starts("the file is a configuration as it is, and with one key after the other s
 });
 
 starts(
-  "paths that flags name stay what they are, seen from the file",
+  "paths in flags become relative to the file",
   () =>
     inFolder(async (folder, run) => {
       await run(NOWHERE, "--kind", "nats", "--spec", join(folder, "my.yaml"));

@@ -1,6 +1,6 @@
 /**
- * What kinds say of the operations of their nodes, and what is said where that is wrong. The examples and schemas
- * of every kind are checked on Node, those of each tenth on Deno and Bun.
+ * Operations in the files of kinds, and the errors found there. The examples and schemas of every kind are checked on
+ * Node, those of every tenth on Deno and Bun.
  */
 import Ajv2020 from "ajv/dist/2020.js";
 import { suite } from "uvu";
@@ -19,7 +19,7 @@ import { checkAt, checkResults, operationsOf } from "./nodes/_interface.ts";
 
 const interfaces = suite("what a kind offers to be called");
 
-/** A kind with nothing wrong, but for what it offers. */
+/** A valid kind without operations. */
 const KIND = `title: Mine
 url: http://127.0.0.1:9000
 detect: { "info#/software": ^mine$ }
@@ -28,7 +28,7 @@ fields: { version: info#/version }
 health: { ok: it answers }
 `;
 
-/** Everything that is wrong with a kind that offers this, with line and column. */
+/** All errors of a kind with these operations, with line and column. */
 function problems(offer: string): readonly string[] {
   try {
     parseKind(KIND + offer, "mine.yaml");
@@ -39,7 +39,7 @@ function problems(offer: string): readonly string[] {
   }
 }
 
-/** Holds that exactly these things are wrong, in the order of the file. */
+/** Asserts exactly these errors, in the order of the file. */
 function assertProblems(
   offer: string,
   expected: readonly (readonly [string, string])[],
@@ -127,7 +127,7 @@ interfaces(
 );
 
 interfaces(
-  "what is wrong with a method is said with its place and what would be right",
+  "an error of a method is reported with place and correction",
   () => {
     assertProblems(
       `openrpc:
@@ -180,7 +180,7 @@ interfaces(
 );
 
 interfaces(
-  "what is wrong with an operation is said with its place and what would be right",
+  "an error of an operation is reported with place and correction",
   () => {
     assertProblems(
       `openapi:
@@ -232,7 +232,7 @@ interfaces(
   },
 );
 
-interfaces("what OpenAPI does not know is said where the standard has the last word", () => {
+interfaces("unknown members are reported where OpenAPI allows no others", () => {
   assertProblems(
     `openapi:
   paths:
@@ -269,7 +269,7 @@ interfaces("a host's own kind is held to the same", () => {
   );
 });
 
-interfaces("the schema tells editors what the command would say", () => {
+interfaces("the schema finds the errors in an editor that the command reports", () => {
   const validate = new Ajv2020.default({ allowUnionTypes: true }).compile(
     JSON.parse(WRITTEN["spec/kind.schema.json"]()),
   );
@@ -316,7 +316,7 @@ interfaces(
   "a list of types has null and one other, and items beside array: some generators cannot read the rest",
   async () => {
     for (const kind of sampleOf(KINDS_WITH_INTERFACE)) {
-      // Each value of the document comes to the reviver once.
+      // The reviver is called once for each value of the document.
       JSON.parse(formatJson(await loadInterface(kind)), (_, value) => {
         const type = objectOf(value).type;
         if (!Array.isArray(type)) return value;
@@ -328,7 +328,7 @@ interfaces(
   },
 );
 
-/** What must not be taken for a read, by kind: patterns of names, or of methods and paths. */
+/** Operations that must not be marked as reads, by kind: patterns of names, or of methods and paths. */
 const NO_READS: Readonly<Record<string, RegExp>> = {
   activitypub: /^(DELETE|PUT|PATCH) |\/(search|resolve_object|users\/show)$/,
   algorand:
@@ -425,12 +425,15 @@ for (const kind of sampleOf(KINDS_WITH_INTERFACE)) {
 }
 
 for (const [kind, pattern] of Object.entries(NO_READS)) {
-  interfaces(`${kind}: what acts, signs or shows what is private is no read`, async () => {
-    const operations = operationsOf(await loadInterface(kind));
-    const named = operations.filter(([name]) => pattern.test(name));
-    assert.ok(named.length > 2);
-    for (const [name, operation] of named) assert.is.not(operation["x-access"], "read", name);
-  });
+  interfaces(
+    `${kind}: operations that write, sign or reveal sensitive data are not reads`,
+    async () => {
+      const operations = operationsOf(await loadInterface(kind));
+      const named = operations.filter(([name]) => pattern.test(name));
+      assert.ok(named.length > 2);
+      for (const [name, operation] of named) assert.is.not(operation["x-access"], "read", name);
+    },
+  );
 }
 
 interfaces.run();

@@ -21,7 +21,7 @@ const json = suite("JSON");
 
 const nested = (depth: number, inside = "") => "[".repeat(depth) + inside + "]".repeat(depth);
 
-/** What a function throws; `undefined` where it does not. */
+/** The error that a function throws; `undefined` if none. */
 function thrownBy(act: () => unknown): Error | undefined {
   try {
     act();
@@ -31,7 +31,7 @@ function thrownBy(act: () => unknown): Error | undefined {
   }
 }
 
-/** Where a text stops to be JSON, and what is said of it. */
+/** Texts that are not JSON, with the position and message of the error. */
 function mistakeIn(text: string): [number, string] | undefined {
   const error = thrownBy(() => parseJson(text));
   if (error === undefined) return undefined;
@@ -40,7 +40,7 @@ function mistakeIn(text: string): [number, string] | undefined {
   return [offset, message];
 }
 
-/** What was once put in the place of numbers while they were read and written. */
+/** Placeholders of numbers in an earlier implementation. */
 const MARK = "\0\uffff";
 
 const anyJson = fc.letrec((tie) => ({
@@ -61,7 +61,7 @@ const anyJson = fc.letrec((tie) => ({
   ),
 })).value;
 
-/** A value as it is read again: `-0` is `0`, and a whole number is a `bigint` where it has to be. */
+/** A value as it is read back: `-0` becomes `0`, and a large integer a `bigint`. */
 function readAgain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(readAgain);
   if (typeof value === "object" && value !== null) {
@@ -89,7 +89,7 @@ json("whatever is written is read again with all of its digits", () => {
   );
 });
 
-json("what holds no large number is read and written as the runtime does", () => {
+json("JSON without large numbers is parsed and printed as by the runtime", () => {
   fc.assert(fc.property(fc.jsonValue(), fc.constantFrom(0, 1, 2), (value, indent) => {
     const text = JSON.stringify(value, null, indent);
     assert.is(formatJson(value, indent), text);
@@ -124,7 +124,7 @@ json("a number keeps its digits where a double would round it", () => {
   for (const [text, value] of numbers) assert.equal(parseJson(text), value, text);
 });
 
-json("a number above all doubles is a string of what is written, in a list as well", () => {
+json("a number above all doubles becomes a string of its digits, in a list too", () => {
   const digits = "9".repeat(400);
   assert.equal(parseJson(`[1e400,-1E+999,${digits},{"a":1e400}]`), [
     "1e400",
@@ -193,7 +193,7 @@ json("any text is JSON here exactly where it is for the runtime", () => {
   );
 });
 
-json("a token has its place, its depth and what it says", () => {
+json("a token has a place, a depth and a value", () => {
   const scanner = new JsonScanner(' {"\\u0061":\t[-1.5e3, true]} ');
   const tokens: unknown[] = [];
   while (scanner.next()) {
@@ -313,7 +313,7 @@ json("a path is the same after it was a pointer", () => {
   }));
 });
 
-json("what is not percent-encoded stays as it is", () => {
+json("text that is not percent-encoded stays unchanged", () => {
   assert.is(decodePercent("%C3%A9%20%2f"), "\u00e9 /");
   for (const text of ["100%", "%", "%zz", "%ff", "a"]) assert.is(decodePercent(text), text);
 });

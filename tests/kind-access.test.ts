@@ -11,7 +11,7 @@ import { loadInterface } from "../src/description/known-interface.ts";
 
 const access = suite("who may call what a kind offers");
 
-/** The marks of all that a kind offers, by the name of a method or an operation. */
+/** The marks of all operations of a kind, by method name or operation. */
 async function marksOf(kind: string): Promise<Map<string, OperationMarks>> {
   const { openrpc, openapi } = await loadInterface(kind);
   const operations = Object.values(openapi?.paths ?? {}).flatMap((item) => operationsOf(item));
@@ -26,9 +26,9 @@ async function marksOf(kind: string): Promise<Map<string, OperationMarks>> {
   ]);
 }
 
-/** What acts, by kind. */
+/** Writes, by kind. */
 const WRITES: Readonly<Record<string, string>> = {
-  // Descriptors may hold private keys.
+  // Descriptors may contain private keys.
   bitcoin: "deriveaddresses getdescriptorinfo utxoupdatepsbt",
   solana: "requestAirdrop sendTransaction",
   near: "send_tx broadcast_tx_async broadcast_tx_commit",
@@ -43,9 +43,9 @@ const WRITES: Readonly<Record<string, string>> = {
   nostr: "manage",
 };
 
-/** What shows what is private, by kind. */
+/** Operations that reveal sensitive data, by kind. */
 const SECRETS: Readonly<Record<string, string>> = {
-  // Unless it is restricted, the node shows what it has not sent on yet.
+  // Unless it is restricted, the node reveals transactions that it has not relayed yet.
   monero: "readPool readPoolHashes readPoolStats get_info",
   solana: "getClusterNodes getIdentity",
   near: "status network_info client_config EXPERIMENTAL_client_config readStatus readNetworkInfo",
@@ -75,7 +75,7 @@ for (const [mark, table] of TABLES) {
   }
 }
 
-/** What may take a node seconds, by kind. */
+/** Operations that may take a node seconds, by kind. */
 const HEAVY: Readonly<Record<string, string>> = {
   beacon: "getStateFork getStateFinalityCheckpoints getStateRandao getEpochSyncCommittees " +
     "getStateValidator getProposerLookahead",
@@ -86,7 +86,7 @@ const HEAVY: Readonly<Record<string, string>> = {
 };
 
 for (const [kind, names] of Object.entries(HEAVY)) {
-  access(`${kind}: what may take seconds is marked heavy`, async () => {
+  access(`${kind}: operations that may take seconds are marked heavy`, async () => {
     const marks = await marksOf(kind);
     for (const name of names.split(" ")) assert.is(marks.get(name)?.["x-cost"], "heavy", name);
   });
@@ -104,7 +104,7 @@ access("where people have accounts, reads go without the secret of one of them",
   assert.equal(bare.map(([name]) => name), ["activitypub"]);
 });
 
-access("kubo: what reads content by its CID does not fetch it", async () => {
+access("kubo: reads of content by its CID do not fetch it", async () => {
   const { openapi } = await loadInterface("kubo");
   for (
     const name of [
@@ -132,7 +132,7 @@ access("kubo: what reads content by its CID does not fetch it", async () => {
   });
 });
 
-access("kubo: a read asks the DNS for no name of a visitor's", async () => {
+access("kubo: a read never resolves a client's name by DNS", async () => {
   const { openrpc: _, ...parts } = await loadInterface("kubo");
   const document = documentOfKind(parts, { title: "kubo", version: "1" });
   const operations = listNodeOperations(document, "kind");
@@ -158,7 +158,7 @@ access("kubo: a read asks the DNS for no name of a visitor's", async () => {
         "/ipns/k51/../evil.example",
       ]
     ) {
-      assert.match(ruleFor(path) ?? "", /^must not hold /, `${name} ${path}`);
+      assert.match(ruleFor(path) ?? "", /^must not contain /, `${name} ${path}`);
     }
     for (const path of ["bafy", "/ipfs/bafy/ipns.txt", "/ipns/k51/index.html", "bafy/a.b/c"]) {
       assert.is(ruleFor(path), undefined, `${name} ${path}`);

@@ -1,6 +1,6 @@
 /**
- * The files of kinds, and what is said where one is wrong. What is compared with what the build made is
- * compared on Node alone; Deno and Bun run each tenth regular expression.
+ * The files of kinds, and their errors. Comparisons with the generated files run on Node only; Deno and Bun run every
+ * tenth regular expression.
  */
 import Ajv2020 from "ajv/dist/2020.js";
 import { suite } from "uvu";
@@ -50,7 +50,7 @@ kinds(
   },
 );
 
-testOnNode(kinds, "what the service knows is what the files say", async () => {
+testOnNode(kinds, "the service has the kinds of the files", async () => {
   // The build reads all of them in the same way.
   for (const name of ["aptos", "bitcoin", "etcd"]) {
     const { openrpc, openapi, ...kind } = parseKind(textOf(name), `${name}.yaml`);
@@ -63,13 +63,13 @@ testOnNode(kinds, "what the service knows is what the files say", async () => {
   }
 });
 
-kinds("the example of a kind of one's own is one", () => {
+kinds("the example of a custom kind is valid", () => {
   const example = new URL("../examples/kinds/aria2.yaml", import.meta.url);
   const { openrpc } = parseKind(readFileSync(example, "utf8"), "aria2.yaml");
   assert.is(openrpc?.methods.length, 6);
 });
 
-kinds("a name that people give in place of a kind stands for one kind, and is none itself", () => {
+kinds("an alias of a kind maps to one kind, and is not a kind itself", () => {
   for (const [alias, kind] of Object.entries(KIND_ALIASES)) {
     assert.ok(KINDS[kind]?.aliases?.includes(alias), alias);
     assert.not.ok(KIND_NAMES.includes(alias), alias);
@@ -78,7 +78,7 @@ kinds("a name that people give in place of a kind stands for one kind, and is no
   assert.equal([...given].sort(), Object.keys(KIND_ALIASES).sort());
 });
 
-kinds("what ok rests on is a clause, and so is every reason", () => {
+kinds("the condition for ok is a clause, and so is every reason", () => {
   for (const [name, { health: { ok, rules = [] } }] of Object.entries(KINDS)) {
     assert.match(ok, /^its? .*[^.]$/, name);
     for (const { reason } of rules) assert.match(reason, /^[a-z].*[^.]$/, name);
@@ -86,7 +86,7 @@ kinds("what ok rests on is a clause, and so is every reason", () => {
 });
 
 kinds("a time without a block that is called stalled is rarer than once in ten years", () => {
-  // Seconds between two blocks where they come at random (proof of work).
+  // Seconds between two blocks if they come at random times (proof of work).
   const MEAN: Readonly<Record<string, number>> = { bitcoin: 600, ergo: 120, monero: 120 };
   for (const [name, mean] of Object.entries(MEAN)) {
     for (const { quiet } of Object.values(KINDS[name]!.health.networks!)) {
@@ -128,7 +128,7 @@ function expressionsOf({ detect, auth, fields, health: { rules = [] } }: Kind): 
   ];
 }
 
-/** Texts of a length that make an expression try as much as it can. */
+/** Texts long enough to make an expression backtrack as much as it can. */
 function hardTexts(expression: string, length: number): string[] {
   const literals = expression.match(/[\w<>=:/. "-]+/g) ?? [];
   const pieces = new Set([
@@ -160,7 +160,7 @@ function hardTexts(expression: string, length: number): string[] {
   });
 }
 
-/** How long an expression takes for a text, in milliseconds: the best of some runs. */
+/** The time of an expression on a text, in milliseconds: the best of several runs. */
 function timeOf(expression: RegExp, text: string, repeat: number): number {
   const times = [0, 1, 2].map(() => {
     const started = performance.now();
@@ -170,10 +170,10 @@ function timeOf(expression: RegExp, text: string, repeat: number): number {
   return Math.min(...times);
 }
 
-/** An expression that looks at every character; V8 and others may know of another that it cannot match. */
+/** An expression that examines every character; engines may detect earlier that another one cannot match. */
 const LOOK = /^[^\0]*\0/;
 
-/** Whether an expression takes sixteen times as long, or not much more, for a text sixteen times as long. */
+/** Tells whether the time of an expression grows at most about linearly for a text sixteen times as long. */
 function isLinear(pattern: string): boolean {
   const expression = new RegExp(pattern);
   const short = hardTexts(pattern, 256);
@@ -185,7 +185,7 @@ function isLinear(pattern: string): boolean {
 
 kinds("every regular expression takes time in proportion to the text", () => {
   for (const expression of sampleOf([...new Set(Object.values(KINDS).flatMap(expressionsOf))])) {
-    // A busy machine may look like a slow expression, but not again and again.
+    // A busy machine may make an expression look slow, but not repeatedly.
     assert.ok([1, 2, 3].some(() => isLinear(expression)), expression);
   }
   for (const slow of ["([^/]+?)(?:\\.git)?/?$", "( +)$", "([a-z]*)c"]) {
@@ -193,7 +193,7 @@ kinds("every regular expression takes time in proportion to the text", () => {
   }
 });
 
-/** A kind with nothing wrong. */
+/** A valid kind. */
 const GOOD = `
 title: Good
 url: http://127.0.0.1:9000
@@ -205,7 +205,7 @@ fields:
 health: { ok: it answers, target: info#/best }
 `;
 
-/** Everything that is wrong with a kind. */
+/** All errors of a kind. */
 function problems(text: string): readonly string[] {
   try {
     parseKind(text, "mine.yaml");
@@ -216,7 +216,7 @@ function problems(text: string): readonly string[] {
   }
 }
 
-kinds("everything that is wrong is said at once, with its place and what would be right", () => {
+kinds("all errors are reported at once, with place and correction", () => {
   const found = problems(`title: Mine
 url: 127.0.0.1:9000
 detct: {}
@@ -284,7 +284,7 @@ health:
   assert.is(found.length, expected.length, found.join("\n"));
 });
 
-kinds("what a node lists is found by an expression or as a tree, not by both or neither", () => {
+kinds("a node's listing is read by an expression or as a tree, not by both or neither", () => {
   const of = (more: string) =>
     problems(`title: Mine
 url: http://127.0.0.1:9000
@@ -321,7 +321,7 @@ kinds("a source may wait for others, but for none that waits for it", () => {
   ]);
 });
 
-kinds("what is no kind at all is said so", () => {
+kinds("a file that is not a kind is reported as such", () => {
   assert.match(problems("- a\n")[0]!, "1:1: must be an object with keys such as title, url");
   assert.match(problems("").join("\n"), "needs title");
   assert.equal(problems("a: [b: {"), [
@@ -337,7 +337,7 @@ kinds("paths in the file of a kind are relative to it", () => {
   assert.equal(auth?.example, { basic_file: "/etc/nodeface/secret" });
 });
 
-/** Reads arguments beside some files. */
+/** Reads arguments with some files. */
 const read = (args: string[], files: Record<string, string>) =>
   readConfig(args, {}, {
     read: (path) =>
@@ -349,7 +349,7 @@ const read = (args: string[], files: Record<string, string>) =>
     isThere: (path) => Promise.resolve(path in files),
   });
 
-/** Everything that is wrong with arguments and files. */
+/** All errors of arguments and files. */
 async function wrong(args: string[], files: Record<string, string>): Promise<readonly string[]> {
   try {
     await read(args, files);
@@ -372,7 +372,7 @@ kinds("a configuration may bring kinds of its own, in files beside it", async ()
   assert.is((await read(["--config", "conf/c.yaml", "--kind", "etcd"], other)).node.kind, "etcd");
 });
 
-kinds("what is wrong with them is said with the name of their file", async () => {
+kinds("their errors are reported with the name of the file", async () => {
   const config = "kinds: [bad.yaml, none.yaml, gone.json, a/bad.yml]\nnode: { kind: gut }\n";
   const files = { "nodeface.yaml": config, "bad.yaml": `${GOOD}colour: blue\n`, "a/bad.yml": GOOD };
   const found = await wrong([], files);
@@ -407,7 +407,7 @@ kinds("--kind takes a file, and the node is of that kind", async () => {
   assert.match((await wrong(["--kind", "etdc"], {}))[0]!, "did you mean etcd?");
 });
 
-/** What a library says of options. */
+/** The library's error on options. */
 function complaint(options: unknown): string {
   try {
     createNodeface(options as NodefaceOptions);
@@ -433,7 +433,7 @@ kinds("a host gives kinds of its own as objects", () => {
   assert.match(complaint({ node: { kind: "good" } }), "node.kind must be a kind of node");
 });
 
-testOnNode(kinds, "the schema tells editors what the command would say", () => {
+testOnNode(kinds, "the schema finds the errors in an editor that the command reports", () => {
   const schema = JSON.parse(WRITTEN["spec/kind.schema.json"]());
   const validate = new Ajv2020.default({ allowUnionTypes: true }).compile(schema);
   for (const name of FILES) {
@@ -458,7 +458,7 @@ testOnNode(kinds, "the schema tells editors what the command would say", () => {
 });
 
 kinds(
-  "the reference names every kind, what ok rests on, and those that cannot tell if they are in sync",
+  "the reference has every kind with the condition for ok, and kinds that cannot report their sync state",
   async () => {
     const [text, beside] = await Promise.all([
       WRITTEN["docs/kinds.md"](),
@@ -480,7 +480,7 @@ kinds(
 );
 
 kinds(
-  "each kind says what its operations were written from, at which version, and if they were tried",
+  "each kind names the source and version of its operations, and whether they were tested",
   async () => {
     const text = await WRITTEN["docs/kinds.md"]();
     for (const name of KINDS_WITH_INTERFACE) {

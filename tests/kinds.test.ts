@@ -1,4 +1,4 @@
-/** What is made of the answers of each kind of node: all recordings on Node, a sample on Deno and Bun. */
+/** The info from the responses of each kind of node: all recordings on Node, a sample on Deno and Bun. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { KINDS } from "../src/generated/kinds.js";
@@ -10,7 +10,7 @@ import { play, RECORDINGS } from "./nodes/_recorded.ts";
 
 const kinds = suite("kinds");
 
-/** When recordings are played that do not say when they were made. */
+/** The time for recordings without one. */
 const NOW = "2026-11-21T10:00:00Z";
 
 kinds(
@@ -65,7 +65,7 @@ for (const [name, recording] of sampleOf([...RECORDINGS])) {
         assert.is(updated_at, new Date(recording.now ?? NOW).toISOString());
       }
       const { static: fixed = {} } = KINDS[recording.kind]!;
-      // Longer than the longest time for which a kind takes an answer for good.
+      // Longer than any kind caches a response.
       for (let minute = 0; minute < 90; minute++) {
         pass(minute === 0 ? 1000 : 60_000);
         const { status, status_code, status_reason: _, last_seen, ...last } = await info();

@@ -1,4 +1,4 @@
-/** What a node lacks is learnt from calls: said in its description, and forgotten in time. */
+/** Missing methods of a node are learned from calls, marked in its description, and forgotten in time. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { LackingMethods } from "../src/description/lacking.ts";
@@ -40,7 +40,7 @@ const ERRORS: readonly (readonly [code: string | undefined, message: string, isN
   ["-32004", "Method txpool_status is not supported", true],
   ["-32700", "The method eth_blobBaseFee does not exist/is not available", true],
   ["-32000", "method eth_x not found", true],
-  // Solana's code for a block that is not there.
+  // Solana's code for a missing block.
   ["-32004", "Block not available for slot 5", false],
   ["3", "execution reverted: method not found", false],
   ["-32000", "header not found", false],
@@ -57,7 +57,7 @@ for (const [code, message, isNone] of ERRORS) {
   );
 }
 
-/** A node of Ethereum that has two methods, and says what it lacks as hardhat does. */
+/** An Ethereum node with two methods, which reports missing ones as hardhat does. */
 async function playEthereum() {
   const results: Record<string, unknown> = {
     eth_chainId: "0x7a69",
@@ -114,12 +114,12 @@ lacking(
     const call = { jsonrpc: "2.0", id: 1, method: "txpool_status", params: [] };
     assert.is((await (await read("/v1/rpc", call)).json()).error.code, -32004);
     await read("/v1/rpc/eth_blobBaseFee", {});
-    // Whether the node is well is looked at first.
+    // The node's status is checked first.
     await read("/v1/info");
     assert.equal(await marked(), [["eth_blobBaseFee", "txpool_status"], true]);
     const page = await (await read("/v1/spec/simple")).text();
     assert.match(page, "This node does not have it: it said so when it was called.");
-    // It may be called all the same.
+    // It can be called nevertheless.
     assert.is((await (await read("/v1/rpc", call)).json()).error.code, -32004);
     await read("/v1/info");
     results.web3_clientVersion = "HardhatNetwork/3.19.0";

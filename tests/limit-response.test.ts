@@ -63,7 +63,7 @@ bounds("an answer has 32 levels and no more", () => {
 });
 
 bounds(
-  "what is nested half a million levels deep is passed over like any other member",
+  "a member nested half a million levels deep is skipped like any other",
   () => {
     const { value } = readResponse(`[${nested(500_000, "")},7]`);
     assert.is((value as unknown[])[1], 7);
@@ -94,7 +94,7 @@ bounds("the last of duplicate keys wins, even if it is left out", () => {
 });
 
 bounds(
-  "what is left out is named in few words, which drive no terminal",
+  "omissions are reported briefly, without terminal control characters",
   () => {
     const long = JSON.stringify("x".repeat(5000));
     const odd = JSON.stringify(`\u001b[2J\n\u202e${"k".repeat(4000)}`);
@@ -110,7 +110,7 @@ bounds(
   },
 );
 
-bounds("an answer that is no JSON, or more than 1 MiB, is refused", () => {
+bounds("a response that is not JSON, or more than 1 MiB, is refused", () => {
   refused("", "gives something other than JSON: nothing");
   refused(" \n", "gives something other than JSON: nothing");
   refused("<p>\n\u001b[2J", 'gives something other than JSON: "<p> [2J"');
@@ -119,7 +119,7 @@ bounds("an answer that is no JSON, or more than 1 MiB, is refused", () => {
     nested(40).slice(1),
     `gives something other than JSON: "${nested(40).slice(1, 40)}…"`,
   );
-  refused(`"${"x".repeat(1024 * 1024)}"`, "gives more than 1 MiB");
+  refused(`"${"x".repeat(1024 * 1024)}"`, "sent a response of more than 1 MiB");
 });
 
 bounds("a file or a program may give text, which is taken as it is", () => {
@@ -144,7 +144,7 @@ const TEXTS = [
   "é".repeat(40),
 ];
 
-/** Writes random JSON, of which much is beyond the bounds. */
+/** Writes random JSON, much of which exceeds the limits. */
 function writeRandom(random: () => number, depth = 0): string {
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
   const digits = () => `${1 + Math.floor(random() * 9)}`.repeat(1 + Math.floor(random() * 50));
@@ -174,7 +174,7 @@ function writeRandom(random: () => number, depth = 0): string {
   return number + pick(["", "", ".5", "e400", "E-3", `e${digits()}`]);
 }
 
-/** Asserts that a value is within the bounds; its depth and members are few enough to recurse. */
+/** Asserts that a value is within the limits; its depth and size are small enough to recurse. */
 function assertBounded(value: unknown, depth = 0): void {
   if (typeof value === "string") assert.ok(value.length <= LIMITS.string);
   if (typeof value === "bigint") {
@@ -189,7 +189,7 @@ function assertBounded(value: unknown, depth = 0): void {
   }
 }
 
-/** Whether a value is what is left of another one. */
+/** Tells whether a value is a truncated form of another one. */
 function isPartOf(part: unknown, whole: unknown): boolean {
   if (Array.isArray(part)) {
     return Array.isArray(whole) && part.length === whole.length &&
@@ -203,7 +203,7 @@ function isPartOf(part: unknown, whole: unknown): boolean {
 }
 
 bounds(
-  "random answers come out within the bounds, as a part of what they were",
+  "random responses are truncated to the limits",
   () => {
     const random = createRandom(20261121);
     for (let round = 0; round < 4000; round++) {
@@ -217,7 +217,7 @@ bounds(
           text,
         );
       }
-      // What comes out is within the bounds itself, and nothing more is left out of it.
+      // The result is within the limits itself, and limiting it again changes nothing.
       if (value === undefined) continue;
       const again = readResponse(formatJson(value));
       assert.equal(again.omitted, [], text);

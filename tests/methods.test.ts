@@ -18,7 +18,7 @@ for (const [path] of PATHS) {
   });
 }
 
-methods("OPTIONS says what a path allows", async () => {
+methods("OPTIONS lists the methods of a path", async () => {
   const response = await ask("/v1/info", { method: "OPTIONS" });
   assert.is(response.status, 204);
   assert.is(response.headers.get("allow"), "GET, HEAD, OPTIONS");
@@ -29,7 +29,7 @@ methods("a path of a star is a path like any other, where nothing is", async () 
 });
 
 for (const method of ["POST", "PUT", "DELETE", "PATCH", "PROPFIND"]) {
-  methods(`${method} on a known path answers 405 and what is allowed`, async () => {
+  methods(`${method} on a known path gets 405 with the allowed methods`, async () => {
     const response = await ask("/v1/info", { method });
     assert.is(response.status, 405);
     assert.is(response.headers.get("allow"), "GET, HEAD, OPTIONS");

@@ -11,7 +11,7 @@ const metrics = suite("metrics");
 
 const at = (path: string, init?: RequestInit) => new Request(`http://localhost${path}`, init);
 
-/** A service with metrics; its log is not needed. */
+/** A service with metrics; its log does not matter. */
 function serviceOf(options: NodefaceOptions = {}) {
   const app = createNodeface({ metrics: true, log: () => {}, ...options });
   const ask = async (path: string, init?: RequestInit) => await app.fetch(at(path, init));
@@ -72,15 +72,18 @@ metrics("no page of another origin reads them, whatever cors says", async () => 
   }
 });
 
-metrics("beside a node they stand with the service's other operations, after its own", async () => {
-  for (const isOn of [true, false]) {
-    const description = { openapi: "3.1.1", info: { title: "x", version: "1" }, paths: {} };
-    const app = createNodeface({ metrics: isOn, description, log: () => {} });
-    const { paths } = await (await app.fetch(at("/spec.json"))).json();
-    const own = ["/v1/info", "/v1/events", "/v1/history", "/v1/health", "/v1/ready"];
-    assert.equal(Object.keys(paths), isOn ? [...own, "/v1/metrics"] : own);
-  }
-});
+metrics(
+  "with a node they are listed among the service's operations, after the node's",
+  async () => {
+    for (const isOn of [true, false]) {
+      const description = { openapi: "3.1.1", info: { title: "x", version: "1" }, paths: {} };
+      const app = createNodeface({ metrics: isOn, description, log: () => {} });
+      const { paths } = await (await app.fetch(at("/spec.json"))).json();
+      const own = ["/v1/info", "/v1/events", "/v1/history", "/v1/health", "/v1/ready"];
+      assert.equal(Object.keys(paths), isOn ? [...own, "/v1/metrics"] : own);
+    }
+  },
+);
 
 metrics("the answer is text of Prometheus' version, in no coding, and never stored", async () => {
   const { ask } = serviceOf();
@@ -97,7 +100,7 @@ metrics("the answer is text of Prometheus' version, in no coding, and never stor
   assert.is((await ask("/v1/metrics", { method: "POST" })).status, 405);
 });
 
-metrics("each metric says what it is before its samples, once", async () => {
+metrics("each metric has one description, before its samples", async () => {
   const { ask } = serviceOf({ info: () => ({ height: 1 }) });
   await ask("/v1/info");
   const text = await (await ask("/v1/metrics")).text();
@@ -112,7 +115,7 @@ metrics("a service without a node says nothing of one", async () => {
   assert.ok(namesIn(lines).has("nodeface_build_info"));
 });
 
-metrics("what the node does not say is absent, and never 0", async () => {
+metrics("values that the node does not report are absent, never 0", async () => {
   assert.equal(ofNode(await infoOf(() => ({}))), ["node_up", "node_status", "node_status_code"]);
   const some = await infoOf(() => ({ height: 0, peers: null, synced: "yes", head_at: "soon" }));
   assert.is(some.get("node_height"), "0");
@@ -121,7 +124,7 @@ metrics("what the node does not say is absent, and never 0", async () => {
   }
 });
 
-metrics("what the node says is there, with all of its digits", async () => {
+metrics("values of the node have all their digits", async () => {
   const started_at = "2026-01-01T00:00:00.500Z";
   const lines = await infoOf(() => ({
     ...{ software: "exampled", version: "1.2", network: "main", started_at },
@@ -164,7 +167,7 @@ const sampled = (info: Partial<Info>) =>
   readMetrics(expose(nodeSamples({ status: "ok", links: LINKS, ...info }, 0)));
 
 metrics(
-  "a node that does not answer is down, and what it said last is no number of now",
+  "a node that does not respond is down, and its last values are absent",
   async () => {
     const last = {
       height: 5,
@@ -358,7 +361,7 @@ metrics("the calls that wait for a place at the node are counted", async () => {
   }
 });
 
-metrics("the age of a description is that of what is shown, and absent where none is", async () => {
+metrics("the age of a description is that of the current one, and absent without one", async () => {
   const age = "nodeface_description_age_seconds";
   const description = { openapi: "3.1.1", info: { title: "x", version: "1" }, paths: {} };
   const shown = serviceOf({ description });
@@ -371,7 +374,7 @@ metrics("the age of a description is that of what is shown, and absent where non
   assert.not((await broken.read()).has(age));
 });
 
-metrics("a counter has no more series than its bound; what is beyond is counted together", () => {
+metrics("a counter has a limited number of series; the rest is counted together", () => {
   const counter = new Counter(3);
   for (let i = 0; i < 10; i++) counter.add("a", i);
   counter.add("a", 0);

@@ -1,4 +1,4 @@
-/** Typical mistakes, each with all that is said of it: by the command, of files, and of a host's options. */
+/** Typical mistakes with their complete messages: of the command, of files, and of a host's options. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { readConfig } from "../src/cli/configuration.ts";
@@ -9,7 +9,7 @@ const mistakes = suite("typical mistakes");
 
 type Row<Given> = readonly [given: Given, ...said: string[]];
 
-/** Holds that exactly these lines are said. */
+/** Asserts exactly these lines. */
 async function assertSaid(attempt: () => unknown, said: readonly string[]): Promise<void> {
   let lines: string[] = [];
   try {
@@ -20,7 +20,7 @@ async function assertSaid(attempt: () => unknown, said: readonly string[]): Prom
   assert.equal(lines.filter((line) => line !== "wrong options:"), said);
 }
 
-/** Reads arguments, an environment, and a file where one is named. */
+/** Reads arguments, an environment, and a file if there is one. */
 const read = (args: string, env: Readonly<Record<string, string>> = {}, text = "") =>
   readConfig(args.split(" ").filter(Boolean), env, {
     read: () => Promise.resolve(text),
@@ -99,7 +99,7 @@ const ARGUMENTS: readonly Row<string>[] = [
   ["--metrics --metrics", "--metrics is given twice"],
   ["--forward red", '--forward must be one of off, reads, not "red"; did you mean reads?'],
   ["--forward true", '--forward must be one of off, reads, not "true"; did you mean reads?'],
-  ["--forward reads", "--forward needs node.url: there is nothing to call"],
+  ["--forward reads", "--forward needs node.url, the node to call"],
   [
     "--kind bitcion",
     '--kind must be a kind of node (see "nodeface kinds") or none, not "bitcion"; did you mean bitcoin?',
@@ -141,7 +141,7 @@ const VARIABLES: readonly Row<Record<string, string>>[] = [
     { "NODEFACE_FORWARD": "red" },
     'NODEFACE_FORWARD must be one of off, reads, not "red"; did you mean reads?',
   ],
-  [{ "NODEFACE_FORWARD": "reads" }, "NODEFACE_FORWARD needs node.url: there is nothing to call"],
+  [{ "NODEFACE_FORWARD": "reads" }, "NODEFACE_FORWARD needs node.url, the node to call"],
   [{ "NODEFACE_LOG": "xml" }, 'NODEFACE_LOG must be one of text, json, off, not "xml"'],
   [{ "PORT": "http" }, 'PORT must be a whole number from 0 to 65535, not "http"'],
   [
@@ -229,7 +229,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ["forward: { opne: [a] }", "1:12: unknown key forward.opne; did you mean open?"],
   [
     "hosts: '*'\nforward: reads",
-    '1:8: hosts cannot be "*" where calls are forwarded; name the hosts that are served',
+    '1:8: hosts cannot be "*" if calls are forwarded; list the host names',
   ],
   ["url: http://127.0.0.1:1", "1:1: unknown key url; did you mean node.url?"],
   ["port: 80", "1:1: unknown key port; did you mean listen?"],
@@ -358,7 +358,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
 ];
 
-/** A kind with nothing wrong, to which something is added in its seventh line. */
+/** A valid kind; the tests add something in its seventh line. */
 const KIND = `title: Good
 url: http://127.0.0.1:9000
 detect: { "info#/software": ^good$ }
@@ -536,7 +536,7 @@ const OPTIONS: readonly Row<unknown>[] = [
   [{ hosts: "a" }, 'hosts must be a list of host names, or "*" for any, not "a"; did you mean *?'],
   [
     { forward: { open: ["reads"], origins: "*" }, node: "http://127.0.0.1:1" },
-    'forward has origins: "*", which wants hosts to be named',
+    'forward has origins: "*", which needs the setting hosts',
   ],
 ];
 

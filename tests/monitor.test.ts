@@ -9,7 +9,7 @@ const monitor = suite("monitor");
 
 const anvil = play(RECORDINGS.get("anvil")!);
 
-/** A recorded node of the kind that is configured. */
+/** A recorded node of a configured kind. */
 const scene = (options: Partial<SceneOptions> = {}) =>
   setScene({ fetch: anvil, node: { kind: "ethereum" }, ...options });
 
@@ -20,7 +20,7 @@ function gate() {
   return { closed, open };
 }
 
-/** A kind of one source, and of one that is seldom asked. */
+/** A kind with one source, and one with a rarely queried source. */
 const KIND: Kind = {
   title: "A node",
   url: "http://127.0.0.1:1",
@@ -33,7 +33,7 @@ const KIND: Kind = {
   health: { ok: "it answers" },
 };
 
-/** Answers by path; a number is a status. */
+/** Responses by path; a number is a status. */
 const answers = (paths: Record<string, unknown>): typeof fetch => (input) => {
   const answer = paths[new URL(String(input)).pathname] ?? 404;
   const isStatus = typeof answer === "number";
@@ -50,7 +50,7 @@ const oneNode = (paths: Record<string, unknown>, options: Partial<SceneOptions> 
     ...options,
   });
 
-monitor("the node is not asked while nobody asks", async () => {
+monitor("the node is not queried without requests", async () => {
   const { held, pass, info } = scene();
   assert.is(held.asked, 0);
   await info();
@@ -98,7 +98,7 @@ monitor("an unchanged node keeps the very snapshot", async () => {
 });
 
 monitor(
-  "what is there is given until the node is to be asked again",
+  "the cached info is returned until the next query is due",
   async () => {
     const { monitor, held, pass } = scene();
     assert.not(monitor.isCurrent);
@@ -125,7 +125,7 @@ monitor("no answer waits for a slow node once there is a snapshot", async () => 
 monitor("an answer waits a moment for a node that answers quickly", async () => {
   const { held, pass, info, infoMeanwhile } = oneNode({ "/state": { height: 7 } });
   await info();
-  // A machine that is busy may miss the moment, but not each time.
+  // A busy machine may miss the moment, but not every time.
   for (let height = 8; height < 100; height++) {
     held.fetch = answers({ "/state": { height } });
     pass(1000);
@@ -145,7 +145,7 @@ monitor("a node that has not responded yet is starting", async () => {
   open();
 });
 
-monitor("what a node said last is shown for a while after it stops, then dropped", async () => {
+monitor("the last values of a stopped node are shown for a while, then dropped", async () => {
   const { monitor, held, said, pass, info } = scene({ info: { stale: "60s" } });
   await info();
   held.failure = "ECONNREFUSED";
@@ -175,7 +175,7 @@ monitor("what a node said last is shown for a while after it stops, then dropped
   ]);
 });
 
-monitor("an answer that is good for an hour is no sign of life", async () => {
+monitor("a response cached for an hour is not a sign of life", async () => {
   const { held, pass, info } = oneNode({ "/state": { height: 7 }, "/genesis": { id: "x" } });
   assert.equal(await info(), { chain_id: "x", height: 7, status: "ok" });
   held.failure = "ECONNREFUSED";
@@ -202,7 +202,7 @@ monitor("everything is asked again when a node comes back, since it may be anoth
   assert.equal(await info(), { chain_id: "y", height: 1, status: "ok" });
 });
 
-monitor("everything is asked again when nobody has asked for a while", async () => {
+monitor("after a pause without requests, everything is queried again", async () => {
   const { held, pass, info } = oneNode({ "/state": { height: 7 }, "/genesis": { id: "x" } });
   await info();
   held.fetch = answers({ "/state": { height: 1 }, "/genesis": { id: "y" } });
@@ -210,7 +210,7 @@ monitor("everything is asked again when nobody has asked for a while", async () 
   assert.is((await info()).chain_id, "y");
 });
 
-monitor("what is seldom asked is not asked meanwhile", async () => {
+monitor("rarely queried sources are not queried meanwhile", async () => {
   const { held, pass, info } = oneNode({ "/state": { height: 7 }, "/genesis": { id: "x" } });
   await info();
   assert.is(held.asked, 2);
@@ -256,7 +256,7 @@ monitor("an answer that comes after it was given up changes nothing", async () =
   held.gate = closed;
   pass(1000);
   await infoMeanwhile();
-  // The query under way is given up, and a later one is answered first.
+  // The running query is abandoned, and a later one finishes first.
   pass(61_000);
   held.gate = Promise.resolve();
   held.fetch = answers({ "/state": { height: 9 }, "/genesis": { id: "x" } });
@@ -288,7 +288,7 @@ monitor("another kind of node in the place of the one that was found is found", 
 });
 
 monitor(
-  "what never answered as its kind does is of another kind; what did is in trouble",
+  "a node that never responded like its kind is of another kind; one that did has a fault",
   async () => {
     const page = () => Promise.resolve(new Response("<!doctype html>", { status: 200 }));
     const other = scene({ fetch: page });
@@ -318,7 +318,7 @@ monitor("a kind that was configured is never looked for", async () => {
 });
 
 monitor(
-  "a source of the kind that fails alone is said, and what it gave is shown for a while",
+  "a single failing source of the kind is reported, and its last values are shown for a while",
   async () => {
     const both = { ...KIND, sources: { ...KIND.sources, peers: { get: "/peers" } } };
     both.fields = { ...KIND.fields, peers: "peers#/count" };
@@ -337,7 +337,7 @@ monitor(
   },
 );
 
-monitor("a source of the operator's own that fails is no fault of the node's", async () => {
+monitor("a failing source of the operator is not a fault of the node", async () => {
   const { said, info } = scene({
     info: {
       sources: { more: { get: "/none" } },
@@ -375,7 +375,7 @@ monitor("a host may tell all by a function of its own", async () => {
   assert.is(held.asked, 0);
 });
 
-monitor("what a host does not know is left out, whatever stands for it", async () => {
+monitor("unknown values of a host are omitted, however they are marked", async () => {
   const told: Record<string, unknown> = {
     height: null,
     name: "",
@@ -390,7 +390,7 @@ monitor("what a host does not know is left out, whatever stands for it", async (
   assert.equal(await info(), { peers: 0, status: "ok" });
 });
 
-monitor("a host whose function fails is told why, and the visitor is not", async () => {
+monitor("the error of a host's function is logged and not sent to the client", async () => {
   const broken: [info: () => unknown, why: string][] = [
     [() => {
       throw new Error("secret");
@@ -412,7 +412,7 @@ monitor("a host whose function fails is told why, and the visitor is not", async
   }
 });
 
-monitor("of what a host's function returns, the log names what cannot be shown", async () => {
+monitor("the log lists results of a host's function that cannot be shown", async () => {
   const own: Record<string, unknown> = { height: 7, status: "ok", rate: NaN, at: new Date(0) };
   own.self = { inner: own };
   own.deep = { list: [1, () => 1], map: new Map() };
@@ -490,7 +490,7 @@ monitor("a slow source of the operator's own delays nothing that the node says",
 });
 
 monitor(
-  "a kind is looked for again where a node answers some of what the old kind is asked",
+  "detection runs again if a node responds to only some queries of the old kind",
   async () => {
     for (const [before, after] of [["bee", "etcd"], ["etcd", "bee"]] as const) {
       const { held, pass, info } = scene({ node: {}, fetch: play(RECORDINGS.get(before)!) });
@@ -507,7 +507,7 @@ monitor(
   },
 );
 
-monitor("a node that was replaced while nobody asked is shown as it is now", async () => {
+monitor("a node that was replaced without requests in between is shown as it is now", async () => {
   const { held, pass, info } = oneNode({ "/state": { height: 7 }, "/genesis": { id: "x" } });
   await info();
   held.fetch = answers({ "/state": { height: 1 }, "/genesis": { id: "y" } });
@@ -527,7 +527,7 @@ monitor("odd values of a host are left out, and none makes an error", async () =
 });
 
 monitor(
-  "what is wrong with a source is told once, though it says something else each time",
+  "a failing source is logged once, even if its message changes",
   async () => {
     let count = 0;
     const { said, pass, info } = scene({
@@ -545,7 +545,7 @@ monitor(
   },
 );
 
-monitor("when it is closed, what is under way is ended and nothing is asked any more", async () => {
+monitor("close aborts running queries and starts no new ones", async () => {
   let wasAborted = false;
   const { monitor, held, pass } = setScene({
     fetch: (_, init) =>

@@ -17,7 +17,7 @@ const anywhere = createNodeface({ operations: [echo] });
 const ask = async (path: string, app = below) =>
   await app.fetch(new Request(`http://localhost${path}`));
 
-/** Where a redirect of a request for `path` leads a visitor who asked for `visited`. */
+/** The target of a redirect of `path` for a client that requested `visited`. */
 async function destination(path: string, visited: string): Promise<string> {
   const { status, headers } = await ask(path);
   assert.is(status, 307, path);
@@ -87,7 +87,7 @@ mounting("a request is for the service where its path is served, whatever the me
   assert.is(anywhere.matches({ url: "ftp://localhost/v1/info" }), false);
 });
 
-/** A server of a host for one test. */
+/** A host's server for one test. */
 async function serving(
   handler: (message: IncomingMessage, response: ServerResponse) => void,
   check: (url: string) => Promise<void>,
@@ -102,7 +102,7 @@ async function serving(
   }
 }
 
-/** Does what the routers of Express and its like do with the path of a mount. */
+/** Changes the path of a mount as the routers of Express and others do. */
 function mount(at: string, answer: Listener, next: (response: ServerResponse) => void) {
   return (message: IncomingMessage, response: ServerResponse) => {
     const url = message.url!;
@@ -146,13 +146,13 @@ mounting("at the root of a host with other paths, those go on to the next handle
   });
 });
 
-mounting("without a next handler, what no route has is 404", async () => {
+mounting("without a next handler, unknown paths are 404", async () => {
   await serving(listener(anywhere), async (url) => {
     assert.is(await status(`${url}/nope`), 404);
   });
 });
 
-/** Reads the content as a body parser does, and leaves what it made of it. */
+/** Reads the content as a body parser does, and leaves its result. */
 const parsed = (body: unknown): Listener => async (message, response) => {
   for await (const _ of message);
   Object.assign(message, { body });
@@ -182,7 +182,7 @@ for (const [type, body, content] of CONTENTS) {
   });
 }
 
-mounting("what an operation has of it says its own length, and no coding", async () => {
+mounting("an operation gets the content with its own length and without a coding", async () => {
   const handle: Operation["handle"] = ({ headers }) => Response.json([...headers]);
   const app = createNodeface({ operations: [{ ...echo, handle }] });
   await serving(async (message, response) => {
@@ -199,7 +199,7 @@ mounting("what an operation has of it says its own length, and no coding", async
 });
 
 for (const type of ["multipart/form-data; boundary=x", "application/json"]) {
-  mounting(`a content of ${type} that is gone fails with what to do`, async () => {
+  mounting(`reading a consumed content of ${type} fails with advice`, async () => {
     const errors: unknown[] = [];
     const app = createNodeface({
       operations: [echo],
@@ -217,7 +217,7 @@ for (const type of ["multipart/form-data; boundary=x", "application/json"]) {
   });
 }
 
-mounting("a Request whose content was read fails with what to do", async () => {
+mounting("a Request with a consumed content fails with advice", async () => {
   const errors: unknown[] = [];
   const app = createNodeface({
     operations: [echo],
@@ -230,7 +230,7 @@ mounting("a Request whose content was read fails with what to do", async () => {
 });
 
 mounting(
-  "an operation is given the message with what the host's middleware put there",
+  "an operation receives the message with properties added by the host's middleware",
   async () => {
     const path = "/v1/me";
     const app = createNodeface({

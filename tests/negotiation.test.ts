@@ -40,7 +40,7 @@ codings("a request without Accept-Encoding gets the identity", async () => {
   assert.is(response.headers.get("content-encoding"), null);
 });
 
-codings("what was asked before does not change what is chosen", async () => {
+codings("earlier requests do not affect the choice", async () => {
   for (let i = 0; i < 300; i++) {
     const [accept, coding] = TABLE[i % TABLE.length]!;
     const other = await askWith({ "accept-encoding": `gzip;q=0.${100 + i}` }, "/spec.json");
@@ -57,7 +57,7 @@ codings("gzip unpacks to the identity", async () => {
   assert.is(gunzipSync(await packed.arrayBuffer()).toString(), plain);
 });
 
-codings("what fits in a packet is not encoded", async () => {
+codings("a content that fits in a packet is not encoded", async () => {
   const response = await askWith({ "accept-encoding": "br, gzip" }, "/v1/info");
   assert.is(response.headers.get("content-encoding"), null);
   assert.is(response.headers.get("vary"), "Accept-Encoding");
@@ -70,11 +70,11 @@ codings("an encoding that is longer than the content is not offered", async () =
   assert.equal(Object.keys(variants), ["identity"]);
 });
 
-codings("406 says what is offered, as problem details", async () => {
+codings("406 lists the available codings, as problem details", async () => {
   const response = await askWith({ "accept-encoding": "identity;q=0, deflate" }, "/v1/info");
   assert.is(response.status, 406);
   assert.is(response.headers.get("vary"), "Accept-Encoding");
-  assert.match((await response.json()).detail, "identity always is one");
+  assert.match((await response.json()).detail, "identity is always available");
 });
 
 codings.run();

@@ -1,4 +1,4 @@
-/** What a node can do, as the service shows it. Of what kinds say of some nodes, Deno and Bun try a sample. */
+/** The operations of a node, as the service shows them. Deno and Bun run a sample of the kinds. */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { suite } from "uvu";
@@ -14,7 +14,7 @@ import { RECORDINGS } from "./nodes/_recorded.ts";
 
 const shown = suite("what the node can do");
 
-/** The call of JSON-RPC in a request; `undefined` where there is none. */
+/** The JSON-RPC call in a request; `undefined` if there is none. */
 type Call = { id: unknown; method: string };
 
 let answers: Record<string, unknown>;
@@ -82,7 +82,7 @@ shown("with a kind given it is shown at once, though the node does not respond",
   assert.not.match(JSON.stringify(document), "127.0.0.1");
 });
 
-shown("what the node lists is shown, and what it does not list is left out", async () => {
+shown("operations that the node lists are shown, and others omitted", async () => {
   methods.help = { result: '== Blockchain ==\ngetblock "hash" ( n )\ngetblockcount\nnewmethod x' };
   const { read } = create({ node: { url, kind: "bitcoin" } });
   const document = await read();
@@ -103,7 +103,7 @@ shown("a node that says which groups of methods it has is taken at its word", as
   assert.equal(names.filter((name) => !/^(eth|net)_/.test(name)), []);
 });
 
-shown("a node that names what it has as a tree is shown with what stands in it", async () => {
+shown("a node's listing in the form of a tree selects the operations", async () => {
   answers["POST /api/v0/commands"] = {
     Name: "ipfs",
     Subcommands: [
@@ -118,14 +118,14 @@ shown("a node that names what it has as a tree is shown with what stands in it",
   assert.equal(nodes.sort(), ["/block/get", "/bootstrap", "/bootstrap/list"]);
 });
 
-shown("a tree that is no JSON leaves nothing out", async () => {
+shown("a tree that is not JSON omits nothing", async () => {
   answers["POST /api/v0/commands"] = "no tree";
   const { read } = create({ node: { url, kind: "kubo" } });
   const { paths } = await read();
   assert.ok(paths["/cat"] && paths["/block/get"]);
 });
 
-shown("what ends a subscription is not shown, though Substrate names it", async () => {
+shown("methods that end a subscription are not shown, though Substrate lists them", async () => {
   const listed = [
     ...["author_unwatchExtrinsic", "chainHead_v1_body", "chainHead_v1_follow", "chain_getBlock"],
     ...["archive_v1_stopStorage", "chain_unsubscribeNewHeads", "new_method", "unsubscribe_newHead"],
@@ -139,7 +139,7 @@ shown("what ends a subscription is not shown, though Substrate names it", async 
   ]);
 });
 
-shown("what the node says of itself has the marks of its kind, and no others", async () => {
+shown("a node's own description gets the marks of its kind, and no others", async () => {
   const method = (name: string, more = {}) => ({
     name,
     params: [],
@@ -162,7 +162,7 @@ shown("what the node says of itself has the marks of its kind, and no others", a
   assert.equal(["getblockcount", "stop", "getnew"].map(accessOf), ["read", "write", undefined]);
 });
 
-shown("a node that is gone for a while keeps what was shown of it", async () => {
+shown("the description of an unreachable node stays for a while", async () => {
   methods.help = { result: "getblock\ngetblockcount" };
   const { app, read } = create({ node: { url, kind: "bitcoin" } });
   assert.is(namesOf(await read()).length, 2);
@@ -215,7 +215,7 @@ for (
     ] as const,
   )
 ) {
-  shown(`what a node of the kind ${kind} says of itself has the marks of its kind`, async () => {
+  shown(`a ${kind} node's own description gets the marks of its kind`, async () => {
     const operation = { responses: { 200: { description: "OK" } }, "x-access": "read" };
     answers = { ...RECORDINGS.get(kind)!.answers };
     answers[`GET ${at}`] = {
@@ -296,7 +296,7 @@ shown("a path of the node that is one of ours keeps its place, and so does ours"
 });
 
 shown(
-  "an OpenRPC document of the operator's is shown, and what is wrong in it is said",
+  "an operator's OpenRPC document is shown, and its errors reported",
   async () => {
     const diagnostics: string[] = [];
     const text = JSON.stringify(
@@ -334,7 +334,7 @@ shown(
   },
 );
 
-shown("a description from the network is not asked what is a read", async () => {
+shown("marks in a description from the network do not count", async () => {
   answers["GET /openapi.json"] = {
     openapi: "3.1.1",
     info: { title: "A", version: "1" },
@@ -417,7 +417,7 @@ shown("a kind with paths and methods has both, and nothing of them is there twic
   assert.equal(Object.keys((components as Record<string, Json>).schemas!), ["Same", "Same2"]);
 });
 
-shown("of paths and methods those stand first of which there are more", () => {
+shown("paths come before methods if there are more of them, and vice versa", () => {
   const named = (name: string) => [{ name }];
   const { methods } = PARTS.openrpc!;
   const { paths } = PARTS.openapi!;
@@ -442,7 +442,7 @@ for (
     ["unknown", ["a", "b"], ["/x", "/y/{id}"]],
   ] as const
 ) {
-  shown(`a node of version ${version} has what was there then`, () => {
+  shown(`a node of version ${version} has the operations of that version`, () => {
     const { openrpc, openapi } = offered(PARTS, { version });
     assert.equal(openrpc!.methods.map(({ name }) => name), methods);
     assert.equal(Object.keys(openapi!.paths), paths);
@@ -462,7 +462,7 @@ for (
     ] as const,
   )
 ) {
-  shown(`a server that runs ${name} ${version} has what that has`, async () => {
+  shown(`a server with ${name} ${version} has the operations of that version`, async () => {
     const recorded = RECORDINGS.get("activitypub")!.answers as Record<string, Json>;
     const nodeinfo = "GET /nodeinfo/2.0";
     answers = { ...recorded, [nodeinfo]: { ...recorded[nodeinfo], software: { name, version } } };
@@ -485,7 +485,7 @@ for (
     [undefined, "2.1", ["/all"]],
   ] as const
 ) {
-  shown(`a node of the software ${software} ${version} has what that has`, () => {
+  shown(`a node with ${software} ${version} has the operations of that version`, () => {
     const operation = (operationId: string, marks: Json) => ({
       get: { operationId, summary: "A", responses: {}, "x-access": "read", ...marks },
     });
@@ -499,7 +499,7 @@ for (
   });
 }
 
-shown("a node's own description gets what it does not describe from its kind", () => {
+shown("missing parts of a node's own description come from its kind", () => {
   const kind = documentOfKind(PARTS, ABOUT);
   const document = {
     openapi: "3.1.1",

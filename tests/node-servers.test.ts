@@ -23,7 +23,7 @@ const responses = { 200: { description: "" } };
 const info = { title: "A node", version: "1" };
 const GET = { "x-access": "read", responses };
 
-/** A description with servers at its top, and with others at one of its paths. */
+/** A description with servers at its top, and others at one of its paths. */
 const describe = (servers?: readonly unknown[], more: object = {}) => ({
   ...{ openapi: "3.0.3", info, ...more, ...servers && { servers } },
   paths: {
@@ -35,7 +35,7 @@ const describe = (servers?: readonly unknown[], more: object = {}) => ({
   },
 });
 
-/** What the node gets of a call of `/v1/node` and a path; nothing where there is no such operation. */
+/** The request that the node receives for a path below `/v1/node`; `undefined` if there is no such operation. */
 async function arrives(
   path: string,
   from: object,
@@ -65,7 +65,7 @@ const TEMPLATE = {
   },
 };
 
-/** What the description says, below which path the node is, which path is called, and what arrives there. */
+/** The servers of the description, the path that the node is below, the called path, and the path received. */
 const CALLED: readonly (readonly [
   name: string,
   from: object,
@@ -245,7 +245,7 @@ servers(
   },
 );
 
-/** What `check` says of calls where none is possible, by the description and the configuration. */
+/** The output of `check` if no call is possible, by description and configuration. */
 const NOTHING: readonly (readonly [
   from: object | undefined,
   config: object,

@@ -7,7 +7,7 @@ const references = suite("references of a description");
 
 const PET = { type: "object", properties: { name: { type: "string" } } };
 
-/** What a reference in `root.json` may look like, what else there is, and the name that comes of it. */
+/** A reference in `root.json`, the existing components, and the resulting name. */
 const SHAPES: Readonly<Record<string, [ref: string, files: Json, name: string]>> = {
   "a whole file": ["pet.json", { "pet.json": PET }, "pet"],
   "a file in a folder above of a folder below": ["b/../c/pet.json", { "c/pet.json": PET }, "pet"],
@@ -29,7 +29,7 @@ const SHAPES: Readonly<Record<string, [ref: string, files: Json, name: string]>>
   ],
 };
 
-/** Where a reference to a schema may stand, given the reference. */
+/** The places for a reference to a schema, given the reference. */
 const PLACES: Readonly<Record<string, (reference: Json) => Json>> = {
   "as the schema of a response": (schema) => schema,
   "as items": (items) => ({ type: "array", items }),
@@ -58,7 +58,7 @@ const OTHERS = {
 };
 
 for (const [shape, [ref, more, name]] of Object.entries(SHAPES)) {
-  references(`${shape}: it leads to the component ${name}, wherever it stands`, async () => {
+  references(`${shape}: it resolves to the component ${name} from any place`, async () => {
     for (const [place, make] of Object.entries(PLACES)) {
       const root = describeSchema(make({ $ref: ref })) as { paths: Json; components?: unknown };
       root.paths = { ...OTHERS.paths, ...root.paths };
@@ -109,7 +109,7 @@ references("each kind of part leads to its own section", async () => {
   assert.equal(document.components.examples, { e: parts.e });
 });
 
-/** A document with an example in each place that may have one, all of them the same. */
+/** A document with the same example in each possible place. */
 const describeExamples = (example: unknown) =>
   describe({
     parameters: [{ name: "p", in: "query", schema: { type: "string", example }, example }],
@@ -274,7 +274,7 @@ references("a component whose name is none of OpenAPI keeps it, and it is said",
 });
 
 references(
-  "a path item of another file stands in its place, with what stands beside the reference",
+  "a path item of another file replaces its reference, with the siblings",
   async () => {
     for (const openapi of ["3.0.3", "3.1.1"]) {
       const post = { responses: { 200: { description: "mine" } } };
@@ -318,7 +318,7 @@ references("query, additionalOperations and webhooks are followed", async () => 
   assert.equal(references, Array(3).fill("#/components/responses/ok"));
 });
 
-references("mapping leads to what it names; links and files of examples stay", async () => {
+references("mapping resolves to its targets; links and files of examples stay", async () => {
   const mapping = { dog: "dog.json", cat: "Cat", bird: "root.json#/components/schemas/Bird" };
   const discriminator = { propertyName: "kind", mapping };
   const links = { own: { operationRef: "#/paths/~1a/get" } };
@@ -341,7 +341,7 @@ references("mapping leads to what it names; links and files of examples stay", a
   assert.is(document.components.examples.e.externalValue, "https://a.example/e.txt");
 });
 
-references("to a parameter of another file lose what OpenAPI ignores beside them", async () => {
+references("to a parameter of another file lose siblings that OpenAPI ignores", async () => {
   const parameters = [
     { $ref: "parts.yaml#/id", name: "id", required: false, description: "Which", "x-a": 1 },
   ];
@@ -405,14 +405,17 @@ components:
   },
 );
 
-references("what stands where no reference may is put in its place, and said", async () => {
-  const { document, diagnostics } = await bundleFiles({
-    "root.json": describe({}, { paths: { $ref: "paths.json" } }),
-    "paths.json": { "/b": { get: { responses: { 200: { description: "" } } } } },
-  });
-  assert.equal(Object.keys(document.paths), ["/b"]);
-  assert.match(diagnostics.join(), /the reference to "paths.json" may not stand here/);
-});
+references(
+  "a reference in a place that forbids it is replaced by its target, and reported",
+  async () => {
+    const { document, diagnostics } = await bundleFiles({
+      "root.json": describe({}, { paths: { $ref: "paths.json" } }),
+      "paths.json": { "/b": { get: { responses: { 200: { description: "" } } } } },
+    });
+    assert.equal(Object.keys(document.paths), ["/b"]);
+    assert.match(diagnostics.join(), /the reference to "paths.json" may not stand here/);
+  },
+);
 
 references(
   "are relative to their file: an $id is left out, and an anchor leads nowhere",

@@ -9,7 +9,7 @@ import { load, parseYaml, pathOf } from "./description/_load.ts";
 
 const broken = suite("a broken description");
 
-/** What is said of each file, and whether it is shown all the same. */
+/** The diagnostics of each file, and whether it is shown nevertheless. */
 const FILES: Readonly<Record<string, [isShown: boolean, ...diagnostics: string[]]>> = {
   "bad-yaml.yaml": [
     false,
@@ -92,7 +92,7 @@ broken("JSON by its media type is told in the words of JSON, whatever it is call
   ]);
 });
 
-broken("what is not followed is an empty object, in both forms alike", async () => {
+broken("a reference that is not followed becomes an empty object in both forms", async () => {
   const { json, yaml } = await load("broken/origin.yaml");
   assert.ok(isEqual(parseYaml(yaml), JSON.parse(json)));
   assert.equal(JSON.parse(json).paths["/a"], {});
@@ -120,7 +120,7 @@ broken("diagnostics in JSON have their places as well", async () => {
   ]);
 });
 
-broken("a key that stands twice in JSON is found", async () => {
+broken("a duplicate key in JSON is found", async () => {
   const text = '{"openapi":"3.1.1","info":{"title":"x","version":"1","title":"y"},"paths":{}}';
   const { diagnostics, document } = await load({ text });
   assert.equal(diagnostics.map(formatDiagnostic), [
@@ -156,7 +156,7 @@ broken("a string of millions of escapes in JSON is read like any other", async (
   assert.is((document?.info as { description: string }).description.length, description.length);
 });
 
-/** What moves a cursor, rings, or turns the direction of a text. */
+/** Control characters that move the cursor, ring the bell, or change the text direction. */
 const CONTROLS = "\x1b[31m\x07\x9b\u202e\u2066\u2028\u2029\n\r\x7f";
 
 broken("nothing that is said of one can drive a terminal or forge a line of a log", async () => {
@@ -202,7 +202,7 @@ broken("nothing that is said of one can drive a terminal or forge a line of a lo
   }
 });
 
-broken("what is wrong in many places is said at the first, with their number", async () => {
+broken("a repeated error is reported at its first place, with the number of places", async () => {
   const refs = Array.from({ length: 500 }, (_, i) => `    S${i}: { $ref: none.yaml }\n`).join("");
   const text =
     `openapi: 3.1.1\ninfo: { title: a, version: "1" }\npaths: {}\ncomponents:\n  schemas:\n${refs}`;

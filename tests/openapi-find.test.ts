@@ -68,13 +68,13 @@ async function create(node: NodeOptions, more: NodefaceOptions = {}) {
 const ask = (app: Nodeface, path: string) => app.fetch(new Request(`http://localhost${path}`));
 const read = async (app: Nodeface) => await (await ask(app, "/spec.json")).json();
 
-found("it is taken up though nobody has asked for anything", async () => {
+found("it is found even without requests", async () => {
   const app = await create({});
   await app.refresh();
   assert.ok((await read(app)).paths["/v2/status"]);
 });
 
-found("what is there and is no description is no alarm for readers", async () => {
+found("a document that is not a description does not alarm readers", async () => {
   answers["GET /swagger.json"] = "<!doctype html><p>Welcome";
   const app = await create({});
   await app.refresh();
@@ -110,7 +110,7 @@ found("the node it calls localhost is the node that was asked", async () => {
 });
 
 found(
-  "where there is nothing, what nodes of its kind offer is shown, and nobody is alarmed",
+  "without a description, the kind's operations are shown, without an alarm",
   async () => {
     delete answers["GET /swagger.json"];
     const app = await create({ kind: "algorand" });
@@ -195,7 +195,7 @@ found("it is taken up when it is there, and looked at again later", async () => 
 
 const SECRET = "a-secret-of-the-node";
 
-/** A node that lets in who has the secret, and what came to it and to a server elsewhere. */
+/** A node that requires a secret, and the requests that it and another server received. */
 async function playLogin(start: (ours: URL) => Response) {
   const came: string[] = [];
   const answer =
@@ -280,7 +280,7 @@ found(
 );
 
 found(
-  "the node's secret follows no redirect, and why there is no description is said",
+  "the node's secret follows no redirect, and the log explains the missing description",
   () =>
     withSecret(async (auth) => {
       for (const to of ["/other.json", "ELSEWHERE/swagger.json"]) {
@@ -306,7 +306,7 @@ found(
       }
       const { node, elsewhere } = await playLogin(() => Response.json(DESCRIPTION));
       await create({ url: node.url, kind: "none" }, { description: `${node.url}/swagger.json` });
-      assert.match(diagnostics.join(), "cannot be read: the node wants credentials (401)");
+      assert.match(diagnostics.join(), "cannot be read: the node requires credentials (401)");
       await Promise.all([node.stop(), elsewhere.stop()]);
     }),
 );

@@ -1,4 +1,4 @@
-/** Descriptions of many forms, each twice: what takes twice the size takes about twice the time. */
+/** Descriptions of many forms, each in two sizes: twice the size must take about twice the time. */
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -11,10 +11,10 @@ import { processorTime } from "./_runtime.ts";
 
 const hostile = suite("hostile descriptions");
 
-/** The size of the smaller one in bytes, or about that. */
+/** The size of the smaller one, in bytes, approximately. */
 const SIZE = 300_000;
 
-/** What the larger one may take, as often as the smaller, and in milliseconds besides. */
+/** The limit for the larger one: a multiple of the smaller one's time, plus some milliseconds. */
 const TIMES = 3.5, BESIDES = 1000;
 
 const R = { responses: { 200: { description: "" } } };
@@ -34,7 +34,7 @@ const method = (name: string, params: unknown[]) => ({
 const text = (part: string) => (n: number) =>
   openapi({ info: { ...info, description: part.repeat(n / part.length) } });
 
-/** Descriptions, by the number of bytes that they are to have. */
+/** Descriptions, by their approximate size in bytes. */
 const FORMS: Readonly<Record<string, (n: number) => object>> = {
   "one operation a path": (n) => openapi({ paths: map(n / 80, () => ({ get: R }), "/a") }),
   "a tag an operation": (n) =>
@@ -154,7 +154,7 @@ const FORMS: Readonly<Record<string, (n: number) => object>> = {
   ),
 };
 
-/** The milliseconds of processor time that a description takes. */
+/** The processor time of a description, in milliseconds. */
 async function timeOf(description: object): Promise<number> {
   const bytes = new TextEncoder().encode(JSON.stringify(description));
   const node = "http://127.0.0.1:9000";
@@ -182,7 +182,7 @@ for (const [name, make] of Object.entries(FORMS)) {
   });
 }
 
-/** YAML that a reader which compares each thing with all before takes minutes for. */
+/** YAML that takes minutes in a parser with quadratic comparisons. */
 const YAML_FORMS: Readonly<Record<string, (length: number) => string>> = {
   "keys in braces": (length) => `{${list(length, (i) => `k${i}: 1, `)}}`,
   "keys with question marks": (length) => `\n${list(length, (i) => `  ? k${i}\n  : 1\n`)}`,
@@ -206,7 +206,7 @@ for (const [name, make] of Object.entries(YAML_FORMS)) {
   });
 }
 
-hostile("what a kind finds in the answers of its nodes takes time linear in these", () => {
+hostile("the patterns of kinds take time linear in the responses", () => {
   for (const [name, { listing }] of Object.entries<Kind>(KINDS)) {
     if (!listing || !("names" in listing)) continue;
     for (const part of ["a_", "a", '"a_', '"', "_", "\n", "a\n", "aun", "{", '":'] as const) {

@@ -21,7 +21,7 @@ const map = <T>(
 ): Record<string, T> => Object.fromEntries(range(count).map((i) => [`${key}${i}`, of(i)]));
 const A = { $ref: "#/components/schemas/A" };
 
-/** How many objects a value is made of, those that are shared counted once. */
+/** The number of objects in a value; shared ones count once. */
 function countObjects(value: unknown, seen = new Set<unknown>()): number {
   if (typeof value !== "object" || value === null || seen.has(value)) {
     return seen.size;
@@ -31,7 +31,7 @@ function countObjects(value: unknown, seen = new Set<unknown>()): number {
   return seen.size;
 }
 
-/** An object of which is counted how often a member is read. */
+/** An object that counts the reads of a member. */
 function counted<T extends object>(
   object: T,
   member: string,
@@ -67,7 +67,7 @@ for (
 }
 
 hostile(
-  "what many operations share is read once: bodies, headers of answers, the outline",
+  "parts shared by many operations are read once: bodies, response headers, the outline",
   () => {
     const content = map(1000, () => ({}), "a/b");
     const headers = map(1000, () => ({}));

@@ -1,5 +1,5 @@
 /**
- * What is left out and said of a description that is not valid. Anything in any place is tried in full on Node, and as a
+ * Omitted parts and diagnostics of invalid descriptions. Random values in random places run in full on Node, and as a
  * sample on Deno and Bun.
  */
 import { readFileSync } from "node:fs";
@@ -21,7 +21,7 @@ const operation = (more: string) => `paths: { /a: { get: { ${more}, ${GOOD} } } 
 const schema = (more: string) => `paths: {}\ncomponents: { schemas: { A: { ${more} } } }`;
 const components = (more: string) => `paths: {}\ncomponents: { ${more} }`;
 
-/** A description, the place of something in what is served, what is there, and what is said. */
+/** A description, the place of a member in the served form, its value, and the diagnostics. */
 type Case = readonly [text: string, place: string, served: unknown, ...diagnostics: string[]];
 
 const PARAMETER = { name: "p", in: "query", schema: {} };
@@ -260,7 +260,7 @@ for (const [version, cases] of Object.entries(CASES)) {
   }
 }
 
-/** Versions that lack a part. */
+/** Incomplete versions. */
 const VERSIONS = [
   ["openapi: 3.1", "3.1.2"],
   ["openapi: 3.0", "3.0.4"],
@@ -308,7 +308,7 @@ components:
   assert.not.ok("Toy" in schemas! || "$ref" in schemas!);
 });
 
-/** What may stand anywhere. */
+/** Values that are tried everywhere. */
 const anything = fc.constantFrom<unknown>(
   ...[null, true, 0, -1, 1.5, "", "text", "query", "path", [], [null], ["text"], {}, { a: 1 }, [
     {},
@@ -369,7 +369,7 @@ invalid("anything in any place leaves the description shown, in both forms", asy
   }
 });
 
-/** Further parts, one of each kind. */
+/** Further members, one of each kind. */
 function enrich({ components }: Json): Json {
   const own = components as Record<string, Json>;
   const content = { "application/json": { schema: {}, examples: { e: { value: 1 } } } };

@@ -1,6 +1,6 @@
 /**
- * What is told of a description that is beyond a limit, and that no work grows faster than its text. Node runs
- * all of it; on Deno and Bun, where the same code counts, each tenth limit and no measuring.
+ * Diagnostics of descriptions beyond a limit, and growth of the work with the size of the text. Node runs everything;
+ * Deno and Bun, with the same code, every tenth limit and no measurement.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -18,7 +18,7 @@ const JSON_HEAD = '"openapi":"3.1.1","info":{"title":"a","version":"1"},"paths":
 const list = (length: number, make: (i: number) => string) =>
   Array.from({ length }, (_, i) => make(i)).join("");
 
-/** What is too much, and what is said of it. */
+/** An excess, and its diagnostics. */
 const EXCESSIVE: readonly (readonly [what: string, text: () => string, finding: string])[] = [
   [
     "YAML of more than 12 MiB",
@@ -155,7 +155,7 @@ const object = (length: number, key: (i: number) => string, value: (i: number) =
 const letters = (i: number) =>
   String(i).replaceAll(/\d/g, (digit) => "ABCDEFGHIJ".charAt(Number(digit)));
 
-/** Descriptions whose parts are alike. */
+/** Descriptions with many similar parts. */
 const ALIKE: Readonly<Record<string, (length: number) => object>> = {
   "names of components that are valid in one way only": (length) => ({
     components: { schemas: object(length, (i) => String.fromCodePoint(0x4e00 + i), () => ({})) },
@@ -209,7 +209,7 @@ for (const [what, make] of Object.entries(ALIKE)) {
   );
 }
 
-limits("of what may be thrown are none: it is a finding", async () => {
+limits("are never errors thrown: they become findings", async () => {
   const read = () => Promise.reject(new TypeError("a\u2028b"));
   const job = { entry: "file:///folder/a.yaml", own: {}, operations: [], where: {} };
   const { content, diagnostics } = await prepare(job, read);
@@ -237,7 +237,7 @@ limits("of a server's variables leave it its defaults", async () => {
   assert.is((await of(server({ ...variables, b: { default: "x" } }))).length, 9);
 });
 
-limits("hold though variables stand for one another, which they may not", async () => {
+limits("apply even if variables refer to one another, which is forbidden", async () => {
   const variables = Object.fromEntries(Array.from({ length: 40 }, (_, i) => {
     const next = `{a${i + 1}}`.repeat(9);
     return [`a${i}`, { default: next, enum: [next, `${next}x`] }];

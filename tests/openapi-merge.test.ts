@@ -6,7 +6,7 @@ import { withServers } from "../src/openapi/servers.ts";
 import { isEqual, type Json, objectOf } from "../src/json/values.ts";
 import { load as loadBeside, OWN, parseYaml } from "./description/_load.ts";
 
-/** Loads a description beside the whole of the service's own. */
+/** Loads a description with the complete one of the service. */
 const load = (
   place: Parameters<typeof loadBeside>[0],
   where?: Parameters<typeof loadBeside>[1],
@@ -47,7 +47,7 @@ ${tags}paths: { /height: { get: { tags: [chain], responses: {} } } }
       return (JSON.parse(json) as { tags?: { name: string }[] }).tags?.map(({ name }) => name);
     };
     assert.equal(await tagsOf("tags: [{ name: chain }]\n"), ["chain", "About this service"]);
-    // The only one that is declared would be shown first.
+    // The only declared one would be shown first.
     assert.is(await tagsOf(""), undefined);
   },
 );
@@ -96,7 +96,7 @@ paths: {}
   assert.match(json, '"x-large":12345678901234567890,"x-date":"2020-01-01","x-no":"no"');
 });
 
-node("anchors stand for what they name, which is written out", async () => {
+node("anchors are replaced by their targets", async () => {
   const text = `openapi: 3.1.1
 info: &info { title: x, version: "1" }
 paths: {}
@@ -107,7 +107,7 @@ x-same: *info
   assert.match(yaml, 'x-same:\n  title: x\n  version: "1"\n');
 });
 
-node("a variable opens what its enum lists, and it is said where it lists nothing", async () => {
+node("a variable takes the values of its enum, and an empty enum is reported", async () => {
   const { origins, diagnostics } = await load({
     text: `openapi: 3.1.1
 info: { title: x, version: "1" }
@@ -133,7 +133,7 @@ paths: {}
   ]);
 });
 
-node("an anchor in one place of a long text stands for an alias in another", async () => {
+node("an alias resolves to an anchor far away in a long text", async () => {
   const paths = Array.from({ length: 300 }, (_, i) => `  /${i}: { summary: ${"x".repeat(50)} }\n`);
   const text = `openapi: 3.1.1
 info: &info { title: x, version: "1" }
@@ -177,7 +177,7 @@ node("every reference of this service's operations leads somewhere", async () =>
   assert.equal((await load({ text: yaml })).diagnostics, []);
 });
 
-node("what it says of /v1/info stays, also below the path of its servers", async () => {
+node("its own /v1/info stays, even below the path of its servers", async () => {
   const head = 'openapi: 3.1.1\ninfo: { title: x, version: "1" }\n';
   const item = "{ get: { summary: theirs, responses: {} } }";
   for (
@@ -251,7 +251,7 @@ node("this service's own description says nothing that OpenAPI 3.0 has no word f
   visit(components);
 });
 
-node("operations of every method lead to the node, and what was read stays as it is", () => {
+node("operations of every method lead to the node, and the input is not modified", () => {
   const operation = { servers: [{ url: "x" }, { url: "/v2/x" }, { url: "http://localhost/y" }] };
   const item = { get: operation, additionalOperations: { COPY: operation }, summary: "s" };
   const document = {

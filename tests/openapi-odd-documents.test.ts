@@ -17,7 +17,7 @@ const readJson = (more: unknown) =>
     JSON.stringify({ openapi: "3.1.1", info: { title: "Odd", version: "1" }, ...more as object }),
   );
 
-/** Both forms say the same. */
+/** Asserts that both forms have the same content. */
 function same({ json, yaml, document }: Loaded) {
   assert.ok(document);
   assert.equal(parseYaml(yaml), JSON.parse(json));
@@ -36,7 +36,7 @@ odd("is shown, with its content beside the line of dashes", async () => {
   same(await read('--- {openapi: 3.1.1, info: {title: a, version: "1"}, paths: {}}\n'));
 });
 
-odd("is shown, with text that may stand in quotes only", async () => {
+odd("is shown, with text that must be quoted", async () => {
   const texts = [
     "\ud800a\nb",
     "\u0001a\nb",
@@ -62,7 +62,7 @@ odd("has its numbers in both forms, also for readers of YAML 1.1", async () => {
   assert.match(hex.json, '"x-large":18446744073709551615');
 });
 
-/** What some reader of YAML 1.1 takes for something else than a text, unless it is in quotes. */
+/** Strings that some YAML 1.1 parser would read as another type if they were not quoted. */
 const LOOKALIKES =
   ("yes No on OFF y ~ null 1e3 1.0e+3 0777 0o17 0b11 0x1F 12:30 190:20:30.15 1_000 " +
     "2020-01-01 2020-01-01T00:00:00Z .inf .NaN + - = << !a &a *a %a @a `a ? : # [ { | >").split(
@@ -73,7 +73,7 @@ odd("has texts in quotes that readers of YAML 1.1 would take for something else"
   const { yaml } = await readJson({ paths: {}, "x-texts": [...LOOKALIKES, "a\tb"] });
   const lines = yaml.split("x-texts:\n")[1]!.trimEnd().split("\n").slice(0, LOOKALIKES.length + 1);
   const bare = lines.filter((line) => !/^ *- ["']/.test(line)).map((line) => line.trim());
-  // These are texts to all of them.
+  // Every parser reads these as strings.
   assert.equal(bare, ["- +"]);
 });
 
@@ -111,7 +111,7 @@ odd("of several files says the same in both forms, examples included", async () 
   }
 });
 
-/** What nobody can make sense of, and the beginning of what is said of it. */
+/** Unreadable documents, and the beginning of the message. */
 const SENSELESS = [
   [`${INFO}paths:\n  "/a\\q":\n    description: ${FILLER}\n`, "is not YAML"],
   [`${INFO}paths: {}\n--- {x: 1}\n`, "a second document begins here"],

@@ -17,7 +17,7 @@ const SCHEMAS = {
   Object: { type: "object" },
 };
 
-/** A method that reads and has these members. */
+/** A read method with these members. */
 const method = (more: Json = {}): Json => ({
   name: "m",
   summary: "M",
@@ -27,7 +27,7 @@ const method = (more: Json = {}): Json => ({
   ...more,
 });
 
-/** What is made of methods. */
+/** The OpenAPI form of methods. */
 function made(...methods: readonly Json[]) {
   const parts = openApiOfMethods({ methods, components: { schemas: SCHEMAS } });
   // deno-lint-ignore no-explicit-any -- each test looks at one place of it
@@ -103,7 +103,7 @@ openrpc("a read is a GET with a query and a POST with an object", () => {
   });
 });
 
-/** Whether a method with one parameter has a GET, by the schema of the parameter. */
+/** Tells whether a method with one parameter has a GET, by the parameter's schema. */
 const GETTABLE: readonly (readonly [schema: unknown, isGettable: boolean])[] = [
   [{ type: "string" }, true],
   [{ type: "integer", enum: [1, 2] }, true],
@@ -115,7 +115,7 @@ const GETTABLE: readonly (readonly [schema: unknown, isGettable: boolean])[] = [
   [{ $ref: "#/components/schemas/Other" }, true],
   [{ oneOf: [{ $ref: "#/components/schemas/Hash" }, { type: "null" }] }, true],
   [{ anyOf: [{ type: "string", format: "date" }, { type: "string" }] }, true],
-  // A text in a query does not say which of two types it is of.
+  // A query string does not show which of two types a value has.
   [{ type: ["string", "integer"] }, false],
   [{ oneOf: [{ type: "string" }, { type: "integer" }] }, false],
   [{ enum: ["a", 1] }, false],
@@ -144,7 +144,7 @@ openrpc("there is a GET where every parameter is of one scalar type", () => {
   }
 });
 
-openrpc("what does not only read, or does not say what it does, has no GET", () => {
+openrpc("a write or an unmarked method has no GET", () => {
   for (const access of ["write", "secret", "Read", true, undefined]) {
     const { get, post } = made(method({ "x-access": access })).paths["/v1/rpc/m"];
     assert.is(get, undefined, String(access));
@@ -310,7 +310,7 @@ for (const kind of KINDS_WITH_INTERFACE) {
       assert.is(Object.keys(document.paths).length, openrpc.methods.length);
       const { diagnostics } = await bundleFiles({ "root.json": document });
       assert.equal(diagnostics, []);
-      // It changes what it is given.
+      // It modifies its input.
       const { valid, errors } = await new Validator().validate(document);
       assert.ok(valid, JSON.stringify(errors));
     },

@@ -1,4 +1,4 @@
-/** Random descriptions, read and written again: hundreds on Node, a sample on Deno and Bun. */
+/** Random descriptions, written and parsed again: hundreds on Node, a sample on Deno and Bun. */
 import fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -13,7 +13,7 @@ import { load, parseYaml } from "./description/_load.ts";
 
 const roundTrip = suite("whatever a description says");
 
-/** Texts that YAML, JSON or the text of a document could take for something else. */
+/** Strings that YAML, JSON or a document could read as something else. */
 const text = fc.oneof(
   fc.constantFrom(
     ..."yes|no|~|null|0x1F|1e3|.inf|12345678901234567890|2020-01-01|<<|- a|a: b|a #b|# a|---|..."
@@ -84,7 +84,7 @@ const server = fc.record({
 }, {
   requiredKeys: ["url"],
 });
-/** What a component may say, and anything anywhere that is data. */
+/** The members of a component, with random values where data is allowed. */
 const parts = {
   schemas: { default: value, example: value, description: text },
   responses: { description: text, "x-more": value },
@@ -117,7 +117,7 @@ const description = fc.record({
   "x-more": value,
 }, { requiredKeys: ["openapi", "info", "paths"] });
 
-/** A service's own description that is soon merged. */
+/** A small description of the service, which is merged fast. */
 const OWN = `
 paths:
   /v1/info: { get: { operationId: getInfo, responses: { "200": { $ref: "#/components/responses/Info" } } } }
@@ -128,7 +128,7 @@ components:
   schemas: { Info: {} }
 `;
 
-/** The ways in which the same description is written. */
+/** Different spellings of the same description. */
 const layout = fc.record({
   indent: fc.integer({ min: 1, max: 5 }),
   indentSeq: fc.boolean(),
@@ -142,16 +142,16 @@ const layout = fc.record({
 });
 
 roundTrip(
-  "both forms say what was merged, however it is written",
+  "both forms have the merged content, in any spelling",
   async () => {
     const own = parseYaml(OWN);
     const where = { base: "http://127.0.0.1:9053" };
     await fc.assert(
       fc.asyncProperty(description, layout, async (description, layout) => {
-        // Members that are there and hold nothing are not written.
+        // Empty members are not written.
         const document = parseJson(formatJson(description)) as Json;
         const { isJson, isCommented, newline, ...options } = layout;
-        // A bare << is a merge key to us, so it stands in quotes here, as what YAML 1.1 misreads does.
+        // We read a bare << as a merge key, so it is quoted, like strings that YAML 1.1 misreads.
         const quoted = { aliasDuplicateObjects: false, compat: "yaml-1.1" };
         const yaml = stringify(document, { ...options, ...quoted } as object);
         const commented = isCommented
@@ -160,7 +160,7 @@ roundTrip(
         const written = newline === "\n" || /\r/.test(yaml)
           ? commented
           : commented.replaceAll("\n", newline);
-        // Some layouts are beyond the library that writes them here.
+        // The library that writes them here does not support some layouts.
         fc.pre(isJson || (isText(written) && isEqual(exactly(written), document)));
         const loaded = await load({ text: isJson ? formatJson(document) : written }, where, OWN);
         const merged = withServiceOperations(own, withServers(document, where));
@@ -183,7 +183,7 @@ roundTrip("both forms are written the same, for readers of YAML 1.1 as well", ()
       const json = parseJson(read(formatJson(document)));
       const yaml = read(writeYaml(document));
       assert.ok(isEqual(exactly(yaml), json), yaml);
-      // YAML 1.1 has other keys than texts; the values are what matters.
+      // YAML 1.1 allows keys other than strings; only the values matter.
       const old = parse(yaml, { version: "1.1", intAsBigInt: true }) as unknown;
       assert.ok(isEqual(parseJson(formatJson(old)), json), yaml);
     }),
@@ -191,12 +191,12 @@ roundTrip("both forms are written the same, for readers of YAML 1.1 as well", ()
   );
 });
 
-/** Whether a text survives UTF-8: the library may fold a line between two halves of a character. */
+/** Tells whether a text survives UTF-8: the library may fold a line within a surrogate pair. */
 function isText(text: string): boolean {
   return new TextDecoder().decode(new TextEncoder().encode(text)) === text;
 }
 
-/** The YAML form as values, in which large numbers have all of their digits. */
+/** The YAML form as values, with all digits of large numbers. */
 function exactly(yaml: string): unknown {
   const { errors } = parseDocument(yaml);
   if (errors.length > 0) return undefined;

@@ -32,7 +32,7 @@ description("YAML is shown rather than downloaded", async () => {
   assert.is(headers.get("content-disposition"), 'inline; filename="spec.yaml"');
 });
 
-/** Paths that are served and not described, each with the reason. */
+/** Paths that are served but not described, each with the reason. */
 const NOT_DESCRIBED: Readonly<Record<string, string>> = {
   "/": "leads people to the page",
   "/v1": "leads people to the page",
@@ -51,7 +51,7 @@ description(
   },
 );
 
-description("what is not described is served, and stands in no description", async () => {
+description("undescribed paths are served, but in no description", async () => {
   const { paths } = await json("/spec.json");
   for (const path of Object.keys(NOT_DESCRIBED)) {
     assert.ok((await ask(path)).status < 400, path);
@@ -69,7 +69,7 @@ description("everything described is served, with a status that is described", a
   }
 });
 
-/** The responses of a path that are described, by status, with the properties of their content. */
+/** The described responses of a path by status, with the properties of their content. */
 const responsesOf = async (path: string, status: number) => {
   const { [status]: response } = (await json("/spec.json")).paths[path]!.get.responses;
   return response as { headers?: Record<string, unknown>; $ref?: string } | undefined;
@@ -117,7 +117,7 @@ description("the link set has the relations that its schema names, and no others
   assert.is(additionalProperties, undefined);
 });
 
-description("every operation has a name of its own and says what it is", async () => {
+description("every operation has a unique name and a summary", async () => {
   const operations = Object.values((await json("/spec.json")).paths).map(({ get }) => get);
   assert.is(new Set(operations.map(({ operationId }) => operationId)).size, operations.length);
 });

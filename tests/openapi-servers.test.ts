@@ -1,4 +1,4 @@
-/** Where operations are called. What depends on no runtime is tried below one prefix on Deno and Bun. */
+/** URLs of operations. Tests that depend on no runtime run with only one prefix on Deno and Bun. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
@@ -20,7 +20,7 @@ const HOST = {
   handle: () => new Response(),
 } as const;
 
-/** The four addresses of a description, with where the service is. */
+/** The four URLs of a description, with that of the service. */
 const ADDRESSES = [
   "/spec.json",
   "/spec.yaml",
@@ -31,7 +31,7 @@ const ADDRESSES = [
 type Item = Record<string, Json & { servers?: Json[] }> & { servers?: Json[] };
 type Described = { servers?: Json[]; paths: Record<string, Item> };
 
-/** The description that a service gives below a prefix. */
+/** The description of a service below a prefix. */
 async function read(
   options: NodefaceOptions,
   address: string,
@@ -44,7 +44,7 @@ async function read(
   return parse(text) as Described;
 }
 
-/** Where an operation is, for those who have the description from an address (RFC 3986). */
+/** The URL of an operation for a client that read the description at an address (RFC 3986). */
 function resolve(
   { servers = [], paths }: Described,
   path: string,
@@ -125,7 +125,7 @@ servers(
 );
 
 servers(
-  "what is data keeps its dots one folder deeper, and so does what names another host",
+  "data and URLs of other hosts stay unchanged one folder deeper",
   () => {
     const document = {
       openapi: "3.1.1",
@@ -152,7 +152,7 @@ servers(
 );
 
 servers(
-  "no user and no password of a URL is in what is served, said or shown",
+  "users and passwords of URLs are never served, logged or shown",
   async () => {
     const urls = [
       "http://hugo:S3cret@node.example/x",
@@ -232,7 +232,7 @@ const ITEM = {
   post: { ...DOCS, servers: [{ url: LOGIN }], responses: RESPONSES },
 };
 
-servers("nor is one anywhere else in what is served, whatever may hold a URL", async () => {
+servers("nor are they anywhere else that may contain a URL", async () => {
   const info = {
     title: "x",
     version: "1",

@@ -32,7 +32,7 @@ swagger("says where it is, in each of its schemes", async () => {
   assert.equal(operation.servers, [{ url: "wss://a.example" }]);
 });
 
-swagger("keeps what OpenAPI 3.0 has as well, and says what it does not have", async () => {
+swagger("keeps members that OpenAPI 3.0 shares, and reports others", async () => {
   const list = { name: "l", in: "query", type: "array", items: { type: "string" } };
   const { document, diagnostics } = await bundleFiles({
     "root.json": {
@@ -99,7 +99,7 @@ swagger("has forms with files and lists, of the path as well", async () => {
   });
 });
 
-swagger("answers with what the operation produces, or else the document", async () => {
+swagger("uses the operation's produces, or else the document's", async () => {
   const responses = {
     200: { description: "", schema: { type: "file" }, examples: { "text/b": "x" } },
     default: { $ref: "#/responses/Bad" },

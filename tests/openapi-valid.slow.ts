@@ -17,14 +17,14 @@ const valid = suite("what is served");
 const REDOCLY = `${ROOT}tests/node_modules/@redocly/cli/bin/cli.js`;
 const VALIDATOR = `${ROOT}tests/node_modules/@seriousme/openapi-schema-validator/index.js`;
 
-/** What the package has of the official JSON Schemas of OpenAPI. */
+/** The package's copies of the official JSON Schemas of OpenAPI. */
 interface Schemas {
   Validator: new () => {
     validate(document: unknown): Promise<{ valid: boolean; errors?: unknown }>;
   };
 }
 
-/** What references lead to, one of each kind, and some that lead nowhere. */
+/** The targets of references, one of each kind, and some dangling references. */
 const PARTS = {
   parameter: { name: "p", in: "query", schema: { $ref: "#/schema" } },
   body: { content: { "application/json": { schema: { $ref: "my%20pet.json" } } } },
@@ -46,7 +46,7 @@ const PARTS = {
 
 const ref = (name: string) => ({ $ref: `parts.json#/${name}` });
 
-/** Files whose root says that it is of a version. */
+/** Files whose root states a version. */
 const filesOf = (openapi: string, more = {}): FilesOf => ({
   "root.json": describe({}, {
     paths: {
@@ -134,7 +134,7 @@ valid.after(() => rmSync(folder, { recursive: true }));
 testWhere(valid, without(VALIDATOR), "is valid by the schema of its version", async () => {
   const { Validator } = await import(pathToFileURL(VALIDATOR).href) as Schemas;
   for (const [name, document] of documents) {
-    // It changes what it is given, of which parts may be shared.
+    // It modifies its input, parts of which may be shared.
     const copy = JSON.parse(JSON.stringify(document));
     const { valid, errors } = await new Validator().validate(copy);
     assert.ok(valid, `${name}: ${JSON.stringify(errors)}`);

@@ -24,7 +24,7 @@ servers: [{ url: "${server}" }]
 paths: {}
 `;
 
-/** Schemas of which each is the one that a reference leads to. */
+/** Schemas, each of which the reference leads to in turn. */
 const schemas = (...refs: string[]) =>
   refs.map((ref, i) => `    S${i}: { $ref: "${ref}" }\n`).join("").replace(
     /^/,
@@ -43,13 +43,13 @@ fresh.before.each(() => {
 });
 fresh.after.each(() => rmSync(folder, { recursive: true }));
 
-/** Writes a file so that its time differs, however fast the test is. */
+/** Writes a file with a new time stamp, however fast the test is. */
 function write(path: string, text: string) {
   writeFileSync(path, text);
   utimesSync(path, ++time, time);
 }
 
-/** Everything that has been said to be wrong. */
+/** All errors reported so far. */
 const diagnostics = () => reports.flatMap(({ diagnostics }) => diagnostics.map(formatDiagnostic));
 
 async function create(description: string | URL): Promise<Nodeface> {
@@ -67,7 +67,7 @@ const title = async (app: Nodeface) => (await (await ask(app, "/spec.json")).jso
 const etags = (app: Nodeface) =>
   Promise.all(PATHS.map(async (path) => (await ask(app, path)).headers.get("etag")));
 
-fresh("a file that has changed is read again while somebody asks, without a call", async () => {
+fresh("a changed file is reloaded on requests, without a call of refresh", async () => {
   write(file, describe("One"));
   const [app, closed] = [await create(file), await create(file)];
   await closed.close();
@@ -112,7 +112,7 @@ fresh("a broken version leaves the old one, is told once, and is mended by the n
   assert.is(await title(app), "Two");
 });
 
-fresh("what cannot be shown leaves this service's own, and the page says so", async () => {
+fresh("an unusable description leaves this service's own, with a notice on the page", async () => {
   write(file, "openapi: [\n");
   const app = await create(file);
   assert.is(await title(app), "Nodeface");
@@ -177,7 +177,7 @@ fresh(
 );
 
 fresh(
-  "what is slow to be written as YAML is shown before, and keeps who asks waiting",
+  "a description is shown before its slow YAML is ready, for which requests wait",
   async () => {
     write(file, describe("One"));
     let finish = (_: WrittenYaml) => {};
@@ -225,7 +225,7 @@ fresh.run();
 
 const remote = suite("a description at a URL");
 
-/** What the server responded with next, by path; where there is something to wait for, after that. */
+/** The server's next responses, by path; a promise delays the response. */
 let answers: Record<
   string,
   { status?: number; headers?: Record<string, string>; body?: string; after?: Promise<void> }
@@ -280,7 +280,7 @@ remote("while it is being read, everything is still of the old version", async (
   answers["/more.yaml"] = { body: "a: { const: 2 }\n", after };
   asked = [];
   const refreshed = app.refresh();
-  // The first file is new, the second is on its way.
+  // The first file is new, the second still loading.
   while (!asked.some(({ path }) => path === "/more.yaml")) {
     assert.equal(await etags(app), old);
     await new Promise((resolve) => setImmediate(resolve));
@@ -293,12 +293,12 @@ remote("while it is being read, everything is still of the old version", async (
   for (const [i, etag] of (await etags(app)).entries()) assert.is.not(etag, old[i], PATHS[i]);
 });
 
-remote("what changes during a refresh is shown by the one that is asked for then", async () => {
+remote("a change during a refresh is picked up by the next one", async () => {
   answers["/spec.yaml"] = { body: describe("One") };
   const app = await create(`${origin}/spec.yaml`);
   let release = () => {};
   const after = new Promise<void>((resolve) => release = resolve);
-  // Asked once whether it has changed, then for all of it, which takes a while.
+  // Requested once conditionally, then as a whole, which takes a while.
   asked = [];
   answers = {
     get "/spec.yaml"() {
@@ -376,7 +376,7 @@ remote("its references are followed within the origin only", async () => {
   });
 });
 
-remote("what is too large, and what cannot be reached, is said to be so", async () => {
+remote("files that are too large or unreachable are reported as such", async () => {
   answers["/large"] = { body: " ".repeat(33 * 1024 * 1024) };
   await create(`${origin}/large`);
   await create("http://127.0.0.1:1/x.yaml");

@@ -60,7 +60,7 @@ yaml("is read without the tags that the core schema does not know", () => {
 
 const MERGED = "x:2:4 YAML 1.2 has no merge keys: << is merged here, and is a key to some readers";
 
-yaml("merges what stands beside <<, and own members count first", () => {
+yaml("merges << into its siblings, which take precedence", () => {
   const source = read(
     "a: &a { p: 1, q: 1 }\nb: { <<: *a, q: 2, r: 2 }\nc: { q: 3, <<: [{ q: 4, s: 4 }, *a] }\n",
   );
@@ -69,7 +69,7 @@ yaml("merges what stands beside <<, and own members count first", () => {
   assert.equal(said(source).map((line) => line.replace("2:6", "2:4")), [MERGED]);
 });
 
-yaml("has a key called << where it stands in quotes, and says what cannot be merged", () => {
+yaml("treats a quoted << as a plain key, and reports values that cannot be merged", () => {
   const source = read('a: { "<<": 1 }\nb: { <<: 2 }\n');
   assert.equal(source.value, { a: { "<<": 1 }, b: {} });
   assert.equal(said(source), [
@@ -77,7 +77,7 @@ yaml("has a key called << where it stands in quotes, and says what cannot be mer
   ]);
 });
 
-yaml("has what an anchor names last, and keeps it once however often it is named", () => {
+yaml("resolves an alias to the last anchor of its name, and shares the value", () => {
   const { value } = read("[&a { b: 1 }, *a, &a [&a 2, *a], *a]");
   const list = value as unknown[];
   assert.equal(list, [{ b: 1 }, { b: 1 }, [2, 2], 2]);
@@ -101,7 +101,7 @@ yaml("has keys that are texts, whatever they look like", () => {
   ]);
 });
 
-yaml("says where a key stands twice, in both, and the last one counts", () => {
+yaml("reports both places of a duplicate key, of which the last one counts", () => {
   const message = "the same key stands here a second time; the last one counts";
   const block = read("a: 1\nb:\n  - c: 1\n    d: 2\n    c: 3\na: 4\n");
   assert.equal(block.value, { a: 4, b: [{ c: 3, d: 2 }] });
@@ -137,7 +137,7 @@ yaml("may have a byte order mark and Windows line ends, and its places are right
   }
 });
 
-yaml("that is no text in UTF-8 is said to be something else", () => {
+yaml("that is not UTF-8 is reported as such", () => {
   const utf16 = (isLittle: boolean, mark: string) => {
     const view = new DataView(new ArrayBuffer(2 * (mark.length + 4)));
     Array.from(
@@ -164,7 +164,7 @@ yaml("that is no text in UTF-8 is said to be something else", () => {
   }
 });
 
-yaml("finds the places of paths, and of those that lead nowhere the nearest", () => {
+yaml("finds the places of paths, or the nearest place of a missing one", () => {
   const texts = [
     "a:\n  - b: 1\n    c: &c\n      d: 2\n  - *c\n2: x\n1: y\n",
     '{"a": [{"b": 1,\n"c": {"d": 2}}, {}], "2": "x",\n"1": "y"}',

@@ -18,11 +18,11 @@ const JSON_TYPE = "application/problem+json";
 
 interface Asked {
   readonly response: Response;
-  /** What the log was told. */
+  /** The log. */
   readonly told: readonly string[];
 }
 
-/** Asks a service that has one operation. */
+/** Sends a request to a service with one operation. */
 async function ask(
   made: Partial<Operation>,
   path: string,
@@ -44,7 +44,7 @@ async function ask(
   return { response, told };
 }
 
-/** `Request` of browsers and of some runtimes takes no `Origin`. */
+/** `Request` in browsers and some runtimes does not accept `Origin`. */
 function requestOf(path: string, { method = "GET", headers = {} }: RequestInit): Request {
   const fields = new Headers();
   const request = new Request(`http://localhost${path}`, { method });
@@ -54,27 +54,30 @@ function requestOf(path: string, { method = "GET", headers = {} }: RequestInit):
 
 const params: Operation["handle"] = (_request, params) => Response.json(params);
 
-operations("a handler is given what stands in the path, decoded", async () => {
+operations("a handler receives the decoded parameters of the path", async () => {
   const path = "/v1/peers/{peer-id}/{b}";
   const { response } = await ask({ path, handle: params }, "/v1/peers/a%20b%2Fc/%C3%BC+%25");
   assert.equal(await response.json(), { "peer-id": "a b/c", b: "ü+%" });
 });
 
-operations("what cannot be decoded is refused with 400, before the handler is called", async () => {
-  for (const id of ["%E0%A4%A", "%zz", "%ff", "a%"]) {
-    let isCalled = false;
-    const handle = () => {
-      isCalled = true;
-      return new Response();
-    };
-    const { response, told } = await ask({ handle }, `/v1/peers/${id}`);
-    assert.is(response.status, 400, id);
-    assert.is(response.headers.get("content-type"), JSON_TYPE);
-    assert.match(await response.text(), '"id\\"');
-    assert.not.ok(isCalled);
-    assert.equal(told, []);
-  }
-});
+operations(
+  "invalid percent-encoding is refused with 400 before the handler is called",
+  async () => {
+    for (const id of ["%E0%A4%A", "%zz", "%ff", "a%"]) {
+      let isCalled = false;
+      const handle = () => {
+        isCalled = true;
+        return new Response();
+      };
+      const { response, told } = await ask({ handle }, `/v1/peers/${id}`);
+      assert.is(response.status, 400, id);
+      assert.is(response.headers.get("content-type"), JSON_TYPE);
+      assert.match(await response.text(), '"id\\"');
+      assert.not.ok(isCalled);
+      assert.equal(told, []);
+    }
+  },
+);
 
 operations("a handler is given all that the host hands on", async () => {
   const handle = (_request: Request, _params: unknown, env: { key: string }, more: number) =>
@@ -178,7 +181,7 @@ operations("parameters have the names of the path, for the compiler as well", as
   assert.equal([await got.text(), await banned.text()], ["ab", "cd"]);
 });
 
-operations("what a browser may write raw in a path is found raw and encoded", async () => {
+operations("characters that a browser leaves raw in a path match raw and encoded", async () => {
   const path = "/v1/a|b[c]^d/é";
   for (const asked of [path, "/v1/a%7Cb%5Bc%5D%5ed/%c3%A9", "/v1/a%7cb[c]%5Ed/%C3%a9"]) {
     assert.is((await ask({ path }, asked)).response.status, 200, asked);
@@ -187,17 +190,17 @@ operations("what a browser may write raw in a path is found raw and encoded", as
   assert.is((await ask({ path: "/v1/a%2Fb" }, "/v1/a%2fb")).response.status, 200);
 });
 
-/** Headers of requests that no page of another origin sends. */
+/** Request headers that a page of another origin never has. */
 const OWN: readonly Record<string, string>[] = [
   {},
   { host: "localhost:8080", origin: "http://localhost:8080" },
   { host: "a.localhost:80", origin: "http://a.localhost" },
-  // Behind a proxy that gives the service another Host.
+  // Behind a proxy that changes Host.
   { host: "127.0.0.1:8080", origin: "https://node.example", "sec-fetch-site": "same-origin" },
   { "sec-fetch-site": "none" },
 ];
 
-/** Headers of requests that a page of another origin sends. */
+/** Request headers of a page of another origin. */
 const FOREIGN: readonly Record<string, string>[] = [
   { host: "localhost:8080", origin: "http://localhost:3000" },
   { host: "localhost:8080", origin: "null" },
@@ -208,7 +211,7 @@ const FOREIGN: readonly Record<string, string>[] = [
   { "sec-fetch-site": "anything" },
 ];
 
-/** How often a handler was called, and the status of the answer. */
+/** The number of calls of a handler, and the status of the response. */
 async function call(made: Partial<Operation>, headers: Record<string, string>) {
   let calls = 0;
   const handle = () => {
@@ -235,7 +238,7 @@ operations("pages of other origins cannot make a change, whatever they send", as
   }
 });
 
-operations("pages of other origins cannot read what an operation answers", async () => {
+operations("pages of other origins cannot read the response of an operation", async () => {
   const { calls, response } = await call({ method: "GET" }, { origin: ORIGIN });
   assert.equal([calls, response.status], [1, 200]);
   assert.is(response.headers.get("access-control-allow-origin"), null);
@@ -308,7 +311,7 @@ operations("its own errors cannot be read by pages of other origins either", asy
   assert.is(response.headers.get("access-control-allow-origin"), null);
 });
 
-/** What a service describes. */
+/** The description of a service. */
 async function describe(options: NodefaceOptions) {
   const app = createNodeface({ log() {}, ...options });
   const [json, yaml] = await Promise.all(["/spec.json", "/spec.yaml"].map(async (path) => {
@@ -414,7 +417,7 @@ for (const size of ["small", "large"] as const) {
   );
 }
 
-/** The methods that are described at a path; `undefined` where it is not described. */
+/** The described methods of a path; `undefined` if it is not described. */
 async function describedAt(path: string, options: NodefaceOptions): Promise<string[] | undefined> {
   const app = createNodeface({ ...options, log: () => {} });
   const found: (string[] | undefined)[] = [];
@@ -428,7 +431,7 @@ async function describedAt(path: string, options: NodefaceOptions): Promise<stri
   return found[0];
 }
 
-/** A node's description, beside which the service's own operations are shown. */
+/** A node's description, shown with the service's own operations. */
 const BESIDE = { text: 'openapi: 3.1.1\ninfo: { title: a, version: "1" }\npaths: {}\n' };
 
 for (const path of ["/v1/events", "/v1/history"]) {

@@ -4,7 +4,7 @@ import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 
 const options = suite("options");
 
-/** What is said of options that are wrong, without the first line where there are several. */
+/** The message on invalid options, without the first line if there are several. */
 function complaints(wrong: unknown): string[] {
   try {
     createNodeface(wrong as NodefaceOptions);
@@ -20,8 +20,8 @@ const handle = () => new Response();
 const operation = { responses: { 200: { description: "Done" } } };
 const peers = { method: "GET", path: "/v1/peers", operation, handle };
 
-/** Options of which one is wrong, and the start of what is said of it. */
-/** Operation objects at `/v1/peers/{id}`, and what is wrong with them. */
+/** Options with one error, and the start of its message. */
+/** Operation objects at `/v1/peers/{id}`, and their errors. */
 const OPERATIONS: readonly [operation: unknown, complaint: string][] = [
   [5, " must be an object"],
   [{ tags: "Node" }, '.tags must be a list of texts, not "Node"'],

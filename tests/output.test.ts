@@ -6,7 +6,7 @@ const output = suite("output");
 
 const soon = () => new Promise((resolve) => setTimeout(resolve, 0));
 
-/** A reader that takes a text when it is told to. */
+/** A reader that reads a text on demand. */
 function slowReader() {
   const taken: string[] = [];
   let read = () => {};
@@ -36,7 +36,7 @@ output(
 );
 
 output(
-  "what a stuck reader does not take is dropped, and counted when it reads again",
+  "output that a stuck reader does not accept is dropped, and counted when it reads again",
   async () => {
     const { write, taken, read } = slowReader();
     const counts: number[] = [];

@@ -147,7 +147,7 @@ overTime("a node without a new block for as long as its operator says is stalled
   assert.is((await info()).status, "ok");
 });
 
-overTime("where it tells no time of its head, its height has to move", async () => {
+overTime("a node that does not report the time of its head must change its height", async () => {
   const { info, pass, state } = play1({ height: 1, peers: 5 }, { info: { stalled_after: "10m" } });
   const statusAfter = async (time: number) => {
     pass(time);
@@ -159,7 +159,7 @@ overTime("where it tells no time of its head, its height has to move", async () 
   assert.is(await statusAfter(20_000), "ok");
   assert.is(await statusAfter(590_000), "ok");
   assert.is(await statusAfter(20_000), "degraded");
-  // A step back is a move.
+  // A step back is a change too.
   state.height = 1;
   assert.is(await statusAfter(1000), "ok");
 });
@@ -183,7 +183,7 @@ overTime("another chain at the address is told of, and counted", async () => {
   assert.is(changes(), 1);
 });
 
-overTime("another chain is told of without what is hidden", async () => {
+overTime("a change of chain is logged without hidden values", async () => {
   const { info, pass, state, said } = play1({ chain: 31337 }, { info: { hide: ["chain_id"] } });
   await info();
   state.chain = 31338;
@@ -211,7 +211,7 @@ overTime("of many changes within an hour one line says that they go on", async (
 });
 
 overTime(
-  "what is known of a node that is gone is that of the last one that responded",
+  "last_seen describes the last node that responded",
   async () => {
     const long = "x".repeat(300);
     const { info, pass, state, held } = play1({ software: long, chain: 1, height: 7, peers: 5 });
@@ -246,7 +246,7 @@ overTime("the texts of a node that is gone are short", async () => {
 });
 
 overTime(
-  "a node that does not respond is asked every few seconds while somebody listens",
+  "an unresponsive node is queried every few seconds while clients listen",
   async () => {
     const { info, pass, held, monitor } = play1({ height: 1 });
     await info();
@@ -267,7 +267,7 @@ overTime(
   },
 );
 
-overTime("what is looked at without being asked for is no answer to who asks later", async () => {
+overTime("a background query is not cached for later requests", async () => {
   const { info, pass, held, monitor, state } = play1({ height: 1 });
   await info();
   pass(30_000);
@@ -279,7 +279,7 @@ overTime("what is looked at without being asked for is no answer to who asks lat
   assert.is(held.asked, asked + 1);
 });
 
-overTime("who watches asks seldom what is seldom new, and runs programs seldom", async () => {
+overTime("a watch queries slow-changing sources and programs less often", async () => {
   const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
   const file = join(folder, "runs");
   const asked: string[] = [];
@@ -313,7 +313,7 @@ overTime("who watches asks seldom what is seldom new, and runs programs seldom",
   assert.equal([count("/state"), count("/genesis"), runs], [10, 1, 5]);
 });
 
-overTime("what is hidden is nowhere, whatever the state of a node", async () => {
+overTime("hidden values appear nowhere, whatever the state of a node", async () => {
   for (const [name, recording] of RECORDINGS) {
     const { sources: _, fields } = KINDS[recording.kind]!;
     for (const key of [...Object.keys(fields), "peers", "height", "head_at"]) {
@@ -322,7 +322,7 @@ overTime("what is hidden is nowhere, whatever the state of a node", async () => 
       const value = (await open.info())[key];
       if (typeof value !== "string" && typeof value !== "number") continue;
       const text = String(value);
-      // A short one stands elsewhere by chance.
+      // A short text could occur elsewhere by chance.
       if (text.length < 5) continue;
       const scene = setScene({
         fetch: play(recording),
@@ -395,7 +395,7 @@ overTime("a state that changes again and again does not shorten the history much
   assert.ok(at.at(-1)! - at[0]! >= 1_700_000);
 });
 
-overTime("a reason that would name what is hidden says the same without it", async () => {
+overTime("a reason with a hidden value is shown without it", async () => {
   const cases: [Json, string, string][] = [
     [{ height: 1, peers: 2 }, "peers", "has too few peers"],
     [{ height: 1, peers: 5, target: 1000 }, "height", "is catching up with its network"],

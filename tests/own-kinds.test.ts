@@ -1,4 +1,4 @@
-/** Kinds that add to a built-in one, the file of a kind to start from, and what the file of a kind may not do. */
+/** Kinds that extend a built-in one, the template of a kind's file, and the restrictions on such a file. */
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ const read = (text: string, args: string[] = []) =>
     isThere: () => Promise.resolve(args.length === 0),
   });
 
-/** Reads a kind that stands in a configuration. */
+/** Reads a kind from a configuration. */
 const readOwn = async (kind: object) => await read(stringify({ kinds: [kind] }));
 
 async function wrongOf(work: Promise<unknown>): Promise<readonly string[]> {
@@ -71,7 +71,7 @@ own("a kind adds to a built-in one, as an item of kinds and as a file", async ()
   assert.equal(Object.keys(unnamed.kinds), ["ethereum"], "it takes the place of the built-in one");
 });
 
-own("a method that it names is called with the token, and by nobody else", async () => {
+own("a method in with_token can be called with the token only", async () => {
   const { kinds: { hardhat } } = await readOwn(HARDHAT);
   const tokenFile = join(mkdtempSync(join(tmpdir(), "nodeface-")), "token");
   const token = "0123456789abcdef0123456789abcdef";
@@ -108,7 +108,7 @@ own("a method that it names is called with the token, and by nobody else", async
   assert.equal(called.map((body) => JSON.parse(body).params), [["0x3"]]);
   await app.close();
   await node.close();
-  // The library takes whole kinds.
+  // The library requires complete kinds.
   assert.throws(
     () => createNodeface({ kinds: { hardhat: HARDHAT as unknown as Kind } }),
     /kinds.hardhat.extends is for the files of operators alone/,
@@ -138,7 +138,7 @@ own("members lie over those of the kind: sources, fields, rules and components",
   assert.ok(openrpc!.components!.schemas!.Hash && openrpc!.components!.schemas!.Mine);
 });
 
-own("what is wrong is said at its place, with the members of the kind in mind", async () => {
+own("errors are reported at their place, including those with the base kind", async () => {
   const wrong = await wrongOf(read(`kinds:
   - extends: etherium
   - extends: geth
@@ -244,7 +244,7 @@ own(
   },
 );
 
-/** A node that answers methods of JSON-RPC, to who knows the secret. */
+/** A JSON-RPC node that requires a secret. */
 const nodeOf = (results: Readonly<Record<string, unknown>>, secret?: string) => {
   const seen: (string | null)[] = [];
   const client = playedBy((_, init) => {
@@ -285,7 +285,7 @@ own(
 );
 
 own(
-  "it is sent the secret of the kind that it adds to, where that one's refusal is its own",
+  "it gets the base kind's secret if the refusal is typical of that kind",
   async () => {
     const file = join(mkdtempSync(join(tmpdir(), "nodeface-")), "cookie");
     writeFileSync(file, "__cookie__:abc");
@@ -325,7 +325,7 @@ own(
 own("the file of a kind that is printed is one", async () => {
   for (const name of sampleOf(Object.keys(KINDS))) {
     const { openrpc, openapi, ...kind } = parseKind(await formatKindFile(name), "mine.yaml");
-    // The build makes these of its operations.
+    // The build generates these from its operations.
     const { examples: _, ...known } = KINDS[name]!;
     assert.equal(kind, known, name);
     const parts = { ...openrpc && { openrpc }, ...openapi && { openapi } };

@@ -16,7 +16,7 @@ const folder = await mkdtemp(join(tmpdir(), "nodeface-"));
 const file = join(folder, "file");
 await writeFile(file, "x".repeat(100));
 
-/** Asserts that a promise is rejected for a reason. */
+/** Asserts that a promise is rejected with this reason. */
 async function refused(work: Promise<unknown>, reason: string): Promise<void> {
   await work.then(() => assert.unreachable(), (error: Error) => {
     assert.is(error.name, "PlatformError");
@@ -38,7 +38,7 @@ platform("a file that says it is empty is read to its end", async () => {
   );
 });
 
-platform("what cannot be read is said to be so", async () => {
+platform("an unreadable file is reported as such", async () => {
   await refused(readFile(join(folder, "none"), BOUNDS), "no such file");
   await refused(readFile(join(file, "none"), BOUNDS), "no such file");
   await refused(readFile(folder, BOUNDS), "it is not a regular file");
@@ -75,7 +75,7 @@ platform("a variable that is not set is undefined", () => {
   assert.is(readVariable("NODEFACE_NOT_SET"), undefined);
 });
 
-platform("brotli and gzip unpack to what it was, though parts share their bytes", async () => {
+platform("brotli and gzip unpack to the original, though parts share their bytes", async () => {
   const part = new Uint8Array(100_000);
   function* parts() {
     for (let i = 0; i < 9; i++) yield part.fill(i);

@@ -28,7 +28,7 @@ conditions("each coding has a validator of its own", async () => {
   assert.is(etags.size, 3);
 });
 
-/** Lists of entity tags, in which `tag` stands for the current one, and whether they name it. */
+/** Lists of entity tags, in which `tag` stands for the current one, and whether they match it. */
 const TABLE: [list: string, isNamed: boolean][] = [
   ["", false],
   ["*", true],

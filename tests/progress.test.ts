@@ -4,7 +4,7 @@ import { createProgress } from "../src/cli/output.ts";
 
 const progress = suite("what takes long");
 
-/** Some work, what is written meanwhile, and what waits until something was written so often. */
+/** Some work, its progress lines, and a wait for a number of lines. */
 function bench(isTerminal: boolean, after: number) {
   let written: string[] = [];
   let wake = () => {};
@@ -48,7 +48,7 @@ progress("elsewhere it is said once, on a line of its own", async () => {
   assert.is(take(), "nodeface: asking the node …\n");
 });
 
-progress("nothing is said of what is quick, or fails at once", async () => {
+progress("nothing is printed for fast or immediately failing work", async () => {
   const { take, during } = bench(true, 60_000);
   assert.is(await during("asking", Promise.resolve(1)), 1);
   const failing = during("asking", Promise.reject(new Error("no")));
@@ -56,7 +56,7 @@ progress("nothing is said of what is quick, or fails at once", async () => {
   assert.is(take(), "");
 });
 
-progress("what is said of a node cannot move the cursor", async () => {
+progress("text from a node cannot move the cursor", async () => {
   const { work, finish, times, take, during } = bench(true, 5);
   const done = during("asking \x1b[2J\nhere", work);
   await times(1);

@@ -15,7 +15,7 @@ const members = fc.uniqueArray(fc.tuple(coding, weight), {
 });
 
 properties(
-  "the coding chosen has the highest weight of those offered (RFC 9110, 12.5.3)",
+  "the chosen coding has the highest weight of the available ones (RFC 9110, 12.5.3)",
   async () => {
     await fc.assert(
       fc.asyncProperty(members, async (members) => {
@@ -25,7 +25,7 @@ properties(
         const weights = new Map(
           members.map(([name, weight = 1000]) => [name.toLowerCase(), weight]),
         );
-        // Identity is acceptable unless excluded, and last where it is not named.
+        // Identity is acceptable unless excluded, and last if not listed.
         const weightOf = (name: string) =>
           weights.get(name) ?? weights.get("*") ?? (name === "identity" ? 0.5 : 0);
         const best = Math.max(...["br", "gzip", "identity"].map(weightOf));
@@ -41,7 +41,7 @@ properties(
 
 const etag = (await ask("/spec.json")).headers.get("etag")!;
 
-/** The status that `/spec.json` is answered with under a condition. */
+/** The status of `/spec.json` under a condition. */
 const statusOf = async (field: "if-match" | "if-none-match", list: string) =>
   (await askWith({ [field]: list }, "/spec.json")).status;
 
@@ -69,7 +69,7 @@ properties(
 );
 
 properties(
-  "no list of tags, however malformed, names a tag that does not stand in it",
+  "no list of tags, however malformed, matches a tag that it does not contain",
   async () => {
     const nonsense = fc.string({ unit: fc.constantFrom(...'"W/,* tag\\'.split("")) });
     await fc.assert(
@@ -111,7 +111,7 @@ const header = fc.tuple(
 );
 
 properties(
-  "no request, however formed, is answered with 500, or with what is not there",
+  "no request, however malformed, gets 500 or an undocumented response",
   async () => {
     const method = fc.constantFrom("GET", "GET", "HEAD", "OPTIONS", "POST", "DELETE", "TRACE", "X");
     const url = fc.oneof(

@@ -5,7 +5,7 @@ import { refreshOnDemand } from "../src/resources/refresh-on-demand.ts";
 
 const refreshed = suite("a value that is looked at while somebody asks");
 
-/** A value with looks that the test ends, and a clock that it moves. */
+/** A value with checks that the test ends, and a clock that it advances. */
 function create({ isMadeCurrent = true } = {}) {
   let time = 0;
   let finish = () => {};
@@ -29,7 +29,7 @@ function create({ isMadeCurrent = true } = {}) {
   return { value, resource, errors, finish: () => finish(), wait: (ms: number) => time += ms };
 }
 
-refreshed("what was just made is not looked at", async () => {
+refreshed("a new value is not checked", async () => {
   const { value, resource, wait } = create();
   await resource.get();
   wait(1999);
@@ -46,18 +46,21 @@ refreshed(
   },
 );
 
-refreshed("after the interval, who asks waits for a look; nobody asks, nobody looks", async () => {
-  const { value, resource, wait } = create();
-  await resource.get();
-  wait(100_000);
-  assert.is(value.looks, 0);
-  await Promise.all([resource.get(), resource.get()]);
-  assert.is(value.looks, 1);
-  assert.is(await resource.get(), value);
-  assert.is(value.looks, 1);
-});
+refreshed(
+  "after the interval, a request waits for a check; without requests there are no checks",
+  async () => {
+    const { value, resource, wait } = create();
+    await resource.get();
+    wait(100_000);
+    assert.is(value.looks, 0);
+    await Promise.all([resource.get(), resource.get()]);
+    assert.is(value.looks, 1);
+    assert.is(await resource.get(), value);
+    assert.is(value.looks, 1);
+  },
+);
 
-refreshed("a look that takes long delays nobody for long, and is the only one", async () => {
+refreshed("a slow check delays requests only briefly, and is the only one", async () => {
   const { value, resource, wait, finish } = create();
   value.isSlow = true;
   await resource.get();

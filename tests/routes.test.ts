@@ -22,7 +22,7 @@ for (const [path, location] of [["/", "v1/spec"], ["/v1", "v1/spec"], ["/v1/", "
   });
 }
 
-routes("a query does not change what a path answers", async () => {
+routes("a query does not change the response of a path", async () => {
   assert.is((await ask("/v1/info?a=1&a=2")).status, 200);
   assert.is((await ask("/v1?x=/")).headers.get("location"), "v1/spec");
 });

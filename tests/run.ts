@@ -4,8 +4,8 @@
  * - `run.ts fast` (`npm test`): every `*.test.ts`. Those directly below `tests/` run on Node, Deno and
  *   Bun, those in a folder on Node.
  * - `run.ts slow` (`npm run test:slow`): every `*.slow.ts`. They take minutes or need more of the machine,
- *   such as packages of Debian or root; otherwise they are skipped.
- * - `run.ts ci` (`npm run test:ci`): the few of these that `.ci/run` has time for.
+ *   such as Debian packages or root; otherwise they are skipped.
+ * - `run.ts ci` (`npm run test:ci`): those slow suites that `.ci/run` has time for.
  * - `run.ts fast slow` (`npm run test:all`): both.
  *
  * Further arguments name folders below `tests/`, to run only these.
@@ -27,11 +27,11 @@ interface Result {
   failed: number;
   skipped: number;
   seconds: number;
-  /** Seconds of processor, of all that has ended by then; `NaN` where it is not Linux. */
+  /** Processor seconds of everything that has ended so far; `NaN` except on Linux. */
   processor: number;
-  /** The same of the files that took most. */
+  /** The same for the most expensive files. */
   costs: readonly (readonly [file: string, seconds: number])[];
-  /** Which tests failed, why others were skipped, or why the run counts as failed. */
+  /** The failed tests, the reasons for skipped ones, or why the run counts as failed. */
   notes: readonly string[];
 }
 
@@ -42,7 +42,7 @@ const onNode = (name: string, pattern: string): Run => ({
 });
 const folder = (name: string): Run => onNode(name, String.raw`^${name}[/\\].*\.test\.ts$`);
 const PORTABLE = String.raw`^[^/\\]+\.test\.ts$`;
-/** On Node they run in full: in two rows, so that neither is the last. */
+/** On Node they run in full: in two rows, so that neither is the last to finish. */
 const PORTABLE_HALVES = ["a-i", "j-z"].map((letters) =>
   onNode(`portable ${letters} on Node`, String.raw`^[${letters}][^/\\]*\.test\.ts$`)
 );
@@ -55,11 +55,11 @@ const files = readdirSync(`${ROOT}tests`, { recursive: true, encoding: "utf8" })
 const inFolders = files.filter((file) => /\/.*\.test\.ts$/.test(file));
 const folders = [...new Set(inFolders.map((file) => file.split("/")[0]!))];
 
-/** Folders whose suites share nothing with others. */
+/** Folders whose suites share no state with others. */
 const APART = ["browser", "raw", "nodes"];
 const onNodeAlone = folders.filter((name) => !APART.includes(name)).map(folder);
 
-/** Longest first. What stands in one row runs one after the other. */
+/** Longest first. The suites of a row run one after the other. */
 const FAST: readonly (readonly Run[])[] = [
   [folder("browser")],
   [PORTABLE_HALVES[0]!],
@@ -80,9 +80,9 @@ const slow = files.filter((file) => file.endsWith(".slow.ts")).map((file) =>
 const slowOf = (...starts: string[]) =>
   slow.filter(({ name }) => starts.some((start) => name.startsWith(start)));
 
-/** They measure, and have the machine for themselves. */
+/** Measurements, which need the machine to themselves. */
 const ALONE = slowOf("release/start", "gateway/attack");
-/** What the one lane changes, such as the package, nothing in the other reads. */
+/** One lane changes files, such as the package, that the other lane does not read. */
 const BESIDE_OTHERS = slowOf("gateway/", "hosts/", "release/").filter((run) =>
   !ALONE.includes(run)
 );
@@ -91,14 +91,16 @@ const SLOW: readonly (readonly Run[])[] = [
   slow.filter((run) => !ALONE.includes(run) && !BESIDE_OTHERS.includes(run)),
 ];
 
-/** What `.ci/run` runs of them: real nodes and a fresh clone, in a few minutes. Nothing of it measures time or memory. */
+/**
+ * The slow suites of `.ci/run`: real nodes and a fresh clone, in a few minutes. None of them measures time or memory.
+ */
 const CI = [["nodes/daemons", "gateway/nodes"], ["release/clone"]]
   .map((row) => slow.filter(({ name }) => row.includes(name)));
 
-/** How many rows run at a time: of two processors, suites that wait leave half. */
+/** The number of concurrent rows: waiting suites leave half of two processors idle. */
 const LANES = 4;
 
-/** In milliseconds. A child of the run may keep the pipe open after the run's exit. */
+/** In milliseconds. A child of the run may keep the pipe open after the run has exited. */
 const OUTPUT_TIMEOUT = 5000;
 
 const words = process.argv.slice(2);
@@ -122,7 +124,7 @@ console.log(`\n${tableOf(results)}\n\n${costliest(results)}\n`);
 console.log(`${sum("passed")} passed, ${sum("failed")} failed`);
 process.exit(results.length > 0 && sum("failed") === 0 ? 0 : 1);
 
-/** Runs the next row as soon as a lane is free; gives the results in the rows' order. */
+/** Runs the next row as soon as a lane is free; returns the results in the rows' order. */
 async function executeRows(rows: readonly (readonly Run[])[]): Promise<Result[]> {
   const results: Result[][] = rows.map(() => []);
   const waiting = rows.entries();
@@ -165,7 +167,7 @@ async function execute(
   return { name, seconds, ...read(status, output) };
 }
 
-/** Reads the counts that uvu prints; a process that was interrupted has printed none. */
+/** Parses the counts that uvu prints; an interrupted process has printed none. */
 function read(
   status: number | null,
   output: string,
@@ -204,7 +206,7 @@ function read(
   return { ...counts, failed: counts.failed + 1, notes: [mistake, ...notes] };
 }
 
-/** The ten files that took most seconds of processor, on all runtimes together. */
+/** The ten files that took the most processor time, on all runtimes together. */
 function costliest(results: readonly Result[]): string {
   const costs = new Map<string, number>();
   for (const [file, seconds] of results.flatMap(({ costs }) => costs)) {

@@ -119,11 +119,11 @@ serving("tells the log of a service when the stream of an operation fails", asyn
   const server = await serve(app, { port: 0 });
   await fetch(`${server.url}own`).then((response) => response.text()).catch(() => {});
   await server.close();
-  // The client of Deno 2.9 asks twice.
+  // Deno 2.9's client sends the request twice.
   assert.match(told[0] ?? "", /^error error Error: disk/);
 });
 
-/** Options that are wrong, and what is said of them. */
+/** Invalid options, and their messages. */
 const WRONG: readonly [options: unknown, message: string][] = [
   [{ host: "127.0.0.1" }, "unknown key host; did you mean hostname?"],
   [{ prot: 1 }, "unknown key prot; did you mean port?"],

@@ -8,14 +8,14 @@ import { until } from "./_gateway.ts";
 
 const slow = suite("clients that read slowly");
 
-/** Below 1 kB/s for ten seconds in earnest; here below 100 kB in one and a half, which a busy machine reads as well. */
+/** The real limit is 1 kB/s for ten seconds; here it is 100 kB in one and a half, which a busy machine manages too. */
 const SLOWEST = { bytes: 100_000, time: 1500, check: 50 };
 const PART = new Uint8Array(65_536);
-/** More than the system takes for who does not read. */
+/** More than the system buffers for a client that does not read. */
 const LONG = new Uint8Array(50_000_000);
 const REQUEST = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
-/** What a long response is made of. */
+/** A part of a long response. */
 const WAYS: Readonly<Record<string, () => Response>> = {
   "part by part": () =>
     new Response(new ReadableStream({ pull: (controller) => controller.enqueue(PART) })),
@@ -42,7 +42,7 @@ for (const [way, respond] of "Bun" in globalThis ? [] : Object.entries(WAYS)) {
       await until(() => cut === 1);
       await until(() => taken > SLOWEST.bytes);
       assert.not(steady.destroyed);
-      // What the system has taken for it arrives, and then the end.
+      // The bytes that the system has buffered arrive, and then the end.
       clearInterval(drip);
       slowly.removeAllListeners("readable").on("data", () => {}).resume();
       await once(slowly, "close");

@@ -1,5 +1,5 @@
 /**
- * Serves an app with `Bun.serve`, which disconnects idle clients itself.
+ * Serves an app with `Bun.serve`, which closes idle connections itself.
  *
  * @module
  */
@@ -29,7 +29,7 @@ interface BunServer {
   readonly address: { readonly address: string };
   readonly port: number;
   requestIP(request: Request): { readonly address: string } | null;
-  /** Sets the idle timeout of a request's connection, in seconds; 0 is none. */
+  /** Sets the idle timeout of a request's connection, in seconds; 0 means none. */
   timeout(request: Request, seconds: number): void;
   stop(closeActiveConnections: boolean): Promise<void>;
 }
@@ -47,8 +47,8 @@ declare const Bun: {
 
 const IDLE_SECONDS = TIMEOUTS.silence / 1000;
 
-/** Starts a server; rejects if it cannot listen, or with a `TypeError` if an option is wrong. */
-// deno-lint-ignore require-await -- what is thrown becomes a rejection
+/** Starts a server; rejects if it cannot listen, or with a `TypeError` if an option is invalid. */
+// deno-lint-ignore require-await -- an exception must become a rejection
 export async function serve(app: Servable, options: ServeOptions = {}): Promise<Listening> {
   const { hostname, port } = checkServeOptions(options);
   const listen = (port: number) =>
@@ -58,7 +58,7 @@ export async function serve(app: Servable, options: ServeOptions = {}): Promise<
       port,
       // With `development: false`, Bun 1.4 lets two processes share a port.
       reusePort: false,
-      // In development, Bun answers an error with a page that shows the source.
+      // In development, Bun responds to an error with a page that shows the source.
       development: false,
       idleTimeout: IDLE_SECONDS,
     });
@@ -67,10 +67,13 @@ export async function serve(app: Servable, options: ServeOptions = {}): Promise<
   return listening(urlAt(address, taken), keepListening(server, () => listen(taken)));
 }
 
-/** The interval at which descriptors are looked for, and the number that it takes to listen again. */
+/** The interval of checks for free file descriptors, and the number needed to listen again. */
 const CHECK_DESCRIPTORS_MS = 500, DESCRIPTORS_MIN = 16;
 
-/** Stops listening while descriptors have run out: Bun 1.4 would spin (oven-sh/bun#32705). Returns what closes. */
+/**
+ * Stops listening while file descriptors are exhausted: Bun 1.4 would spin (oven-sh/bun#32705). Returns a function that
+ * closes the server.
+ */
 function keepListening(first: BunServer, listen: () => BunServer): () => Promise<void> {
   const servers = new Set([first]);
   let current: BunServer | undefined = first;
@@ -87,7 +90,7 @@ function keepListening(first: BunServer, listen: () => BunServer): () => Promise
       try {
         servers.add(current = listen());
       } catch {
-        // Another process has the port; it may leave.
+        // Another process took the port; it may exit.
       }
     }
   }, CHECK_DESCRIPTORS_MS);
@@ -130,13 +133,13 @@ async function respond(
     server.timeout(request, IDLE_SECONDS);
     if (response instanceof ResponseInParts) {
       const { parts, release } = response.held;
-      // Without a stream.
+      // Sends the body without a stream.
       response = new Response(new Blob([...parts]), response);
       whenSent(request, server, release);
     } else if (!response.headers.has("content-length") && response.body) {
-      // What says its length was prepared, and is sent without a stream.
+      // A body of known length was prepared, and is sent without a stream.
       const onFailure = (error: unknown) => {
-        // A disconnected client may make the stream fail.
+        // The stream may fail because the client has disconnected.
         if (request.signal.aborted) return;
         endEntry?.("failed", response?.status);
         report(error, app, callbacks);
@@ -148,14 +151,17 @@ async function respond(
     response = failure();
   }
   const { status } = response;
-  // The event `abort` comes a moment later.
+  // The `abort` event follows a moment later.
   if (endEntry) whenSent(request, server, () => setImmediate(() => endEntry("sent", status)));
   return response;
 }
 
 const SENT_INTERVAL_MS = 100;
 
-/** Calls a function when the response to a request is over: Bun 1.4 has no event for that, but `requestIP` is then null. */
+/**
+ * Calls a function when the response to a request has ended: Bun 1.4 has no event for it, but `requestIP` returns null
+ * then.
+ */
 function whenSent(request: Request, server: BunServer, listener: () => void): void {
   const check = () => {
     if (server.requestIP(request)) setTimeout(check, SENT_INTERVAL_MS);

@@ -1,6 +1,6 @@
 /**
- * Serves an app on Deno with `node:http`. `Deno.serve` is faster, but has no timeout for idle clients,
- * and the process ends when it runs out of file descriptors (Deno 2.9).
+ * Serves an app on Deno with `node:http`. `Deno.serve` is faster, but it never closes idle connections, and the process
+ * exits when file descriptors run out (Deno 2.9).
  *
  * @module
  */
@@ -19,12 +19,12 @@ import {
 export type { AnswerRecord, Callbacks, Closeable, Listening, Outcome } from "./shared.ts";
 export type { Servable, Servable as App, ServeOptions } from "./shared.ts";
 
-/** With fewer connections at a time, file descriptors do not run out. */
+/** A limit on connections at which file descriptors do not run out. */
 const MANY_CONNECTIONS = 16;
 
 const CHECK_INTERVAL_MS = 2000;
 
-/** Starts a server; rejects if it cannot listen, or with a `TypeError` if an option is wrong. */
+/** Starts a server; rejects if it cannot listen, or with a `TypeError` if an option is invalid. */
 export async function serve(app: Servable, options: ServeOptions = {}): Promise<Listening> {
   const address = checkServeOptions(options);
   const { http, close } = createNodeServer(app, options);
@@ -36,7 +36,10 @@ export async function serve(app: Servable, options: ServeOptions = {}): Promise<
   });
 }
 
-/** Listens again where a probe finds that Deno 2.9 accepts no more, as descriptors have run out. Returns what ends this. */
+/**
+ * Listens again if a probe finds that Deno 2.9 no longer accepts connections because descriptors ran out. Returns a
+ * function that stops the probes.
+ */
 function keepAccepting(http: Server, { hostname }: Address): () => void {
   const { port } = http.address() as AddressInfo;
   let most = 0;

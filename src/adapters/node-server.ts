@@ -1,6 +1,6 @@
 /**
- * Serves an app with `node:http`, which Node and Deno have: the server and its limits, the way of a request, what
- * is refused, and the connections.
+ * Serves an app with `node:http`, on Node and Deno: the server and its limits, the path of a request, refusals, and
+ * connections.
  *
  * @module
  */
@@ -41,7 +41,7 @@ import {
 
 const IS_DENO = "Deno" in globalThis;
 
-/** Makes a server that does not listen yet. */
+/** Creates a server that does not listen yet. */
 export function createNodeServer(
   app: Servable,
   callbacks: Callbacks,
@@ -54,10 +54,10 @@ export function createNodeServer(
     // `connections` closes idle ones.
     keepAliveTimeout: 0,
     connectionsCheckingInterval: TIMEOUTS.check,
-    // What comes in tiny chunks costs by the part: read little ahead, and keep no more parts than are taken.
+    // Tiny chunks cost memory per part, so little is read ahead, and no more parts are kept than the reader accepts.
     highWaterMark: 2048,
     IncomingMessage: Message,
-    // `ownResponse` refuses them, with problem details.
+    // `ownResponse` refuses such requests with problem details.
     requireHostHeader: false,
     // Saves an eighth of the time of a request (Node 26.10); Node before 24.12 ignores it.
     optimizeEmptyRequests: true,
@@ -75,7 +75,7 @@ export function createNodeServer(
   // The built-in method closes connections whose response is still being sent; `connections` does not.
   http.closeIdleConnections = () => {};
   http.on("connection", (socket) => connections.add(socket));
-  // An unknown expectation may be ignored (RFC 9110, section 10.1.1).
+  // RFC 9110, section 10.1.1, allows unknown expectations to be ignored.
   http.on("checkExpectation", (message, response) => http.emit("request", message, response));
 
   const refuseAfterResponses = (socket: Socket, code?: string, message?: IncomingMessage) => {
@@ -87,10 +87,10 @@ export function createNodeServer(
   http.on("clientError", (error: NodeJS.ErrnoException, stream) => {
     const socket = stream as Socket;
     const last = connections.pendingResponse(socket);
-    // Bytes behind a broken request have broken the parser of another connection, whose request was 400 (Deno 2.9).
+    // On Deno 2.9, bytes after a malformed request broke the parser of another connection.
     if (IS_DENO) socket.removeAllListeners("data").resume();
     if (error.code === "ECONNRESET") socket.destroy();
-    // Whoever reads the content would wait for the rest of it.
+    // The reader of the content would otherwise wait for the rest.
     else if (last && !last.req.complete) {
       const refuseUnlessSaid = () => {
         if (last.statusCode === 400) socket.end();
@@ -117,9 +117,8 @@ export function createNodeServer(
 }
 
 /**
- * A message that keeps no more tiny parts of a content than its reader takes: the parser makes one of each chunk, 10,000 of
- * what a socket gives at a time. The reader sees the part that is too many and refuses the content; what comes behind is
- * dropped, its end too.
+ * A message that limits tiny parts: the parser emits one part per chunk, up to 10,000 from a single read of the socket.
+ * The reader sees the part that exceeds the limit and refuses the content; later parts are dropped, including the end.
  */
 class Message extends IncomingMessage {
   #parts = 0;
@@ -136,7 +135,7 @@ class Message extends IncomingMessage {
     return super.push(part, encoding);
   }
 
-  /** Fails its reader, and leaves the connection to the response. */
+  /** Fails the reader, but leaves the connection open for the response. */
   breakOff(): void {
     this.#breaksOff = true;
     this.destroy(new Error("The content of the request cannot be read"));
@@ -144,12 +143,12 @@ class Message extends IncomingMessage {
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     if (!this.#breaksOff) super._destroy(error, callback);
-    // Without a listener an error would end the process.
+    // Without a listener, an error event would end the process.
     else callback(this.listenerCount("error") > 0 ? error : null);
   }
 }
 
-/** Connections that may wait to be accepted; the system may allow fewer. */
+/** The length of the queue of connections to accept; the system may allow fewer. */
 const BACKLOG = 4096;
 
 export function listen(http: Server, { hostname, port }: Address): Promise<void> {
@@ -166,10 +165,7 @@ export function urlOf(http: Server): string {
   return urlAt(address, port);
 }
 
-/**
- * Lets the app (`createApp` of `../app.ts` makes its `fetch`) respond to a message, of our own server or of a host's. Never
- * rejects.
- */
+/** Passes a message of our own or a host's server to the app and sends the response. Never rejects. */
 export async function respond(
   app: Servable,
   callbacks: Callbacks,
@@ -186,7 +182,7 @@ export async function respond(
       response,
       ownResponse(message) ?? await app.fetch(makeRequest(message, response), ...context),
     );
-    // What srvx does where the body's stream fails. Who has left may make it fail, which leaves no error here.
+    // As srvx does if the body's stream fails. A stream that fails because the client left sets no error here.
     if (response.errored) report(response.errored, app, callbacks);
   } catch (error) {
     report(error, app, callbacks);
@@ -197,8 +193,8 @@ export async function respond(
 
 export function requestOf(message: IncomingMessage, response: ServerResponse): Request {
   if (!hasContent(message)) {
-    // With `optimizeEmptyRequests` it has ended before it is complete. srvx 1.0 would say that its client has
-    // left, and that its body was read.
+    // `optimizeEmptyRequests` ends the message before it is complete; srvx 1.0 would take that for a disconnected
+    // client and a body that was read.
     message.complete = true;
     if (message.readableEnded && !("rawBody" in message)) {
       Object.assign(message, { rawBody: EMPTY_BODY });
@@ -224,7 +220,7 @@ class MessageRequest extends SrvxRequest implements ServedRequest {
 
   get readChunks(): ServedRequest["readChunks"] {
     const message = this.#message;
-    // srvx knows these.
+    // srvx handles these itself.
     if (/^(?:GET|HEAD)$/.test(this.method) || "rawBody" in message) return undefined;
     return (take, stop) =>
       new Promise((resolve, reject) => {
@@ -249,7 +245,7 @@ class MessageRequest extends SrvxRequest implements ServedRequest {
     const [message, response, gone] = [this.#message, this.#response, new LightSignal()];
     const onClose = () => {
       if (response.writableEnded && !message.errored) return;
-      gone.abort(message.errored ?? new DOMException("The client has left", "AbortError"));
+      gone.abort(message.errored ?? new DOMException("The client has disconnected", "AbortError"));
     };
     response.once("close", onClose);
     if (response.destroyed || message.destroyed && !message.complete) onClose();
@@ -262,10 +258,10 @@ const EMPTY_BODY = Buffer.alloc(0);
 export const hasContent = ({ headers }: IncomingMessage): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 
-/** Longer bodies, in bytes, are no texts. */
+/** Longer bodies, in bytes, are not sent as text. */
 const SHORT_MAX = 16_384;
 
-/** Sends a response; resolves when it was written, or its stream has failed. Bytes are sent without one. */
+/** Sends a response; resolves when it was written or its stream has failed. Bytes are sent without a stream. */
 async function send(response: ServerResponse, given: Response): Promise<void> {
   const held = given instanceof ResponseInParts ? given.held : undefined;
   if (held) response.once("close", held.release);
@@ -273,7 +269,7 @@ async function send(response: ServerResponse, given: Response): Promise<void> {
   const { body } = form;
   const parts = held?.parts ?? (body instanceof Uint8Array ? [body] : []);
   if (!body || parts.length > 0) return await sendParts(response, form, parts);
-  // A response of Deno's does not know the error of its stream.
+  // Deno's response does not report the error of its stream.
   const fail = (errored: unknown) => response.destroyed || Object.assign(response, { errored });
   const sent = IS_DENO && body instanceof ReadableStream
     ? { ...form, body: watched(body, fail, PART_LENGTH) }
@@ -281,26 +277,26 @@ async function send(response: ServerResponse, given: Response): Promise<void> {
   await sendNodeResponse(response, { _toNodeResponse: () => sent } as SrvxResponse);
 }
 
-/** Sends bytes: a short part as a `latin1` text, which keeps each as it is; others in one write, but on Deno. */
+/** Sends bytes: a short body as `latin1` text, which keeps each byte; longer ones in one write, except on Deno. */
 async function sendParts(
   response: ServerResponse,
   { status, statusText, headers }: NodeForm,
   parts: readonly Bytes[],
 ): Promise<void> {
-  // Each write wakes its client, which may take the processor: those of one moment go out together.
+  // Each write may wake the client and yield the processor, so writes of one tick go out together.
   await new Promise((resolve) => setImmediate(resolve));
   response.writeHead(status, statusText || undefined, headers);
   if (parts.length === 1 && parts[0]!.byteLength <= SHORT_MAX) {
-    // A text goes out in one piece with the head, bytes do not: two pieces take twice as long (Node 26.10).
+    // Text is sent in one packet with the head, bytes are not; two packets take twice as long (Node 26.10).
     return void response.end(Buffer.from(parts[0]!).toString("latin1"), "latin1");
   }
-  // Deno 2.9 says of a write that it has ended, and nothing before: the reader of a long one would look stuck.
+  // Deno 2.9 reports no progress within a write, so the reader of a long one would look stuck.
   if (!IS_DENO) response.cork();
   for (const part of IS_DENO ? shortPartsOf(parts) : parts) response.write(part);
   response.end();
 }
 
-/** The head of a message, for the access log. Bun and workerd give the target `*` as this path. */
+/** The head of a message for the access log. Bun and workerd report the target `*` as this path too. */
 const logHeadOf = ({ method = "GET", url = "/" }: IncomingMessage) => ({
   method,
   url: url === "*" ? "/*" : url,
@@ -317,10 +313,10 @@ function endWith(response: ServerResponse, endEntry: EndEntry): void {
   response.once("finish", end).once("close", end);
 }
 
-/** Responses that wait for an earlier one on their connection. */
+/** Responses that wait for an earlier one on the same connection. */
 const queued = new WeakMap<Socket, Set<ServerResponse>>();
 
-/** Closes a response with its connection. One that waits for another has no socket, and would not be told. */
+/** Closes a response when its connection closes. A queued response has no socket yet, and would get no event. */
 function closeWithSocket(response: ServerResponse): void {
   const { socket } = response.req;
   const waiting = queued.get(socket) ?? new Set();
@@ -335,47 +331,47 @@ function closeWithSocket(response: ServerResponse): void {
 }
 
 /**
- * Closes the connection if the content takes too long. `requestTimeout` of `node:http` no longer applies
- * after the response, which may be sent before the content has arrived.
+ * Closes the connection if the content arrives too slowly. `requestTimeout` of `node:http` no longer applies after the
+ * response, which may precede the content.
  */
 function limitContent(message: IncomingMessage, response: ServerResponse): void {
   const timer = setTimeout(() => message.socket.destroy(), TIMEOUTS.content);
   timer.unref();
   const clear = () => clearTimeout(timer);
   message.once("end", clear).once("close", clear);
-  // Discards unread content, for which Deno 2.9 would wait.
+  // Discards unread content; Deno 2.9 would wait for it.
   response.once("finish", () => message.resume());
 }
 
-/** Responds to what the parser lets through and the app is not asked for. */
+/** Responds to requests that the parser accepts but the app must not see. */
 function ownResponse({ method, httpVersion, headers, url = "" }: IncomingMessage) {
   if (httpVersion !== "1.1" && httpVersion !== "1.0") {
-    return refusal(505, "This service speaks HTTP/1.1 and HTTP/1.0");
+    return refusal(505, "This service supports HTTP/1.1 and HTTP/1.0");
   }
   if (httpVersion === "1.1" && headers.host === undefined) {
-    return refusal(400, "A request of HTTP/1.1 has a Host header");
+    return refusal(400, "An HTTP/1.1 request must have a Host header");
   }
-  // It tests the server as a whole (RFC 9110, section 9.3.7).
+  // `OPTIONS *` concerns the server as a whole (RFC 9110, section 9.3.7).
   if (method === "OPTIONS" && url === "*") {
     return new Response(null, { status: 204, headers: SECURITY_HEADERS });
   }
   if (url.startsWith("/") || url === "*") return undefined;
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
-    return refusal(400, "A request target begins with a slash");
+    return refusal(400, "The request target must begin with a slash");
   }
   return undefined;
 }
 
-/** Status and detail by the code of the parser's error; others are 400. */
+/** Status and detail by error code of the parser; other codes are 400. */
 const REFUSALS: Readonly<Record<string, readonly [Status, string]>> = {
-  HPE_HEADER_OVERFLOW: [431, "The request line and the header fields are longer than is read here"],
+  HPE_HEADER_OVERFLOW: [431, "The request line and header fields are too long"],
   ERR_HTTP_REQUEST_TIMEOUT: [408, "The request did not arrive in time"],
 };
 
-/** Refuses what the parser cannot read, and closes the connection. */
+/** Refuses a request that the parser rejected, and closes the connection. */
 function refuseUnparsed(socket: Socket, code = "", endEntry?: EndEntry): void {
-  // It has been refused already. To close it while its client sends would reset it, and what the client has not read
-  // would be lost (RFC 9112, section 9.6): it is idle now, and closed as such.
+  // Already refused. Closing while the client sends would reset the connection and lose the unread response (RFC 9112,
+  // section 9.6), so it is closed later as an idle one.
   if (!socket.writable) return;
   const [status, detail] = REFUSALS[code] ?? [400, "The request is not valid HTTP"];
   const body = Buffer.from(problemText(status, detail));
@@ -392,11 +388,11 @@ function refuseUnparsed(socket: Socket, code = "", endEntry?: EndEntry): void {
   socket.end();
 }
 
-/** The slowest client: what it has to read, in bytes, within a time in milliseconds. */
+/** The slowest accepted client: bytes it has to read within a time in milliseconds. */
 export interface Slowest {
   readonly bytes: number;
   readonly time: number;
-  /** The interval at which that is checked, in milliseconds. */
+  /** The interval of that check, in milliseconds. */
   readonly check: number;
 }
 
@@ -407,13 +403,13 @@ interface Connection {
   bytesWrittenBefore: number;
   /** The time of the last activity by `performance.now()`; `Infinity` before the first response. */
   idleSince: number;
-  /** The bytes that the system had taken when the client was last seen to read, and the time of that. */
+  /** The bytes the system had accepted when the client last made progress, and the time of it. */
   read?: { readonly bytes: number; readonly at: number } | undefined;
 }
 
 const DRAIN_INTERVAL_MS = 20;
 
-/** The connections of a server: closes idle and slow ones, and drains all of them at the end. */
+/** The connections of a server: closes idle and slow ones, and drains all of them at shutdown. */
 class Connections {
   readonly #connections = new Map<Socket, Connection>();
   readonly #slowest: Slowest;
@@ -421,13 +417,13 @@ class Connections {
 
   constructor(slowest: Slowest) {
     this.#slowest = slowest;
-    // `keepAliveTimeout` is not enough: a client that sends blank lines resets it.
+    // `keepAliveTimeout` is not enough: blank lines from the client reset it.
     this.#timer = setInterval(() => this.#check(performance.now()), slowest.check);
     this.#timer.unref();
   }
 
   add(socket: Socket): void {
-    // Before the first response, `headersTimeout` applies, which answers with 408.
+    // Before the first response, `headersTimeout` applies, which responds with 408.
     this.#connections.set(socket, { bytesWrittenBefore: 0, idleSince: Infinity });
     socket.once("close", () => this.#connections.delete(socket));
   }
@@ -437,13 +433,13 @@ class Connections {
     if (connection) connection.lastResponse = response;
   }
 
-  /** Returns the last response on a connection, if it has not been sent. */
+  /** Returns the last response on a connection if it is still being sent. */
   pendingResponse(socket: Socket): ServerResponse | undefined {
     const last = this.#connections.get(socket)?.lastResponse;
     return last?.writableFinished ? undefined : last;
   }
 
-  /** Tells whether the connection will be closed after its last response. */
+  /** Tells whether the connection closes after its last response. */
   isClosing(socket: Socket): boolean {
     return this.#connections.get(socket)?.lastResponse?.shouldKeepAlive === false;
   }
@@ -466,7 +462,7 @@ class Connections {
 
   #check(now: number): void {
     for (const [socket, connection] of this.#connections) {
-      // The timeout is for a client that does not read. One that waits for the app is not idle.
+      // The timeout is for clients that do not read; a client that waits for the app is not idle.
       const timeout = socket.writableLength > 0 ? TIMEOUTS.silence : 0;
       if ((socket.timeout ?? 0) !== timeout) socket.setTimeout(timeout);
       const bytes = bytesTaken(socket);
@@ -483,7 +479,7 @@ class Connections {
   }
 }
 
-/** Counts what the system has taken of the bytes that were written; `undefined` if it has all. */
+/** Counts the written bytes that the system has accepted; `undefined` if all of them. */
 function bytesTaken(socket: Socket): number | undefined {
   type Handle = { readonly bytesWritten: number; readonly writeQueueSize: number };
   const { _handle: handle } = socket as { _handle?: Handle | null };

@@ -1,5 +1,5 @@
 /**
- * Serves an app on Node, by a server of its own or in a host's.
+ * Serves an app on Node, by its own server or within a host's server.
  *
  * @module
  */
@@ -18,7 +18,7 @@ import { createNodeServer, hasContent, listen, requestOf, respond, urlOf } from 
 export type { AnswerRecord, Callbacks, Closeable, Listening, Outcome } from "./shared.ts";
 export type { Servable, Servable as App, ServeOptions } from "./shared.ts";
 
-/** Starts a server; rejects if it cannot listen, or with a `TypeError` if an option is wrong. */
+/** Starts a server; rejects if it cannot listen, or with a `TypeError` if an option is invalid. */
 export async function serve(app: Servable, options: ServeOptions = {}): Promise<Listening> {
   const address = checkServeOptions(options);
   const { http, close } = createNodeServer(app, options);
@@ -33,13 +33,13 @@ export type Listener = (
 ) => void;
 
 /**
- * Makes the request listener for a server of `node:http`, which is a middleware of Express and its like as
- * well. A router that takes the path of the mount off says so in `originalUrl`. The handlers of a host's
- * operations are given the `IncomingMessage` as their context.
+ * Creates a request listener for a `node:http` server; it also works as a middleware of Express and similar routers. A
+ * router that strips the mount path must report it in `originalUrl`. Handlers of the host's operations receive the
+ * `IncomingMessage` as their context.
  *
  * The limits that `serve` sets for slow clients are not set here: they belong to the host's server.
  *
- * @returns answers a request; where there is a `next`, it is called for a path that the app does not serve,
+ * @returns responds to a request; if there is a `next`, it is called for a path that the app does not serve,
  * and nothing is written
  */
 export function listener(app: Servable, callbacks: Callbacks = {}): Listener {
@@ -60,11 +60,11 @@ const GONE =
   "leave it in request.body; mount Nodeface before that parser, or set request.body";
 
 /**
- * The request with the content that a host's body parser, such as `express.json()`, left in `message.body`. Its
- * digits and spaces are those of the parser's result. If nothing was left, to read the content fails and says what
- * to do.
+ * Returns a request with the content that a host's body parser, such as `express.json()`, left in `message.body`.
+ * Digits and white space are those of the parser's result. If the parser left nothing, reading the content fails with
+ * advice.
  *
- * @param request is returned where nothing was read, or where `message.rawBody` has the bytes
+ * @param request returned as it is if nothing was read, or if `message.rawBody` has the bytes
  */
 function withParsedBody(message: IncomingMessage, request: Request): Request {
   const { method } = request;
@@ -73,7 +73,7 @@ function withParsedBody(message: IncomingMessage, request: Request): Request {
   if (!isRead || Buffer.isBuffer(rawBody) || method === "GET" || method === "HEAD") return request;
   const content = contentOf(body, message.headers["content-type"] ?? "");
   const headers = new Headers(request.headers);
-  // The parser has undone both.
+  // The parser has already decoded both.
   headers.delete("content-encoding");
   headers.delete("transfer-encoding");
   if (content) headers.set("content-length", String(content.byteLength));
@@ -81,7 +81,7 @@ function withParsedBody(message: IncomingMessage, request: Request): Request {
   return new Request(request.url, { ...init, body: content ?? failing(GONE) } as RequestInit);
 }
 
-/** The bytes that a parser's result was made of, in its own way; `undefined` if they are not known. */
+/** Restores the bytes of a content from the parser's result; `undefined` if that is not possible. */
 function contentOf(body: unknown, type: string): Buffer<ArrayBuffer> | undefined {
   if (typeof body === "string") return Buffer.from(body);
   if (body instanceof Uint8Array) return Buffer.from(body);
@@ -94,7 +94,7 @@ function contentOf(body: unknown, type: string): Buffer<ArrayBuffer> | undefined
     : undefined;
 }
 
-/** The fields of a form; those of objects in it are named `a[b]`. */
+/** The fields of a form; nested ones are named `a[b]`. */
 function fieldsOf(members: object, nameOf = (key: string) => key): [string, string][] {
   return Object.entries(members).flatMap(([key, value]: [string, unknown]) => {
     const name = nameOf(key);

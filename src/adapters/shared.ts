@@ -1,6 +1,6 @@
 /**
- * The parts that all adapters share: the form of an app and of a server, the check of its options, its timeouts and
- * the entries of its access log.
+ * The parts that all adapters share: the interfaces of an app and a server, the check of its options, timeouts, and
+ * access log entries.
  *
  * @module
  */
@@ -13,25 +13,27 @@ import { describeValue } from "../untrusted-text.ts";
 
 export type { Closeable } from "../closeable.ts";
 
-/** An app that can be served. Every `Nodeface` is one, whose `fetch` is made by `createApp` of `../app.ts`. */
+/** An app that can be served. Every `Nodeface` is one; `createApp` of `../app.ts` makes its `fetch`. */
 export interface Servable {
-  /** @param context is given to the app's own handlers: `listener` has the `IncomingMessage` for them */
+  /** @param context passed to the app's own handlers; `listener` passes the `IncomingMessage` */
   fetch(request: Request, ...context: unknown[]): Response | Promise<Response>;
   /** Tells whether a request is for this app. @default all are */
   matches?(request: { readonly url: string; readonly originalUrl?: string | undefined }): boolean;
 }
 
-/** The options of a server. Others are refused. */
+/** The options of a server. Unknown options are refused. */
 export interface ServeOptions extends Callbacks {
-  /** A host name or an IP literal: `"0.0.0.0"` for all of IPv4, `"::"` for all. @default "127.0.0.1" */
+  /**
+   * A host name or an IP literal: `"0.0.0.0"` for all IPv4 addresses, `"::"` for all addresses. @default "127.0.0.1"
+   */
   hostname?: string | undefined;
-  /** 0 to 65535; 0 takes a free port. @default 8080 */
+  /** 0 to 65535; 0 picks a free port. @default 8080 */
   port?: number | undefined;
 }
 
-/** Functions that a server calls. An error that they throw must not change the response. */
+/** Callbacks of a server. An error that they throw must not change the response. */
 export interface Callbacks {
-  /** Called once for each request, when its response has ended. May be replaced while the server runs. */
+  /** Called once per request, when its response has ended. May be replaced while the server runs. */
   onAnswer?: ((record: AnswerRecord) => void) | undefined;
   /** Called with an error of a response's stream or of the app. @default the log of a `Nodeface`, or console.error */
   onError?: ((error: unknown) => void) | undefined;
@@ -50,14 +52,14 @@ export interface AnswerRecord {
 }
 
 /**
- * The end of a response: `sent`, the system has all of it; `aborted`, the connection was closed before;
- * `failed`, its stream failed.
+ * The end of a response: `sent`, the system accepted all bytes; `aborted`, the connection closed early; `failed`, its
+ * stream failed.
  */
 export type Outcome = "sent" | "aborted" | "failed";
 
 /** A listening server. `await using` closes it. */
 export interface Listening extends Closeable {
-  /** The address that it listens on, such as `http://127.0.0.1:8080/`, even if its host was a name. */
+  /** The address that it listens on, such as `http://127.0.0.1:8080/`, even if the host was a name. */
   readonly url: string;
   /** Stops listening; resolves when the last response has been sent. May be called again. */
   close(): Promise<void>;
@@ -69,12 +71,12 @@ export const TIMEOUTS = {
   head: 10_000,
   /** From the end of a request's head to the end of its content. */
   content: 10_000,
-  /** Without a byte sent or received; `node:http` waits twice that for a client that does not read. */
+  /** Without a byte sent or received; `node:http` allows a client that does not read twice as long. */
   silence: 13_000,
   check: 2_000,
   /**
-   * From the call of `close` of any adapter to the end of the last response. The service itself waits a second less for what
-   * it has sent to the node (`GRACE_MS` of `../gateway/lease.ts`), and ends streams of events at once.
+   * From the call of `close` to the end of the last response. The service gives forwarded calls a second less
+   * (`GRACE_MS` of `../gateway/lease.ts`), and ends event streams at once.
    */
   grace: 5_000,
 } as const;
@@ -126,16 +128,16 @@ export function listening(url: string, close: () => Promise<void>): Listening {
   return { url, close: closeOnce, [Symbol.asyncDispose]: closeOnce };
 }
 
-/** The URL of a server; an IPv6 address may be with or without brackets. */
+/** Formats the URL of a server; an IPv6 address may have brackets or not. */
 export function urlAt(address: string, port: number): string {
   const host = /^[^[].*:/.test(address) ? `[${address}]` : address;
   return `http://${host}:${port}/`;
 }
 
-/** Ends an entry of the access log. Only the first call has an effect. */
+/** Ends an entry of the access log; only the first call counts. */
 export type EndEntry = (outcome: Outcome, status?: number) => void;
 
-/** Begins the entry of a request, which the parser may have refused; `undefined` where nobody keeps a log. */
+/** Begins the entry of a request, which the parser may have refused; `undefined` without an access log. */
 export function beginEntry(
   { onAnswer }: Callbacks,
   request?: { readonly method: string; readonly url: string },
@@ -171,7 +173,7 @@ async function notify<T>(callback: (value: T) => unknown, value: T): Promise<voi
   }
 }
 
-/** Wraps the stream of a body: tells of its error, not of `cancel`, and passes on parts of at most so many bytes. */
+/** Wraps the stream of a body: reports its error, but not `cancel`, and splits parts at a maximum size. */
 export function watched(
   body: ReadableStream<Uint8Array>,
   onFailure: (error: unknown) => void,
@@ -197,5 +199,5 @@ export function refusal(status: Status, detail: string): Response {
   return problem(status, detail, SECURITY_HEADERS);
 }
 
-/** The response where an app throws, which a `Nodeface` does not. */
+/** The response if an app throws, which a `Nodeface` never does. */
 export const failure = (): Response => refusal(500, "Internal error");

@@ -1,6 +1,6 @@
 /**
- * Adds to a description what becomes of calls of the node: `x-call`, a sentence for people, and the token's security
- * scheme. The page reads it from there.
+ * Annotates a description with the policy: `x-call`, a sentence for people, and the token's security scheme. The page
+ * reads all three.
  *
  * @module
  */
@@ -23,18 +23,17 @@ import {
 } from "../openapi/callable-operations.ts";
 import { decide, type Permission, type PolicyEntry, type ResolvedForward } from "./policy.ts";
 
-/** The member of an operation that says whether it can be called: `open`, `token` or `refused`. */
+/** The member of an operation with its permission: `open`, `token` or `refused`. */
 export const CALL_MARK = "x-call";
 
-/** The name of the token's security scheme. A number follows it where the node has one of that name. */
+/** The name of the token's security scheme; a number is added if the node already uses this name. */
 export const TOKEN_SCHEME = "NodefaceToken";
 
 const TOKEN = {
   type: "http",
   scheme: "bearer",
-  description:
-    "The token of the operator of this service, for calls that need it. It is for this " +
-    "service alone; the node has a secret of its own, which the service adds.",
+  description: "The operator's token, for calls that need one. It is valid for this service " +
+    "only; the service itself adds the node's own credentials.",
 };
 
 export interface DescribedCalls {
@@ -42,7 +41,10 @@ export interface DescribedCalls {
   readonly operations: readonly NodeOperation[];
 }
 
-/** Adds what becomes of calls. The node's own `security` goes: nobody is to type its secret into our page. */
+/**
+ * Annotates each operation of the node, and removes the node's own `security`: our page must not ask for the node's
+ * secret.
+ */
 export function annotateCalls(
   document: Json,
   forward: ResolvedForward | undefined,
@@ -93,7 +95,7 @@ export function annotateCalls(
 
 export interface CallNote {
   readonly right: Permission;
-  /** A sentence for people; empty where anybody may call. */
+  /** Shown to people; empty where every client may call. */
   readonly sentence: string;
   readonly description: string;
 }
@@ -107,7 +109,7 @@ export function callNoteOf(operation: Json): CallNote | undefined {
   return { right, sentence, description: others.join("\n\n") };
 }
 
-/** The sentence stands first, where it is not cut off. */
+/** Puts the sentence first: a long description is truncated at its end. */
 function withPermission(
   operation: Json,
   { permission, reason }: PolicyEntry,
@@ -123,7 +125,7 @@ function withPermission(
   return { ...operation, ...description && { description }, security, [CALL_MARK]: permission };
 }
 
-/** A document with the token's scheme where it is wanted, and without those that nothing asks for any more. */
+/** Adds the token's scheme if an operation needs it, and removes the schemes that are no longer used. */
 function withSchemes(document: Json, taken: ReadonlySet<string>, added: string | undefined): Json {
   const used = new Set([
     ...namesUsed(document.paths),

@@ -1,5 +1,5 @@
 /**
- * Calls of the node's own paths.
+ * Calls of the node's HTTP paths.
  *
  * @module
  */
@@ -43,7 +43,7 @@ import {
 
 const COLLECTED_MAX = 1024 * 1024;
 
-/** Headers of the client that an operation may not name: of the connection, of the caller, and secrets. */
+/** Request headers that an operation may not name: those of the connection and of the caller, and secrets. */
 const DENIED_HEADERS =
   /^(?:accept|content-type|proxy-.*|cookie2?|host|origin|referer|connection|keep-alive|transfer-encoding|content-length|content-encoding|expect|upgrade|range|if-.*|te|trailer|forwarded|via|x-forwarded-.*|x-real-ip|x-http-method.*|x-method-override|sec-.*|access-control-.*|accept-encoding|user-agent|x-nodeface|.*(?:authori[sz]ation|api-?key|token|secret|password).*)$/;
 
@@ -79,7 +79,7 @@ export async function callPath(node: CalledNode, call: Call, lease: Lease): Prom
     ...await inTurn(content.bytes?.byteLength ?? 0, () => wrongInContent(content, operation)),
   );
   if (wrong.length > 0) return refuseParameters(wrong.slice(0, WRONG_MAX));
-  // The node may read a parameter as a path of its own: `/peers/{address}` as `/peers/connect`.
+  // The node may route a parameter as a path of its own: `/peers/{address}` with `connect` is `/peers/connect`.
   const url = match.isTakenByOther() ? undefined : join(node.base, call.path, queryOf(read.query));
   if (url === undefined) return notFound();
   const headers = {
@@ -101,7 +101,7 @@ export async function callPath(node: CalledNode, call: Call, lease: Lease): Prom
   return passOn(response, entry, call, lease, record);
 }
 
-/** The type as the node gets it: that of several parts has to say what stands between these. */
+/** Returns the content type for the node; of `multipart` types it keeps the boundary. */
 function typeOf(type: string, { headers }: Request): string {
   if (!type.startsWith("multipart/")) return type;
   const [, boundary] = /;\s*boundary="?([\w'()+,./:=?-]{1,70})"?\s*(?:;|$)/i
@@ -109,10 +109,10 @@ function typeOf(type: string, { headers }: Request): string {
   return boundary === undefined ? type : `${type}; boundary="${boundary}"`;
 }
 
-/** The node's URL with a path and a query; `undefined` where a parser makes something else of it. */
+/** Joins the node's URL with a path and a query; `undefined` if URL parsing would change the result. */
 function join(base: string, path: string, query: string): URL | undefined {
   const text = base + path + (query === "" ? "" : `?${query}`);
-  // What stands before the first slash of a path is the origin.
+  // Text before the first slash would become part of the origin.
   if (!path.startsWith("/") || !URL.canParse(text)) return undefined;
   const url = new URL(text);
   return url.href === text ? url : undefined;
@@ -124,21 +124,21 @@ function queryOf({ given }: ReadParameters): string {
   ).join("&");
 }
 
-/** A parser would encode the apostrophe. */
+/** Encodes a name or a value. The apostrophe is encoded here, since the URL parser would do it later. */
 const encode = (text: string): string => encodeURIComponent(text).replaceAll("'", "%27");
 
-/** Finds what is wrong in a content. Keys that stand twice are read in two ways. */
+/** Validates the content of a call. Duplicate keys are refused, since parsers disagree about them. */
 function wrongInContent({ bytes, type = "" }: Content, { body }: NodeOperation): WrongParameter[] {
   const refuse = (rule: string, name = "body") => [{ in: "body", name, rule }];
   if (!bytes) return body?.isRequired ? refuse("is required") : [];
   if (!/[/+]json$/.test(type)) return [];
   const text = decodeUtf8(bytes);
-  if (text === undefined) return refuse("must be text in UTF-8");
+  if (text === undefined) return refuse("must be UTF-8 text");
   try {
     readParts(text, { levels: 0 }, DEPTH_MAX);
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
-    return refuse(`must be JSON of at most ${DEPTH_MAX} levels, and no key may stand twice`);
+    return refuse(`must be JSON with at most ${DEPTH_MAX} levels and no duplicate keys`);
   }
   const wrong = checkValue(body!.rules[type]!, parseComparable(text));
   return wrong ? refuse(wrong.rule, wrong.path.length > 0 ? placeOf(wrong) : "body") : [];
@@ -182,14 +182,17 @@ function refusalOfStatus(
   const refusal = (message: string): Refusal => ({
     ...{ status: 502, code: CODES.notReached, message },
   });
-  if ([401, 407, 421].includes(status)) return refusal("The node wants another secret");
+  if ([401, 407, 421].includes(status)) {
+    return refusal("The node rejected the service's credentials");
+  }
   const maybe = access === "read" ? "" : "; it may have been carried out";
-  return status >= 500
-    ? refusal(`The node failed: it responded with ${status}${maybe}`)
-    : undefined;
+  return status >= 500 ? refusal(`The node failed with status ${status}${maybe}`) : undefined;
 }
 
-/** Makes a body of what has been read of a response, and the rest as it comes. What is cut looks cut. */
+/**
+ * Streams the part of a response that was already read, then the rest as it arrives. A response that breaks off fails
+ * the stream.
+ */
 function streamOf(
   upstream: UpstreamResponse,
   end: (bytes: number) => void,
@@ -219,10 +222,10 @@ function streamOf(
 
 const RANGES_MAX = 32;
 
-/** A type or a range (RFC 9110, section 12.5.1), and its weight; what else stands with it is not read. */
+/** A media type or range (RFC 9110, section 12.5.1), and its weight; other parameters are ignored. */
 const RANGE = /^([\w!#$%&'*+.^`|~-]+)\/([\w!#$%&'*+.^`|~-]+)$/, WEIGHT = /^q=([01](?:\.\d{0,3})?)$/;
 
-/** Writes `Accept` of the types of the operation alone: a node that would stream on demand is not asked to. */
+/** Returns an `Accept` that holds only types of the operation, so that the node does not switch to a streaming type. */
 function acceptFor(accept: string | null, named: readonly string[]): string {
   if (accept === null) return ANY;
   const wanted = new Map<string, string>();

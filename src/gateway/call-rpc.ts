@@ -1,6 +1,6 @@
 /**
- * Calls of the node's methods: bodies of JSON-RPC, alone or in a batch, by which existing clients work with another URL;
- * and methods by their names, with `GET` and a query, or `POST` and an object of parameters.
+ * Calls of the node's methods. Existing JSON-RPC clients send bodies, single or as a batch, with only the URL changed;
+ * others call a method by name, with `GET` and a query or `POST` and an object of parameters.
  *
  * @module
  */
@@ -41,11 +41,11 @@ import {
   STATUS_GONE,
 } from "./response.ts";
 
-/** The types of a body, of which no form of a page is one. */
+/** Content types of a JSON-RPC body; an HTML form cannot send any of them. */
 const TYPES = ["application/json", "application/json-rpc", "application/jsonrequest"];
 
 const WRONG_TYPE: Refusal = {
-  ...{ status: 415, code: CODES.invalidCall, message: "A call is application/json" },
+  ...{ status: 415, code: CODES.invalidCall, message: "A call must be sent as application/json" },
 };
 
 interface ReadyCall extends Pick<RawCall, "id" | "isJsonRpc1"> {
@@ -59,7 +59,7 @@ export async function callRpc(node: CalledNode, call: Call, lease: Lease): Promi
   if (foreign) return refuseBody(foreign);
   if (hasTokenInQuery(query)) return refuseBody(TOKEN_IN_QUERY);
   if (request.headers.has("upgrade")) return refuseBody(NO_UPGRADE);
-  // bitcoin-core of npm names no type; pages can do so as well.
+  // bitcoin-core (npm) sends no type. Pages can do that too, so browsers are excluded.
   const types = looksLikeBrowser(request.headers) ? TYPES : [...TYPES, ""];
   const purpose = await node.guard.hasToken(request) ? "token" : "body";
   const content = await readContent(call, types, (bytes) => lease.holdBody(bytes, purpose));
@@ -68,14 +68,14 @@ export async function callRpc(node: CalledNode, call: Call, lease: Lease): Promi
   const text = decodeUtf8(content.bytes);
   const body = text === undefined
     ? { id: "null", code: CODES.noJson, message: "The body is not UTF-8" }
-    // A large one is read after the large ones before it.
+    // Large bodies are parsed one after the other.
     : await inTurn(text.length, () => readRpcBody(text));
   if (isFault(body)) {
     const status = body.code === CODES.noJson ? 400 : 200;
     return jsonResponse(status, writeResponse(body, { error: errorOf(body) }));
   }
   const checked: (ReadyCall | string | undefined)[] = [];
-  // All calls of a batch share what is told of one.
+  // The calls of a batch share the limit on reported errors.
   const most = Math.max(1, Math.floor(WRONG_MAX / body.calls.length));
   for (const one of body.calls) {
     const isWrong = isFault(one);
@@ -91,7 +91,8 @@ export async function callRpc(node: CalledNode, call: Call, lease: Lease): Promi
     const isWithToken = ready.some(({ entry }) => entry.permission === "token");
     const isHeavy = ready.some(({ entry, params }) => isHeavyCall(entry.operation, params));
     if (ready.length > 0) await lease.begin(isWithToken ? "token" : "open", isHeavy);
-    // A batch goes on call by call: not all nodes take one, and if a connection breaks, only the call on it is in doubt.
+    // Calls of a batch are sent one by one: not every node accepts a batch, and if a connection breaks, the outcome of
+    // only one call is unknown.
     for (const one of checked) {
       const response = typeof one === "object" ? await sendOne(node, call, one, lease) : one;
       if (response !== undefined) responses.push(response);
@@ -112,7 +113,10 @@ export async function callRpc(node: CalledNode, call: Call, lease: Lease): Promi
   });
 }
 
-/** Checks whether a call may go to the node; gives its response where it may not, and none for a notification. */
+/**
+ * Checks a call. Returns the call if the node may receive it, otherwise an error response, or nothing for a
+ * notification.
+ */
 async function checkCall(
   node: CalledNode,
   call: Call,
@@ -137,7 +141,7 @@ async function checkCall(
   return fail({ code: CODES.wrongParams, message }, { errors });
 }
 
-/** Sends one call: gives its response as JSON, with the caller's id; nothing for a notification. */
+/** Sends one call. Returns its response as JSON with the caller's id, or nothing for a notification. */
 async function sendOne(
   node: CalledNode,
   call: Call,
@@ -170,7 +174,7 @@ function readResponse(node: CalledNode, operation: NodeOperation, upstream: Upst
   return read;
 }
 
-/** The refusal for a response that is no JSON-RPC: by its status a node may have too much to do, or be starting. */
+/** Returns the refusal for a response that is not JSON-RPC: by its status, the node may be busy or starting. */
 const refusalOfNonsense = (upstream: UpstreamResponse): Refusal =>
   upstream.status === 503 || upstream.status === 429 ? busyNode(upstream) : NONSENSE;
 
@@ -219,10 +223,10 @@ function respondTo(
   const { code, message, data } = read;
   const status = statusOf(code);
   const members = { code, message: JSON.stringify(message), data };
-  return problemWith(status, "The node refuses the call", members, status === 503 ? LATER : {});
+  return problemWith(status, "The node refused the call", members, status === 503 ? LATER : {});
 }
 
-/** Reads the parameters of a method: in the query of a GET, each as JSON; in the content of a POST, all of them. */
+/** Reads the parameters of a method: from the query of a GET, each as JSON, or from the content of a POST. */
 async function paramsOf(
   operation: NodeOperation,
   call: Call,
@@ -237,7 +241,7 @@ async function paramsOf(
   if (isGet) {
     return new Map(given.map(({ parameter, texts, value }) => [
       parameter.name,
-      // Digits stay as they are. What is no number and no truth value is text.
+      // Digits are kept as written. Everything except numbers and booleans becomes a string.
       ["number", "bigint", "boolean"].includes(typeof value)
         ? texts[0]!
         : JSON.stringify(texts.join(",")),
@@ -256,7 +260,7 @@ interface RawCall {
   readonly id: string | undefined;
   readonly method: string;
   readonly params: string;
-  /** Responses of JSON-RPC 1 have both `result` and `error`: bitcoin-core of npm wants that. */
+  /** True if the response needs both `result` and `error`, as bitcoin-core (npm) expects. */
   readonly isJsonRpc1: boolean;
 }
 
@@ -287,23 +291,23 @@ function readRpcBody(
     return faultOf(error);
   }
   if (!root.items) return { isBatch: false, calls: [readCall(text, root)] };
-  if (root.count === 0) return fault(CODES.invalidCall, "A batch has at least one call");
+  if (root.count === 0) return fault(CODES.invalidCall, "A batch must have at least one call");
   if (root.count > CALLS_MAX) {
-    return fault(CODES.invalidCall, `A batch has at most ${CALLS_MAX} calls`);
+    return fault(CODES.invalidCall, `A batch may have at most ${CALLS_MAX} calls`);
   }
   return { isBatch: true, calls: root.items.map((part) => readCall(text, part)) };
 }
 
 function readCall(text: string, { members }: Part): RawCall | RpcFault {
-  if (!members) return fault(CODES.invalidCall, "A call is an object");
+  if (!members) return fault(CODES.invalidCall, "A call must be an object");
   const idPart = members.get("id");
   const id = idPart && textOfPart(text, idPart);
   if (idPart && (idPart.kind === "{" || idPart.kind === "[" || id === "true" || id === "false")) {
-    return fault(CODES.invalidCall, "The id of a call is a text or a number");
+    return fault(CODES.invalidCall, "The id of a call must be a string or a number");
   }
   const methodPart = members.get("method");
   if (methodPart?.kind !== "string") {
-    return fault(CODES.invalidCall, "A call has the name of a method", id);
+    return fault(CODES.invalidCall, "The method of a call must be a string", id);
   }
   const method = JSON.parse(textOfPart(text, methodPart)) as string;
   const params = listOrObject(text, members.get("params"));
@@ -322,11 +326,11 @@ function readParams(text: string): string | RpcFault {
 }
 
 function listOrObject(text: string, params: Part | undefined): string | RpcFault {
-  // Some clients write null for none.
+  // Some clients send null instead of omitting the parameters.
   const json = params ? textOfPart(text, params) : "null";
   if (json === "null") return "[]";
   if (params!.kind === "[" || params!.kind === "{") return json;
-  return fault(CODES.wrongParams, "The parameters of a call are a list or an object");
+  return fault(CODES.wrongParams, "The params of a call must be an array or an object");
 }
 
 function faultOf(error: unknown): RpcFault {
@@ -334,7 +338,7 @@ function faultOf(error: unknown): RpcFault {
   return fault(CODES.noJson, `Invalid JSON: ${error.message}`);
 }
 
-/** Tells whether a call is heavy: its operation is, or a parameter makes it so. */
+/** Tells whether a call is heavy, because of its operation or of a parameter's value. */
 function isHeavyCall({ isHeavy, parameters }: NodeOperation, params: Params): boolean {
   if (isHeavy || typeof params === "string") return isHeavy;
   return parameters?.some(({ name, rule: { heavyFrom = Infinity } }, at) =>
@@ -342,7 +346,7 @@ function isHeavyCall({ isHeavy, parameters }: NodeOperation, params: Params): bo
   ) ?? false;
 }
 
-/** Parameters by name become positions where the method wants these. */
+/** Writes a call for the node; named parameters become positions where the method needs them. */
 function writeNodeCall(
   { path: methodName, parameters = [], isByPosition }: NodeOperation,
   params: Params,
@@ -354,20 +358,20 @@ function writeNodeCall(
     : isByPosition
     ? `[${inPlaces(parameters.map(({ name }) => params.get(name))).join(",")}]`
     : `{${[...params].map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(",")}}`;
-  // Nobody knows then whether the method wants a list or an object.
+  // Without a description, only the absence of parameters suits methods of either style.
   const isNone = typeof params === "string"
     ? /^\{\s*\}$/.test(params)
     : isNamed(params) && params.size === 0;
   return writeCall(methodName, 1, isNone ? undefined : text);
 }
 
-/** The values at their positions: what is left out between others is null, at the end nothing. */
+/** Returns values by position: a missing value becomes null, and is omitted at the end. */
 function inPlaces(values: readonly (string | undefined)[]): string[] {
   const length = values.findLastIndex((value) => value !== undefined) + 1;
   return values.slice(0, length).map((value) => value ?? "null");
 }
 
-/** Reads the node's response to one call: its result as JSON, or the error; `undefined` where it is neither. */
+/** Reads the node's response to one call: the result as JSON, or the error; `undefined` if it is malformed. */
 function readNodeResponse(
   { isWhole, parts }: Pick<UpstreamResponse, "isWhole" | "parts">,
 ): { readonly result: string } | RpcError | undefined {
@@ -384,10 +388,10 @@ function readNodeResponse(
   }
 }
 
-/** With the code -32004 of EIP-1474, which Solana has for a block that is not available; so the words decide. */
+/** Matches messages, since -32004, the code of EIP-1474, means "block not available" on Solana. */
 const NOT_SUPPORTED = /^(?:the )?(?:json-?rpc )?method\b[^]{0,80}\bnot (?:found|supported|exist)/i;
 
-/** Tells whether a node says that it has no such method. */
+/** Tells whether an error means that the node has no such method. */
 export function isNoMethod({ code, message }: RpcError): boolean {
   return Number(code) === CODES.noMethod || NOT_SUPPORTED.test(message);
 }
@@ -410,10 +414,10 @@ function writeResponse(
     : `{"jsonrpc":"2.0","error":${response.error},"id":${id}}`;
 }
 
-/** Bitcoin's code for a node that is starting. */
+/** Bitcoin's code for a node that is still starting. */
 const WARMING_UP = -28;
 
-/** The status for an error of the node, by its code as it is written. */
+/** Returns the HTTP status for a JSON-RPC error code. */
 function statusOf(digits: string | undefined): Status {
   const code = Number(digits);
   if (code === CODES.wrongParams) return 400;

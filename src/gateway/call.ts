@@ -1,6 +1,6 @@
 /**
- * A call of the node, the node as calls see it (which `gateway.ts` makes), and the content of a call, limited in size and
- * time.
+ * A call of the node, the view of the node that calls use (made in `gateway.ts`), and the content of a call, limited in
+ * size and time.
  *
  * @module
  */
@@ -16,13 +16,13 @@ import { CODES, LATER, type MakeResponse, type Refusal } from "./response.ts";
 
 export interface Call {
   readonly request: ServedRequest;
-  /** The path after `/v1/node` or `/v1/rpc/`, percent-encoded as it came; of no meaning for a body of JSON-RPC. */
+  /** The path after `/v1/node` or `/v1/rpc/`, percent-encoded as received; unused for a JSON-RPC body. */
   readonly path: string;
   /** Without `?`. */
   readonly query: string;
-  /** If the content was not read to its end, the connection is closed. */
+  /** The connection is closed unless the content was read to its end. */
   readonly content: { isRead: boolean };
-  /** Makes the response with what the node says, and the common headers in it; refusals get these afterwards. */
+  /** Makes the response with the node's content and the common headers; refusals get these headers later. */
   readonly makeResponse: MakeResponse;
 }
 
@@ -36,20 +36,22 @@ export interface CallTable {
 
 export interface CalledNode {
   readonly limit: number;
-  /** The header of the node's secret, in lower case, where the operator names it; no client sets it. */
+  /**
+   * The header that carries the node's secret, in lower case, if the operator configured one; clients cannot set it.
+   */
   readonly secretHeader: string | undefined;
   readonly guard: Guard;
-  /** The node's URL as parsers write it, without a slash at its end. */
+  /** The node's URL, normalized and without a trailing slash. */
   readonly base: string;
   calls(): Promise<CallTable>;
   rpcRequest(text: string): Promise<RequestContent>;
-  /** Is told of a method that the node says it does not have. */
+  /** Called when the node reports that a method is missing. */
   onNoMethod(operation: NodeOperation): void;
   record(operation: NodeOperation): CallRecorder;
   fail(error: unknown, operation: NodeOperation, call: Call, record: CallRecorder): Refusal;
 }
 
-/** Writes the log line of a call: its status, and the bytes of its response. */
+/** Writes the log line of a call, with its status and the size of its response. */
 export type CallRecorder = (status: number, bytes: number) => void;
 
 const BODY_MAX = 1024 * 1024;
@@ -64,7 +66,7 @@ export interface Content {
   readonly type: string | undefined;
 }
 
-/** Reads a content of one of some types, in lower case: no type is none of these. */
+/** Reads a content whose type is one of `types`, in lower case; the type `""` stands for a missing header. */
 export async function readContent(
   { request, content }: Pick<Call, "request" | "content">,
   types: readonly string[],
@@ -74,10 +76,10 @@ export async function readContent(
   const wrongType = refusal(
     415,
     types.length === 0
-      ? "This operation takes no content"
-      : `The content of this call is ${types.join(" or ")}`,
+      ? "This operation accepts no content"
+      : `The content of this call must be ${types.join(" or ")}`,
   );
-  // A parser that knows no other transfer coding takes its bytes for the content.
+  // A lenient parser would read the bytes of an unknown transfer coding as the content.
   const transferred = headers.get("transfer-encoding") ?? "chunked";
   if (headers.has("content-encoding") || transferred.toLowerCase() !== "chunked") {
     return ENCODED;
@@ -91,7 +93,7 @@ export async function readContent(
     return NO_CONTENT;
   }
   const said = Number(headers.get("content-length") ?? 0);
-  // HTTP/2 and a host's own requests need no length: nothing is of any type.
+  // HTTP/2 and a host's own requests may omit the length, so an empty content can have any type.
   const most = isTaken ? BODY_MAX : 0;
   const bytes = said > most ? TOO_LARGE : await readBody(readChunks, most, grow);
   if ("status" in bytes) return !isTaken && bytes.status === 413 ? wrongType : bytes;
@@ -105,20 +107,20 @@ const refusal = (status: 400 | 408 | 413 | 415, message: string): Refusal => ({
   ...{ status, message, code: CODES.invalidCall },
 });
 
-const TOO_LARGE = refusal(413, `The content of a call has at most ${BODY_MAX / 1024} KiB`);
-const LATE = refusal(408, "The content of the call does not arrive in time");
-const TINY = refusal(400, "The content of the call comes in too many parts");
-const BROKEN = refusal(400, "The content of the call breaks off");
-const ENCODED = refusal(415, "The content of a call is not encoded");
+const TOO_LARGE = refusal(413, `The content of a call may have at most ${BODY_MAX / 1024} KiB`);
+const LATE = refusal(408, "The content of the call did not arrive in time");
+const TINY = refusal(400, "The content of the call arrived in too many small parts");
+const BROKEN = refusal(400, "The content of the call is incomplete");
+const ENCODED = refusal(415, "The content of a call must not be encoded");
 const FULL: Refusal = {
   ...{ status: 503, code: CODES.busy, headers: LATER },
-  message: "Too many bytes are under way",
+  message: "Too much data is in transit; try again later",
 };
 
 function readerOf({ body }: Request): ReadChunks | undefined {
   return body === null ? undefined : async (take, stop) => {
     const reader = body.getReader() as ReadableStreamDefaultReader<Bytes>;
-    // Not at once: Node 20 fails as a whole where what it was about to hand over is cancelled.
+    // Cancelled later: Node 20 crashes if a stream is cancelled while it delivers a part.
     const cancel = () => void setTimeout(() => void reader.cancel().catch(() => {}), 0);
     stop.addEventListener("abort", cancel);
     for (;;) {
@@ -138,7 +140,7 @@ async function readBody(
   let length = 0;
   let count = 0;
   let reason: Refusal | undefined;
-  // An `AbortSignal` of the platform costs more.
+  // An `AbortSignal` of the platform is slower.
   const stop = new LightSignal();
   const timer = setTimeout(() => stop.abort(LATE), BODY_TIMEOUT_MS);
   const take = (part: Bytes) => {
@@ -161,7 +163,7 @@ async function readBody(
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Reads bytes as text, whose byte order mark stays; `undefined` where they are none. */
+/** Decodes UTF-8 and keeps a byte order mark; `undefined` if the bytes are malformed. */
 export function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
     return decoder.decode(bytes);

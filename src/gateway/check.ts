@@ -1,6 +1,6 @@
 /**
- * Checks the parameters of a call and its content against the description. Most nodes do not: they ignore names that are
- * misspelt. Patterns are not run: a regular expression from elsewhere is code.
+ * Validates the parameters and the content of a call against the description. Most nodes silently ignore misspelt
+ * names. Patterns are not evaluated: a regular expression from an untrusted description is code.
  *
  * @module
  */
@@ -18,15 +18,17 @@ export interface WrongValue {
   readonly rule: string;
 }
 
-/** The longest name of a client's that is repeated, and the most values that are listed. */
+/**
+ * Limits of error messages: the length of a client's name that is repeated, and the number of allowed values listed.
+ */
 const NAME_MAX = 100, VALUES_MAX = 20;
 
-/** Prepared once per rule, since a body may have half a million values to check. */
+/** Prepared once per rule, since a body may hold half a million values. */
 interface Prepared {
   readonly scalars: ReadonlySet<unknown>;
   readonly composed: readonly unknown[];
   readonly mustBeOneOf: string;
-  /** The names of members as the laxest node reads them. */
+  /** Member names, folded as the most lenient node compares them. */
   readonly folded: ReadonlySet<string>;
 }
 
@@ -41,7 +43,7 @@ function prepare(rule: ValueRule): Prepared {
     made = {
       scalars: new Set(values.filter((value) => typeof value !== "object" || value === null)),
       composed: values.filter((value) => typeof value === "object" && value !== null),
-      mustBeOneOf: `must be one of ${told.join(", ")}${more > 0 ? `, or of ${more} others` : ""}`,
+      mustBeOneOf: `must be one of ${told.join(", ")}${more > 0 ? ` or ${more} others` : ""}`,
       folded: new Set(Object.keys(properties).map(fold)),
     };
     prepared.set(rule, made);
@@ -49,7 +51,10 @@ function prepare(rule: ValueRule): Prepared {
   return made;
 }
 
-/** Finds what is wrong first. Numbers are exact: above 2^53 a `bigint`, above all doubles infinite. */
+/**
+ * Returns the first error of a value. Numbers are compared exactly: as `bigint` above 2^53, as infinity above the
+ * largest double.
+ */
 export function checkValue(rule: ValueRule, value: unknown): WrongValue | undefined {
   const wrong = (says: string): WrongValue => ({ path: [], rule: says });
   const { types, values, anyOf } = rule;
@@ -65,12 +70,12 @@ export function checkValue(rule: ValueRule, value: unknown): WrongValue | undefi
   if (bound) return wrong(bound);
   const excluded = typeof value === "string" &&
     rule.excludes?.find((pattern) => holdsParts(value, pattern));
-  if (excluded) return wrong(`must not hold ${excluded}`);
+  if (excluded) return wrong(`must not contain ${excluded}`);
   if (anyOf?.length === 1) {
     const only = checkValue(anyOf[0]!, value);
     if (only) return only;
   } else if (anyOf?.every((one) => checkValue(one, value) !== undefined)) {
-    return wrong("must be one of its forms");
+    return wrong("must match one of its alternatives");
   }
   if (Array.isArray(value)) return rule.items && inItems(rule.items, value);
   return isObject(value) ? inMembers(rule, value) : undefined;
@@ -98,14 +103,14 @@ function inMembers(rule: ValueRule, value: Record<string, unknown>): WrongValue 
       const wrong = checkValue(properties[name]!, value[name]);
       if (wrong) return { ...wrong, path: [name, ...wrong.path] };
     } else if (isClosed || prepare(rule).folded.has(fold(name))) {
-      // Nodes written in Go take a name that differs by its case alone for one that they know.
-      return { path: [tellName(name)], rule: "is not known" };
+      // Nodes written in Go match member names without regard to case.
+      return { path: [tellName(name)], rule: "is unknown" };
     }
   }
   return undefined;
 }
 
-/** As Go folds a name: ſ and the sign of kelvin are letters of ASCII then. */
+/** Folds a name as Go does: ſ equals s, and the Kelvin sign equals k. */
 const fold = (name: string): string => name.replaceAll("\u017f", "s").toLowerCase();
 
 function isOfType(value: unknown, type: string): boolean {
@@ -145,7 +150,7 @@ function outOfBounds(rule: ValueRule, value: unknown): string | undefined {
   return undefined;
 }
 
-/** The length of a text in characters, as JSON Schema counts it. */
+/** Counts characters (code points), as JSON Schema does. */
 function lengthOf(text: string): number {
   let length = 0;
   for (const _ of text) length++;
@@ -157,20 +162,20 @@ const withArticle = (type: string) =>
 
 export interface WrongParameter {
   readonly in: string;
-  /** Empty for all of a method's parameters. */
+  /** Empty if the error concerns the parameters as a whole. */
   readonly name: string;
   readonly rule: string;
 }
 
-/** Refuses wrong parameters: it says which, and why; never their values. */
+/** Refuses wrong parameters by name and reason; never repeats their values. */
 export function refuseParameters(wrong: readonly WrongParameter[]): Response {
   const [{ name, rule }] = wrong as [WrongParameter];
   const others = wrong.length - 1;
   const more = others === 0
     ? ""
     : others === 1
-    ? ", and 1 more is wrong"
-    : `, and ${wrong.length < WRONG_MAX ? others : `at least ${others}`} more are wrong`;
+    ? ", and 1 more parameter is wrong"
+    : `, and ${wrong.length < WRONG_MAX ? others : `at least ${others}`} more parameters are wrong`;
   const subject = name === "" ? "The method" : `The parameter "${name}"`;
   return problemWith(400, `${subject} ${rule}${more}`, { errors: JSON.stringify(wrong) });
 }
@@ -179,7 +184,7 @@ export const WRONG_MAX = 20;
 
 interface GivenParameter {
   readonly parameter: NodeParameter;
-  /** As it is written in a URL or a header, decoded; several of a list that is exploded. */
+  /** The decoded texts from a URL or a header; several for an exploded list. */
   readonly texts: readonly string[];
   readonly value: unknown;
 }
@@ -189,7 +194,7 @@ export interface ReadParameters {
   readonly wrong: readonly WrongParameter[];
 }
 
-/** Reads the parameters of a query; those of a method (`body`) stand in its query as well. */
+/** Reads the parameters of a query; with `body`, those of a method that is called with GET. */
 export function readQuery(
   parameters: readonly NodeParameter[],
   query: string,
@@ -208,16 +213,16 @@ export function readQuery(
     const parameter = name === undefined ? undefined : byName.get(name);
     const before = parameter && texts.get(parameter.name);
     const rule = !parameter
-      ? "is not known"
+      ? "is unknown"
       : text === undefined
       ? "must be encoded as UTF-8"
       : before && !isList(parameter.rule)
-      ? "must stand once"
+      ? "must be given only once"
       : undefined;
     if (rule !== undefined) {
       wrong.push({ in: "query", name: tellName(name ?? "?"), rule });
       if (wrong.length === WRONG_MAX) break;
-    } // An empty field of a form is none, where it may be left out.
+    } // An optional field of a form may be empty, and then counts as missing.
     else if (text !== "" || parameter!.isRequired) {
       if (before) before.push(text!);
       else texts.set(parameter!.name, [text!]);
@@ -291,10 +296,10 @@ function typesOf({ types, anyOf, values }: ValueRule): readonly string[] | undef
 
 const isList = (rule: ValueRule): boolean => typesOf(rule)?.includes("array") ?? false;
 
-/** A space is written as a plus as well, as forms do. */
+/** Decodes percent-encoding, with a plus sign as a space, as forms do. */
 const decode = (text: string) => parsePercent(text.replaceAll("+", " "));
 
-/** The parameters of a call as JSON, by position or by name; all as they came where nobody knows what a method takes. */
+/** The parameters of a call as JSON, by position or by name; unchanged text if the description does not list them. */
 export type Params = readonly string[] | ReadonlyMap<string, string> | string;
 
 export interface CheckedParams {
@@ -302,7 +307,9 @@ export interface CheckedParams {
   readonly wrong: readonly WrongParameter[];
 }
 
-/** Checks the parameters of a method, a list or an object as JSON or each by its name; tells at most so many wrong ones. */
+/**
+ * Validates the parameters of a method, given as a JSON array or object or by name, and reports at most `most` errors.
+ */
 export function checkParams(
   { parameters }: NodeOperation,
   given: string | ReadonlyMap<string, string>,
@@ -328,7 +335,10 @@ export function checkParams(
   return { params, wrong };
 }
 
-/** Takes known parameters apart; `undefined` where there are too many. What is unknown is refused, and costs no memory. */
+/**
+ * Splits parameters by the description; `undefined` if there are too many. Unknown ones are refused without being
+ * stored.
+ */
 function splitParams(
   parameters: readonly NodeParameter[],
   text: string,
@@ -337,7 +347,7 @@ function splitParams(
   const known = new Set(parameters.map(({ name }) => name));
   const member = (name: string) => {
     const isKnown = known.has(name);
-    if (!isKnown) refuse(tellName(name), "is not known");
+    if (!isKnown) refuse(tellName(name), "is unknown");
     return isKnown;
   };
   const most = parameters.length;

@@ -1,6 +1,6 @@
 /**
- * Forwards calls that the description names and the operator allows, below `/v1/node` and `/v1/rpc`. All calls share this
- * file; the forms of a call are in `call-path.ts` and `call-rpc.ts`.
+ * Forwards calls below `/v1/node` and `/v1/rpc` that the description names and the operator allows. This file holds
+ * what all calls share; `call-path.ts` and `call-rpc.ts` hold the two forms of a call.
  *
  * @module
  */
@@ -33,9 +33,9 @@ export interface KnownKind {
   kinds(): Promise<Readonly<Record<string, Kind>>>;
   kind(): Promise<string | undefined>;
   find(): Promise<{ readonly kind: string } | undefined>;
-  /** The path of its JSON-RPC below its URL. */
+  /** The path of the node's JSON-RPC endpoint below its URL. */
   readonly rpcPath: Resource<string>;
-  /** Remembers that the node says it does not have a method. */
+  /** Remembers that the node reports a method as missing. */
   noteLacking(method: string): void;
 }
 
@@ -44,7 +44,7 @@ export interface GatewayOptions {
   readonly node: NodeSettings & { readonly url: string };
   readonly beside: KnownKind;
   readonly operations: () => Promise<readonly NodeOperation[]>;
-  /** Is told of each call that was made: never a path, a parameter or a body. */
+  /** Called after each call; never receives a path, a parameter or a body. */
   readonly onCall: (record: CallRecord) => void;
 }
 
@@ -83,7 +83,7 @@ function createOperationCredentials(
     return createCredentials({ nodeUrl: url, configured: auth, kind, kinds });
   });
   const anonymous = createCredentials({ nodeUrl: url });
-  /** True if the kind has reads called without the secret; `undefined` while the kind is not known. */
+  /** True if nodes of this kind serve reads without credentials; `undefined` until the kind is known. */
   let isReadBare = auth ? undefined : false;
   const askKind = async () => {
     const name = (await beside.find())?.kind ?? named;
@@ -134,7 +134,7 @@ function createCalledNode(
   };
 }
 
-/** Decides of each operation, and puts the entries where calls look them up: by path, or by the name of a method. */
+/** Applies the policy, and indexes its entries by path or by method name. */
 function createCallTable(
   operations: readonly NodeOperation[],
   forward: ResolvedForward,

@@ -1,7 +1,6 @@
 /**
- * The guard of calls: who may make one. Pages of other origins are kept away from the node: a page on any site can make
- * a browser send requests to this machine, so what comes from a browser has to show that it is ours, rather than fail to
- * show that it is foreign.
+ * Decides who may call. A page on any site can make a browser send requests to this machine, so a request from a
+ * browser must prove that it is ours; failing to look foreign is not enough.
  *
  * @module
  */
@@ -15,9 +14,13 @@ interface Caller {
 }
 
 export interface Guard {
-  /** Says why a page of another origin may not send a body of calls; `undefined` where it may, and for all else. */
+  /**
+   * Returns why a page of another origin may not send a JSON-RPC body; `undefined` if allowed or not sent by a page.
+   */
   reasonAgainstPage(request: Request): Refusal | undefined;
-  /** Says why a caller may not call an operation; `what` names in a sentence what a page of elsewhere may not. */
+  /**
+   * Returns why a caller may not call an operation; `what` is the object of "Pages of other origins may not call …".
+   */
   reasonAgainst(caller: Caller, entry: PolicyEntry, what?: string): Promise<Refusal | undefined>;
   hasToken(request: Request): Promise<boolean>;
 }
@@ -30,14 +33,14 @@ export function createGuard(
     permission: Permission,
     what: string,
   ): Refusal | undefined => {
-    // Any origin is for what is open; and may be told that something is refused.
+    // `"*"` covers public operations only; a refused one may tell any origin that it is refused.
     const allowed = forward.origins === "*" && permission === "token" ? [] : forward.origins;
     if (isAllowedCaller(request, allowed)) return undefined;
     return {
       ...{ status: 403, code: CODES.notAllowed, setting: "forward.origins" },
       message: `Pages of other origins may not call ${what}`,
       more:
-        ", nor may addresses typed in on plain http; the explorer at /v1/spec of this service can",
+        ", nor may addresses typed into a browser over plain http; use the explorer at /v1/spec",
     };
   };
   return {
@@ -50,7 +53,7 @@ export function createGuard(
         return {
           ...{ status: 403, code: CODES.notAllowed, setting: "forward" },
           message: `${name} is not forwarded: ${reason}`,
-          more: '. The setting "forward" says what is',
+          more: '. See the setting "forward"',
         };
       }
       if (hasTokenInQuery(query)) return TOKEN_IN_QUERY;
@@ -60,7 +63,7 @@ export function createGuard(
       return {
         ...{ status: 401, code: CODES.wantsToken, setting: "forward.token_file" },
         message: `${name} needs the operator's token`,
-        more: ", as Authorization: Bearer",
+        more: ": send it as Authorization: Bearer",
         headers: { "www-authenticate": 'Bearer realm="nodeface"' },
       };
     },
@@ -76,12 +79,12 @@ const THE_NODE = "the node";
 
 export const TOKEN_IN_QUERY: Refusal = {
   ...{ status: 400, code: CODES.invalidCall },
-  message: "The token is sent as Authorization: Bearer, never in the address",
+  message: "Send the token as Authorization: Bearer, never in the URL",
 };
 
 const TOKEN_UNKNOWN: Refusal = {
   ...{ status: 503, code: CODES.wantsToken, setting: "forward.token_file" },
-  message: "The operator's token cannot be read now",
+  message: "The service cannot read the operator's token at the moment",
   headers: LATER,
 };
 
@@ -90,7 +93,7 @@ export function hasTokenInQuery(query: string): boolean {
   return parameters.has("token") || parameters.has("access_token");
 }
 
-/** The form of a token (RFC 6750, section 2.1). */
+/** The syntax of a token (RFC 6750, section 2.1). */
 const FORM = /^[A-Za-z0-9._~+/-]{32,}=*$/;
 
 export type Token = { readonly token: string } | { readonly reason: string };
@@ -100,17 +103,21 @@ export async function readToken(
 ): Promise<Token> {
   const place = token_file === undefined ? { token_env } : { token_file };
   const { key, name } = settingOf(place);
-  if (key === "") return { reason: "there is no token; set token_file or token_env" };
+  if (key === "") return { reason: "no token is configured; set token_file or token_env" };
   const setting = `forward.${key} ${name}`;
   const found = await readPlace(place);
   if ("reason" in found) return { reason: `cannot read ${setting}: ${found.reason}` };
   const token = found.text.trim();
-  if (token === "") return { reason: `${setting} holds no token` };
+  if (token === "") return { reason: `${setting} is empty` };
   if (FORM.test(token)) return { token };
-  return { reason: `${setting} must hold 32 or more characters of A-Z, a-z, 0-9, . _ ~ + / and -` };
+  return {
+    reason: `${setting} must be a token of at least 32 characters from A-Z a-z 0-9 . _ ~ + / -`,
+  };
 }
 
-/** Digests of equal length are compared, so that the time says nothing of the token. Any other scheme counts as none. */
+/**
+ * Compares digests of equal length, so that timing reveals nothing about the token. Other schemes count as no token.
+ */
 async function isToken(token: string, authorization: string | null): Promise<boolean> {
   const [, given] = /^bearer +(\S+)$/i.exec(authorization ?? "") ?? [];
   if (given === undefined) return false;
@@ -124,12 +131,12 @@ async function isToken(token: string, authorization: string | null): Promise<boo
   return difference === 0;
 }
 
-/** The header that the explorer sends, and its `curl` lines: it makes browsers ask first. */
+/** A header of the explorer and its `curl` lines. A cross-origin page cannot send it without a CORS preflight. */
 const OWN_HEADER = "x-nodeface";
 
 /**
- * Headers that only browsers send. `Sec-Fetch-Mode` is not among them: the `fetch` of Node 20 to 26 sends it alone, and
- * browsers never without `Sec-Fetch-Site` (Fetch Metadata, section 3).
+ * Headers that only browsers send. `Sec-Fetch-Mode` is not listed: Node's `fetch` (20 to 26) sends it alone, while
+ * browsers send it only with `Sec-Fetch-Site` (Fetch Metadata, section 3).
  */
 const BROWSER_HEADERS = [
   ...["origin", "referer", "cookie", "sec-fetch-site", "sec-fetch-dest", "sec-fetch-user"],
@@ -138,10 +145,10 @@ const BROWSER_HEADERS = [
 ];
 
 /**
- * Tells whether a request for a call of the node may be answered. Where a browser says that a page of elsewhere sends it,
- * the header of our own does not count: a proxy in front may have let that page send it.
+ * Tells whether a request may call the node. If the browser marks the request as cross-site, our own header does not
+ * count: a proxy in front may have let that page send it.
  *
- * @param origins whose pages may call; `"*"` for any
+ * @param origins the origins whose pages may call; `"*"` for any
  */
 export function isAllowedCaller(
   { method, url, headers }: Pick<Request, "method" | "url" | "headers">,
@@ -165,7 +172,7 @@ export function isAllowedCaller(
   return !looksLikeBrowser(headers);
 }
 
-/** Tells whether something in a request is what only browsers send. Each of theirs has at least its `User-Agent`. */
+/** Tells whether a request carries headers that only browsers send; every browser sends at least its `User-Agent`. */
 export function looksLikeBrowser(headers: Pick<Headers, "get" | "has">): boolean {
   return BROWSER_HEADERS.some((name) => headers.has(name)) ||
     /^Mozilla\//i.test(headers.get("user-agent") ?? "");

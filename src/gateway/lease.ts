@@ -1,6 +1,6 @@
 /**
- * The lease of a call: its slot at the node, time limit, bytes, and the connection with the node's response. The slot is
- * free when the node is: most nodes do not notice that a client has disconnected.
+ * The lease of a call: its slot at the node, time limit, byte budget, and the connection with the node's response. The
+ * slot is held until the node has finished, since most nodes do not notice that a client has disconnected.
  *
  * @module
  */
@@ -28,17 +28,17 @@ export interface UpstreamResponse {
   readonly parts: readonly Bytes[];
   readonly isWhole: boolean;
   readonly size: number;
-  /** Reads the next bytes; `undefined` at the end. Rejects where the response breaks off or is too long. */
+  /** Reads the next bytes; `undefined` at the end. Rejects if the response breaks off or is too long. */
   next(): Promise<Bytes | undefined>;
 }
 
 export interface LeaseOptions extends Pick<ResolvedForward, "timeout" | "limit" | "concurrency"> {
   readonly client: Client;
-  /** Gives the node's secret to calls of an operation, or none. */
+  /** Returns the credentials for calls of an operation. */
   readonly credentials: (operation: NodeOperation) => Promise<Credentials>;
 }
 
-/** How long calls go on when the service ends, in milliseconds. */
+/** How long calls may continue after the service begins to stop, in milliseconds. */
 const GRACE_MS = 4000;
 
 export class Leases {
@@ -57,7 +57,7 @@ export class Leases {
     return new Lease(this, gone);
   }
 
-  /** Sends away who waits, and breaks off what still runs after some seconds; at once where nobody waits for it. */
+  /** Rejects waiting calls and aborts running ones: at once if the client has left, otherwise after a grace period. */
   close(): void {
     this.slots.close();
     const [all, breakOff] = [this.underWay, (lease: Lease) => lease.breakOff()];
@@ -67,16 +67,16 @@ export class Leases {
 }
 
 /**
- * The lease of one call, or of all calls of a batch: the time and the longest response are for all of them. Whoever
- * opens it disposes of it.
+ * The lease of one call or one batch. A batch shares one time limit and one response limit. The code that opens a lease
+ * must dispose of it.
  */
 export class Lease {
   readonly #pool: Leases;
   readonly #gone: Signal;
-  /** The room of the call's own body, and that of the responses. */
+  /** The bytes reserved for the call's own body and for its responses. */
   readonly #body: Room;
   readonly #room: Room;
-  /** Is aborted when nobody waits for the response: the client has left, or the time is over. None before `begin`. */
+  /** Aborted when the client has left or the time is over; unset before `begin`. */
   #clientGone: LightSignal | undefined;
   readonly #nodeStop = new LightSignal();
   #priority: Priority = "open";
@@ -84,7 +84,7 @@ export class Lease {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #giveBack = () => {};
   #called: Promise<CollectedResponse> | undefined;
-  /** Bytes left of the longest response, and bytes that earlier responses of a batch hold. */
+  /** Bytes that the response may still have, and bytes held by earlier responses of a batch. */
   #left: number;
   #held = 0;
   #isHandedOver = false;
@@ -103,14 +103,14 @@ export class Lease {
     return this.#clientGone?.aborted ?? this.#gone.aborted;
   }
 
-  /** Takes room for the call's own body; returns whether there is any. */
+  /** Reserves room for the call's own body; returns false if there is none. */
   holdBody(bytes: number, purpose: Purpose): boolean {
     return this.#body.set(bytes, purpose);
   }
 
-  /** Waits for a slot at the node, or throws a `NoSlot`; the time of the call begins. */
+  /** Waits for a slot at the node, or throws `NoSlot`; the time limit starts here. */
   async begin(priority: Priority, isHeavy: boolean): Promise<void> {
-    // It is aborted where the other is, or by this lease.
+    // Aborted together with `#gone`, or by this lease.
     const clientGone = this.#clientGone = following(this.#gone);
     this.#priority = priority;
     this.#isHeavy = isHeavy;
@@ -120,7 +120,9 @@ export class Lease {
     clientGone.addEventListener("abort", () => this.#end());
   }
 
-  /** Sends a call; `collect` bytes are read before this resolves. Rejects with `UpstreamError` or `TimeoutError`. */
+  /**
+   * Sends a call, and reads up to `collect` bytes before it resolves. Rejects with `UpstreamError` or `TimeoutError`.
+   */
   async send(
     request: RequestContent,
     operation: NodeOperation,
@@ -134,7 +136,7 @@ export class Lease {
     const isOpen = this.#priority === "open";
     const purpose = isOpen ? "response" : isRead ? "token" : "write";
     if (!this.#room.set(this.#held + SMALL, isOpen ? "response" : "token")) {
-      throw new UpstreamError(503, "Too many bytes are under way", true);
+      throw new UpstreamError(503, "Too much data is in transit; try again later", true);
     }
     const called = this.#called = this.#sendAndCollect(
       request,
@@ -147,7 +149,7 @@ export class Lease {
     try {
       response = await withSignal(called, clientGone);
     } finally {
-      // A response that goes on is still the node's; so is one that nobody waited for. What failed by itself is over.
+      // A streaming or abandoned response still occupies the node; a call that failed does not.
       const hasNodeEnded = response ? response.isWhole : !clientGone.aborted;
       if (hasNodeEnded) this.#called = undefined;
     }
@@ -157,7 +159,10 @@ export class Lease {
     return { ...response, next: () => withSignal(next(), clientGone) };
   }
 
-  /** Hands over the bytes, and the slot where the node has not said all, to who calls what this returns, maybe again. */
+  /**
+   * Hands over the bytes, and the slot if the node has not finished. The caller must call the returned function, which
+   * may be called twice.
+   */
   handOver(): () => void {
     this.#isHandedOver = true;
     return () => this.#end();
@@ -166,17 +171,17 @@ export class Lease {
   dispose(): void {
     this.#body.end();
     if (!this.#isHandedOver) this.#end();
-    // A node that has said all is free for the next call.
+    // The response is complete, so the node is free for the next call.
     else if (!this.#called) this.#free();
   }
 
   breakOff(): void {
-    const reason = new UpstreamError(503, "The service ends");
+    const reason = new UpstreamError(503, "The service is stopping");
     this.#clientGone?.abort(reason);
     this.#nodeStop.abort(reason);
   }
 
-  /** Sends a call and reads the response: what is short is collected, the rest streams. */
+  /** Sends a call and reads the response: collects a short one, streams the rest of a long one. */
   async #sendAndCollect(
     request: RequestContent,
     credentials: Credentials,
@@ -188,17 +193,17 @@ export class Lease {
     const left = this.#left;
     const sent = { ...request, signal: this.#nodeStop, isOnce: !isRead };
     const response = await credentials.sendWith(client, sent, ({ response, refusal }) => {
-      // A node without a secret says itself who may do what.
+      // Without credentials of ours, the node's own refusal is passed on.
       if (!refusal || response.status === 403) return response;
       response.cancel();
-      throw new UpstreamError(502, "The node wants another secret", true);
+      throw new UpstreamError(502, "The node rejected the service's credentials", true);
     });
     const { status, headers } = response;
     let size = 0;
     const next = async () => {
       const part = await response.next();
       size += part?.byteLength ?? 0;
-      // What stands around chunks counts where there is more of it than of any that are worth it.
+      // Chunk framing counts too when it exceeds what chunks of a sensible size need.
       if (size > left || response.received() > left * 1.125 + SMALL) {
         response.cancel();
         throw new UpstreamError(502, tooLong(limit));
@@ -209,7 +214,7 @@ export class Lease {
       try {
         while (await next());
       } catch {
-        // It has ended as well.
+        // The response has ended, if with an error.
       }
     };
     try {
@@ -219,12 +224,12 @@ export class Lease {
       let isWhole = false;
       while (!isWhole && size <= Math.min(collect, left)) {
         const part = await next();
-        // Nothing is kept that nobody waits for.
+        // Nothing is collected once the client has left.
         if (this.isLeft) break;
         const bytes = this.#held + Math.max(response.received(), SMALL);
         if (!part) isWhole = true;
         else if (this.#room.set(bytes, purpose)) come.push(part);
-        else throw new UpstreamError(503, "Too many bytes are under way");
+        else throw new UpstreamError(503, "Too much data is in transit; try again later");
       }
       const received = response.received();
       const parts = this.isLeft ? [] : come.take();
@@ -236,11 +241,11 @@ export class Lease {
   }
 
   #late(): void {
-    // Who was given a response may have dropped it without a word.
+    // The client may have dropped its response without closing it.
     if (this.#isFree) return this.#room.end();
-    const reason = new DOMException("The call takes too long", "TimeoutError");
+    const reason = new DOMException("The call took too long", "TimeoutError");
     const stop = () => this.#nodeStop.abort(reason);
-    // What is heavy goes on at most nodes, whoever has left.
+    // Most nodes finish a heavy call even if its client has left.
     if (this.#isHeavy) this.#timer = setTimeout(stop, this.#pool.options.timeout);
     this.#clientGone?.abort(reason);
     if (!this.#isHeavy) stop();
@@ -254,7 +259,7 @@ export class Lease {
     if (underWay.size === 0) clearTimeout(closing);
   }
 
-  /** Lets go of the responses, and gives back the slot when the node has said all. */
+  /** Releases the responses, and returns the slot when the node has finished. */
   #end(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
@@ -273,25 +278,25 @@ export class Lease {
 }
 
 interface CollectedResponse extends UpstreamResponse {
-  /** Number of bytes that have come on the wire. */
+  /** Number of bytes received on the wire. */
   readonly received: number;
-  /** Reads the rest, up to the limit, and keeps nothing of it; resolves when the node has said all. */
+  /** Reads and discards the rest, up to the limit; resolves when the node has finished. */
   drain(): Promise<void>;
 }
 
 const tooLong = (limit: number) =>
-  `The response of the node is longer than ${
-    sizeText(limit)
-  }; "forward.limit" sets how long it may be`;
+  `The node's response is longer than ${sizeText(limit)}; "forward.limit" sets the maximum`;
 
 function whyUnread(
   { status, headers }: NodeResponse,
   limit: number,
   left: number,
 ): string | undefined {
-  if (status >= 300 && status < 400) return "The node redirects, which is not followed";
+  if (status >= 300 && status < 400) {
+    return "The node responded with a redirect, which is not followed";
+  }
   const coding = headers.get("content-encoding")?.toLowerCase() ?? "identity";
-  if (coding !== "identity") return "The node encodes its response, though nobody asked for that";
+  if (coding !== "identity") return "The node compressed its response without being asked to";
   const length = headers.get("content-length") ?? "";
   return /^\d+$/.test(length) && Number(length) > left ? tooLong(limit) : undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * The limits of calls: how many are at the node at a time and who waits, how many bytes are under way, and how much is
- * read at a time. A node is the scarce part.
+ * The limits of calls: how many run at the node at once, how many wait, how many bytes are in transit, and how much is
+ * parsed at a time. The node is the scarce resource.
  *
  * @module
  */
@@ -14,11 +14,11 @@ export class NoSlot extends Error {
   override name = "NoSlot";
 }
 
-/** The queue of a call: callers with the token do not wait behind the others. */
+/** The queue of a call: callers with the token do not wait behind others. */
 export type Priority = "open" | "token";
 
 export interface Semaphore {
-  /** Resolves to what gives the slot back; of heavy calls there is one at a time. Rejects with `NoSlot`. */
+  /** Resolves to a function that returns the slot; only one heavy call runs at a time. Rejects with `NoSlot`. */
   take(priority: Priority, isHeavy: boolean, signal: Signal): Promise<() => void>;
   readonly waiting: number;
   close(): void;
@@ -30,7 +30,7 @@ interface Waiting {
   fail(): void;
 }
 
-/** Makes slots for so many calls, and one more for those with the token. */
+/** Creates a semaphore with `count` slots and one more for callers with the token. */
 export function createSemaphore(count: number): Semaphore {
   let taken = 0;
   let isHeavyTaken = false;
@@ -53,7 +53,7 @@ export function createSemaphore(count: number): Semaphore {
     };
   };
 
-  /** Gives what is free to those who wait; a heavy call does not hold up the light ones behind it. */
+  /** Gives free slots to waiting calls; a heavy call does not block light ones behind it. */
   const giveFree = () => {
     for (const priority of ["token", "open"] as const) {
       for (const waiting of queues[priority]) {
@@ -103,12 +103,12 @@ export function createSemaphore(count: number): Semaphore {
 
 const BYTES_MAX = 128 * 1024 * 1024;
 
-/** Bytes reserved for a response before its call is sent. A call with no more finds room when others do not. */
+/** Bytes reserved for a response before its call is sent. Small responses still find room when large ones do not. */
 export const SMALL = 16_384;
 
 /**
- * The share of all bytes up to which each use finds room. The last quarter is for callers with the token. A write with
- * the token that was carried out always gets its response.
+ * The share of the budget that each use may fill. The last quarter is for callers with the token. The response to a
+ * write is always kept, since the write has been carried out.
  */
 const SHARES: Readonly<Record<Purpose, number>> = {
   body: 0.25,
@@ -121,15 +121,15 @@ const SHARE_OF_SMALL = 0.75;
 export type Purpose = "body" | "response" | "token" | "write";
 
 export interface Room {
-  /** Sets how many bytes the call holds; returns whether there is room, which for fewer than before there always is. */
+  /** Sets how many bytes the call holds; returns whether there is room. Shrinking always succeeds. */
   set(bytes: number, purpose: Purpose): boolean;
   end(): void;
 }
 
-/** Makes the room of one more call. */
+/** Creates the room of one call. */
 export type Budget = () => Room;
 
-/** Makes a budget in which a few long responses do not shut out all others: a call that holds little finds room. */
+/** Creates a budget that small responses can use even when large ones fill their share. */
 export function createBudget(): Budget {
   let taken = 0;
   return () => {
@@ -153,14 +153,14 @@ export function createBudget(): Budget {
   };
 }
 
-/** Contents up to this size, in bytes, take less than about a millisecond to read. */
+/** Contents up to this size, in bytes, parse in less than about a millisecond. */
 const AT_ONCE = 32_768;
 
 let last: Promise<unknown> = Promise.resolve();
 
 const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
 
-/** Reads a content of some bytes: a large one after the large ones before it, and after a pause for small ones. */
+/** Parses a small content at once; large ones run one after the other, with a pause in between for the small ones. */
 export function inTurn<T>(size: number, read: () => T | Promise<T>): T | Promise<T> {
   if (size <= AT_ONCE) return read();
   const done = last.then(read);

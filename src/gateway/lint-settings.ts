@@ -1,5 +1,5 @@
 /**
- * Diagnostics of what an operator allows.
+ * Diagnostics of the setting `forward`.
  *
  * @module
  */
@@ -19,7 +19,7 @@ import {
 } from "./policy.ts";
 
 export interface Diagnostic {
-  /** An error keeps calls from working as they were meant to; a note is worth knowing. */
+  /** An error keeps calls from working as intended; a warning is worth knowing. */
   readonly level: "error" | "warn";
   readonly message: string;
 }
@@ -30,7 +30,7 @@ export interface ServiceFacts {
   readonly listening?: { readonly host: string; readonly port: number } | undefined;
 }
 
-/** Finds what is wrong with the names in the settings, by the operations that there are. */
+/** Checks the names in the settings against the operations of the description. */
 export function lintNames(
   operations: readonly NodeOperation[],
   forward: ResolvedForward,
@@ -64,26 +64,33 @@ function lintName(
       isForeign ? [name] : [name, operationId ?? name]
     );
     const right = didYouMean(nearest(name, names));
-    return [["error", `an operation that the description does not have${right}`]];
+    return [["error", `but the description has no such operation${right}`]];
   }
   const covered = foreign("pattern");
   if (covered.length > 0) {
-    return [["error", `and * opens nothing that the network describes; write ${lines(covered)}`]];
+    return [[
+      "error",
+      `but * does not match operations of a description read over the network; write ${
+        lines(covered)
+      }`,
+    ]];
   }
   const found: [Diagnostic["level"], string][] = [];
   const moved = foreign("operationId");
   if (moved.length > 0 && !(isOpen && meant.name.length > 0)) {
-    const what =
-      "an operationId, which the author of the description can give to another operation";
+    const what = "an operationId that the author of the description can move to another operation";
     found.push([isOpen ? "error" : "warn", `${what}; write ${lines(moved)}`]);
   }
   const [marked] = isOpen ? closed(named) : [];
   if (marked) {
-    found.push(["error", `which is marked ${marked.access}: it can stand under with_token alone`]);
+    found.push(["error", `which is marked ${marked.access}; move it to forward.with_token`]);
   }
   const omitted = closed(meant.pattern);
   if (omitted.length > 0) {
-    found.push(["warn", `and * covers nothing marked write or secret: not ${lines(omitted)}`]);
+    found.push([
+      "warn",
+      `but * does not match operations marked write or secret: ${lines(omitted)}`,
+    ]);
   }
   return found;
 }
@@ -102,7 +109,10 @@ function lines(operations: readonly NodeOperation[]): string {
   return `${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
-/** Makes what checks names each time that a description was read: tells what is new, and which names mean something else. */
+/**
+ * Creates a check to run after each reload of the description; it returns new diagnostics, and names that now match
+ * other operations.
+ */
 export function createNameWatch(
   forward: ResolvedForward,
 ): (operations: readonly NodeOperation[]) => Diagnostic[] {
@@ -118,7 +128,7 @@ export function createNameWatch(
       if (now.length === 0) continue;
       before.set(name, now);
       if (isEqual(now.map(({ name }) => name), was.map(({ name }) => name))) continue;
-      const change = `which now means ${lines(now)}; before, it meant ${lines(was)}`;
+      const change = `which now matches ${lines(now)}; before, it matched ${lines(was)}`;
       news.push({ level: "warn", message: `forward.${list} names ${quote(name)}, ${change}` });
     }
     return news;
@@ -144,16 +154,19 @@ export async function lintSettings(
     if (warning) add("warn", warning);
   }
   if (url !== undefined && listening && isSelf(url, listening)) {
-    add("error", `node.url ${url} is where this service listens itself`);
+    add("error", `node.url ${url} is the address of this service itself`);
   }
   const isFar = listening && !isLoopback(listening.host);
   if (isFar && isAny(open)) {
-    add("warn", `anybody who reaches ${listening.host} may call what forward.open names`);
+    add(
+      "warn",
+      `every client that reaches ${listening.host} may call the operations of forward.open`,
+    );
   }
   if (isFar && isAny(withToken)) {
     add(
       "warn",
-      "the token crosses the network in plain http, unless a proxy with TLS stands before",
+      "clients send the token over plain http unless a proxy in front adds TLS",
     );
   }
   return found;

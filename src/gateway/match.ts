@@ -1,6 +1,6 @@
 /**
- * Finds the operation of a path of the node. A path is matched against templates; its parameters are decoded once,
- * and checked. What is found goes on to the node byte for byte as it came.
+ * Finds the operation for a path of the node. The path is matched against templates; its parameters are decoded once
+ * and checked. A matching path is forwarded byte for byte.
  *
  * @module
  */
@@ -13,24 +13,27 @@ import type { PolicyEntry } from "./policy.ts";
 export interface PathMatch {
   readonly entry: PolicyEntry;
   readonly parameters: ReadonlyMap<string, string>;
-  /** The parameter that holds what none may hold, and the rule. */
+  /** The parameter with a forbidden value, and the rule that it breaks. */
   readonly fault?: { readonly name: string; readonly rule: string } | undefined;
-  /** Tells whether a lenient server may take the path for one of another operation. */
+  /** Tells whether a lenient server might route the path to another operation. */
   isTakenByOther(): boolean;
 }
 
 export interface PathTable {
-  /** Finds the operation of a path as it came, percent-encoded, or the methods that it has in place of this one. */
+  /** Finds the operation for a percent-encoded path, or the methods that are allowed if `method` is not. */
   match(path: string, method: string): PathMatch | { readonly methods: string[] } | undefined;
 }
 
 const LENGTH_MAX = 256;
 
-/** Characters that parsers change or take for a separator, the replacement character, and control characters. */
+/** Characters that parsers change or treat as a separator, the replacement character, and control characters. */
 const FORBIDDEN =
   /[\\\p{Cc}\u2024\u2025\u2044\u2215\u2216\u29f5\u29f8\u29f9\ufe52\ufe68\uff0e\uff0f\uff3c\ufffd]/u;
 
-/** Stands for an encoded slash that the node tells from a plain one; no parameter may hold it. */
+/**
+ * Stands for an encoded slash in a parameter where the node distinguishes it from a plain one; no parameter may contain
+ * it.
+ */
 const OPAQUE_SLASH = "\0";
 
 interface Compiled {
@@ -76,7 +79,7 @@ export function createPathTable(policy: readonly PolicyEntry[]): PathTable {
               return literal +
                 decodePercent(isOpaque(text, at) ? text.replaceAll("%2F", slash) : text);
             }).join("");
-          // The mark may be wrong, or of somebody else: nothing that is closed is reached by it.
+          // The mark may be wrong or come from an untrusted description; it must never open a closed operation.
           return isTaken(own, readBy(OPAQUE_SLASH), true) ||
             (texts.some(isOpaque) && isTaken(own, readBy("/"), false));
         },
@@ -85,7 +88,7 @@ export function createPathTable(policy: readonly PolicyEntry[]): PathTable {
   };
 }
 
-/** Tells whether a path has one reading only: no dot segments, empty ones, backslashes, `;`. */
+/** Tells whether every parser reads a path alike: no dot segments, empty segments, backslashes or `;`. */
 function isPlain(path: string): boolean {
   if (!/^\/[\w.~!$&'()*+,=:@%/-]*$/.test(path)) return false;
   if (path.includes("//")) return false;
@@ -112,11 +115,11 @@ const methodOf = ({ entry }: Compiled): string => entry.operation.method;
 const CLOSED = { open: 0, token: 1, refused: 2 } as const;
 
 /**
- * Finds the operations to which a path belongs rather than to one that fits as well: those of more specific templates
- * that have the same method, or another one and are more closed. A node may look at the path alone.
+ * Finds the operations that a path belongs to instead of `own`: those with a more specific template that have the same
+ * method, or another method and a stricter permission, since a node may route by the path alone.
  *
- * @param fits what the path fits, the most specific first
- * @param isSure whether the node reads the path in this way; if not, what is as open as this one may have it
+ * @param fits the operations whose templates match, the most specific first
+ * @param isSure whether the node surely reads the path this way; if not, only stricter operations count
  */
 function takersOf(own: Compiled, fits: readonly Compiled[], isSure: boolean): Compiled[] {
   const at = fits.findIndex(({ rank }) => rank === own.rank);
@@ -151,25 +154,25 @@ function faultOf(value: string, multiSegment: MultiSegment | undefined): string 
   if (multiSegment !== true && value.length > LENGTH_MAX) {
     return `must have at most ${LENGTH_MAX} characters`;
   }
-  // Some nodes and disks take compatible characters for one another: full-width dots, a/c in one character.
+  // Some nodes and file systems treat compatible characters as equal: a full-width dot and a dot, U+2100 and a/c.
   const plain = value.normalize("NFKC");
   const parts = plain.split("/");
   if (parts.map(readSegment).some((part) => part === "." || part === "..")) {
-    return "must not be . or ..";
+    return 'must not be "." or ".."';
   }
   if (multiSegment === true && parts.includes("")) return "must not have empty segments";
   if (!multiSegment && value.includes("/")) {
-    return "must not hold slashes; x-multi-segment in the description allows them";
+    return "must not contain slashes; x-multi-segment in the description allows them";
   }
   return FORBIDDEN.test(value) || plain.includes("\\") ||
       parts.length > value.split("/").length
-    ? "must not hold slashes, backslashes or control characters"
+    ? "must not contain slashes, backslashes or control characters"
     : undefined;
 }
 
 /**
- * Reads a decoded path as the most lenient server does: without what follows `;`, `?` or `#`, spaces around segments
- * and empty segments; compatible characters and letters of either case are the same.
+ * Normalizes a decoded path as the most lenient server would: drops text after `;`, `?` or `#`, spaces around segments
+ * and empty segments; ignores case, and maps compatible characters to one.
  */
 const foldPath = (path: string): string =>
   fold(path).split("/").map(readSegment).filter((segment) => segment !== "")
@@ -177,7 +180,7 @@ const foldPath = (path: string): string =>
 
 const readSegment = (segment: string): string => segment.split(/[;?#]/, 1)[0]!.trim();
 
-/** By way of capitals, as there are letters, such as ı, whose small form is another letter's. */
+/** Folds case through capitals: the lower case of some letters, such as ı, does not match their capital's. */
 const fold = (text: string): string =>
   text.normalize("NFKC").replaceAll(/\p{Cf}/gu, "").replaceAll("+", " ").toUpperCase()
     .toLowerCase();

@@ -1,6 +1,6 @@
 /**
- * The policy of calls: what an operator allows to be called at the node, and what that means for each operation. It is
- * decided once, when the description or the settings change; all that calls, shows or lists operations looks it up.
+ * The policy of calls: the operations that an operator allows, and the resulting permission of each operation. It is
+ * computed when the description or the settings change; callers, the page and lists only look it up.
  *
  * @module
  */
@@ -11,19 +11,19 @@ import type { NodeOperation } from "../openapi/callable-operations.ts";
 /** The short forms of `forward`: nothing, or all reads. */
 export const FORWARDS = ["off", "reads"] as const;
 
-/** Other spellings of these. */
+/** Aliases of the short forms. */
 export const FORWARD_ALIASES: Readonly<Record<string, (typeof FORWARDS)[number]>> = {
   ...{ true: "reads", on: "reads", yes: "reads", read: "reads" },
   ...{ false: "off", no: "off", none: "off" },
 };
 
-/** The settings of forwarded calls, in the form of the configuration file. */
+/** The setting `forward` in the form of the configuration file. */
 export interface ForwardSettings {
   /**
-   * Operations that need no token: `reads`, or names, in which `*` stands for any part, but not for what is marked
-   * `write` or `secret`. A name is that of a method, an `operationId`, or a method of HTTP with a
-   * template of a path, as in `GET /blocks/*`. Where the description is read by HTTP there is neither `*` nor an
-   * `operationId`, since whoever serves it decides what these mean.
+   * Operations that need no token: `reads`, or names. `*` in a name matches any text, but never operations marked
+   * `write` or `secret`. A name is a method's name, an `operationId`, or an HTTP method with a path template, as in
+   * `GET /blocks/*`. If the description is read over the network, `*` and `operationId` do not apply, since its author
+   * decides what they mean.
    */
   open?: readonly string[] | undefined;
   /** Operations that need the token, in the same form. */
@@ -32,13 +32,13 @@ export interface ForwardSettings {
   token_file?: string | undefined;
   /** The environment variable that holds the token. */
   token_env?: string | undefined;
-  /** The origins whose pages may call; `"*"`, for what is open alone. @default [] */
+  /** The origins whose pages may call; `"*"` covers public operations only. @default [] */
   origins?: readonly string[] | "*" | undefined;
-  /** For the whole response. @default "30s" */
+  /** The time limit of a whole response. @default "30s" */
   timeout?: string | undefined;
-  /** The longest response. @default "32MiB" */
+  /** The size limit of a response. @default "32MiB" */
   limit?: string | undefined;
-  /** The most calls at the node at a time. @default 8 */
+  /** The maximum number of concurrent calls to the node. @default 8 */
   concurrency?: number | undefined;
 }
 
@@ -63,7 +63,7 @@ export interface ResolvedForward extends Pick<ForwardSettings, "token_file" | "t
   readonly concurrency: number;
 }
 
-/** Gives the settings their defaults, and takes `reads` out of the names; `undefined` where nothing is forwarded. */
+/** Applies the defaults and separates `reads` from the names; `undefined` if nothing is forwarded. */
 export function resolveForward(forward: ForwardSettings | "reads"): ResolvedForward;
 export function resolveForward(forward: Forward | undefined): ResolvedForward | undefined;
 export function resolveForward(forward: Forward | undefined): ResolvedForward | undefined {
@@ -88,7 +88,7 @@ const allowedBy = (list: readonly string[] = []): Allowed => ({
 
 export interface Surroundings {
   readonly hosts: readonly string[] | "*";
-  /** `undefined` if another setting may name the node. */
+  /** `undefined` if another setting may still set the node's URL. */
   readonly hasNode: boolean | undefined;
 }
 
@@ -100,20 +100,20 @@ export function* clashesWith(
   if (hosts === "*") {
     yield {
       key: "hosts",
-      message: 'cannot be "*" where calls are forwarded; name the hosts that are served',
+      message: 'cannot be "*" if calls are forwarded; list the host names',
     };
   }
   if (settings.origins === "*" && (hosts === "*" || hosts.length === 0)) {
-    yield { key: "forward", message: 'has origins: "*", which wants hosts to be named' };
+    yield { key: "forward", message: 'has origins: "*", which needs the setting hosts' };
   }
   if (hasNode === false) {
-    yield { key: "forward", message: "needs node.url: there is nothing to call" };
+    yield { key: "forward", message: "needs node.url, the node to call" };
   }
 }
 
 export const FORWARD_DEFAULTS = { timeout: "30s", limit: "32MiB", concurrency: 8 } as const;
 
-/** A size as it is written: `500KiB`, `32MiB`. */
+/** A size as it is configured: `500KiB`, `32MiB`. */
 export const SIZE_FORM: RegExp = /^(\d+(?:\.\d+)?)(B|KiB|MiB|GiB)$/;
 
 const UNITS: Readonly<Record<string, number>> = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
@@ -123,7 +123,7 @@ export function bytesOf(size: string): number {
   return Math.round(Number(number) * UNITS[unit]!);
 }
 
-/** A size in bytes as people read it: `32 MiB`. */
+/** Formats a size in bytes for people: `32 MiB`. */
 export function sizeText(bytes: number): string {
   const unit = ["GiB", "MiB", "KiB"].find((unit) =>
     bytes >= UNITS[unit]! && bytes % UNITS[unit]! === 0
@@ -133,7 +133,7 @@ export function sizeText(bytes: number): string {
 
 export const CALL_METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
-/** The permission to call an operation: for all callers, those with the token, or none. */
+/** The permission of an operation: for all callers, for callers with the token, or for nobody. */
 export type Permission = "open" | "token" | "refused";
 
 interface Decision {
@@ -161,14 +161,14 @@ function decideOne(
   if (!CALL_METHODS.includes(operation.method)) {
     return refused(`${operation.method} is never forwarded`);
   }
-  if (operation.isStreaming) return refused("its response does not end, or waits");
+  if (operation.isStreaming) return refused("its response is a stream or waits for events");
   if (operation.obstacle !== undefined) return refused(operation.obstacle);
   const { open, with_token: withToken } = settings;
   const { access, isForeign } = operation;
   const isRead = access === "read";
   const isClosed = access === "write" || access === "secret";
   const byToken = matchesOf(withToken.names, operation);
-  // What needs the token in one place and none in another needs it.
+  // An operation that both lists name needs the token.
   if (
     byToken.some((match) => match !== "pattern" || !(isClosed || isForeign)) ||
     (isRead && withToken.reads && !open.reads)
@@ -178,27 +178,27 @@ function decideOne(
   if (byToken.length > 0) {
     return refused(
       isForeign
-        ? "with_token covers it with a *, which opens nothing that the network describes"
-        : `it is marked ${access}, which with_token has to name without a *`,
+        ? "with_token matches it by *, which does not apply to a description read over the network"
+        : `it is marked ${access}; with_token must name it without *`,
     );
   }
   const byOpen = matchesOf(open.names, operation);
   if (isClosed && byOpen.length > 0) {
-    return refused(`it is marked ${access}, which with_token alone can allow`);
+    return refused(`it is marked ${access}; only with_token can allow it`);
   }
   if (byOpen.some((match) => match === "name" || !isForeign)) {
     return { permission: "open", reason: "open names it" };
   }
   if (isRead && open.reads) return { permission: "open", reason: "it is a read" };
   if (isRead) return refused("reads are not open");
-  if (access === "write") return refused("it may change something; with_token can allow it");
-  if (access === "secret") return refused("it shows what is private; with_token can allow it");
+  if (access === "write") return refused("it is a write; with_token can allow it");
+  if (access === "secret") return refused("it reveals sensitive data; with_token can allow it");
   return refused("it has no access mark; open or with_token can allow it by name");
 }
 
 /**
- * The part of an operation that a name of the settings matches. The author of a description chooses operationIds, and
- * paths that match a pattern; the name of a method, or a method of HTTP with a path, is what the node is asked for.
+ * The part of an operation that a name in the settings matches. The author of a description can choose operationIds and
+ * paths that match a pattern; a method's name, or an HTTP method with a path, is what the node receives.
  */
 export type NameMatch = "name" | "operationId" | "pattern";
 
@@ -231,7 +231,7 @@ export function policyRows(
   ]);
 }
 
-/** Tells whether a text fits a pattern, in which `*` stands for any characters, in linear time, whoever wrote both. */
+/** Tells whether a text matches a pattern in which `*` stands for any text; takes linear time for untrusted input. */
 export function fits(pattern: string, text: string): boolean {
   const parts = pattern.split("*");
   const [first, last] = [parts[0]!, parts.at(-1)!];
@@ -246,7 +246,7 @@ export function fits(pattern: string, text: string): boolean {
   return at <= text.length - last.length;
 }
 
-/** Tells whether parts of a path, one after the other, fit those of a pattern such as `ipns/*.*`; in any letter case. */
+/** Tells whether consecutive segments of a path match those of a pattern such as `ipns/*.*`, ignoring case. */
 export function holdsParts(path: string, pattern: string): boolean {
   const wanted = partsOf(pattern);
   const parts = partsOf(path);

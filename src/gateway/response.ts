@@ -1,6 +1,6 @@
 /**
- * Responses to calls: the node's, whose content is labelled so that nothing of it may run in a page, and the refusals, as
- * problem details (RFC 9457) and as errors of JSON-RPC.
+ * Responses to calls: the node's, labelled so that no content can run in a page, and refusals, as problem details (RFC
+ * 9457) or JSON-RPC errors.
  *
  * @module
  */
@@ -12,8 +12,8 @@ import { HAS_SOCKETS } from "../platform.ts";
 import { NoSlot, SMALL } from "./limits.ts";
 
 /**
- * The codes of JSON-RPC 2.0 (section 5.1). The first five are ours, of those that a server may choose: EIP-1474 has
- * -32000 to -32006, nodes of Ethereum have -32009, -32010 and -32015, and MCP has those from -32020 on.
+ * JSON-RPC 2.0 error codes (section 5.1). The first five are our choice from the server range; they avoid EIP-1474
+ * (-32000 to -32006), Ethereum nodes (-32009, -32010, -32015) and MCP (-32020 and below).
  */
 export const CODES = {
   notAllowed: -32011,
@@ -35,13 +35,13 @@ export type MakeResponse = (
   body: ReadableStream<Bytes> | Bytes | HeldBytes | null,
 ) => Response;
 
-/** The reason why a call does not get the node's response, for both forms of a refusal. */
+/** The reason why a call gets no response of the node, for both forms of a refusal. */
 export interface Refusal {
   readonly status: Status;
   readonly code: number;
   readonly message: string;
   readonly more?: string;
-  /** The setting that would change it, in errors of JSON-RPC. */
+  /** The setting that would allow the call, in JSON-RPC errors. */
   readonly setting?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -61,12 +61,12 @@ export function refuseBody(refusal: Refusal): Response {
   return jsonResponse(refusal.status, text, refusal.headers);
 }
 
-/** When to ask again, in seconds, where a call may succeed then. */
+/** `Retry-After`, in seconds, where a later attempt may succeed. */
 export const LATER = { "retry-after": "5" };
 
 const BUSY: Refusal = {
   ...{ status: 503, code: CODES.busy, headers: LATER },
-  message: "Too many calls are under way at the node",
+  message: "Too many calls are waiting for the node",
 };
 
 export const NONSENSE: Refusal = {
@@ -76,7 +76,7 @@ export const NONSENSE: Refusal = {
 
 export const NO_UPGRADE: Refusal = {
   ...{ status: 400, code: CODES.invalidCall },
-  message: "Connections are not upgraded",
+  message: "Connections cannot be upgraded",
   more: " here",
 };
 
@@ -94,18 +94,18 @@ export const NOT_FORWARDED: Readonly<Record<"off" | "unknown", Refusal>> = {
   off: {
     ...{ status: 403, code: CODES.notAllowed },
     message: HAS_SOCKETS
-      ? "This service shows what the node can do, and does not forward calls to it; " +
-        'the setting "forward" says what is'
-      : "This service runs in a worker, where calls are not forwarded to the node",
+      ? "This service documents the node but does not forward calls to it; " +
+        'the setting "forward" allows calls'
+      : "This service runs in a worker, which cannot forward calls to the node",
   },
-  // A 404 would tell a client that the node has no such method.
+  // A 404 would mean that the node has no such method.
   unknown: {
     ...{ status: 503, code: CODES.notReached, headers: LATER },
-    message: "What can be called is not known yet; /v1/info says how the node is",
+    message: "The node's operations are not known yet; /v1/info shows its status",
   },
 };
 
-/** The status in the log where nobody waits for a response any longer, as nginx has it. */
+/** The status in the log if the client has left, as in nginx. */
 export const STATUS_GONE = 499;
 
 const BEFORE: ReadonlySet<string> = new Set(["connection_refused", "dns", "tls", "not_tls"]);
@@ -113,7 +113,7 @@ const BEFORE: ReadonlySet<string> = new Set(["connection_refused", "dns", "tls",
 export class UpstreamError extends Error {
   override name = "UpstreamError";
   readonly status: 502 | 503;
-  /** True if the node has surely not carried out the call. */
+  /** True if the node has certainly not carried out the call. */
   readonly wasRefused: boolean;
 
   constructor(status: 502 | 503, message: string, wasRefused = false) {
@@ -123,7 +123,10 @@ export class UpstreamError extends Error {
   }
 }
 
-/** Makes the refusal of a failed call: it says so if the node may have carried out a write. The timeout is in milliseconds. */
+/**
+ * Makes the refusal of a failed call, which states if a write may have been carried out. The timeout is in
+ * milliseconds.
+ */
 export function refusalOf(error: unknown, isRead: boolean, timeout: number): Refusal {
   if (error instanceof NoSlot) return BUSY;
   const maybe = isRead ? "" : "; it may have been carried out";
@@ -143,12 +146,12 @@ export function refusalOf(error: unknown, isRead: boolean, timeout: number): Ref
   }
   const { code, message } = failureOf(error);
   const after = BEFORE.has(code) ? "" : maybe;
-  // The others complete "the node …".
+  // Other messages complete "the node …".
   const clause = message === "connection refused" ? `cannot be reached: ${message}` : message;
   return refusal(502, `The node ${clause}${after}`);
 }
 
-/** Headers that are never passed on, though an operation names them. */
+/** Headers that are never passed on, even if an operation names them. */
 const DENIED: ReadonlySet<string> = new Set([
   ...["set-cookie", "set-cookie2", "location", "content-location", "refresh", "link-template"],
   ...["www-authenticate", "proxy-authenticate", "authorization", "clear-site-data"],
@@ -165,7 +168,7 @@ const DENIED: ReadonlySet<string> = new Set([
 const DENIED_START =
   /^(?:access-control-|cross-origin-|sec-|proxy-|x-accel-|x-lighttpd-|x-litespeed-|x-nodeface)/;
 
-/** Types whose content is shown as what it is. */
+/** Types that are passed on as they are. */
 const TYPES =
   /^(?:application\/(?:[\w.-]+\+)?json|application\/(?:x-ndjson|ndjson|jsonl|cbor|octet-stream|protobuf|x-protobuf|msgpack|x-binary)|application\/vnd\.[\w.-]+\+(?:json|cbor|bcs)|text\/(?:plain|csv))$/;
 
@@ -174,7 +177,7 @@ const COMMON = {
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
 };
 
-/** Makes the headers of a response from those of the node; `named`, in lower case, are those that the operation names. */
+/** Makes the headers of a response from the node's; `named` holds the header names of the operation, in lower case. */
 export function responseHeaders(
   headers: Pick<Headers, "get">,
   named: readonly string[],
@@ -191,7 +194,7 @@ export function responseHeaders(
   return passed;
 }
 
-/** The seconds after which a node is to be asked again; `undefined` where it does not say so in digits. */
+/** The node's `Retry-After` in seconds; `undefined` if it is a date or missing. */
 export function retryAfterOf(headers: Pick<Headers, "get">): string | undefined {
   const seconds = headers.get("retry-after") ?? "";
   return /^\d{1,9}$/.test(seconds) ? seconds : undefined;
@@ -212,7 +215,7 @@ function typeOf(type: string | null): Record<string, string> {
   return { "content-type": isText ? `${known}; charset=${charset ?? "utf-8"}` : known };
 }
 
-/** Makes a body of bytes that their lease holds until they are sent; short ones are the system's at once. */
+/** Makes a body whose bytes count against the lease until they are sent; short bodies are released at once. */
 export function heldBody(parts: readonly Bytes[], release: () => void): Bytes | HeldBytes {
   const length = parts.reduce((length, { byteLength }) => length + byteLength, 0);
   if (length > SMALL) return { parts, release };

@@ -1,22 +1,22 @@
 /**
- * The headers that every response has: security, and cross-origin resource sharing (CORS, Fetch standard).
+ * The headers of every response: security headers, and cross-origin resource sharing (CORS, Fetch standard).
  * Credentials are never allowed.
  *
  * @module
  */
 import { FastResponse } from "./response.ts";
 
-/** `"*"` for any origin, or a list of origins such as `https://app.example`; `[]` for none. */
+/** `"*"` for any origin, a list of origins such as `https://app.example`, or `[]` for none. */
 export type Cors = readonly string[] | "*";
 
-/** The headers that all responses of a route have for one allowed origin, or for all others. */
+/** The headers of all responses of a route for one allowed origin, or for all others. */
 export interface CommonHeaders {
   /** Names are in lower case. */
   readonly headers: [name: string, value: string][];
   readonly vary: "Origin" | undefined;
 }
 
-/** Chooses the common headers of the response to a request: for the same origin always the same object. */
+/** Returns the common headers for a request; the same object for the same origin. */
 export type CorsPolicy = (request: Pick<Request, "headers">) => CommonHeaders;
 
 export const SECURITY_HEADERS = {
@@ -26,13 +26,13 @@ export const SECURITY_HEADERS = {
 
 const EXPOSED = { "access-control-expose-headers": "etag, allow, link" };
 
-// `*` does not stand for `Authorization` (Fetch standard, "CORS-preflight fetch").
+// `*` does not include `Authorization` (Fetch standard, "CORS-preflight fetch").
 const PREFLIGHT = {
   "access-control-allow-headers": "*, authorization",
   "access-control-max-age": "86400",
 };
 
-/** @param resources the origins whose pages may embed a response: by default those that may read it */
+/** @param resources the origins whose pages may embed a response; by default those that may read it */
 export function createCorsPolicy(
   cors: Cors,
   resources: "cross-origin" | "same-origin" = cors === "*" ? "cross-origin" : "same-origin",
@@ -55,7 +55,7 @@ export function createCorsPolicy(
   return ({ headers }) => origins.get(headers.get("origin") ?? "") ?? other;
 }
 
-/** Adds the common headers to a response that can be changed, but where it has its own, and takes the body away for HEAD. */
+/** Adds the common headers that a mutable response lacks, and removes the body for HEAD. */
 export function finish(
   response: Response,
   { headers: common, vary }: CommonHeaders,

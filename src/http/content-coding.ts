@@ -1,13 +1,12 @@
 /**
- * Contents in the codings that they are offered in (RFC 9110, section 8.4.1): encoding them, unpacking those of the
- * build, and their digests.
+ * Content codings (RFC 9110, section 8.4.1): encodes contents, unpacks those of the build, and computes digests.
  *
  * @module
  */
 import { byteLengthOf, type Bytes, joinBytes, partsOf } from "../bytes.ts";
 import { compress } from "../platform.ts";
 
-/** The content codings, best first. */
+/** The content codings, preferred first. */
 export const CODINGS = ["br", "gzip", "identity"] as const;
 
 export type ContentCoding = (typeof CODINGS)[number];
@@ -16,16 +15,16 @@ export type Encoded = Partial<Record<ContentCoding, Bytes>>;
 
 export type EncodedContent = Encoded & { identity: Bytes };
 
-/** A content that is kept: a large one without `identity`, which is made of `gzip` for those who want it. */
+/** A stored content. A large one lacks `identity`, which is decoded from `gzip` for the clients that need it. */
 export interface KeptContent {
   readonly codings: Encoded;
   readonly size: number;
 }
 
-/** A content up to this size, in bytes, fits in one packet: encoding it gains nothing. */
+/** A content up to this size, in bytes, fits in one packet, so encoding gains nothing. */
 export const PACKET_SIZE = 1400;
 
-/** Of a content up to this size, in bytes, `identity` is kept: few clients cannot read gzip. */
+/** `identity` is stored up to this size, in bytes: few clients cannot read gzip. */
 const KEPT_MAX = 1_048_576;
 
 export async function encode(content: string | Bytes): Promise<Encoded> {
@@ -58,7 +57,10 @@ async function gunzip(bytes: Bytes): Promise<Bytes> {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** Encodes a content as gzip. `CompressionStream` is asked last: Node does not say when it is done with a part. */
+/**
+ * Encodes a content as gzip. `CompressionStream` is the last choice: on Node it does not report when a part is
+ * finished.
+ */
 export async function gzip(content: string | Bytes): Promise<Bytes> {
   const encoded = await compress("gzip", partsOf(content));
   if (encoded) return encoded;
@@ -75,8 +77,8 @@ export async function gzip(content: string | Bytes): Promise<Bytes> {
 }
 
 /**
- * A content as base64, which every bundler and runtime accepts, by coding: `build/generated-modules.ts` packs it
- * into a module. It has `identity` only if it has no `gzip`.
+ * A content in base64, which every bundler and runtime accepts, by coding; packed by `build/generated-modules.ts`. Has
+ * `identity` only if it lacks `gzip`.
  */
 export type PackedContent = Readonly<Partial<Record<ContentCoding, string>>>;
 
@@ -96,10 +98,10 @@ function fromBase64(text: string): Bytes {
   return bytes;
 }
 
-/** Computes 22 characters of base64url of a SHA-256; of a content in several parts it is that of their digests. */
+/** Returns a SHA-256 digest as 22 characters of base64url; for a content in parts, the digest of their digests. */
 export async function digest(content: string | Bytes): Promise<string> {
   const digests: Uint8Array[] = [];
-  // Copies, since Bun digests nothing that can be resized.
+  // Copied, since Bun cannot digest resizable buffers.
   for (const part of partsOf(content)) digests.push(await sha256(part.slice()));
   const whole = digests.length === 1 ? digests[0]! : await sha256(joinBytes(digests));
   return btoa(String.fromCharCode(...whole.subarray(0, 16)))

@@ -1,6 +1,6 @@
 /**
- * Server-Sent Events (HTML Standard, section 9.2): one bounded log of events that all listeners share. A listener has a
- * place in it and nothing else, so that one who does not read costs the others nothing.
+ * Server-Sent Events (HTML Standard, section 9.2): one bounded log of events that all listeners share. A listener is
+ * only a position in the log, so a slow reader costs the others nothing.
  *
  * @module
  */
@@ -10,22 +10,22 @@ import type { ServedRequest } from "./request.ts";
 import { FastResponse, REASONS } from "./response.ts";
 import { problem } from "./problem-details.ts";
 
-/** The events that are kept for who comes back, and for how long, in milliseconds. */
+/** Limits of the log, from which a reconnecting listener resumes; the time is in milliseconds. */
 const KEPT = { events: 256, bytes: 1_048_576, time: 3_600_000 } as const;
 
-/** More bytes than this, of more than one event, do not wait for a listener. */
+/** A listener with more bytes than this waiting, in more than one event, is disconnected. */
 const WAITING_MAX = 65_536;
 
-/** A plain `Bun.serve` cuts a stream that is silent for 12 s (Bun 1.4). */
+/** `Bun.serve` closes a stream that is silent for 12 s by default (Bun 1.4). */
 const COMMENT_INTERVAL_MS = 8000;
 
-/** A position: which log, and how many events it had. */
+/** A position: the log's prefix and the number of an event. */
 const POSITION = /^([0-9a-z]{1,16})-([0-9]{1,15})$/;
 
 const HEADERS: readonly [string, string][] = [
   ["content-type", "text/event-stream"],
   ["cache-control", "no-store"],
-  // nginx would keep events back until it has some kB of them.
+  // nginx would otherwise buffer events up to a few kB.
   ["x-accel-buffering", "no"],
 ];
 
@@ -33,7 +33,10 @@ const RETRY_AFTER = { "retry-after": "5" };
 
 export interface EventStreamOptions<Name extends string> {
   readonly names: readonly Name[];
-  /** The whole state, which comes first, and in place of events that are lost: the same object while it is the same. */
+  /**
+   * Returns the whole state, which is sent first and in place of lost events; the same object while the state is the
+   * same.
+   */
   readonly snapshot: () => object;
   readonly listeners: number;
   readonly perAddress: number;
@@ -42,10 +45,10 @@ export interface EventStreamOptions<Name extends string> {
 
 interface LoggedEvent {
   readonly name: string;
-  /** The first of a log is 1. */
+  /** The first event of a log has number 1. */
   readonly number: number;
   readonly bytes: Bytes;
-  /** In milliseconds that only count up. */
+  /** A monotonic time in milliseconds. */
   readonly at: number;
 }
 
@@ -63,7 +66,10 @@ const COMMENT = encoder.encode(":\n\n");
 
 export class EventStream<Name extends string> {
   readonly #options: EventStreamOptions<Name>;
-  /** Tells this log from that of another run. Workers have no random numbers before the first request. */
+  /**
+   * Distinguishes this log from those of earlier runs. Created late: workers have no random numbers before the first
+   * request.
+   */
   #prefix: string | undefined;
   readonly #listeners = new Set<Listener>();
   #events: LoggedEvent[] = [];
@@ -71,7 +77,7 @@ export class EventStream<Name extends string> {
   #snapshot: { readonly of: object; readonly number: number; readonly bytes: Bytes } | undefined;
   #timer: ReturnType<typeof setInterval> | undefined;
   #hasEnded = false;
-  /** The events that went out, to all listeners together. */
+  /** The number of events sent, over all listeners. */
   sent = 0;
 
   constructor(options: EventStreamOptions<Name>) {
@@ -90,7 +96,7 @@ export class EventStream<Name extends string> {
     return this.#listeners.size;
   }
 
-  /** Logs an event and sends it; `snapshot` sends the whole state to everybody. */
+  /** Logs an event and sends it; `snapshot` sends the whole state to all listeners. */
   append(name: Name | "snapshot", json: string): void {
     const number = ++this.#last;
     const bytes = this.#write(name, json, number);
@@ -101,7 +107,7 @@ export class EventStream<Name extends string> {
         if (listener.isWaiting) this.#feed(listener);
         else if (this.#isStuck(listener)) this.#cut(listener);
       } catch {
-        // A stream that its reader has broken is no trouble of the others.
+        // A stream that its reader broke must not affect the others.
         this.#remove(listener);
       }
     }
@@ -116,13 +122,13 @@ export class EventStream<Name extends string> {
     ) bytes -= this.#events.shift()!.bytes.byteLength;
   }
 
-  /** Opens a stream for a request; `events` of its query chooses among the names. */
+  /** Opens a stream; the query parameter `events` selects names. */
   open(request: Request, query: URLSearchParams, address: string | undefined): Response {
     const { names, listeners, perAddress } = this.#options;
     const asked = query.getAll("events").flatMap((list) => list.split(","))
       .map((name) => name.trim());
     if (asked.some((name) => !(names as readonly string[]).includes(name))) {
-      return problem(400, `"events" lists events: ${names.join(", ")}`);
+      return problem(400, `"events" must be a list of: ${names.join(", ")}`);
     }
     const init = { status: 200, statusText: REASONS[200], headers: [...HEADERS] };
     if (request.method === "HEAD") return new FastResponse(null, init);
@@ -132,7 +138,7 @@ export class EventStream<Name extends string> {
     const client = address && clientAt(address);
     const ofClient = [...this.#listeners].filter((each) => each.client === client);
     if (client !== undefined && ofClient.length >= perAddress) {
-      return problem(503, "Too many listeners of this address", RETRY_AFTER);
+      return problem(503, "Too many listeners from this address", RETRY_AFTER);
     }
     const from = this.#positionOf(request.headers.get("last-event-id"));
     let listener: Listener;
@@ -220,7 +226,7 @@ export class EventStream<Name extends string> {
     return waiting.length > 1 && lengthOf(waiting) > WAITING_MAX;
   }
 
-  /** Reads the position of who comes back; `undefined` where a snapshot has to come instead of what they missed. */
+  /** Reads the position of a reconnecting listener; `undefined` if it needs a snapshot instead of the missed events. */
   #positionOf(id: string | null): number | undefined {
     this.#forget();
     const [, log, number] = POSITION.exec(id ?? "") ?? [];
@@ -229,7 +235,7 @@ export class EventStream<Name extends string> {
     return lengthOf(this.#after(at)) <= WAITING_MAX ? at : undefined;
   }
 
-  /** The whole state as an event with the position of now, written once for all. */
+  /** Returns the whole state as an event at the current position, encoded once for all listeners. */
   #whole(): Bytes {
     const [of, number] = [this.#options.snapshot(), this.#last];
     if (this.#snapshot?.of !== of || this.#snapshot.number !== number) {
@@ -238,7 +244,7 @@ export class EventStream<Name extends string> {
     return this.#snapshot.bytes;
   }
 
-  /** Writes an event. JSON has no line ends of its own; these two end lines for some readers. */
+  /** Writes an event. JSON contains no line feeds, but some readers end a line at U+2028 or U+2029. */
   #write(name: Name | "snapshot", json: string, number: number): Bytes {
     const line = json.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
     return encoder.encode(`event: ${name}\nid: ${this.#log}-${number}\ndata: ${line}\n\n`);
@@ -248,7 +254,7 @@ export class EventStream<Name extends string> {
 const lengthOf = (events: readonly LoggedEvent[]): number =>
   events.reduce((sum, { bytes }) => sum + bytes.byteLength, 0);
 
-/** Names the client at an address: one with IPv6 has all of a /64. */
+/** Returns a key for the client at an address; an IPv6 client owns a whole /64. */
 function clientAt(address: string): string {
   const [, mapped] = /^::ffff:(\d+(?:\.\d+){3})$/i.exec(address) ?? [];
   if (mapped !== undefined || !address.includes(":")) return mapped ?? address;
@@ -258,7 +264,7 @@ function clientAt(address: string): string {
   return [...start, ...left, ...end ?? []].slice(0, 4).join(":");
 }
 
-/** Makes 64 random bits: nobody can guess a position of another run. */
+/** Returns 64 random bits, so that no position of another run can be guessed. */
 function randomPrefix(): string {
   const [high = 0n] = crypto.getRandomValues(new BigUint64Array(1));
   return high.toString(36);

@@ -1,34 +1,34 @@
 /**
- * Path templates of OpenAPI, such as `/v1/peers/{id}`. They are matched by hand: as a regular expression, a template
- * with several names backtracks, and a path of 40 letters takes seconds.
+ * Path templates of OpenAPI, such as `/v1/peers/{id}`. They are not compiled to regular expressions: a template with
+ * several names would backtrack, for seconds on a path of 40 letters.
  *
  * @module
  */
 export interface PathTemplate {
   readonly names: readonly string[];
-  /** The same for templates that match the same paths. */
+  /** Equal for templates that match the same paths. */
   readonly source: string;
   /**
-   * Sorts templates that fit the same path, the most specific first: literals before names, names before those that
-   * span segments, and what goes on before what ends. Letter case and a slash at the end make no difference.
+   * Sorts templates that match the same path, the most specific first: literals before names, names before
+   * multi-segment names, longer templates before shorter ones. Case and a trailing slash are ignored.
    */
   readonly rank: string;
   /**
-   * Matches a whole path in time linear in its length. A name takes one or more characters other than a slash, and
-   * the fewest that are possible; one that spans takes slashes too, and the most.
+   * Matches a whole path in time linear in its length. A name matches one or more characters without a slash, as few as
+   * possible; a multi-segment name matches slashes too, as many as possible.
    *
    * @param path as {@linkcode normalizePath} returns it
-   * @returns the text of each name; `undefined` if the path does not fit
+   * @returns the text of each name; `undefined` if the path does not match
    */
   match(path: string): readonly string[] | undefined;
 }
 
 const NAME = /\{([^{}]*)\}/;
 
-/** Rank behind every literal. */
+/** Sorts after every literal. */
 const ONE = "\ufffe", SPAN_OR_END = "\uffff";
 
-/** Compiles a template. Of names that span segments the first takes the most; `readLiteral` gives literals the form of the paths. */
+/** Compiles a template. The first multi-segment name matches as much as possible; `readLiteral` normalizes literals. */
 export function parsePathTemplate(
   template: string,
   spans: (name: string) => boolean = () => false,
@@ -45,7 +45,7 @@ export function parsePathTemplate(
       : ONE
   );
   const spanning = names.findIndex(spans);
-  /** The name that takes what the others leave. */
+  /** The name that matches what the others leave. */
   const middle = spanning < 0 ? names.length - 1 : spanning;
   const [first, last] = [literals[0]!, literals.at(-1)!];
   const match = (path: string): readonly string[] | undefined => {
@@ -82,8 +82,8 @@ export function parsePathTemplate(
 }
 
 /**
- * Writes a percent-encoded path in the form that is matched: hexadecimal digits in capitals (RFC 3986, section
- * 6.2.2.1), and encoded what `URL` leaves as it is in a path.
+ * Normalizes a percent-encoded path: hexadecimal digits in capitals (RFC 3986, section 6.2.2.1), and characters encoded
+ * that `URL` leaves unencoded in a path.
  */
 export function normalizePath(path: string): string {
   return path.replaceAll(
@@ -92,7 +92,7 @@ export function normalizePath(path: string): string {
   );
 }
 
-/** Writes a literal of a template as `URL` does: `/café` is `/caf%C3%A9`. */
+/** Encodes a literal of a template as `URL` does: `/café` becomes `/caf%C3%A9`. */
 function encodeLiteral(literal: string): string {
   const wellFormed = literal.replaceAll(/\p{Surrogate}/gu, "\ufffd");
   return normalizePath(encodeURI(wellFormed).replaceAll("%25", "%"));

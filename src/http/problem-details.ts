@@ -11,11 +11,11 @@ import { FastResponse, nativeOf, REASONS } from "./response.ts";
  * @param status 400 to 599
  * @param detail one or two sentences for the client, without internals of the service
  * @param headers further headers, such as `retry-after`
- * @throws {RangeError} if the status is none of an error
- * @throws {TypeError} if a header is not valid
+ * @throws {RangeError} if the status is not an error status
+ * @throws {TypeError} if a header is invalid
  * @example
  * ```ts
- * if (!peer) throw problem(404, `There is no peer ${id}`);
+ * if (!peer) throw problem(404, `Unknown peer ${id}`);
  * ```
  */
 export function problem(
@@ -26,7 +26,7 @@ export function problem(
   return problemWith(status, detail, {}, headers);
 }
 
-/** {@linkcode problem} for a host, whose server may take the platform's own `Response` alone. */
+/** {@linkcode problem} for a host, whose server may require the platform's own `Response`. */
 export const nativeProblem: typeof problem = (...parts) => nativeOf(problem(...parts));
 
 export function problemWith(
@@ -43,7 +43,7 @@ export function problemWith(
   return new FastResponse(body, {
     status,
     ...title !== undefined && { statusText: title },
-    // `FastResponse` takes a list as it is; `Headers` refuse what would end a line.
+    // `FastResponse` takes a list unchecked; `Headers` refuses values with line breaks.
     headers: new Headers({
       "content-type": "application/problem+json",
       "content-length": String(body.byteLength),
@@ -62,7 +62,7 @@ export function problemText(
   members: Readonly<Record<string, string | undefined>> = {},
 ): string {
   const lines = Object.entries({
-    // The status says all (RFC 9457, section 4.2.1).
+    // The status says everything (RFC 9457, section 4.2.1).
     type: '"about:blank"',
     title: JSON.stringify(titleOf(status)),
     status: String(status),
@@ -74,10 +74,10 @@ export function problemText(
 }
 
 export function notFound(): Response {
-  return problem(404, "Nothing is served at this path; /v1/spec shows what is");
+  return problem(404, "This path is not served; /v1/spec lists those that are");
 }
 
-/** OPTIONS is every path's. */
+/** OPTIONS is allowed on every path. */
 export function notAllowed(methods: readonly string[]): Response {
   const allow = [...methods, "OPTIONS"].join(", ");
   return problem(405, `This path allows ${allow}`, { allow });

@@ -1,6 +1,6 @@
 /**
  * A representation (RFC 9110, section 3.2): a content in every coding, each with its headers and validator. It is
- * made when the content changes, not for each request; a request only chooses.
+ * prepared when the content changes; a request only selects from it.
  *
  * @module
  */
@@ -21,12 +21,12 @@ import { problem } from "./problem-details.ts";
 import { FastResponse, REASONS, sendable, type Status } from "./response.ts";
 
 export interface Representation {
-  /** Always has `identity`. */
+  /** Always includes `identity`. */
   readonly variants: Readonly<Partial<Record<ContentCoding, Variant>>>;
   /**
-   * Responds to a GET or HEAD request: chooses the coding and evaluates the preconditions.
+   * Responds to a GET or HEAD request: selects the coding and evaluates the preconditions.
    *
-   * @param common what every response has besides; where a name is in both, the content's own header stays
+   * @param common further headers of every response; the content's own headers take precedence
    */
   respond(
     request: Pick<Request, "method" | "headers">,
@@ -37,14 +37,14 @@ export interface Representation {
 export interface Variant {
   /** The strong validator, quotes included (RFC 9110, section 8.8.3). */
   readonly etag: string;
-  /** The heads of a full response, and of a 304 with the headers that it repeats (RFC 9110, section 15.4.5). */
+  /** The heads of a full response, and of a 304 with the headers that it must repeat (RFC 9110, section 15.4.5). */
   readonly full: MakeHead;
   readonly notModified: MakeHead;
-  /** Absent where it is not kept. */
+  /** Absent if it is not stored. */
   readonly body: Bytes | undefined;
 }
 
-/** Makes the status and the headers of a response, with those that every response has. */
+/** Makes the status and headers of a response, including the common ones. */
 export type MakeHead = (common: CommonHeaders) => ResponseInit;
 
 export interface RepresentationInit {
@@ -53,14 +53,14 @@ export interface RepresentationInit {
   /** @default 200 */
   status?: Status;
   headers?: Record<string, string>;
-  /** The entity tag without quotes; unique for each content of a path. @default its digest */
+  /** The entity tag without quotes, unique for each content of a path. @default the content's digest */
   tag?: string;
   encoded?: Encoded;
 }
 
 const encoder = new TextEncoder();
 
-/** Makes a representation of bytes, of a text in UTF-8, or of a content that is kept. */
+/** Creates a representation of bytes, of text in UTF-8, or of a stored content. */
 export async function represent(
   content: string | Bytes | KeptContent,
   init: RepresentationInit,
@@ -82,7 +82,7 @@ async function representKept(
   for (const coding of CODINGS) {
     const body = content.codings[coding];
     if (!body && coding !== "identity") continue;
-    // Where `identity` is not kept: another content has another gzip.
+    // `identity` may not be stored, but the gzip differs for each content.
     const tag = init.tag ?? await digest(body ?? content.codings.gzip!);
     variants[coding] = makeVariant(coding, body, body?.byteLength ?? content.size, tag, init);
   }
@@ -93,14 +93,15 @@ async function representKept(
     respond({ method, headers }, common = NOTHING) {
       const variant = choose(variants, headers.get("accept-encoding"));
       if (!variant) {
-        const detail = "Accept-Encoding excludes every coding offered; identity always is one";
+        const detail =
+          "Accept-Encoding excludes every available coding; identity is always available";
         return unmet(406, detail, common);
       }
       const { etag, full, notModified, body } = variant;
-      // Preconditions apply only to what would be answered with 2xx (RFC 9110, section 13.2.1).
+      // Preconditions apply only to responses that would otherwise be 2xx (RFC 9110, section 13.2.1).
       const outcome = status === 200 ? evaluatePreconditions(headers, etag) : 200;
       if (outcome === 412) {
-        return unmet(412, "If-Match names none of the current validators of this path", common);
+        return unmet(412, "If-Match matches none of the current entity tags of this path", common);
       }
       if (outcome === 304) return new FastResponse(null, notModified(common));
       if (method === "HEAD") return new FastResponse(null, full(common));
@@ -132,7 +133,8 @@ function makeVariant(
   const validators = {
     "cache-control": cache,
     etag,
-    // A cache updates stored headers from a 304 (RFC 9111, section 3.2); else it would be the common one.
+    // A cache updates stored headers from a 304 (RFC 9111, section 3.2), so a 304 repeats our own header, not the
+    // common one.
     ...(policy && { "cross-origin-resource-policy": policy }),
   };
   const all = {
@@ -147,7 +149,7 @@ function makeVariant(
 
 const bodyOf = (body: Bytes) => FastResponse === Response ? sendable(body) : body;
 
-/** Makes each head once: a `CorsPolicy` gives the same object for the same origin, so there are as many as it has origins. */
+/** Makes each head once per common-headers object, of which there is one for each origin of a `CorsPolicy`. */
 function headMaker(status: Status, own: Readonly<Record<string, string>>): MakeHead {
   const heads = new Map<CommonHeaders, ResponseInit>();
   const make = (common: CommonHeaders): ResponseInit => {
@@ -155,10 +157,9 @@ function headMaker(status: Status, own: Readonly<Record<string, string>>): MakeH
     const init = {
       status,
       statusText: REASONS[status],
-      // `FastResponse` takes a list as it is; the runtimes' own copies `Headers` in less than half of the time.
+      // `FastResponse` takes a list as it is; the runtime's own copies a `Headers` in less than half the time.
       headers: FastResponse === Response ? new Headers(headers) : Object.entries(headers),
-      // workerd must not encode the bytes again
-      // (https://developers.cloudflare.com/workers/runtime-apis/response/).
+      // Keeps workerd from encoding the bytes again (https://developers.cloudflare.com/workers/runtime-apis/response/).
       encodeBody: "manual",
     };
     heads.set(common, init);
@@ -167,7 +168,7 @@ function headMaker(status: Status, own: Readonly<Record<string, string>>): MakeH
   return (common) => heads.get(common) ?? make(common);
 }
 
-/** Makes again what nobody has any more: all slow clients have the same. */
+/** Recreates a value that was garbage-collected; all slow clients share it. */
 function share<T extends WeakKey>(make: () => Promise<T>): () => Promise<T> {
   let last: WeakRef<T> | undefined;
   let making: Promise<T> | undefined;

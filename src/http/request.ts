@@ -1,6 +1,6 @@
 /**
- * Reads the head of a request: its target, its path below a prefix, whether it has content, and whether a page of another
- * origin sends it.
+ * Reads the head of a request: its target, its path below a prefix, whether it has content, and whether a cross-origin
+ * page sent it.
  *
  * @module
  */
@@ -8,20 +8,20 @@ import type { Bytes } from "../bytes.ts";
 import { memoize } from "../lazy.ts";
 import type { Signal } from "../with-timeout.ts";
 
-/** A request as a server or a router may give it: with more than the standard says. */
+/** A request from a server or a router, with additions to the standard one. */
 export interface ServedRequest extends Request {
-  /** The path and query that the client asked for, where a router has shortened `url`, as Express does. */
+  /** The path and query that the client requested, if a router has shortened `url`, as Express does. */
   readonly originalUrl?: unknown;
-  /** The address of the client, where the server tells it. */
+  /** The client's address, if the server reports it. */
   readonly ip?: string | undefined;
-  /** Is aborted when the client leaves, as `signal`, which costs more. */
+  /** Aborted when the client disconnects; cheaper than `signal`. */
   readonly gone?: Signal | undefined;
-  /** Reads the content without `body`, a stream of the platform, which costs more. */
+  /** Reads the content; cheaper than `body`, a stream of the platform. */
   readonly readChunks?: ReadChunks | undefined;
 }
 
 /**
- * Reads a content part by part, up to its end, or until `take` wants no more or `stop` is aborted. Rejects where it
+ * Reads a content part by part, to its end or until `take` returns false or `stop` is aborted. Rejects if the content
  * breaks off.
  */
 export type ReadChunks = (take: (part: Bytes) => boolean, stop: Signal) => Promise<void>;
@@ -37,7 +37,7 @@ export interface RequestTarget {
 export const parseTarget: (url: string) => RequestTarget | undefined = memoize((url) => {
   const isPath = url.startsWith("/");
   try {
-    // With a base, `//evil.example/` would name a host.
+    // With a base URL, `//evil.example/` would be parsed as a host.
     const target = new URL(isPath ? `http://localhost${url}` : url);
     const { protocol, pathname, search, hostname } = target;
     if (protocol !== "http:" && protocol !== "https:") return undefined;
@@ -54,16 +54,16 @@ export function namesContent({ headers }: Pick<Request, "headers">): boolean {
 }
 
 /**
- * Tells whether a page of another origin sends a request. Browsers say so to HTTPS and loopback addresses in
- * `Sec-Fetch-Site` (Fetch Metadata, section 2.3). Elsewhere `Origin` is compared with `Host`, so a proxy
- * has to hand that on. Programs send neither.
+ * Tells whether a page of another origin sent a request. Browsers report that in `Sec-Fetch-Site` to HTTPS and loopback
+ * addresses (Fetch Metadata, section 2.3). Otherwise `Origin` is compared with `Host`, so a proxy must pass `Host` on.
+ * Programs send neither.
  */
 export function isFromOtherOrigin({ headers, url }: Pick<Request, "headers" | "url">): boolean {
   const site = headers.get("sec-fetch-site");
   if (site !== null) return site !== "same-origin" && site !== "none";
   const origin = headers.get("origin");
   if (origin === null) return false;
-  // Pages without an origin send `null`.
+  // Pages with an opaque origin send `null`.
   if (!URL.canParse(origin)) return true;
   const { protocol, host } = new URL(origin);
   const own = headers.get("host");
@@ -79,16 +79,16 @@ export function isLoopback(hostname: string): boolean {
   return LOOPBACK.test(hostname);
 }
 
-/** The prefix below which a host that serves other paths too has mounted the service. */
+/** The prefix below which a host mounts the service next to other paths. */
 export interface Prefix {
   /**
-   * The paths of the service that a requested path may stand for, the likeliest first. The host's mount may
-   * have taken the prefix off, or its first parts.
+   * Returns the paths of the service that a requested path may stand for, the likeliest first: the host's router may
+   * have stripped the prefix or part of it.
    */
   strip(pathname: string): readonly string[];
-  /** The path after the whole prefix, in the same form; none for a path outside of it. */
+  /** Returns the path after the whole prefix, in the same form; `undefined` outside of it. */
   stripWhole(pathname: string): readonly string[];
-  /** Resolves a path such as `v1/spec` for a `Location`; `original` is the path as the client sent it, if known. */
+  /** Resolves a path such as `v1/spec` for `Location`; `original` is the path that the client requested, if known. */
   locate(reference: string, pathname: string, original: string | undefined): string;
 }
 
@@ -109,7 +109,7 @@ export function createPrefix(prefix: string): Prefix {
   };
 }
 
-/** `/deep/node`, `/node` and `""`: what may be left of a prefix. */
+/** `/deep/node`, `/node` and `""`: the possible remains of a prefix. */
 function endsOf(prefix: string): string[] {
   const parts = prefix.split("/").slice(1);
   return [...parts.map((_, i) => `/${parts.slice(i).join("/")}`), ""];
@@ -120,10 +120,10 @@ function stripStart(pathname: string, start: string): string | undefined {
   return pathname.startsWith(`${start}/`) ? pathname.slice(start.length) : undefined;
 }
 
-/** A reference that is right below a path, whether a slash follows that path or not. */
+/** Returns a reference directly below a path, with or without a trailing slash. */
 function relativeTo(pathname: string, reference: string): string {
   const last = pathname.slice(pathname.lastIndexOf("/") + 1);
   if (last === "") return reference;
-  // What stands before a colon would be taken for a scheme (RFC 3986, section 4.2).
+  // A part with a colon would be parsed as a scheme (RFC 3986, section 4.2).
   return `${last.includes(":") ? "./" : ""}${last}/${reference}`;
 }

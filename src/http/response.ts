@@ -1,16 +1,15 @@
 /**
- * The parts of responses: the class, and the status codes with their reason phrases. Like `platform.ts` it goes out of
- * web standards.
+ * The response class, and status codes with reason phrases. Like `platform.ts`, this file uses more than web standards.
  *
  * @module
  */
 import { type Bytes, partsOf } from "../bytes.ts";
 
-/** A response as `node:http` takes it, in the form of srvx's. */
+/** A response in the form that srvx passes to `node:http`. */
 export interface NodeForm {
   readonly status: number;
   readonly statusText: string;
-  /** Names and values in turn. */
+  /** Names and values alternate. */
   readonly headers: string[];
   readonly body: Body;
 }
@@ -18,8 +17,8 @@ export interface NodeForm {
 type Body = Bytes | ReadableStream<Bytes> | null;
 
 /**
- * A response that is kept as it was made, as `node:http` takes it: the platform's would take a tenth of the time of a
- * short call (Deno 2.9). That is made where somebody asks for more.
+ * A response that keeps its parts for `node:http`: creating the platform's would take a tenth of the time of a short
+ * call (Deno 2.9). That one is created only if other members are used.
  */
 class KeptResponse {
   readonly #body: Body;
@@ -61,7 +60,7 @@ class KeptResponse {
   }
 }
 
-// workerd has those of the body a level above.
+// On workerd, body members are defined one prototype higher.
 const levels = [Response.prototype, Object.getPrototypeOf(Response.prototype)];
 for (const name of levels.flatMap(Object.getOwnPropertyNames) as (keyof Response)[]) {
   if (name in KeptResponse.prototype) continue;
@@ -78,12 +77,12 @@ Object.setPrototypeOf(KeptResponse.prototype, Response.prototype);
 /** Bodies of at least this size, in bytes, are sent as a `Blob`. */
 const BLOB_MIN = 65_536;
 
-/** Responses to several clients share a body, and its `Blob`. */
+/** Responses to several clients share a body, and so its `Blob`. */
 const blobs = new WeakMap<Bytes, Blob>();
 
 /**
- * Returns what is sent of bytes. The runtimes' own `Response` copies them and keeps the copy until the client has
- * read it; those of a `Blob` are shared (https://github.com/oven-sh/bun/issues/35138).
+ * Returns the body to send for bytes. The runtimes' `Response` copies bytes and keeps the copy until the client has
+ * read it; a `Blob` is shared (https://github.com/oven-sh/bun/issues/35138).
  */
 export function sendable(body: Body): Body | Blob {
   if (!(body instanceof Uint8Array) || body.byteLength < BLOB_MIN) return body;
@@ -93,36 +92,42 @@ export function sendable(body: Body): Body | Blob {
   return blob;
 }
 
-/** The `Response` that the runtime's server writes fastest: Bun's takes nothing else, and its own copies `Headers` fast. */
+/**
+ * The `Response` that the runtime's server writes fastest. Bun's server accepts only its own, which copies `Headers`
+ * fast.
+ */
 export const FastResponse: new (body: Body | Blob, init: ResponseInit) => Response =
   "Bun" in globalThis ? Response : KeptResponse as unknown as typeof Response;
 
-/** Returns the platform's own, which the servers of hosts may want. */
+/** Returns the platform's own response, which a host's server may require. */
 export const nativeOf = (response: Response): Response =>
   response instanceof KeptResponse ? response.native : response;
 
-/** Returns the parts of any response, of srvx too, as `node:http` takes them. */
+/** Returns the parts of any response, including srvx's, in the form for `node:http`. */
 export function nodeFormOf(given: Response): NodeForm {
   if ("_toNodeResponse" in given) return (given as unknown as KeptResponse)._toNodeResponse();
   const { status, statusText, headers, body } = given;
   return { status, statusText, headers: flatten(headers), body };
 }
 
-/** Lists names and values in turn: `flat` takes five microseconds on Node 20. */
+/** Lists names and values alternately; `flat` takes five microseconds on Node 20. */
 function flatten(headers: Iterable<readonly string[]>): string[] {
   const list: string[] = [];
   for (const header of headers) list.push(...header);
   return list;
 }
 
-/** Bytes that somebody has to let go of when they are sent. */
+/** Bytes that must be released once they are sent. */
 export interface HeldBytes {
   readonly parts: readonly Bytes[];
   /** May be called again. */
   release(): void;
 }
 
-/** A response with bytes that are there. An adapter that can send all at once takes the parts, and no stream is read. */
+/**
+ * A response whose bytes are in memory. An adapter that can send all of them at once takes the parts, and no stream is
+ * created.
+ */
 export class ResponseInParts extends FastResponse {
   readonly held: HeldBytes;
 
@@ -145,7 +150,7 @@ function streamOf({ parts, release }: HeldBytes): ReadableStream<Bytes> {
   }, { highWaterMark: 0 });
 }
 
-/** The same bytes in parts that are short enough to be written one by one. */
+/** Splits bytes into parts short enough to be written one by one. */
 export function* shortPartsOf(parts: readonly Bytes[]): Generator<Bytes, undefined> {
   for (const part of parts) yield* partsOf(part);
 }

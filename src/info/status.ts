@@ -35,7 +35,7 @@ export interface NodeStatus {
   readonly reason?: string;
   /** Advice for the operator, for the log. */
   readonly hint?: string | undefined;
-  /** The kind that its refusal shows, where it wants credentials. */
+  /** The kind that its refusal shows, where it requires credentials. */
   readonly looksLike?: string | undefined;
   /** The keys of the info whose values the reason has; `any` where it has what a rule of the kind names. */
   readonly keys?: readonly string[] | "any" | undefined;

@@ -96,7 +96,7 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     on: "schema of a parameter",
     value: "a list, as in `[ipns/*.*]`",
     text:
-      "What a text must not hold: parts of a path, one after the other; `*` stands for any characters " +
+      "Forbidden parts of a path in a text, one after the other; `*` stands for any characters " +
       "within a part, and letter case does not matter",
   },
   "x-heavy-from": {

@@ -1,8 +1,8 @@
 /**
- * The door to the node, for its info, its descriptions and its calls: a client of HTTP/1.1 on sockets, and `fetch` where
- * there are none. It sends a request once where that matters, reads a response no faster than somebody wants it, and
- * follows, decodes and remembers nothing. The clients of the runtimes do not promise that: the `fetch` of Deno 2.9 and
- * that of Bun 1.4 send a request again that was read but not answered.
+ * The client for all requests to the node: info, descriptions and calls. It speaks HTTP/1.1 on sockets, or uses `fetch`
+ * if there are none. It can guarantee that a request is sent only once, reads a response no faster than its consumer,
+ * and does not follow redirects, decode or cache. The runtimes' own clients do not guarantee that: `fetch` of Deno 2.9
+ * and of Bun 1.4 resends a request that was received but not answered.
  *
  * @module
  */
@@ -18,7 +18,7 @@ export type { Client, NodeRequest, NodeResponse, RequestContent } from "./exchan
 
 export interface NodePlace {
   readonly auth?: SecretPlace | undefined;
-  /** Certificate authorities to trust besides those of the runtime. */
+  /** Certificate authorities to trust in addition to the runtime's. */
   readonly tls?: { readonly ca_file: string } | undefined;
 }
 
@@ -28,7 +28,7 @@ export function createClient({ tls }: Pick<NodePlace, "tls"> = {}): Client {
   return async (request) => await (client.made ?? await client.get())(request);
 }
 
-/** Makes a client of `fetch`, which decides by itself whether to send again what was not answered. */
+/** Creates a client on `fetch`, which may resend a request that got no response. */
 export function clientOfFetch(fetch: typeof globalThis.fetch): Client {
   return async ({ method, url, headers, body = null, signal }) => {
     const controller = new AbortController();
@@ -56,15 +56,15 @@ export function clientOfFetch(fetch: typeof globalThis.fetch): Client {
 async function readTrust(tls: NonNullable<NodePlace["tls"]>): Promise<string> {
   const found = HAS_SOCKETS
     ? await readPlace(tls)
-    : { reason: "this runtime takes no certificate authority of one's own" };
+    : { reason: "this runtime does not support a custom certificate authority" };
   if ("text" in found && holdsCertificates(found.text)) return found.text;
-  const reason = "reason" in found ? found.reason : "it holds no certificate in PEM";
-  throw new SourceError("tls", "cannot be trusted: the file of node.tls cannot be read", {
+  const reason = "reason" in found ? found.reason : "it has no PEM certificate";
+  throw new SourceError("tls", "cannot be verified: the file of node.tls cannot be read", {
     hint: `cannot read node.tls.ca_file ${tls.ca_file}: ${reason}`,
   });
 }
 
-/** Tells whether a text has certificates (RFC 7468, section 5), which the runtimes say late or not at all. */
+/** Tells whether a text holds PEM certificates (RFC 7468, section 5); the runtimes report a fault late or never. */
 function holdsCertificates(text: string): boolean {
   const blocks = [...text.matchAll(/-----BEGIN CERTIFICATE-----([^-]*)-----END CERTIFICATE-----/g)];
   return blocks.length > 0 && blocks.every(([, base64 = ""]) => {
@@ -76,7 +76,7 @@ function holdsCertificates(text: string): boolean {
   });
 }
 
-/** Finds what cannot be read, a line for each: errors of the configuration, not of the node. */
+/** Lists secrets and certificates that cannot be read: errors of the configuration, not of the node. */
 export async function findUnreadable({ auth, tls }: NodePlace): Promise<string[]> {
   const [secret, authority] = await Promise.all([
     auth && checkCredentials(auth),

@@ -1,7 +1,7 @@
 /**
- * The client of HTTP/1.1 on sockets: it chooses the connection, writes the request, and reads the response.
- * Like `platform.ts` it goes out of web standards, and imports modules of `node:` on demand; their types stand here alone,
- * so that what hosts import names none of them.
+ * The HTTP/1.1 client on sockets: chooses a connection, writes the request, and reads the response. Like `platform.ts`,
+ * it uses more than web standards, and imports `node:` modules on demand. Their types are used only here, so hosts that
+ * import the library do not need them.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export async function openerOf(ca: string | undefined): Promise<OpenSocket> {
   const [net, tls] = await Promise.all([import("node:net"), import("node:tls")]);
   const trust = ca !== undefined && { ca: [...tls.rootCertificates, ca] };
   return ({ protocol, hostname, port }) => {
-    // Brackets belong to the URL.
+    // A URL keeps the brackets of an IPv6 address.
     const host = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
     if (protocol !== "https:") return net.connect({ host, port: Number(port || 80) });
     const servername = net.isIP(host) === 0 ? host : "";
@@ -24,12 +24,17 @@ export async function openerOf(ca: string | undefined): Promise<OpenSocket> {
   };
 }
 
-/** Times in milliseconds that a connection is kept for the next request: in general, and after one that is sent once. */
+/**
+ * Times in milliseconds that an idle connection is kept: in general, and after a request that must be sent only once.
+ */
 const IDLE_TIMEOUT = 4000, ONCE_TIMEOUT = 500;
 
-/** Makes a client. A request that finds its kept connection closed is sent again, once, unless it must not arrive twice. */
+/**
+ * Creates a client. If a kept connection turns out to be closed, the request is sent again, once, unless it must arrive
+ * only once.
+ */
 export function createSocketClient(open: OpenSocket): Client {
-  /** Those that wait for a request, by origin and by owner; the last one that was used is used again first. */
+  /** Idle connections by origin and by owner; the most recently used one is reused first. */
   const idle = new Map<string, Connection[]>();
   const owned = new WeakMap<object, Connection[]>();
 
@@ -62,9 +67,12 @@ export function createSocketClient(open: OpenSocket): Client {
 }
 
 export interface Connection {
-  /** Tells whether it can carry a request: what the server sent unasked must not be taken for the next response. */
+  /** Tells whether the connection can carry a request. Unsolicited bytes must not be read as the next response. */
   isFree(): Promise<boolean>;
-  /** Sends a request once; calls `free` when it can carry another. Rejects with `StaleError` if a kept one was closed. */
+  /**
+   * Sends a request once; calls `free` when the connection is available again. Rejects with `StaleError` if a kept
+   * connection was closed.
+   */
   exchange(request: NodeRequest, free: () => void): Promise<NodeResponse>;
 }
 
@@ -74,7 +82,7 @@ export class StaleError extends Error {
 
 const WAITING_MAX = 65_536;
 
-/** After so many bytes, or bytes with more chunks, others have a turn. */
+/** After this many bytes, or a read with more chunks than this, other tasks get a turn. */
 const TURN_MAX = 131_072, CHUNKS_MAX = 256;
 
 interface Exchange {
@@ -85,7 +93,7 @@ interface Exchange {
   fail(reason: unknown): void;
 }
 
-/** Uses a socket, which is kept for the next request for so many milliseconds. */
+/** Wraps a socket; an idle one is closed after `idleTimeout` milliseconds. */
 export function createConnection(socket: Socket, idleTimeout: number): Connection {
   let current: Exchange | undefined;
   let isOpen = true;
@@ -98,7 +106,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
     socket.destroy();
   };
   socket.setNoDelay(true);
-  // Each byte starts it anew.
+  // Each byte restarts the timeout.
   socket.setTimeout(idleTimeout, () => current || lose());
   socket.on("data", (bytes: Bytes) => {
     try {
@@ -112,7 +120,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
       lose(error);
     }
   });
-  /** Lets others have a turn: a runtime reads some megabytes of each socket at a time, and Node 20 accepts one client. */
+  /** Yields to other tasks: a runtime may read megabytes from each socket at a time, and Node 20 accepts one client. */
   let isResting = false;
   const rest = () => {
     isResting = true;
@@ -132,7 +140,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
   return {
     async isFree() {
       if (!isOpen) return false;
-      // Deno reads nothing of a socket that keeps no process alive.
+      // Deno does not read from an unreferenced socket.
       socket.ref();
       await new Promise((resolve) => setImmediate(resolve));
       return isOpen;
@@ -150,7 +158,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
         let failure: { readonly reason: unknown } | undefined;
         let hasEnded = false;
         let waiter = nobody;
-        /** Once each time: Node takes note of each promise that is resolved again. */
+        /** Wakes once per promise: Node tracks repeated resolves. */
         const wake = () => {
           waiter();
           waiter = nobody;
@@ -176,7 +184,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
             const part = waiting.shift();
             if (part) {
               waitingBytes -= part.byteLength;
-              // Behind its end the socket is another's.
+              // After its end, the response no longer owns the socket.
               if (waitingBytes === 0 && !hasEnded) resume();
               return part;
             }
@@ -197,9 +205,9 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
           end(isKept) {
             hasEnded = true;
             finish();
-            // The last part may have paused it.
+            // The last part may have paused the socket.
             if (socket.isPaused()) socket.resume();
-            // A connection that nobody needs keeps no process alive.
+            // An idle connection must not keep the process alive.
             socket.unref();
             if (isKept && isOpen) free();
             else lose();
@@ -213,8 +221,8 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
         const received = () => exchange.received;
         current = exchange;
         signal.addEventListener("abort", stop);
-        // Each write wakes the server, which may take the processor. Those of one moment go out together: `isFree` has
-        // waited for the end of it, and a new socket opens later.
+        // Each write may wake the server and yield the processor, so head and body are sent together. `isFree` has
+        // waited a tick, and a new socket connects later.
         if (!body) return void socket.write(head, "latin1");
         socket.cork();
         socket.write(head, "latin1");
@@ -227,7 +235,10 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Writes the head of a request, in Latin-1 (RFC 9112, section 3); throws if a header is more than a name and a value. */
+/**
+ * Writes the head of a request in Latin-1 (RFC 9112, section 3); throws if a header contains a line break or other
+ * forbidden characters.
+ */
 export function writeHead({ method, url, headers, body }: RequestContent): string {
   let head = `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n`;
   for (const name in headers) {
@@ -235,7 +246,7 @@ export function writeHead({ method, url, headers, body }: RequestContent): strin
     if (!NAME.test(name) || !VALUE.test(value)) throw new TypeError("A header is malformed");
     head += `${name}: ${value}\r\n`;
   }
-  // Said also where there is none but the method expects some (RFC 9110, section 8.6).
+  // Sent even without a body if the method usually has one (RFC 9110, section 8.6).
   if (body || /^(?:POST|PUT|PATCH)$/.test(method)) {
     head += `content-length: ${body?.byteLength ?? 0}\r\n`;
   }

@@ -1,6 +1,6 @@
 /**
- * Credentials that a node wants. They are sent to the node's own origin only, and those that nodes of a kind
- * leave on a machine only to a node on this machine that refuses as this kind alone does.
+ * Credentials for the node. They are sent only to the node's own origin. Credentials that nodes of a kind store on the
+ * machine are sent only to a node on this machine whose refusal is typical of this kind alone.
  *
  * @module
  */
@@ -27,7 +27,10 @@ export interface Exchanged {
 }
 
 export interface Credentials {
-  /** Sends a request, with one secret after the other. With HTTP Digest nobody else has its connection until `read` is done. */
+  /**
+   * Sends a request, trying one secret after the other. With HTTP Digest, the connection is exclusive until `read` is
+   * done.
+   */
   sendWith<T>(
     client: Client,
     request: Omit<NodeRequest, "owner">,
@@ -39,18 +42,18 @@ export interface CredentialsOptions {
   readonly nodeUrl: string;
   readonly configured?: SecretPlace | undefined;
   readonly kind?: string | undefined;
-  /** All kinds by name, which refusals are compared with. @default none: nothing that a kind leaves is tried */
+  /** All kinds by name, to compare refusals with. @default none: no kind's default files are tried */
   readonly kinds?: Readonly<Record<string, Kind>>;
-  /** If true, secrets are offered that nodes of a kind leave on this machine. @default true */
+  /** If true, tries the secrets that nodes of a kind store on this machine. @default true */
   readonly triesDefaults?: boolean;
 }
 
 type AuthHeaders = Readonly<Record<string, string>>;
 
-/** Yields the headers to try, is given the refusal of each, and returns why nothing is left. */
+/** Yields the headers to try, receives the refusal of each, and returns the error when none is left. */
 type Attempts = AsyncGenerator<AuthHeaders, SourceError, Refusal>;
 
-/** Retries of a refused request: some servers have a nonce for each connection. */
+/** Retries of a refused request: some servers use a nonce per connection. */
 const RETRIES = 2;
 
 const NONE: AuthHeaders = {};
@@ -59,7 +62,7 @@ export function createCredentials(options: CredentialsOptions): Credentials {
   const { nodeUrl, configured, kind, kinds = {}, triesDefaults = true } = options;
   const { origin, hostname } = new URL(nodeUrl);
   const authorize = createAuthorize();
-  // monerod has a nonce for each connection: requests side by side would take each other's.
+  // monerod uses a nonce per connection, so concurrent requests must not share one.
   const isDigest = configured && settingOf(configured).scheme === "digest";
   const owners: object[] = [];
   let cached: AuthFile | undefined;
@@ -97,8 +100,8 @@ export function createCredentials(options: CredentialsOptions): Credentials {
       const reason = "reason" in secret
         ? secret.reason
         : headers
-        ? "the node refuses what it holds"
-        : "the node wants another scheme";
+        ? "the node rejects the credentials in it"
+        : "the node requires another scheme";
       failures.push({ file, reason });
     }
     cached = undefined;
@@ -132,7 +135,7 @@ export function createCredentials(options: CredentialsOptions): Credentials {
 
   return {
     async sendWith(client, request, read) {
-      // What must not arrive twice has a fresh connection, which it keeps where the node asks for a secret.
+      // A request that must arrive only once gets a fresh connection, and keeps it for the retry with credentials.
       if (request.isOnce) return await read(await send(client, { ...request, owner: {} }));
       if (!isDigest) return await read(await send(client, request));
       const owner = owners.pop() ?? {};
@@ -150,7 +153,7 @@ const isSame = (a: AuthHeaders, b: AuthHeaders | undefined) =>
 
 const REFUSAL_MAX = 65_536;
 
-/** Reads what is short, so that its connection can be used again. */
+/** Reads a short response to its end, so that the connection can be reused. */
 async function discard(response: NodeResponse): Promise<void> {
   for (let length = 0; length < REFUSAL_MAX;) {
     const part = await response.next();
@@ -160,7 +163,7 @@ async function discard(response: NodeResponse): Promise<void> {
   response.cancel();
 }
 
-/** Writes headers from a secret, by the refusal of what was sent; `undefined` where the node wants another scheme. */
+/** Creates headers from a secret and the last refusal; `undefined` if the node requires another scheme. */
 type Authorize = (
   place: SecretPlace,
   secret: string,
@@ -176,7 +179,7 @@ interface DigestSession {
 }
 
 function createAuthorize(): Authorize {
-  /** By connection: monerod has a nonce for each. */
+  /** Sessions by connection: monerod uses a nonce for each. */
   const sessions = new WeakMap<object, DigestSession>();
   const anyConnection = {};
 

@@ -1,6 +1,6 @@
 /**
- * Failures of the node, and of other sources of the info: one table of codes and sentences. Node, Deno and Bun have the
- * same codes for sockets, and words of their own beside them.
+ * Failures of the node and of other sources: one table of codes and sentences. Node, Deno and Bun use the same codes
+ * for sockets, with different messages.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export const NO_ANSWER = [
   "reset",
 ] as const;
 
-/** Codes of a node that responds with something else. */
+/** Codes of a node that responds, but not as expected. */
 export const WRONG_ANSWER = [
   "unauthorized",
   "forbidden",
@@ -26,26 +26,26 @@ export const WRONG_ANSWER = [
   "bad_answer",
 ] as const;
 
-/** The code of a failure, for programs. */
+/** The machine-readable code of a failure. */
 export type FailureCode = (typeof NO_ANSWER)[number] | (typeof WRONG_ANSWER)[number];
 
 export interface FailureDetails {
   /** The code of a JSON-RPC error, or the status of an HTTP response. */
   readonly number?: number | undefined;
-  /** True if the node says that it has no such method or path. */
+  /** True if the node reports that it has no such method or path. */
   readonly isAbsent?: boolean;
-  /** True if no node of a kind that is asked like this responds so, such as with a page of HTML. */
+  /** True if a node of this kind would never respond like this, for instance with an HTML page. */
   readonly isForeign?: boolean;
-  /** Advice for the operator, for the log: it may name settings and paths. */
+  /** Advice for the operator, only for the log: it may name settings and paths. */
   readonly hint?: string | undefined;
   readonly looksLike?: string | undefined;
-  /** True if the message has words of the node. */
+  /** True if the message quotes the node. */
   readonly isQuoting?: boolean;
 }
 
 /**
- * A failure of a source. Its message is for everybody: a clause that completes "the node …", without secrets,
- * paths or a stack, on one line.
+ * A failure of a source. Its message is public: a clause that completes "the node …", on one line, without secrets,
+ * paths or a stack.
  */
 export class SourceError extends Error {
   override name = "SourceError";
@@ -86,30 +86,30 @@ export function failureOfStatus(status: number): SourceError {
 /** The meaning of an error: a pattern for `CODE message`, the code, the sentence, and a hint. */
 type Meaning = readonly [pattern: RegExp, code: FailureCode, message: string, hint?: string];
 
-const SET_CA = "node.tls.ca_file names the certificate authority to trust";
+const SET_CA = "set node.tls.ca_file to trust its certificate authority";
 
 const MEANINGS: readonly Meaning[] = [
   [/^ECONNREFUSED/, "connection_refused", "connection refused"],
   [
     /^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)/,
     "connection_refused",
-    "cannot be reached: there is no route to it",
+    "cannot be reached: no route to host",
   ],
-  [/^ETIMEDOUT/, "timeout", "cannot be reached in time"],
-  [/^EAI_AGAIN/, "dns", "has a host name that cannot be looked up now"],
-  [/^ENOTFOUND/, "dns", "has a host name that is not found"],
+  [/^ETIMEDOUT/, "timeout", "cannot be reached: connection timed out"],
+  [/^EAI_AGAIN/, "dns", "has a host name that cannot be resolved at the moment"],
+  [/^ENOTFOUND/, "dns", "has a host name that does not exist"],
   [/^CERT_HAS_EXPIRED/, "tls", "has a certificate that has expired"],
   [
     /^CERT_NOT_YET_VALID/,
     "tls",
     "has a certificate that is not valid yet",
-    "one of the two clocks may be wrong",
+    "the clock of either machine may be wrong",
   ],
   [
     /^ERR_TLS_CERT_ALTNAME_INVALID/,
     "tls",
     "has a certificate for another name",
-    "node.url has to name the node as its certificate does",
+    "node.url must use the host name of the certificate",
   ],
   [
     /^(UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|CERT_|INVALID_CA)/,
@@ -120,14 +120,14 @@ const MEANINGS: readonly Meaning[] = [
   [
     /alert:?[ _](certificate[ _]?required|bad[ _]?certificate)/i,
     "tls",
-    "wants a client certificate, which Nodeface does not have",
+    "requires a client certificate, which Nodeface does not support",
   ],
   [
     /wrong[ _]version[ _]number|packet[ _]length[ _]too[ _]long/i,
     "not_tls",
     "does not speak TLS; try http://",
   ],
-  [/^(EPROTO|ERR_SSL_|ERR_TLS_)/, "tls", "breaks off the TLS handshake"],
+  [/^(EPROTO|ERR_SSL_|ERR_TLS_)/, "tls", "aborted the TLS handshake"],
   [/^HPE_/, "bad_answer", "does not speak HTTP"],
   [
     /^(ECONNRESET|EPIPE|ECONNABORTED|ERR_SOCKET_CLOSED)/,
@@ -136,7 +136,7 @@ const MEANINGS: readonly Meaning[] = [
   ],
 ];
 
-/** Classifies an error of a socket or of `fetch`; its own text may hold headers, and is not passed on. */
+/** Classifies an error of a socket or of `fetch`; its own message may contain headers and is not passed on. */
 export function failureOf(error: unknown): SourceError {
   if (error instanceof SourceError) return error;
   const { code, cause, message, name } = (error ?? {}) as Partial<Record<string, unknown>>;
@@ -146,5 +146,5 @@ export function failureOf(error: unknown): SourceError {
   const meaning = MEANINGS.find(([pattern]) => pattern.test(text));
   if (meaning) return new SourceError(meaning[1], meaning[2], { hint: meaning[3] });
   const what = /^[A-Z][A-Z\d_]+\b/.exec(text)?.[0] ?? String(name ?? "an error");
-  return new SourceError("reset", `cannot be asked here (${excerpt(what, 40)})`);
+  return new SourceError("reset", `cannot be queried (${excerpt(what, 40)})`);
 }

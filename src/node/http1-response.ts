@@ -1,6 +1,6 @@
 /**
- * Reads responses of HTTP/1.1 (RFC 9112). What can be read in two ways is refused: a server that a response comes from
- * may not be the only one that has a hand in it.
+ * Parses HTTP/1.1 responses (RFC 9112). Ambiguous framing is refused: a response may combine the output of several
+ * servers, which must not read it differently.
  *
  * @module
  */
@@ -13,7 +13,7 @@ export interface ResponseHead {
 
 export interface ResponseEvents {
   head(head: ResponseHead): void;
-  /** @param chunks number of chunks in it: short ones that came together are one part */
+  /** @param chunks the number of chunks in it; short chunks received together form one part */
   part(bytes: Bytes, chunks: number): void;
   /** @param isKept whether the connection can be used again */
   end(isKept: boolean): void;
@@ -23,9 +23,9 @@ const HEAD_MAX = 16_384;
 
 const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: [\t\x20-\x7e\x80-\xff]*)?$/;
 const FIELD = /^([\w!#$%&'*+.^`|~-]+):([\t\x20-\x7e\x80-\xff]*)$/;
-/** Fields that others on the way may read a second time, behind the content. */
+/** Framing fields, which another recipient might honour in a trailer. */
 const FRAMING = /^(?:content-length|transfer-encoding):/i;
-/** No white space stands around extensions, though some recipients take it (RFC 9112, section 7.1.1). */
+/** Allows no white space around extensions, though some recipients do (RFC 9112, section 7.1.1). */
 const CHUNK_SIZE =
   /^([\da-f]{1,12})(?:;[\w!#$%&'*+.^`|~-]+(?:=(?:[\w!#$%&'*+.^`|~-]+|"(?:[\t !#-[\]-~\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)*$/i;
 
@@ -51,20 +51,23 @@ export class ResponseReader {
   #left = 0;
   #isKept = false;
   #begun = "";
-  /** The length of the head, or of the extensions and trailers so far. */
+  /** The length of the head, or of all extensions and trailers so far. */
   #headLength = 0;
-  /** The content of short chunks, how many bytes it has, and how many chunks. */
+  /** The content of joined short chunks, its length, and the number of chunks. */
   #joined: Bytes = NOTHING;
   #joinedLength = 0;
   #joinedChunks = 0;
 
-  /** @param method of the request: the response to a HEAD has no content */
+  /** @param method the request method; a response to HEAD has no content */
   constructor(method: string, events: ResponseEvents) {
     this.#method = method;
     this.#events = events;
   }
 
-  /** Throws an error with a code that begins with `HPE_`, as those of `node:http`, if it is no response of HTTP/1.1. */
+  /**
+   * Parses bytes. Throws an error with a code that begins with `HPE_`, like those of `node:http`, if they are not
+   * HTTP/1.1.
+   */
   push(bytes: Bytes): void {
     this.hasBegun = true;
     this.#read(bytes);
@@ -74,7 +77,7 @@ export class ResponseReader {
   #read(bytes: Bytes): void {
     for (let at = 0; at < bytes.byteLength;) {
       const state = this.#state;
-      // Nobody has asked for what comes behind a response.
+      // Bytes after the response are unsolicited.
       if (state === "over") refuse("end");
       if (state === "length" || state === "chunk" || state === "close") {
         at = this.#readContent(bytes, at);
@@ -115,7 +118,7 @@ export class ResponseReader {
       this.#fields.push(name.toLowerCase(), trim(value));
     } else if (this.#state === "size") {
       const [, digits = ""] = CHUNK_SIZE.exec(line) ?? refuse("chunk size");
-      // Of the lines around chunks only extensions count.
+      // Of the lines around chunks, only extensions count.
       this.#headLength -= digits.length + 2;
       this.#left = parseInt(digits, 16);
       this.#state = this.#left === 0 ? "trailer" : "chunk";
@@ -136,7 +139,7 @@ export class ResponseReader {
     const connection = headers.get("connection") ?? "";
     this.#isKept = !this.#isOld && !/(?:^|,)[\t ]*close[\t ]*(?:,|$)/i.test(connection);
     if (status < 200) {
-      // Early hints and the like go before the response, without content; nobody has asked for another protocol.
+      // Interim responses (1xx) have no content; a switch of protocols was never requested.
       if (status < 100 || status === 101) refuse("status");
       // Nothing may come behind one that closes the connection, as HTTP/1.0 does.
       if (coding !== null || length !== undefined || !this.#isKept) refuse("framing");
@@ -160,7 +163,10 @@ export class ResponseReader {
     if (isEmpty) this.#end();
   }
 
-  /** Joins short chunks without extensions, up to the first other one: there may be as many as bytes, each with the cost of a part. */
+  /**
+   * Joins short chunks without extensions, up to the first other one: there may be one chunk per byte, and each part
+   * has a cost.
+   */
   #readShortChunks(bytes: Bytes, start: number): number {
     let at = start;
     while (at + SHORT_MAX + 6 < bytes.byteLength) {
@@ -212,12 +218,12 @@ const LINE_FEED = 10;
 
 const NOTHING: Bytes = new Uint8Array();
 
-/** Chunks of at most this length, of two digits, are copied into blocks, in bytes. */
+/** The length of the longest chunk that is copied (two hexadecimal digits), and the size of a block, in bytes. */
 const SHORT_MAX = 0xff, BLOCK = 8192;
 
 const isBreak = (bytes: Bytes, at: number) => bytes[at] === 13 && bytes[at + 1] === LINE_FEED;
 
-/** The values of hexadecimal digits by their bytes; -1 of all others. */
+/** The values of hexadecimal digits by byte; -1 for all other bytes. */
 const HEX_VALUES = Int8Array.from({ length: 256 }, (_, byte) => {
   const digit = String.fromCharCode(byte);
   return /[\da-f]/i.test(digit) ? parseInt(digit, 16) : -1;
@@ -230,7 +236,7 @@ function refuse(what: string): never {
   throw Object.assign(new Error(`The ${what} of a response is malformed`), { code: "HPE_INVALID" });
 }
 
-/** Removes the white space that HTTP has around a value; `String.trim` knows more of it. */
+/** Trims HTTP white space only; `String.trim` removes more. */
 function trim(text: string): string {
   let [start, end] = [0, text.length];
   while (isSpace(text[start])) start++;
@@ -240,7 +246,7 @@ function trim(text: string): string {
 
 const isSpace = (character: string | undefined) => character === " " || character === "\t";
 
-/** A length in bytes; servers may say the same twice (RFC 9112, section 6.3). */
+/** Parses a length in bytes; a repeated equal value is allowed (RFC 9112, section 6.3). */
 function lengthOf(text: string | null): number | undefined {
   if (text === null) return undefined;
   const [first = "", ...others] = text.split(",").map(trim);
@@ -248,7 +254,7 @@ function lengthOf(text: string | null): number | undefined {
   return Number(first);
 }
 
-/** Headers of alternating names, in lower case, and values; several values are joined by commas. */
+/** Headers from alternating names, in lower case, and values; repeated values are joined by commas. */
 function headersOf(fields: readonly string[]): Pick<Headers, "get"> {
   return {
     get(name) {

@@ -1,6 +1,6 @@
 /**
- * JSON-RPC 2.0 as a node gets it and answers it, for its info, its descriptions and its calls. Values stay JSON as they
- * are written: no number is read and printed again.
+ * Encodes and decodes JSON-RPC 2.0 for the node's info, descriptions and calls. Values stay JSON text: numbers are
+ * never parsed and printed again.
  *
  * @module
  */
@@ -9,21 +9,21 @@ import { shorten } from "../untrusted-text.ts";
 
 export const RPC_HEADERS = { "content-type": "application/json", accept: "application/json" };
 
-/** Writes a call; `params` are a list or an object as JSON. */
+/** Writes a call; `params` is an array or an object as JSON. */
 export function writeCall(method: string, id: number, params: string | undefined): string {
   const start = `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)}`;
   return params === undefined ? `${start}}` : `${start},"params":${params}}`;
 }
 
-/** The response to one call, its members as JSON. Not every node writes those that JSON-RPC 2.0 asks for. */
+/** The response to one call, with its members as JSON. Nodes may omit members that JSON-RPC 2.0 requires. */
 export interface RpcResponse {
   readonly id?: string | undefined;
   readonly result?: string | undefined;
-  /** `undefined` where it is null, as nodes of JSON-RPC 1 write it beside a result. */
+  /** `undefined` if null, which JSON-RPC 1 nodes write beside a result. */
   readonly error?: string | undefined;
 }
 
-/** Reads the response to a call or a batch; of a key that stands twice the last one counts, if that is taken. */
+/** Parses the response to a call or a batch. The last of duplicate keys wins. */
 export function readRpcResponse(
   text: string,
   depthMax: number,
@@ -52,7 +52,7 @@ export function readRpcResponse(
 }
 
 export interface RpcError {
-  /** As it is written; `undefined` where it is no number. */
+  /** As written; `undefined` if it is not a number. */
   readonly code: string | undefined;
   readonly message: string;
   readonly data: string | undefined;
@@ -61,7 +61,10 @@ export interface RpcError {
 /** The longest part of an error, in UTF-16 code units. */
 const CODE_MAX = 32, MESSAGE_MAX = 1024, DATA_MAX = 16_384;
 
-/** Reads the members of an error that JSON-RPC has, section 5.1: others may be a node's stack and its folders. */
+/**
+ * Reads the members of an error that JSON-RPC defines (section 5.1); others may expose the node's stack and
+ * directories.
+ */
 export function readRpcError(text: string, depthMax: number): RpcError {
   const { members } = readParts(text, {
     levels: 1,
@@ -73,7 +76,7 @@ export function readRpcError(text: string, depthMax: number): RpcError {
     return isRight ? textOfPart(text, part) : undefined;
   };
   const [code, data] = [read("code", "number"), read("data")];
-  // Some nodes of JSON-RPC 1 answer with a text.
+  // Some JSON-RPC 1 nodes respond with a string.
   const message = text.startsWith('"')
     ? text
     : read("message", "string", "number") ?? '"The node responded with an error"';

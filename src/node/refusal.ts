@@ -1,6 +1,6 @@
 /**
- * Refusals of a node: the challenges in `WWW-Authenticate` (RFC 9110, section 11.6.1), the kind that refuses like that, and
- * the messages for the operator.
+ * Refusals of a node: parses `WWW-Authenticate` challenges (RFC 9110, section 11.6.1), recognizes the kind by its
+ * refusal, and writes messages for the operator.
  *
  * @module
  */
@@ -20,10 +20,10 @@ export const challengesIn = (headers: Refusal["headers"]): string =>
 const schemesOf = (headers: Refusal["headers"]) =>
   parseChallenges(challengesIn(headers)).map(({ scheme }) => scheme);
 
-/** UTF-16 code units of a header that a kind's pattern is matched with. */
+/** The length, in UTF-16 code units, up to which a header is matched with a kind's pattern. */
 const HEADER_LENGTH = 1024;
 
-/** The kinds whose nodes refuse like this, without those that add to another of them. */
+/** Returns the kinds whose nodes refuse like this, without kinds that extend another one of them. */
 export function kindsLike(
   headers: Refusal["headers"],
   kinds: Readonly<Record<string, Kind>>,
@@ -39,7 +39,7 @@ export function kindsLike(
   });
 }
 
-/** The kind whose nodes alone refuse like this. */
+/** Returns the kind if only its nodes refuse like this. */
 export function looksLike(
   headers: Refusal["headers"],
   kinds: Readonly<Record<string, Kind>>,
@@ -66,10 +66,10 @@ export function wanted(
   if (status === 403 && !name) {
     return new SourceError("forbidden", "forbids the request (403)", {
       number: status,
-      hint: "it may want credentials (node.auth), or take requests from other addresses only",
+      hint: "it may require credentials (node.auth), or accept requests from other addresses only",
     });
   }
-  const as = name ? `, as ${names.join(" or ")} ${names.length > 1 ? "do" : "does"}` : "";
+  const as = name ? `, like ${names.join(" or ")}` : "";
   const kind = name === undefined ? undefined : kinds[name];
   const schemes = schemesOf(headers);
   const known = ["digest", "basic", "bearer"].find((scheme) => schemes.includes(scheme));
@@ -77,20 +77,20 @@ export function wanted(
   const scheme = known ?? (schemes.length > 0 ? "header" : "basic");
   const example = kind?.auth?.example ?? kind?.auth?.files?.[0] ??
     { [`${scheme}_file`]: "/path/to/secret" };
-  return new SourceError(codeOf(refusal), `wants credentials (${status})${as}; set node.auth`, {
+  return new SourceError(codeOf(refusal), `requires credentials (${status})${as}; set node.auth`, {
     number: status,
     looksLike: names.length > 1 ? undefined : name,
     hint: [`set "auth: ${inFlow(example)}" below node`, ...lookedAt(failures)].join("; "),
   });
 }
 
-/** Says where was looked; of many places the one that there is something to be done about. */
+/** Names the file that was tried; of several, the first with a reason other than that it is missing. */
 function lookedAt(failures: readonly Failure[]): string[] {
   const telling = failures.find(({ reason }) => !/no such file/.test(reason)) ?? failures[0];
   if (!telling) return [];
   const { name } = settingOf(telling.file);
   const others = failures.length > 1 ? ` and ${failures.length - 1} more` : "";
-  return [`looked at ${name}${others}: ${telling.reason}`];
+  return [`tried ${name}${others}: ${telling.reason}`];
 }
 
 export function refused(
@@ -104,18 +104,18 @@ export function refused(
   const other = (["digest", "basic"] as const).find((other) => offered.includes(other));
   const isOther = other && scheme !== "header" && !offered.includes(scheme);
   const message = isOther
-    ? `wants HTTP ${other}; set node.auth.${other}_file`
-    : `refuses the credentials of node.auth (${status})`;
+    ? `requires HTTP ${other}; set node.auth.${other}_file`
+    : `rejects the credentials of node.auth (${status})`;
   return new SourceError(codeOf(refusal), message, {
     number: status,
     looksLike: name,
-    hint: isOther ? `node.auth has ${key}` : `they are those of ${key} ${where}`,
+    hint: isOther ? `node.auth has ${key}` : `they come from ${key} ${where}`,
   });
 }
 
 export function unreadable({ status }: Refusal, place: SecretPlace, reason: string): SourceError {
   const hint = cannotRead(place, reason);
-  const message = `wants credentials (${status}), and those of node.auth cannot be read`;
+  const message = `requires credentials (${status}), but those of node.auth cannot be read`;
   return new SourceError("no_credentials", message, { number: status, hint });
 }
 
@@ -137,10 +137,10 @@ const LENGTH_MAX = 4096;
 const SCHEME = /[\s,]*([\w!#$%&'*+.^`|~-]+)(?:[ \t]+|$|(?=,))/y;
 const PARAMETER =
   /[\s,]*([\w!#$%&'*+.^`|~-]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s,"=]+))[ \t]*(?=,|$)/y;
-/** `token68`, in place of parameters. */
+/** `token68`, an alternative to parameters. */
 const TOKEN = /[\w.~+/-]+=*[ \t]*(?=,|$)/y;
 
-/** Parses challenges, up to the first mistake. */
+/** Parses challenges, up to the first syntax error. */
 export function parseChallenges(header: string): Challenge[] {
   const text = header.slice(0, LENGTH_MAX);
   const challenges: Challenge[] = [];

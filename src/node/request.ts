@@ -1,6 +1,6 @@
 /**
- * Requests that ask the node something, and trust nothing of the response: its time and size are limited, and redirects
- * are not followed, since they would lead a secret elsewhere.
+ * Sends queries to the node without trusting its response: time and size are limited, and redirects are not followed,
+ * since they would send a secret elsewhere.
  *
  * @module
  */
@@ -12,10 +12,10 @@ import type { Client, NodeResponse } from "./client.ts";
 
 export const RESPONSE_MAX: number = 1024 * 1024;
 
-export const TOO_LARGE = "gives more than 1 MiB";
+export const TOO_LARGE = "sent a response of more than 1 MiB";
 
 export interface RequestLimits {
-  /** In milliseconds, for all of the response. */
+  /** For the whole response, in milliseconds. */
   readonly timeout: number;
   readonly signal: AbortSignal;
 }
@@ -25,7 +25,7 @@ export interface NodeAccess {
   readonly credentials: Credentials;
 }
 
-/** One request, which must be a read: it may be sent twice. */
+/** A request; it must be a read, since it may be sent twice. */
 export interface TextRequest extends RequestLimits {
   url: string;
   method: "GET" | "POST";
@@ -38,7 +38,9 @@ export interface TextResponse {
   text: string;
 }
 
-/** Sends a request, with credentials where the node wants some, and reads its response; rejects with a `SourceError`. */
+/**
+ * Sends a request, with credentials if the node requires them, and reads its response. Rejects with a `SourceError`.
+ */
 export async function requestText(
   request: TextRequest,
   { client, credentials }: NodeAccess,
@@ -59,27 +61,27 @@ export async function requestText(
       body: body === undefined ? undefined : new TextEncoder().encode(body),
     };
     const exchanged = credentials.sendWith(client, sent, (exchanged) => readText(exchanged, url));
-    // Whatever a `fetch` makes of the signal.
+    // Ends on the signal even if a `fetch` ignores it.
     return await withSignal(exchanged, ended);
   } catch (error) {
-    // Ends what is left of the response, and its connection.
+    // Cancels the rest of the response and closes its connection.
     stop();
     if (isLate) {
       throw new SourceError("timeout", `did not finish its response within ${formatTime(timeout)}`);
     }
-    if (signal.aborted) throw new SourceError("timeout", "is no longer asked");
+    if (signal.aborted) throw new SourceError("timeout", "was not queried further");
     throw withScheme(failureOf(error), request.url);
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** Says of a closed connection that the other scheme may be right: etcd closes those that speak the wrong one. */
+/** Adds a hint that the other scheme may be right: etcd closes connections of the wrong scheme. */
 function withScheme(failure: SourceError, url: string): SourceError {
   if (failure.code !== "reset" || failure.hint) return failure;
-  const [has, other] = url.startsWith("https:") ? ["no TLS", "http"] : ["TLS", "https"];
+  const [uses, other] = url.startsWith("https:") ? ["does not use", "http"] : ["uses", "https"];
   return new SourceError("reset", failure.message, {
-    hint: `if it speaks ${has} there, node.url begins with ${other}://`,
+    hint: `if it ${uses} TLS, node.url must begin with ${other}://`,
   });
 }
 
@@ -88,13 +90,17 @@ async function readText({ response, refusal }: Exchanged, url: string): Promise<
   if (refusal) throw refusal;
   if (status >= 300 && status < 400 && status !== 304) {
     const hint = hintOfRedirect(headers.get("location"), url);
-    throw new SourceError("bad_answer", `redirects (${status}), which is not followed`, { hint });
+    throw new SourceError(
+      "bad_answer",
+      `responded with a redirect (${status}), which is not followed`,
+      { hint },
+    );
   }
-  // Nothing was asked to be packed; what is may be a thousand times larger than it looks.
+  // No encoding was requested; a compressed response may decode to a thousand times its size.
   const coding = headers.get("content-encoding")?.toLowerCase() ?? "identity";
   if (coding !== "identity") {
     const name = excerpt(startOf(coding, 400), 40);
-    throw new SourceError("bad_answer", `encodes its response (${name})`);
+    throw new SourceError("bad_answer", `compressed its response (${name}) without being asked to`);
   }
   const text = await decode(response);
   if (status === 400 && WANTS_TLS.test(text)) {
@@ -103,7 +109,7 @@ async function readText({ response, refusal }: Exchanged, url: string): Promise<
   return { status, text };
 }
 
-/** Says where a redirect leads: a path elsewhere may hold what is meant for one client alone. */
+/** Names the target of a redirect, but no path on another server: it may hold a secret. */
 function hintOfRedirect(location: string | null, from: string): string | undefined {
   if (location === null || !URL.canParse(location, from)) return undefined;
   const [to, own] = [new URL(location, from), new URL(from)];
@@ -115,7 +121,7 @@ function hintOfRedirect(location: string | null, from: string): string | undefin
   return `it leads to ${place}`;
 }
 
-/** The response of servers with TLS to a request without it: Go, nginx, Apache. */
+/** The response of TLS servers (Go, nginx, Apache) to a plain HTTP request. */
 const WANTS_TLS =
   /HTTP request to an HTTPS server|plain HTTP request was sent to HTTPS port|speaking plain HTTP to an SSL-enabled/;
 

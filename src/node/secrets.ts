@@ -1,6 +1,6 @@
 /**
- * Reads secrets from files and environment variables. They are read at every use, since a daemon may write a new one when
- * it starts.
+ * Reads secrets from files and environment variables. They are read on every use, since a daemon may write a new one at
+ * each start.
  *
  * @module
  */
@@ -21,10 +21,10 @@ export type Scheme = "basic" | "bearer" | "digest" | "header";
 
 export type Secret = { readonly text: string } | { readonly reason: string };
 
-/** For one file: it holds a line of text. */
+/** Limits for one file, which holds a line of text. */
 const BOUNDS = { limit: 1024 * 1024, timeout: 2000 } as const;
 
-/** The setting that names a place, and its value: a path or a variable, never what is there. */
+/** Returns the setting that names a place, and its value: a path or a variable, never the secret. */
 export function settingOf(place: object): { key: string; name: string; scheme: Scheme } {
   const [key = "", name = ""] =
     Object.entries(place).find(([key, value]) => /_(file|env)$/.test(key) && value !== undefined) ??
@@ -36,7 +36,7 @@ export async function readPlace(place: object): Promise<Secret> {
   const { key, name } = settingOf(place);
   if (!key.endsWith("_file")) {
     const text = readVariable(name);
-    return text === undefined ? { reason: "no such variable" } : { text };
+    return text === undefined ? { reason: "the variable is not set" } : { text };
   }
   try {
     return { text: new TextDecoder().decode(await readFile(name, BOUNDS)) };
@@ -52,24 +52,27 @@ export async function readSecret(place: SecretPlace): Promise<Secret> {
   if ("reason" in found) return found;
   const pattern = "match" in place && place.match;
   const text = (pattern ? new RegExp(pattern).exec(found.text)?.[1] : found.text)?.trim() ?? "";
-  // Printable ASCII: what a header can carry on every runtime, none of which then quotes it in an error.
-  if (!/^[\x20-\x7e]+$/.test(text)) return { reason: "it holds no line of printable ASCII" };
+  // Only printable ASCII: every runtime accepts it in a header, and so none quotes it in an error.
+  if (!/^[\x20-\x7e]+$/.test(text)) return { reason: "it must be one line of printable ASCII" };
   const isPair = scheme === "basic" || scheme === "digest";
-  if (isPair && !text.includes(":")) return { reason: "it holds no user:password" };
+  if (isPair && !text.includes(":")) return { reason: "it must have the form user:password" };
   if (scheme === "header" && !("header" in place && place.header) && !/^[\w-]+:/.test(text)) {
-    return { reason: 'it holds no line "Name: value"' };
+    return { reason: 'it must have the form "Name: value"' };
   }
   return { text };
 }
 
-/** Says of a place whether a secret can be read there: its name, and why not. */
+/** Checks whether a secret can be read; returns the name of its place, and the reason if not. */
 export async function checkPlace(place: SecretPlace): Promise<{ name: string; reason?: string }> {
   const secret = await readSecret(place);
   const { name } = settingOf(place);
   return "reason" in secret ? { name, reason: secret.reason } : { name };
 }
 
-/** Says why configured credentials cannot be read: `cannot read node.auth.basic_file none.txt: there is no such file`. */
+/**
+ * Returns why configured credentials cannot be read, such as `cannot read node.auth.basic_file none.txt: there is no
+ * such file`.
+ */
 export async function checkCredentials(place: SecretPlace): Promise<string | undefined> {
   const secret = await readSecret(place);
   return "reason" in secret ? cannotRead(place, secret.reason) : undefined;
@@ -80,7 +83,7 @@ export function cannotRead(place: SecretPlace, reason: string): string {
   return `cannot read node.auth.${key} ${name}: ${reason}`;
 }
 
-/** Finds what is secret and can be read by others, a line for each. */
+/** Lists secrets that other users can read, one line each. */
 export async function findOpenSecrets(place: SecretPlace | undefined): Promise<string[]> {
   const { key, name } = settingOf(place ?? {});
   if (!key.endsWith("_file")) return [];

@@ -21,7 +21,7 @@ export interface ValueRule {
   readonly below?: number | bigint | undefined;
   readonly minLength?: number | undefined;
   readonly maxLength?: number | undefined;
-  /** Patterns that a text must not hold, of parts of a path. */
+  /** Patterns of path segments that a text must not contain. */
   readonly excludes?: readonly string[] | undefined;
   readonly heavyFrom?: number | undefined;
   readonly minItems?: number | undefined;

@@ -1,6 +1,6 @@
 /**
- * The node as it goes on: its events, its history, and the watch that asks it although nobody else does, so that the log,
- * the history and the events tell of a failure when it happens.
+ * The node over time: its events, its history, and the watch. The watch queries the node even without requests, so that
+ * log, history and events report a failure when it happens.
  *
  * @module
  */
@@ -14,10 +14,10 @@ import type { ResolvedOptions } from "../options.ts";
 import { HAS_SOCKETS } from "../platform.ts";
 
 export interface Live {
-  /** `undefined` where the history is switched off. */
+  /** `undefined` if the history is off. */
   readonly history: History | undefined;
   readonly listeners: number;
-  /** The events that were sent, to all listeners together. */
+  /** The number of events sent, over all listeners. */
   readonly sent: number;
   isHeard(): boolean;
   take(info: Info, measured?: Measured): void;
@@ -26,17 +26,17 @@ export interface Live {
 }
 
 interface Watched {
-  /** Asks the node if that is due. */
+  /** Queries the node if that is due. */
   readonly look: () => Promise<void>;
   readonly readInfo: () => Promise<Info>;
   /** Reads the validator of `/spec.json`. */
   readonly readEtag: () => Promise<string>;
 }
 
-/** The longest time between two looks at the node while somebody listens, in milliseconds. */
+/** The longest interval between queries of the node while somebody listens, in milliseconds. */
 const LISTENED_MS = 2000;
 
-/** The shortest time between two looks at the description, in milliseconds. */
+/** The shortest interval between checks of the description, in milliseconds. */
 const DESCRIBE_MS = 10_000;
 
 export function createLive(options: ResolvedOptions, watched: Watched): Live {
@@ -48,7 +48,7 @@ export function createLive(options: ResolvedOptions, watched: Watched): Live {
   let isHeard = false;
   let hasEnded = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  /** The time of the last look at the description, in milliseconds that only count up. */
+  /** The time of the last check of the description, monotonic, in milliseconds. */
   let describedAt = -Infinity;
 
   const describe = () => {
@@ -66,7 +66,7 @@ export function createLive(options: ResolvedOptions, watched: Watched): Live {
       await watched.look().catch(onError);
       if (timer === own) wait();
     }, time);
-    // It keeps no process alive.
+    // The timer must not keep the process alive.
     (timer as { unref?(): void }).unref?.();
   };
   const nodeEvents = new NodeEvents({

@@ -1,5 +1,5 @@
 /**
- * The node beside which the service stands: what it said last, and what is known of its kind.
+ * The node that the service describes: its last snapshot, and its kind.
  *
  * @module
  */
@@ -13,15 +13,15 @@ import { type Lazy, lazy, type Resource } from "../lazy.ts";
 import type { ResolvedOptions } from "../options.ts";
 import type { Live } from "./live.ts";
 
-/** The node of a service. Nothing is asked before somebody wants to know it. */
+/** The node of a service. It is queried only on demand. */
 export interface NodeBeside extends KnownKind {
   readonly monitor: Lazy<Monitor>;
   readonly snapshot: Resource<Snapshot>;
-  /** The node as far as it is known; `undefined` while its kind is not, for which it is asked when that is due. */
+  /** Returns what is known of the node; `undefined` while its kind is unknown. Detection runs when it is due. */
   find(): Promise<KnownNode | undefined>;
-  /** The methods that it turned out not to have. */
+  /** The methods that the node turned out to lack. */
   lacks(): readonly string[];
-  /** Remembers that the node says it does not have a method. */
+  /** Remembers that the node reports a method as missing. */
   noteLacking(method: string): void;
 }
 
@@ -36,7 +36,7 @@ export function createNodeBeside(
     ...options.kinds,
   });
 
-  /** The last info, whoever asked for it. */
+  /** The last info, from any query. */
   let shown: Info | undefined;
   const monitor = lazy(async (): Promise<Monitor> => {
     const service = { software: "nodeface", version: VERSION, started_at: startedAt.toISOString() };
@@ -87,7 +87,7 @@ export function createNodeBeside(
       if (path !== undefined) return path;
       const { rpcPathOf } = await import("../description/known-interface.ts");
       const found = await rpcPathOf(await find());
-      // Until the kind is known this is a guess.
+      // Until the kind is known, the path is a guess.
       if (await kind() !== undefined) path = found;
       return found;
     },

@@ -1,6 +1,6 @@
 /**
- * Opens the description that is shown: the operator's, the node's own or its kind's, and the service's. It is loaded
- * on demand, with all that reads and writes descriptions.
+ * Opens the description to show: the operator's, the node's own or its kind's, combined with the service's. It is
+ * loaded on demand, together with all code that reads and writes descriptions.
  *
  * @module
  */
@@ -29,16 +29,19 @@ type PageContent = Pick<Content, "page" | "origins">;
 
 const HISTORY_PATH = "/v1/history";
 
-/** The paths at which an operation of the host, of whatever method, takes the place of the service's own. */
+/** The paths at which a host's operation, of any method, replaces the service's own. */
 const LIVE_PATHS = ["/v1/events", HISTORY_PATH];
 
-/** The longest wait of a page for a description that is read for the first time, in milliseconds. */
+/** The longest time that a page waits for the first reading of a description, in milliseconds. */
 const PATIENCE = 10_000;
 
-/** The longest wait until the kind of the node and what it can do are known, in milliseconds. */
+/** The longest wait for the node's kind and capabilities, in milliseconds. */
 const PATIENCE_FOUND = 3000;
 
-/** Resolves when there is something to show: our own operations, while a large description is read or a node has not responded. */
+/**
+ * Resolves when there is something to show. While a large description is being read, or until the node responds, that
+ * is only our own operations.
+ */
 export async function openDescription(
   options: ResolvedOptions,
   beside: NodeBeside,
@@ -67,7 +70,7 @@ export async function openDescription(
     page: lazy(async () => makePage({ page: await parts.get(), origins: [] }, notice)),
   });
   const url = node.url || undefined;
-  // A host that says itself how its node is leaves nobody to ask for the kind.
+  // If the host supplies the info itself, there is no node whose kind could be detected.
   const hasKind = node.kind !== "none" &&
     (node.kind ?? (typeof options.info === "function" ? undefined : url)) !== undefined;
   if (place === "none" || (place === undefined && !hasKind)) {

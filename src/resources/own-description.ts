@@ -13,7 +13,7 @@ const WITH_METRICS = lazy(async () =>
   formsOf(await import("../generated/description-with-metrics.js"))
 );
 
-/** In both forms; all services of a process share it. */
+/** In both forms, shared by all services of a process. */
 export function ownDescription(hasMetrics: boolean): Resource<Forms> {
   return hasMetrics ? WITH_METRICS : WITHOUT_METRICS;
 }

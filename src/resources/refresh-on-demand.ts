@@ -1,5 +1,5 @@
 /**
- * Keeps a value current while somebody asks for it, without a timer of its own.
+ * Keeps a value current while it is requested, without a timer.
  *
  * @module
  */
@@ -7,18 +7,20 @@ import type { Lazy, Resource } from "../lazy.ts";
 import { withTimeout } from "../with-timeout.ts";
 
 interface RefreshOptions {
-  /** The shortest time between two looks that nobody asked for by `refresh`, in milliseconds; may be `Infinity`. */
+  /** The shortest interval between checks, except those that `refresh` requests, in milliseconds; may be `Infinity`. */
   readonly interval: number;
   readonly isMadeCurrent: boolean;
   readonly onError: (error: unknown) => void;
-  /** Milliseconds that only count up. @default performance.now */
+  /** A monotonic clock in milliseconds. @default performance.now */
   readonly now?: () => number;
 }
 
-/** The longest wait of a request for a look, in milliseconds; after that, it has the value of before. */
+/**
+ * The longest time that a request waits for a check, in milliseconds; after it, the request gets the previous value.
+ */
 const PATIENCE = 250;
 
-/** Makes a resource of a value that can look whether it is current; `end` leaves it as it is. */
+/** Wraps a resource whose value can check whether it is current; `end` stops further checks. */
 export function refreshOnDemand<T extends { refresh(): Promise<void> }>(
   resource: Lazy<T>,
   { interval, isMadeCurrent, onError, now = () => performance.now() }: RefreshOptions,

@@ -1,5 +1,5 @@
 /**
- * The contents that the service serves. Each is made at the first request for it.
+ * The contents that the service serves, each created at the first request.
  *
  * @module
  */
@@ -19,14 +19,14 @@ import { createLive, type Live } from "./live.ts";
 import { createNodeBeside } from "./node-beside.ts";
 
 export interface Resources {
-  /** `/v1/spec`, and what is below it. */
+  /** `/v1/spec` and the pages below it. */
   readonly page: (name: DocumentName) => Resource<Representation>;
   readonly info: Resource<Representation>;
-  /** `/v1/health`, by the states that are answered with 200. */
+  /** `/v1/health`; the states in `accepted` give 200. */
   readonly health: (accepted: ReadonlySet<string>) => Resource<Representation>;
-  /** `/v1/ready`: that it can be answered says all. */
+  /** `/v1/ready`: the response itself is the message. */
   readonly ready: Resource<Representation>;
-  /** `/v1/metrics`; nothing where it is not switched on. */
+  /** `/v1/metrics`; `undefined` if metrics are off. */
   readonly metrics: Resource<Representation> | undefined;
   readonly json: Resource<Representation>;
   readonly yaml: Resource<Representation>;
@@ -34,18 +34,18 @@ export interface Resources {
   readonly catalog: Resource<Representation>;
   readonly favicon: Resource<Representation>;
   readonly assets: Resource<Assets>;
-  /** `/v1/node` and `/v1/rpc`; nothing where calls are not forwarded. */
+  /** `/v1/node` and `/v1/rpc`; `undefined` if calls are not forwarded. */
   readonly gateway: Gateway | undefined;
   readonly live: Live;
-  /** Tells whether it is known what can be called: the description was read, or there is none. */
+  /** Tells whether the callable operations are known: the description was read, or there is none. */
   readonly isDescribed: () => Promise<boolean>;
   /**
-   * Makes everything except the explorer's files, the description below `/v1`, the YAML of a large
-   * description, for which requests wait, and what needs an answer of the node.
+   * Prepares everything except the explorer's files, the description below `/v1`, the YAML of a large description
+   * (requests wait for it), and content that needs a response of the node.
    */
   prepare(): Promise<void>;
   refresh(): Promise<void>;
-  /** Ends what is under way. Nothing is asked and nothing is read again from then on. */
+  /** Ends running work. Afterwards nothing is queried or reloaded. */
   close(): Promise<void>;
 }
 
@@ -60,7 +60,7 @@ export function createResources(options: ResolvedOptions): Resources {
   const icons = lazy(async () =>
     createIcons((await import("../generated/page.js")).FAVICON, options.page.logo)
   );
-  /** When the description that is shown was read, in milliseconds that only count up. */
+  /** The time at which the current description was read, monotonic, in milliseconds. */
   let describedAt: number | undefined;
   const onDescription: ResolvedOptions["onDescription"] = (report) => {
     if (report.shown !== "older") {
@@ -107,7 +107,7 @@ export function createResources(options: ResolvedOptions): Resources {
         ...shown && nodeSamples(shown, Date.now()),
         ...serviceSamples(meters, gauges),
       };
-      // Each text is another, as this request is counted: to encode it would cost more than it saves.
+      // The text differs every time, as it counts this request; encoding it would cost more than it saves.
       return await represent(expose(samples), { type: MEDIA_TYPE, cache: "no-store", encoded: {} });
     },
   };
@@ -121,7 +121,7 @@ export function createResources(options: ResolvedOptions): Resources {
       headers: { link: '<api-catalog>; rel="api-catalog"' },
     })
   );
-  /** The last title of the page; the icon waits for no node. */
+  /** The last title of the page; the icon does not wait for the node. */
   let iconName = options.page.title ?? "";
   const favicon: Resource<Representation> = {
     get: async () => await (await icons.get()).get(iconName),
@@ -175,7 +175,7 @@ export function createResources(options: ResolvedOptions): Resources {
   };
 }
 
-/** Intervals at which a description is looked at for changes, in milliseconds. */
+/** Intervals at which a description is checked for changes, in milliseconds. */
 export const LOOK_AT = { file: 2000, url: 30_000 } as const;
 
 function lookInterval(
@@ -188,8 +188,8 @@ function lookInterval(
 }
 
 /**
- * A link set (RFC 9264) with the relations of RFC 8631. Its references are relative to the
- * catalogue's own URL, so that they are right behind any prefix.
+ * A link set (RFC 9264) with the relations of RFC 8631. Its references are relative to the catalogue's own URL, so they
+ * work behind any prefix.
  */
 const CATALOG = {
   linkset: [

@@ -1,4 +1,4 @@
-/** What Nodeface was seen to send, for the bare servers to send the same. */
+/** Records the responses of Nodeface, so that the bare servers can send the same ones. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,14 +6,14 @@ import process from "node:process";
 import { type Answer, ask, header, type Running, start } from "./processes.ts";
 import type { Runtime } from "./servers.ts";
 
-/** Where the run keeps its files; removed at the end. */
+/** The folder of the run's files; removed at the end. */
 export const FOLDER: string = mkdtempSync(join(tmpdir(), "nodeface-bench-"));
 process.on("exit", () => rmSync(FOLDER, { recursive: true, force: true }));
 
-/** The file that holds what a runtime's Nodeface was seen to send. */
+/** The file with the recorded responses of a runtime's Nodeface. */
 export const answersOf = ({ id }: Runtime): string => join(FOLDER, `${id}.json`);
 
-/** Starts Nodeface on a runtime, and writes down what it sends. */
+/** Starts Nodeface on a runtime and records its responses. */
 export async function startNodeface(runtime: Runtime): Promise<Running> {
   const running = await start((port) => runtime.nodeface.command(port, ""));
   writeFileSync(answersOf(runtime), JSON.stringify(await record(running)));
@@ -23,7 +23,7 @@ export async function startNodeface(runtime: Runtime): Promise<Running> {
 /**
  * Starts the bare server of a runtime.
  *
- * @throws {Error} where it does not send what Nodeface was seen to send
+ * @throws {Error} if it does not send the recorded responses
  */
 export async function startBare(runtime: Runtime, nodeface: Running): Promise<Running> {
   const { name, command } = runtime.bare;
@@ -35,7 +35,7 @@ export async function startBare(runtime: Runtime, nodeface: Running): Promise<Ru
   return running;
 }
 
-/** The answers that bare servers give: by path and content coding, the full one and the 304. */
+/** The responses of bare servers, by path and content coding: the full one and the 304. */
 async function record({ port }: Running): Promise<object[]> {
   const both = async (path: string, headers: Readonly<Record<string, string>>) => {
     const full = await ask(port, path, headers);

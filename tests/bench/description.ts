@@ -1,4 +1,4 @@
-/** How long a large description takes until it is served, and what it costs meanwhile and afterwards. */
+/** Measures how long a large description takes until it is served, and what it costs meanwhile and afterwards. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stringify } from "yaml";
@@ -9,13 +9,13 @@ import { ask, memory, run, start } from "./processes.ts";
 import { chosen, PROGRAMS } from "./servers.ts";
 import { median } from "./statistics.ts";
 
-/** GitHub's, 13 MB of JSON with indentation. */
+/** GitHub's description, 13 MB of indented JSON. */
 const DOCUMENT = `${ROOT}tests/.cache/documents/github.json`;
 
-/** How long a service rests before its memory is looked at, in milliseconds: V8 gives it back late. */
+/** The pause before the memory of a service is measured, in milliseconds: V8 returns memory late. */
 const REST = 60_000;
 
-/** The least that a service in JavaScript has to do with a description, by its form. */
+/** The minimal work of a JavaScript service on a description, by format. */
 const LEAST = {
   JSON: "JSON.stringify(JSON.parse(text))",
   YAML: 'require("yaml").parse(text)',
@@ -23,7 +23,7 @@ const LEAST = {
 
 type Form = keyof typeof LEAST;
 
-/** Measures on Node 26 and as an executable. */
+/** Measures Node 26 and the executable. */
 export async function description({ isQuick }: Options): Promise<Section> {
   if (!existsSync(DOCUMENT)) {
     throw new Error('"node tests/tools/setup.mjs" fetches the description');
@@ -131,7 +131,7 @@ async function serve(
   return { took: whole, yaml, wait, most, more };
 }
 
-/** After ten seconds without the node's description, a service shows its own until it is there. */
+/** After ten seconds without the node's description, a service shows its own until the other is ready. */
 async function askUntilLarge(port: number): Promise<void> {
   for (let i = 0; i < 300; i++) {
     const sizes: number[] = [];

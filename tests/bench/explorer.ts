@@ -1,4 +1,4 @@
-/** How soon explorers of the same description can be read, and an operation be tried, on a slow line. */
+/** Measures how soon explorers of the same description can be read and used on a slow connection. */
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { createServer, type RequestListener } from "node:http";
@@ -15,17 +15,17 @@ import { start } from "./processes.ts";
 import { chosen } from "./servers.ts";
 import { median } from "./statistics.ts";
 
-/** Where their packages are. */
+/** The folder of their packages. */
 const PEERS = `${ROOT}tests/bench/peers/node_modules/`;
 const MODULES: Readonly<Record<string, string>> = { "@scalar": `${ROOT}node_modules/` };
 
-/** Descriptions of nodes, which Nodeface alone is measured with. */
+/** Descriptions of nodes, measured with Nodeface only. */
 const LARGE: readonly (readonly [name: string, file: string])[] = [
   ["Nodeface, Ergo's description, 0.2 MB", `${ROOT}tests/description/ergo-openapi.yaml`],
   ["Nodeface, GitHub's description, 13 MB", `${ROOT}tests/.cache/documents/github.json`],
 ];
 
-/** 1.6 Mbit/s and 150 ms, in bytes a second; and a processor four times slower than this one. */
+/** 1.6 Mbit/s and 150 ms, in bytes per second; and a processor four times slower than this one. */
 const LINE = {
   offline: false,
   latency: 150,
@@ -34,10 +34,10 @@ const LINE = {
 };
 const SLOWER = { rate: 4 };
 
-/** How long an explorer may take, in milliseconds. */
+/** The longest time for an explorer, in milliseconds. */
 const PATIENCE = 60_000;
 
-/** Measures Nodeface's page on Node 26 beside others, and with larger descriptions. */
+/** Compares Nodeface's page on Node 26 with others, and measures it with larger descriptions. */
 export async function explorer({ isQuick }: Options): Promise<Section> {
   const [node26] = chosen(["node26"]);
   const own = await start((port) => node26!.nodeface.command(port, ""));
@@ -101,7 +101,7 @@ async function atNode(file: string): Promise<string> {
   return copy;
 }
 
-/** Waits until the page shows the description, which is read while it answers. */
+/** Waits until the page shows the description, which is read while the service runs. */
 async function untilDescribed(url: string): Promise<void> {
   for (const end = performance.now() + PATIENCE; performance.now() < end;) {
     const page = await (await fetch(`${url}/v1/spec/simple`)).text();
@@ -111,14 +111,14 @@ async function untilDescribed(url: string): Promise<void> {
   throw new Error(`${url} does not show its description after ${PATIENCE / 1000} s`);
 }
 
-/** A node that answers everything. */
+/** A node that responds to everything. */
 const serveNode = () =>
   listen((_, response) => response.setHeader("content-type", "application/json").end("[]"));
 
-/** Milliseconds since the navigation began, and what was loaded until the first operation was answered. */
+/** Milliseconds since the navigation began, and the bytes loaded until the first operation got its response. */
 interface Visit {
   readable: number;
-  /** NaN where nothing can be sent. */
+  /** NaN if operations cannot be sent. */
   answered: number;
   bytes: number;
   requests: number;
@@ -128,7 +128,7 @@ async function visit(browser: Browser, explorer: Explorer, url: string): Promise
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
   const page = await context.newPage();
   const session = await context.newCDPSession(page);
-  /** What has come of each request, in bytes. */
+  /** The bytes received for each request. */
   const received = new Map<string, number>();
   session.on("Network.dataReceived", ({ requestId, encodedDataLength }) => {
     received.set(requestId, (received.get(requestId) ?? 0) + encodedDataLength);
@@ -157,7 +157,7 @@ async function visit(browser: Browser, explorer: Explorer, url: string): Promise
 
 type Noted = { times: Record<string, number> };
 
-/** Runs in the page: presses what there is to press as soon as it is seen, and notes down when. */
+/** Runs in the page: clicks each element as soon as it is visible, and records the time. */
 const watch = ({ readable, presses, answered }: Explorer): string =>
   `{
   globalThis.times = {};
@@ -173,7 +173,7 @@ const watch = ({ readable, presses, answered }: Explorer): string =>
   look();
 }`;
 
-/** Serves the pages that are not Nodeface's, what they load, the description and what it tries, in brotli. */
+/** Serves the pages of other explorers, their files, the description and its operation, with brotli. */
 async function serveExplorers(own: string): Promise<Listening> {
   const files = new Map<string, Uint8Array>();
   const encode = promisify(brotliCompress);
@@ -198,7 +198,7 @@ async function serveExplorers(own: string): Promise<Listening> {
     const type = url === "/v1/info" ? types[".json"] : types[extname(url)] ?? "text/html";
     response.writeHead(200, { "content-type": type, "content-encoding": "br" }).end(file);
   });
-  // Not all of them know a server that is relative.
+  // Not all of them support a relative server.
   const spec = JSON.parse(await read("/spec.json"));
   files.set(
     "/spec.json",
@@ -207,7 +207,7 @@ async function serveExplorers(own: string): Promise<Listening> {
   return served;
 }
 
-/** A server of this process. */
+/** A server in this process. */
 interface Listening {
   readonly url: string;
   close(): void;

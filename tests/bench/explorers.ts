@@ -1,42 +1,42 @@
-/** The explorers that are measured, as data: their pages, and how an operation is tried in each. */
+/** The measured explorers as data: their pages, and how to try an operation in each. */
 
 /** An explorer. */
 export interface Explorer {
   readonly name: string;
   readonly page: string;
-  /** What is visible once an operation can be read: an expression of JavaScript that gives an element. */
+  /** A JavaScript expression for an element that is visible once an operation can be read. */
   readonly readable: string;
-  /** What is pressed one after the other to try its first operation; nothing where it cannot be tried. */
+  /** The elements to click, in order, to try the first operation; empty if it cannot be tried. */
   readonly presses: readonly string[];
-  /** What is visible once the answer is. */
+  /** The element that is visible once the response is. */
   readonly answered: string;
-  /** Its page as its own documentation has it; Nodeface serves itself. */
+  /** The page as in its own documentation; Nodeface serves itself. */
   readonly html?: string;
 }
 
 const one = (selector: string) => `document.querySelector(${JSON.stringify(selector)})`;
 
-/** Finds an element by its text, or by the name that it has for screen readers. */
+/** Finds an element by its text or its accessible name. */
 const named = (selector: string, name: RegExp) =>
   `[...document.querySelectorAll(${JSON.stringify(selector)})]` +
   `.find((element) => ${name}.test(element.ariaLabel + element.innerText))`;
 
-/** RapiDoc's first operation, in its navigation. */
+/** RapiDoc's first operation in its navigation. */
 const FIRST_OF_RAPIDOC =
   `document.querySelector("rapi-doc")?.shadowRoot?.querySelector("[data-content-id^=get-]")`;
 
-/** RapiDoc's elements, which are within two of its own. */
+/** RapiDoc's elements, which are nested in two of its own. */
 const inRapiDoc = (selector: string) =>
   `document.querySelector("rapi-doc")?.shadowRoot.querySelector("api-request")?.shadowRoot` +
   `.querySelector(${JSON.stringify(selector)})`;
 
-/** The button of the first form, once what it cannot do without is filled in. */
+/** The button of the first form, once its required fields are filled in. */
 const SEND = `((form) => {
   for (const field of form?.querySelectorAll("[aria-required]") ?? []) field.value ||= "a";
   return form?.querySelector(".send");
 })(document.querySelector("#plain .try form"))`;
 
-/** The simple page of Nodeface, whatever its description. */
+/** The simple page of Nodeface, for any description. */
 const SIMPLE = {
   page: "/v1/spec/simple",
   readable: one("#plain h3"),

@@ -1,4 +1,4 @@
-/** Calls of a node through Nodeface, beside a proxy that looks at nothing. */
+/** Compares calls through Nodeface with a proxy that checks nothing. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../_paths.ts";
@@ -9,7 +9,7 @@ import { chosen, PROGRAMS, type Runtime } from "./servers.ts";
 import { median, ratiosOf } from "./statistics.ts";
 import { type Asked, CONNECTIONS, measureInTurn, modeOf } from "./wrk.ts";
 
-/** Each request has a number, as most calls have parameters. */
+/** Each request has a different number, as most calls have parameters. */
 const NUMBER = { name: "n", schema: { type: "integer" } };
 const READ = {
   "x-access": "read",
@@ -22,7 +22,7 @@ const CALL: Omit<Asked, "path"> = {
   body: '{"jsonrpc":"2.0","id":1,"method":"read","params":[{n}]}',
 };
 
-/** What is asked of nodes of either kind. The proxy has no methods, and is asked for the small JSON. */
+/** The requests for nodes of each type. The proxy has no methods, so it gets the request for the small JSON. */
 const NODES: readonly {
   readonly cases: Readonly<Record<string, readonly [own: Asked, proxy: Asked]>>;
   readonly description: object;
@@ -63,7 +63,7 @@ interface Entrant {
   command(port: number): readonly string[];
 }
 
-/** Measures the runtimes that are named, or all. */
+/** Measures the named runtimes, or all. */
 export async function gateway({ only, isQuick, beside }: Options): Promise<Section> {
   const node = await start((port) => [
     PROGRAMS["Node 26"],
@@ -104,7 +104,7 @@ export async function gateway({ only, isQuick, beside }: Options): Promise<Secti
   return { title: "Calls of the node", text: TEXT, table };
 }
 
-/** Beside Deno, Bun and the executable the proxy runs on Node 26. */
+/** For comparison with Deno, Bun and the executable, the proxy runs on Node 26. */
 function entrantsOn(
   { nodeface, nodefaceIn, proxyProgram }: Runtime,
   beside: readonly string[],
@@ -127,7 +127,7 @@ function entrantsOn(
   ];
 }
 
-/** The settings of Nodeface, with as many places as there are connections. */
+/** The settings of Nodeface, with as many slots as there are connections. */
 function writeConfig(url: string, content: object): string {
   const description = join(FOLDER, "node.json");
   writeFileSync(description, JSON.stringify(content));

@@ -1,12 +1,12 @@
-/** Tables, row by row on the terminal and in whole for the report; and what is being done. */
+/** Prints tables row by row on the terminal and as a whole for the report, and shows progress. */
 import process from "node:process";
 
-/** A cell; a number is set to the right, and NaN is `–`. */
+/** A cell; numbers are right-aligned, and NaN is `–`. */
 export type Cell = string | number;
 
-/** How a part is measured. */
+/** The options of a measurement. */
 export interface Options {
-  /** The runtimes; all where none is named. */
+  /** The runtimes; all if none is named. */
   readonly only: readonly string[];
   readonly isQuick: boolean;
   /** Folders of other commits, each with its build. */
@@ -16,15 +16,15 @@ export interface Options {
 /** A part of the report. */
 export interface Section {
   title: string;
-  /** What was measured and how, in Markdown. */
+  /** The subject and the method, in Markdown. */
   text: string;
   table: Table;
 }
 
-/** How wide a column is at the least on the terminal. */
+/** The smallest width of a column on the terminal. */
 const FIRST = 26, OTHERS = 7;
 
-/** Rows under a head, printed as they come. */
+/** Rows below a header, printed as they come. */
 export class Table {
   readonly head: readonly string[];
   readonly rows: string[][] = [];
@@ -33,7 +33,7 @@ export class Table {
     this.head = head;
   }
 
-  /** Takes a row and prints it; numbers have as many decimals as they need for three digits. */
+  /** Adds a row and prints it; numbers get as many decimals as three digits need. */
   add(...cells: Cell[]): void {
     clear();
     if (this.rows.length === 0) console.log(`\n${this.#line(this.head)}`);
@@ -57,7 +57,7 @@ export class Table {
   }
 }
 
-/** A number with three digits, or all of its whole ones: `0.97`, `12.3`, `45,678`. */
+/** A number with three digits, or with all integer digits: `0.97`, `12.3`, `45,678`. */
 function format(value: number): string {
   if (!Number.isFinite(value)) return "–";
   const decimals = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
@@ -67,7 +67,7 @@ function format(value: number): string {
   });
 }
 
-/** Says on a terminal what is being done, in a line that the next one overwrites. */
+/** Shows the current step on a terminal, in a line that the next one overwrites. */
 export function step(what: string): void {
   const { isTTY, columns = 80 } = process.stderr;
   if (isTTY) process.stderr.write(`\r\x1b[K${what.slice(0, columns - 1)}`);

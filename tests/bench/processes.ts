@@ -1,4 +1,4 @@
-/** Servers as processes: started on a port, stopped by their own id, and what they use. */
+/** Servers as processes: started on a port, stopped by their id, and measured. */
 import { type ChildProcess, spawn } from "node:child_process";
 import {
   closeSync,
@@ -17,27 +17,27 @@ import { buffer } from "node:stream/consumers";
 import { ROOT } from "../_paths.ts";
 import { freePort } from "../_port.ts";
 
-/** A server that answers. */
+/** A running server. */
 export interface Running {
   pid: number;
   port: number;
-  /** From the start of its process to its first answer, in milliseconds. */
+  /** The time from the start of the process to its first response, in milliseconds. */
   took: number;
   stop(): Promise<void>;
 }
 
-/** How long a server may take until it answers, in milliseconds. */
+/** The longest time until a server responds, in milliseconds. */
 const PATIENCE = 60_000;
 
 const children = new Set<ChildProcess>();
 process.on("exit", () => children.forEach((child) => child.kill("SIGKILL")));
 
-/** How much of the end of what a program printed is kept, in bytes. */
+/** The size of the kept end of a program's output, in bytes. */
 const PRINTED_MAX = 10_000;
 
 /**
- * Starts a program, which is stopped at the latest when this process ends. It prints to a file: a pipe would have this
- * process read a line for each call that a server logs, on the processors that are measured.
+ * Starts a program, which is stopped at the latest when this process exits. It prints to a file: with a pipe, this
+ * process would read a line for each call that a server logs, on the measured processors.
  */
 function launch([program, ...args]: readonly string[]) {
   const { HOST: _host, PORT: _port, NODE_OPTIONS: _options, ...env } = process.env;
@@ -66,8 +66,8 @@ function readEnd(file: number): string {
 /**
  * Runs a program to its end.
  *
- * @returns the last that it printed, standard error included
- * @throws {Error} where it fails
+ * @returns the end of its output, including standard error
+ * @throws {Error} if it fails
  */
 export async function run(command: readonly string[]): Promise<string> {
   const { code, printed } = await launch(command).ended;
@@ -78,7 +78,7 @@ export async function run(command: readonly string[]): Promise<string> {
 /**
  * Starts a server and waits until it answers `/v1/info` with 200.
  *
- * @throws {Error} where it ends, or does not answer within a minute
+ * @throws {Error} if it exits, or does not respond within a minute
  */
 export async function start(command: (port: number) => readonly string[]): Promise<Running> {
   const port = await freePort();
@@ -92,7 +92,7 @@ export async function start(command: (port: number) => readonly string[]): Promi
   while (await ask(port, "/v1/info").then(({ status }) => status !== 200, () => true)) {
     if (performance.now() - since > PATIENCE) failure = `Nothing answers on port ${port}`;
     if (failure !== undefined) throw new Error(failure);
-    // Asking without pause would take the processor from the server.
+    // Polling without a pause would take processor time from the server.
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
   const took = performance.now() - since;
@@ -103,10 +103,10 @@ export async function start(command: (port: number) => readonly string[]): Promi
   return { pid: child.pid!, port, took, stop };
 }
 
-/** An answer as it was sent, but for its date. */
+/** A response as sent, except for its date. */
 export interface Answer {
   status: number;
-  /** In the order and the letter case in which they came. */
+  /** In the order and the letter case of the response. */
   headers: readonly (readonly [name: string, value: string])[];
   body: Buffer;
 }
@@ -128,7 +128,7 @@ export function ask(
   });
 }
 
-/** The value of a header, by its name in lower case; empty where there is none. */
+/** The value of a header, by its name in lower case; empty if absent. */
 export function header({ headers }: Answer, name: string): string {
   return headers.find(([each]) => each.toLowerCase() === name)?.[1] ?? "";
 }
@@ -136,13 +136,13 @@ export function header({ headers }: Answer, name: string): string {
 /** The processor time of a process in all its threads, in microseconds; NaN without `/proc`. */
 export function processorTime(pid: number): number {
   const stat = readProc(pid, "stat");
-  // The name, in brackets, may hold anything; user and system time are fields 14 and 15.
+  // The name, in brackets, may contain anything; user and system time are fields 14 and 15.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  // Linux counts it in hundredths of a second.
+  // Linux counts in hundredths of a second.
   return (Number(fields[11]) + Number(fields[12])) * 10_000;
 }
 
-/** The resident memory of a process, or the most it has had, in MB; NaN without `/proc`. */
+/** The current or peak resident memory of a process, in MB; NaN without `/proc`. */
 export function memory(pid: number, which: "VmRSS" | "VmHWM"): number {
   const [, kib] = new RegExp(`^${which}:\\s+(\\d+) kB$`, "m").exec(readProc(pid, "status")) ?? [];
   return Number(kib) * 1024 / 1e6;

@@ -1,4 +1,4 @@
-/** BENCHMARKS.md: the method, what each part measured, and the machine. */
+/** Writes BENCHMARKS.md: the method, the results of each part, and the machine. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg, release, totalmem, type } from "node:os";
 import process from "node:process";
@@ -7,7 +7,7 @@ import type { Section } from "./output.ts";
 import { run } from "./processes.ts";
 import { PROGRAMS } from "./servers.ts";
 
-/** How many processes wanted a processor in the minute before the run. */
+/** The load average of the minute before the run. */
 const [LOAD = 0] = loadavg();
 
 const FILE = `${ROOT}BENCHMARKS.md`;
@@ -32,7 +32,7 @@ the **processor time of a request**: that of the process, in all its threads, us
 requests. It is steady where the rate depends on what else the machine does. A ratio is the median of the
 ratios of the rounds.`;
 
-/** Packages that are measured, and where they are installed. */
+/** Measured packages, and where they are installed. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "node_modules": ["@scalar/api-reference"],
   "tests/bench/peers/node_modules": [

@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: measures Nodeface on this machine and writes BENCHMARKS.md. Parts that are named
- * are measured alone and only printed.
+ * `npm run bench`: measures Nodeface on this machine and writes BENCHMARKS.md. If parts are named, only these are
+ * measured, and the results are only printed.
  */
 import process from "node:process";
 import { parseArgs } from "node:util";
@@ -25,7 +25,7 @@ const USAGE = `Usage: npm run bench -- [PART…] [--only RUNTIME,…] [--beside 
   --quick  fewer rounds, for a first look
 `;
 
-// What was started is stopped when this process exits.
+// Started processes are stopped when this process exits.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 
 try {

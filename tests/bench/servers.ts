@@ -1,4 +1,4 @@
-/** Every server that is measured, as data. */
+/** Every measured server, as data. */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { BUN, DENO, ROOT } from "../_paths.ts";
@@ -6,24 +6,24 @@ import { BUN, DENO, ROOT } from "../_paths.ts";
 /** A server. */
 export interface Server {
   name: string;
-  /** What starts it on a port; all but Nodeface repeat the answers in a file. */
+  /** Starts the server on a port; all except Nodeface repeat the responses in a file. */
   command(port: number, answers: string): readonly string[];
 }
 
-/** A runtime with Nodeface, the bare server it is held against, and peers where there are any. */
+/** A runtime with Nodeface, the bare server to compare it with, and peers if there are any. */
 export interface Runtime {
   id: string;
   name: string;
   nodeface: Server;
-  /** Nodeface of another folder, in which it was built. */
+  /** Nodeface from another folder, in which it was built. */
   nodefaceIn(folder: string): Server;
   bare: Server;
   peers: readonly Server[];
-  /** The program that runs `@fastify/http-proxy` beside it. */
+  /** The program that runs `@fastify/http-proxy` for comparison. */
   proxyProgram: string;
 }
 
-/** The runtimes' programs, by the names that tables have. */
+/** The runtimes' programs, by their names in tables. */
 export const PROGRAMS = {
   "Node 20": `${ROOT}tests/node_modules/node20/bin/node`,
   "Node 22": `${ROOT}tests/node_modules/node22/bin/node`,
@@ -36,7 +36,7 @@ const NODE_HTTP = `${ROOT}tests/bench/bare/node-http.mjs`;
 const FETCH = `${ROOT}tests/bench/bare/fetch.mjs`;
 const BARE_EXECUTABLE = `${ROOT}dist/bench-bare`;
 
-/** Makes the executable of the bare server in the way that Nodeface's is made. */
+/** Builds the executable of the bare server as Nodeface's is built. */
 export const BUILD_BARE: readonly string[] = [
   ...[BUN, "build", "--compile", "--bytecode", "--format=esm"],
   ...[FETCH, `--outfile=${BARE_EXECUTABLE}`],
@@ -100,7 +100,7 @@ export const RUNTIMES: readonly Runtime[] = [
   runtime("executable", "executable", undefined, [BARE_EXECUTABLE], {}),
 ];
 
-/** The runtimes that are named, or all. */
+/** The named runtimes, or all. */
 export function chosen(only: readonly string[]): readonly Runtime[] {
   return only.length === 0 ? RUNTIMES : RUNTIMES.filter(({ id }) => only.includes(id));
 }

@@ -1,13 +1,13 @@
-/** Load from `wrk`: what npm has for it is slower than the servers, which would all look the same. */
+/** Load from `wrk`: the tools on npm are slower than the servers, which would all look alike. */
 import { fileURLToPath } from "node:url";
 import { processorTime, run, type Running } from "./processes.ts";
 
 const SCRIPT = fileURLToPath(new URL("wrk.lua", import.meta.url));
 
-/** How many connections ask at a time. */
+/** The number of concurrent connections. */
 export const CONNECTIONS = 32;
 
-/** What is asked for: a path that ends with `n=0`, and a body with `{n}`, have another number each time. */
+/** The request: a path that ends with `n=0`, or a body with `{n}`, gets another number each time. */
 export interface Asked {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -15,18 +15,18 @@ export interface Asked {
   readonly body?: string;
 }
 
-/** How a server responded. */
+/** The results of a server. */
 export interface Measured {
-  /** Its processor time for one request, in microseconds. */
+  /** The server's processor time per request, in microseconds. */
   readonly cpu: number;
-  /** Requests a second. */
+  /** Requests per second. */
   readonly rate: number;
-  /** Connections that broke, responses that did not come, statuses of 400 and above. */
+  /** Broken connections, missing responses, and statuses of 400 and above. */
   readonly failed: number;
 }
 
 /**
- * Asks a server as fast as it responds, from one thread.
+ * Sends requests as fast as the server responds, from one thread.
  *
  * @param seconds a whole number
  */
@@ -58,21 +58,21 @@ export async function measure(
   return { cpu: used / requests, rate: requests / duration * 1e6, failed };
 }
 
-/** How often servers are measured, and for how many seconds each time. */
+/** The number of rounds per server, and the seconds of each. */
 export interface Mode {
   readonly rounds: number;
   readonly seconds: number;
 }
 
-/** Processor time is counted in hundredths of a second, so that a second of it is good to one percent. */
+/** Processor time is counted in hundredths of a second, so a second of it is accurate to one percent. */
 export const modeOf = (isQuick: boolean): Mode =>
   isQuick ? { rounds: 1, seconds: 2 } : { rounds: 5, seconds: 3 };
 
 /**
- * Measures servers in turn, to and fro, after they are warmed up.
+ * Measures servers in turn, back and forth, after a warm-up.
  *
- * @param askedOf what a server is asked for; `undefined` where it is not measured
- * @returns what was seen of each, round by round
+ * @param askedOf the request for a server; `undefined` if it is not measured
+ * @returns the results of each, round by round
  */
 export async function measureInTurn<Server>(
   running: ReadonlyMap<Server, Running>,

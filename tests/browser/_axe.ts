@@ -1,14 +1,14 @@
-/** What axe finds on a page. */
+/** Findings of axe on a page. */
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { ROOT } from "../_paths.ts";
 
-/** axe is put in past the content policy, which would refuse it. */
+/** axe is injected despite the content policy, which would refuse it. */
 const AXE = readFileSync(`${ROOT}tests/node_modules/axe-core/axe.min.js`, "utf8");
 
 /**
- * What axe calls serious in Scalar 1.72.1 as it is: `docs/scalar.md` has a line on each rule. Nothing else may come,
- * and the simple page has none of these.
+ * The serious findings of axe in an unmodified Scalar 1.72.1, with a line in `docs/scalar.md` for each rule. No others
+ * are allowed, and the simple page has none of these.
  */
 const KNOWN = [
   ...["button-name", "link-name", "label-content-name-mismatch", "scrollable-region-focusable"],
@@ -16,14 +16,14 @@ const KNOWN = [
   "aria-valid-attr-value",
 ];
 
-/** What axe calls serious or critical in the reference, besides what is known of Scalar. */
+/** The serious or critical findings of axe in the reference, without the known ones of Scalar. */
 export const unknownIn = async (page: Page): Promise<string[]> =>
   (await serious(page)).filter((found) => !KNOWN.some((rule) => found.startsWith(`${rule}: `)));
 
-/** What axe calls serious or critical: the rule, the element and what is wrong with it. */
+/** The serious or critical findings of axe: the rule, the element and the fault. */
 export async function serious(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
-  // What is still fading in has less contrast than it will have.
+  // An element that is still fading in has less contrast than it will have.
   await page.evaluate(() =>
     Promise.allSettled(document.getAnimations().map(({ finished }) => finished))
   );

@@ -1,4 +1,4 @@
-/** A real Chromium from the test packages, watched for everything that should not happen. */
+/** A real Chromium from the test packages, monitored for everything that should not happen. */
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -10,37 +10,37 @@ const require = createRequire(new URL("../package.json", import.meta.url));
 const { chromium } = require("playwright-core") as typeof import("playwright-core");
 const CHROMIUM = require.resolve("@sparticuz/chromium");
 
-/** How long a page is waited for, in milliseconds: far more than a busy machine takes, as a failure alone waits for so long. */
+/** The longest wait for a page, in milliseconds; generous, since only a failure takes that long. */
 export const PATIENCE = 60_000;
 
-/** What a page did that an operator or a visitor would mind. */
+/** Events of a page that an operator or a user would object to. */
 export interface Complaints {
-  /** Requests to any other origin than the page's own. */
+  /** Requests to any origin other than the page's own. */
   outside: string[];
   /** Errors and warnings on the console, uncaught errors, and reports of the content policy. */
   console: string[];
-  /** Answers of 400 and above, and requests that failed. */
+  /** Responses of 400 and above, and failed requests. */
   failed: string[];
-  /** What the content policy refused, though it may not be on the console. */
+  /** Violations of the content policy, even if they are not on the console. */
   refused: string[];
 }
 
-/** No complaint at all. */
+/** No complaints. */
 export const QUIET: Complaints = { outside: [], console: [], failed: [], refused: [] };
 
 let started: Promise<Browser> | undefined;
 
-/** Chromium, which the suites of a process share. It ends with the process. */
+/** Chromium, shared by the suites of a process. It exits with the process. */
 export function launch(): Promise<Browser> {
   return started ??= start();
 }
 
-/** Closes what a suite has opened. */
+/** Closes everything that a suite opened. */
 export async function closePages(browser: Browser | undefined): Promise<void> {
   await Promise.all(browser?.contexts().map((context) => context.close()) ?? []);
 }
 
-/** Starts Chromium with what it needs beside it, so that the machine needs to have nothing. */
+/** Starts Chromium with its libraries, so that the machine needs none. */
 async function start(): Promise<Browser> {
   const { default: packaged, inflate } = await import(pathToFileURL(CHROMIUM).href);
   await inflate(join(dirname(CHROMIUM), "../bin/al2023.tar.br"));
@@ -62,7 +62,7 @@ async function start(): Promise<Browser> {
   });
 }
 
-/** Watches a page from its next visit on. */
+/** Monitors a page from its next visit on. */
 export async function watch(page: Page, origin: string): Promise<Complaints> {
   const complaints: Complaints = { outside: [], console: [], failed: [], refused: [] };
   page.setDefaultTimeout(PATIENCE);
@@ -76,7 +76,7 @@ export async function watch(page: Page, origin: string): Promise<Complaints> {
     if (response.status() >= 400) complaints.failed.push(`${response.status()} ${response.url()}`);
   });
   page.on("requestfailed", (request) => {
-    // A page that is left or closed gives up what it was still asking for.
+    // A page that is left or closed aborts its pending requests.
     if (request.failure()?.errorText !== "net::ERR_ABORTED") complaints.failed.push(request.url());
   });
   page.on("console", (message) => {

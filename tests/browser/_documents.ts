@@ -1,4 +1,4 @@
-/** Descriptions of nodes as the page gets them: with this service's operations. */
+/** Descriptions of nodes as the page receives them: with this service's operations. */
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { createNodeface } from "../../src/index.ts";
@@ -9,14 +9,14 @@ import { openApiOfMethods } from "../../src/openapi/openrpc.ts";
 import { withServiceOperations } from "../../src/openapi/merge.ts";
 import { pathOf } from "../description/_load.ts";
 
-/** A node that speaks JSON-RPC: all methods of a known kind. */
+/** A JSON-RPC node: all methods of a known kind. */
 export async function describeChain(): Promise<Json> {
   const { openrpc } = await loadInterface("bitcoin");
   const parts = openApiOfMethods(openrpc);
   return await complete({ ...START, info: { title: "Bitcoin", version: "1" }, ...parts });
 }
 
-/** A node that speaks REST, with a description of its own. */
+/** A REST node with its own description. */
 export async function describeStorage(): Promise<Json> {
   return await complete(parse(readFileSync(pathOf("ergo-openapi.yaml"), "utf8")));
 }

@@ -1,12 +1,12 @@
-/** What the browser suites do with the documents of the explorer. */
+/** Actions of the browser suites on the documents of the explorer. */
 import { mkdirSync } from "node:fs";
 import type { Page, Route } from "playwright-core";
 import { ROOT } from "../_paths.ts";
 
-/** Where the pictures of a test run are, which git ignores. */
+/** The folder for the screenshots of a test run, which git ignores. */
 const SCREENSHOTS = `${ROOT}tests/.cache/screenshots/`;
 
-/** A node that is well. */
+/** A healthy node. */
 export const NODE = {
   name: "harbour-2",
   software: "litecoind",
@@ -20,7 +20,7 @@ export const NODE = {
   api: { software: "nodeface", version: "0.2.0", started_at: "2026-01-31T08:15:00.000Z" },
 };
 
-/** Where the simple page is, below the address of a service. */
+/** The path of the simple page, below the URL of a service. */
 export const SIMPLE = "v1/spec/simple";
 
 /** Visits the reference and waits for Scalar. */
@@ -34,7 +34,7 @@ export async function mounted(page: Page): Promise<void> {
   await page.locator("#scalar h1").first().waitFor();
 }
 
-/** Keeps requests waiting until they are released, and then go on or end as is said. */
+/** Holds requests until they are released, and then continues or aborts them. */
 export async function hold(
   page: Page,
   pattern: string,
@@ -49,13 +49,13 @@ export async function hold(
   return release;
 }
 
-/** Keeps a picture of what is seen. */
+/** Takes a screenshot. */
 export async function picture(page: Page, name: string): Promise<void> {
   mkdirSync(SCREENSHOTS, { recursive: true });
   await page.screenshot({ path: `${SCREENSHOTS}${name}.png`, animations: "disabled" });
 }
 
-/** Opens the client on an operation and sends its request. */
+/** Opens Scalar's client at an operation and sends its request. */
 export async function send(page: Page, path: string): Promise<void> {
   await page.getByRole("button", { name: new RegExp(`^Test Request.*get ${path}\\)`) }).click();
   await page.getByRole("button", { name: /^Send get request/ }).click();

@@ -1,4 +1,4 @@
-/** A node for browser suites: a real anvil behind a relay that knows which methods arrived. */
+/** A node for browser suites: a real anvil behind a relay that records the methods received. */
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { ROOT } from "../_paths.ts";
@@ -8,10 +8,10 @@ import { startDaemon } from "../nodes/_daemon.ts";
 /** The program of the node. */
 export const ANVIL: string = `${ROOT}tests/node_modules/.bin/anvil`;
 
-/** A node that counts. */
+/** A node that counts calls. */
 export interface CountedNode {
   readonly url: string;
-  /** The methods that were called, in their order. */
+  /** The called methods, in order. */
   readonly arrived: string[];
   stop(): Promise<void>;
 }

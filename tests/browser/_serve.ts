@@ -1,4 +1,4 @@
-/** Services of this process for a browser to visit. */
+/** Services of this process that a browser visits. */
 import { serve } from "../../src/adapters/node.ts";
 import { createIcons } from "../../src/explorer/files.ts";
 import { createPage, type DocumentName } from "../../src/explorer/page.ts";
@@ -11,23 +11,23 @@ import { NodeEvents } from "../../src/info/events.ts";
 import type { Info } from "../../src/info/info.ts";
 import { formatJson } from "../../src/json/lossless.ts";
 
-/** A service that listens; its address ends with a slash. */
+/** A listening service; its URL ends with a slash. */
 export interface Served {
   url: string;
   close(): Promise<void>;
 }
 
-/** What a service shows. */
+/** The content that a service shows. */
 export interface Shown {
-  /** The info object; `undefined` where asking for it is to fail. */
+  /** The info object; `undefined` makes the request for it fail. */
   info?: () => Record<string, unknown> | undefined;
   /** The OpenAPI description, instead of the service's own. */
   document?: unknown;
-  /** Answers what is asked, before all else; `undefined` where it does not. */
+  /** Handles a request first; `undefined` passes it on. */
   answer?: (request: Request) => Promise<Response | undefined>;
 }
 
-/** Serves a whole service, with another node and another description than its own. */
+/** Serves a complete service with another node and another description. */
 export function serveNode({ info, document, answer: first }: Shown = {}): Promise<Served> {
   const own = createNodeface();
   const page = pageOf(document);
@@ -39,7 +39,7 @@ export function serveNode({ info, document, answer: first }: Shown = {}): Promis
     if (special) return special;
     if (pathname === "/v1/info" && info) {
       if (!known) return new Response(null, { status: 503 });
-      // No second passes before a suite asks again, in which a browser has what it was told before.
+      // Without a cache: a suite may repeat a request within a second.
       return answer(await json(known), request);
     }
     if (pathname === "/v1/events" && info) {
@@ -66,7 +66,7 @@ const policy = createCorsPolicy("*");
 const answer = (representation: Representation, request: Request): Response | Promise<Response> =>
   representation.respond(request, policy(request));
 
-/** What a service without a node says of itself. */
+/** The info of a service without a node. */
 const SELF = { name: "nodeface", software: "nodeface", version: "0.1.0", status: "ok" };
 
 async function pageOf(document: unknown) {

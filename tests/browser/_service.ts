@@ -1,4 +1,4 @@
-/** A service in a process of its own beside a real anvil, and the page that shows it. */
+/** A service in its own process with a real anvil, and the page that shows it. */
 import type { Page } from "playwright-core";
 import { freePort } from "../_port.ts";
 import { readMetrics } from "../_metrics.ts";
@@ -10,18 +10,18 @@ export interface WatchedService {
   /** Ends with a slash. */
   readonly url: string;
   readonly node: Daemon;
-  /** Its process; another one after each start. */
+  /** The current process; a different one after each start. */
   process: Daemon;
-  /** Starts it on the same port as before. */
+  /** Starts the service on the same port as before. */
   start(): Promise<void>;
-  /** Counts the open streams of events. */
+  /** Counts the open event streams. */
   listeners(): Promise<number>;
-  /** Has the node make a block; returns its height. */
+  /** Makes the node mine a block; returns its height. */
   mine(): Promise<number>;
   stop(): Promise<void>;
 }
 
-/** Starts a node that makes no block by itself, and a service beside it. */
+/** Starts a node that does not mine by itself, and a service for it. */
 export async function startService(): Promise<WatchedService> {
   const [port, ofNode] = [await freePort(), await freePort()];
   const node = await startDaemon([ANVIL, "--port", String(ofNode), "--silent"], ofNode);
@@ -54,7 +54,7 @@ export async function startService(): Promise<WatchedService> {
   return service;
 }
 
-/** Waits until a page shows a height and that the node is well. */
+/** Waits until a page shows a height and a healthy node. */
 export async function showsHeight(page: Page, height: number, timeout?: number): Promise<void> {
   const options = timeout === undefined ? {} : { timeout };
   await page.locator("#node dl div", { hasText: "Height" })
@@ -62,7 +62,7 @@ export async function showsHeight(page: Page, height: number, timeout?: number):
   await page.locator('#node [data-state="answers"], #node [data-state="synced"]').waitFor(options);
 }
 
-/** Hides a page from its reader, or shows it. */
+/** Hides or shows a page. */
 export const look = (page: Page, hidden: boolean): Promise<void> =>
   page.evaluate((hidden) => {
     Object.defineProperty(document, "hidden", { configurable: true, value: hidden });

@@ -1,21 +1,21 @@
-/** What a page of another origin may try, run in that page. Each function stands by itself. */
+/** The attempts of a page of another origin, run in that page. Each function is self-contained. */
 
-/** What it is after. */
+/** The targets of the attempts. */
 export interface Targets {
-  /** A call by a GET. */
+  /** A call by GET. */
   readonly method: string;
-  /** Where bodies of JSON-RPC go. */
+  /** The URL for JSON-RPC bodies. */
   readonly rpc: string;
-  /** An address of the page's own that leads to the call. */
+  /** A URL of the page's own origin that redirects to the call. */
   readonly redirect: string;
-  /** A body that calls. */
+  /** A body with a call. */
   readonly body: string;
 }
 
 /**
- * Tries all that a page can do without leaving.
+ * Makes every attempt that is possible without leaving the page.
  *
- * @returns what it got of each try: `nothing`, or the text of an answer
+ * @returns the result of each attempt: `nothing`, or the text of a response
  */
 export async function attempt({ method, rpc, redirect, body }: Targets) {
   const results: [name: string, got: string][] = [];
@@ -103,7 +103,7 @@ export async function attempt({ method, rpc, redirect, body }: Targets) {
   return results;
 }
 
-/** Leaves the page for what it is after, in one of several ways. */
+/** Leaves the page for its target, in one of several ways. */
 export function leave(
   [how, { method, rpc, redirect, body }]: readonly [string, Targets],
 ): void {
@@ -121,7 +121,7 @@ export function leave(
       method,
       enctype,
     });
-    // As plain text, `name=value` is JSON as well.
+    // Sent as plain text, `name=value` can be JSON too.
     const input = Object.assign(document.createElement("input"), {
       name: `${body.slice(0, -1)},"a":"`,
       value: `"}`,

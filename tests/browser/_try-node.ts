@@ -9,16 +9,16 @@ import { type AskedNode, formOf, isHarmless, paramsOf } from "../nodes/_interfac
 import { closePages, launch } from "./_browser.ts";
 import { fillForm, openForm, operationAt, sendForm } from "./_try.ts";
 
-/** What became of the reads of a node. */
+/** The results of a node's reads. */
 export interface Reads {
   readonly sent: number;
-  /** Those whose answer is not the node's. */
+  /** Reads whose response differs from the node's. */
   readonly wrong: readonly string[];
 }
 
 /**
- * Sends every read of a node whose parameters have values, from a form that is filled in, and holds what the page
- * shows against the answer of the node itself.
+ * Sends every read of a node that has example values from its filled-in form, and compares the page with the node's own
+ * response.
  */
 export async function sendReads(node: AskedNode, kind: string): Promise<Reads> {
   const { openrpc } = markedAs("read", await loadInterface(kind));
@@ -38,7 +38,7 @@ export async function sendReads(node: AskedNode, kind: string): Promise<Reads> {
       sent++;
       const direct = await node.call!(method.name, formOf(method, params));
       const code = "error" in direct ? direct.error.code : undefined;
-      // -32602 is what the parameters are to be blamed for, -32601 that there is no such method.
+      // -32602 would blame the parameters; -32601 means that the method is missing.
       const expected = code === undefined
         ? /^200 /
         : code === -32602
@@ -58,7 +58,7 @@ export async function sendReads(node: AskedNode, kind: string): Promise<Reads> {
   return { sent, wrong };
 }
 
-/** Sends a read with a parameter that is wrong: the field, and what is said beside it. */
+/** Sends a read with a wrong parameter; returns the field and the message beside it. */
 export async function sendWrong(
   node: AskedNode,
   kind: string,
@@ -92,7 +92,7 @@ async function openPage(page: Page, url: string): Promise<Page> {
   return page;
 }
 
-/** The values as they are typed: each in its field, or all of them as the body. */
+/** The values as entered: each in its field, or all of them as the body. */
 function valuesFor(item: Json, params: Readonly<Record<string, unknown>>): Record<string, string> {
   const { get } = objectOf(item);
   if (get === undefined) return { body: JSON.stringify(params) };

@@ -1,4 +1,4 @@
-/** What the browser suites do with the forms of the simple page. */
+/** Actions of the browser suites on the forms of the simple page. */
 import type { Locator, Page } from "playwright-core";
 
 /** An operation of the simple page, by its short name. */
@@ -14,20 +14,20 @@ export async function openForm(operation: Locator): Promise<Locator> {
   return form;
 }
 
-/** What the page shows of an answer. */
+/** The response as the page shows it. */
 export interface Shown {
   /** Such as `200 OK`. */
   readonly status: string;
-  /** The whole line beneath the form. */
+  /** The whole line below the form. */
   readonly line: string;
-  /** The content; an empty text where there is none. */
+  /** The content; an empty string if there is none. */
   readonly text: string;
 }
 
-/** Sends what is filled in, and waits for the answer. */
+/** Sends the form and waits for the response. */
 export async function sendForm(operation: Locator): Promise<Shown> {
   await operation.getByRole("button", { name: "Send", exact: true }).click();
-  // A write is sent when it is confirmed.
+  // A write needs a confirmation.
   if (await operation.locator(".try.write").count() > 0) await confirmSent(operation.page());
   const status = operation.locator(".status b");
   await status.waitFor();
@@ -39,11 +39,11 @@ export async function sendForm(operation: Locator): Promise<Shown> {
   };
 }
 
-/** Confirms what may change something. */
+/** Confirms a write. */
 export const confirmSent = (page: Page): Promise<void> =>
   page.locator("#plain dialog").getByRole("button", { name: "Send", exact: true }).click();
 
-/** Fills in what is given by the names of its fields; what is not given is emptied. */
+/** Fills in fields by name; all other fields are emptied. */
 export async function fillForm(form: Locator, values: Record<string, string>): Promise<void> {
   for (const field of await form.locator("input, select, textarea").all()) {
     const name = await field.getAttribute("name") ?? "";

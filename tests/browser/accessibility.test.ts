@@ -11,7 +11,7 @@ const accessibility = suite("the explorer for everyone");
 let server: Served;
 let browser: Browser;
 
-/** What the header says may be in any state: here in the one that has the most to say. */
+/** The header of any state; this one shows the most. */
 const INFO = {
   ...NODE,
   status: "stale",
@@ -30,7 +30,7 @@ accessibility.after(async () => {
 /** Widths of a window, in pixels. */
 const WIDTHS = [1280, 390];
 
-/** Holds that axe finds nothing in a page, at each width. */
+/** Asserts that axe finds nothing in a page, at each width. */
 async function assertFine(page: Page, find: (page: Page) => Promise<string[]>) {
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 900 });
@@ -55,7 +55,7 @@ for (const colorScheme of ["light", "dark"] as const) {
   );
 
   accessibility(
-    `axe finds nothing in the reference but what is known of Scalar, ${colorScheme}`,
+    `axe finds nothing new in the reference, ${colorScheme}`,
     () =>
       inPage(options, async (page) => {
         await visit(page, server.url);
@@ -88,7 +88,7 @@ accessibility(
     }),
 );
 
-/** Works in a page of its own. */
+/** Opens a separate page. */
 async function inPage(options: BrowserContextOptions, work: (page: Page) => Promise<void>) {
   const context = await browser.newContext(options);
   try {

@@ -17,24 +17,24 @@ import type { Served } from "./_serve.ts";
 
 const calls = suite("calls of a node in a browser");
 
-/** An address of this machine that is not loopback, where it has one: plain http is less trusted there. */
+/** An address of this machine other than loopback, if it has one: browsers trust plain http less there. */
 const FAR = Object.values(networkInterfaces()).flat()
   .find((address) => address?.family === "IPv4" && !address.internal)?.address;
 
 const TOKEN = "0123456789abcdef-0123456789abcdef";
 
-/** What a page of another origin tries to have called; nothing else asks the node for it. */
+/** The method that a page of another origin tries to call; nothing else calls it at the node. */
 const METHOD = "eth_gasPrice";
 
 let browser: Browser;
 let node: CountedNode;
 let folder: string;
-/** Services beside the same node, by what they forward. */
+/** Services for the same node, by their setting `forward`. */
 let open: Served;
 let off: Served;
 /** Pages of another origin. */
 let stranger: Server;
-/** Another server that a description names, and what it heard: a path with its `Authorization`. */
+/** Another server in a description, and the requests it received: path and `Authorization`. */
 let elsewhere: Server;
 let both: Served;
 const heard: [path: string, authorization: string | undefined][] = [];
@@ -94,7 +94,7 @@ calls.after(async () => {
   if (folder) rmSync(folder, { recursive: true });
 });
 
-/** A description with an operation at the node and one elsewhere, which has the same kind of secret. */
+/** A description with an operation at the node and one elsewhere, with the same kind of secret. */
 function describeBoth() {
   const get = (summary: string) => ({
     summary,
@@ -122,7 +122,7 @@ const at = (url: string, host: string): string => {
   return other.href;
 };
 
-/** Visits the explorer at one of its operations. */
+/** Opens the explorer at one of its operations. */
 async function visitOperation(
   page: Page,
   service: string,
@@ -134,7 +134,7 @@ async function visitOperation(
   await mounted(page);
 }
 
-/** Opens the client on an operation. */
+/** Opens Scalar's client at an operation. */
 async function openClient(page: Page, path: string) {
   await page.getByRole("button", {
     name: new RegExp(`^Test Request.* ${path}\\)`),
@@ -143,7 +143,7 @@ async function openClient(page: Page, path: string) {
     .waitFor();
 }
 
-/** Sends what is in the client. */
+/** Sends the request of the client. */
 async function send(page: Page, path: string) {
   const [response] = await Promise.all([
     page.waitForResponse((response) => new URL(response.url()).pathname === path),
@@ -160,7 +160,7 @@ async function closeClient(page: Page) {
   await page.getByRole("button", { name: "Close Client" }).click();
 }
 
-/** Works in a page of a visitor of their own. */
+/** Opens a page in a separate browser context. */
 async function inPage(work: (page: Page) => Promise<void>) {
   const context = await browser.newContext({
     viewport: { width: 1280, height: 900 },
@@ -168,7 +168,7 @@ async function inPage(work: (page: Page) => Promise<void>) {
   try {
     const page = await context.newPage();
     page.setDefaultTimeout(PATIENCE);
-    // tsx puts this into functions, which run in the page without it.
+    // tsx adds this helper to functions, but the page lacks it.
     await page.addInitScript("globalThis.__name = (named) => named");
     await work(page);
   } finally {
@@ -180,7 +180,7 @@ const missing = without(ANVIL);
 const test = (name: string, check: () => Promise<void>, lacks = missing) =>
   testWhere(calls, lacks, name, check);
 
-/** The addresses at which a service is visited. */
+/** The URLs at which a service is visited. */
 const HOSTS: readonly [host: string | undefined, what: string][] = [
   ["127.0.0.1", "loopback"],
   [FAR, "plain http beyond loopback"],
@@ -191,7 +191,7 @@ for (const [host, what] of HOSTS) {
     (host ? undefined : "needs an address beyond loopback");
 
   test(
-    `the explorer calls what is open, at ${what}`,
+    `the explorer calls public operations, at ${what}`,
     () =>
       inPage(async (page) => {
         const complaints = await watch(
@@ -275,7 +275,7 @@ test(
     }),
 );
 
-/** All that a page leaves behind, and its address. */
+/** Everything that a page stores, and its URL. */
 const keptBy = (page: Page): Promise<string> =>
   page.evaluate(async () => {
     const databases = await indexedDB.databases();
@@ -329,7 +329,7 @@ test("the head says how many can be called, and where a client connects; a butto
     }
   }));
 
-test("what is not forwarded says why, without a script as well", async () => {
+test("an operation that is not forwarded shows the reason, even without a script", async () => {
   const context = await browser.newContext({ javaScriptEnabled: false });
   try {
     const page = await context.newPage();
@@ -340,7 +340,7 @@ test("what is not forwarded says why, without a script as well", async () => {
       });
     assert.match(
       await article("eth_sign").innerText(),
-      /not enabled[^]*Not forwarded: it may change something/,
+      /not enabled[^]*Not forwarded: it is a write/,
     );
     assert.match(
       await article("eth_accounts").innerText(),
@@ -355,7 +355,7 @@ test("what is not forwarded says why, without a script as well", async () => {
   }
 });
 
-/** The pages of other origins, and the service that they are after: by its port, by its name, by its network. */
+/** Pages of other origins, and their target: by another port, name or network. */
 const STRANGERS: readonly [
   what: string,
   page: string | undefined,
@@ -427,7 +427,7 @@ for (const [what, from, to] of STRANGERS) {
   );
 }
 
-test("what the pages of other origins are after does arrive from the explorer", () =>
+test("the explorer can make the calls that pages of other origins cannot", () =>
   inPage(async (page) => {
     await page.goto(`${open.url}v1/spec`);
     const text = await page.evaluate(

@@ -47,7 +47,7 @@ content(
       await page.setViewportSize(PHONE);
       assert.ok(await fitsInWidth(page));
       await picture(page, "no-script-phone");
-      // Chromium counts what it does not preload without script as failed.
+      // Without script, Chromium reports an unused preload as failed.
     }, false),
 );
 
@@ -149,10 +149,10 @@ content(
       await page.getByRole("link", { name: "Simple page" }).click();
       await page.waitForURL(`${server.url}${SIMPLE}${fragment}`);
       await inView(page, fragment.slice(1));
-      // What is read is not what the link led to any more.
+      // The operation in view is no longer the link's target.
       const id = "tag/description/GET/spec.json";
       await page.evaluate((id) => document.getElementById(id)!.scrollIntoView(), id);
-      // Playwright would scroll to the link, which is in sight.
+      // Playwright would scroll to the link, which is in view.
       const { x, y } = (await page.getByRole("link", { name: "Full reference" }).boundingBox())!;
       await page.mouse.click(x + 5, y + 5);
       await page.waitForURL(`${server.url}v1/spec/reference#${id}`);
@@ -175,14 +175,14 @@ content(
     }),
 );
 
-/** Waits until the start of an element is in the upper half of what is seen. */
+/** Waits until the start of an element is in the upper half of the window. */
 const inView = (page: Page, id: string) =>
   page.waitForFunction((id) => {
     const top = document.getElementById(id)?.getBoundingClientRect().top;
     return top !== undefined && top >= 0 && top < innerHeight / 2;
   }, id);
 
-/** Works in a page of its own, which has nothing to complain of. */
+/** Opens a separate page, which must not cause complaints. */
 async function inPage(
   options: BrowserContextOptions,
   work: (page: Page) => Promise<void>,

@@ -8,10 +8,10 @@ import { type Served, serveNode } from "./_serve.ts";
 
 const deepLinks = suite("links to an operation");
 
-/** The place jumps by more than a line. */
+/** A movement of more than a line. */
 const LINE = 24;
 
-/** Links, and the operation that each leads to. */
+/** Links, and the operation that each one targets. */
 const LINKS: readonly (readonly [fragment: string, operation: string])[] = [
   [
     "#tag/transactions/GET/transactions/unconfirmed",
@@ -98,13 +98,13 @@ for (const viewport of VIEWPORTS) {
   );
 }
 
-/** What is seen of the operation in a frame: where its heading is. */
+/** The position of the operation's heading in a frame. */
 interface Noted {
   readonly top: number | null;
   readonly isOpen: boolean;
 }
 
-/** Runs in the page, and notes down each frame that differs from the one before. */
+/** Runs in the page, and records each frame that differs from the previous one. */
 const NOTE = `
   globalThis.noted = [];
   globalThis.shift = 0;
@@ -127,7 +127,7 @@ const NOTE = `
   };
   requestAnimationFrame(look);`;
 
-/** Works in a page of its own, which has nothing to complain of. */
+/** Opens a separate page, which must not cause complaints. */
 async function inPage(options: BrowserContextOptions, work: (page: Page) => Promise<void>) {
   const context = await browser.newContext(options);
   try {
@@ -135,7 +135,7 @@ async function inPage(options: BrowserContextOptions, work: (page: Page) => Prom
     const complaints = await watch(page, new URL(server.url).origin);
     page.setDefaultTimeout(30_000);
     await work(page);
-    // Where no script runs, Chromium gives up the modules that it has begun to load.
+    // Without script, Chromium cancels the modules that it has begun to load.
     const { javaScriptEnabled = true } = options;
     assert.equal({ ...complaints, ...!javaScriptEnabled && { failed: [] } }, QUIET);
   } finally {

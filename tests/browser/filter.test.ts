@@ -26,7 +26,7 @@ filter.after(async () => {
   await Promise.all([chain?.close(), broker?.close()]);
 });
 
-/** Opens the simple page; its script runs when it has marked what is read. */
+/** Opens the simple page; its script runs once it has marked the operation in view. */
 async function open(url: string, width = 1280, hash = ""): Promise<Page> {
   const context = await browser.newContext({ viewport: { width, height: 800 }, bypassCSP: true });
   const page = await context.newPage();
@@ -55,7 +55,7 @@ filter("/ and Ctrl+K lead to it, and it finds by name, path, summary and access"
       ["/stacksz", ["What its threads do"]],
       ["sensitive", ["What its threads do", "List who is connected"]],
       ["read show", ["Show the server", "Show its streams"]],
-      // Of the service, whose operations are listed while they are found.
+      // Operations of the service, which are listed while they match.
       ["/v1/health", ["Probe the node"]],
       ["nothing like that", []],
     ] as const
@@ -79,7 +79,7 @@ filter("/ and Ctrl+K lead to it, and it finds by name, path, summary and access"
   await page.close();
 });
 
-filter("what is typed into a form is typed into the form", async () => {
+filter("shortcuts do not take keys typed into a form", async () => {
   const page = await open(chain.url);
   await page.evaluate(() => {
     for (const details of document.querySelectorAll("details")) details.open = true;
@@ -104,7 +104,7 @@ filter("on a narrow window it is a sheet, which a choice closes", async () => {
   await page.waitForFunction(() => location.hash.endsWith("/getblockhash"));
   await page.keyboard.press("Control+k");
   await sheet.waitFor();
-  // The first one empties the field, the second one closes.
+  // The first press empties the field, the second one closes it.
   await page.keyboard.press("Escape");
   assert.is(await field(page).inputValue(), "");
   await page.keyboard.press("Escape");

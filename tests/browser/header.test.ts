@@ -9,10 +9,10 @@ const header = suite("the header of the explorer");
 
 const { synced: _, ...ANSWERS } = NODE;
 
-/** A whole number of as many digits as a node's answer may have. */
+/** An integer with as many digits as a node's response may have. */
 const LONG = 1234567890123456789012345678901234567890n;
 
-/** What the node says in each state, and what the header then says of it. */
+/** The info in each state, and the header that it gives. */
 const STATES: [info: Record<string, unknown>, shown: string][] = [
   [NODE, "In sync"],
   [{ ...ANSWERS, head_at: "2026-01-31T08:14:41Z" }, "Online"],
@@ -120,7 +120,8 @@ header("a long number keeps all of its digits when the page asks again", async (
 });
 
 header("a long reason is shown as a whole on a phone and in print, within the page", async () => {
-  const reason = `wants credentials (401), ${"which the operator has to give ".repeat(4)}`.trim();
+  const reason = `requires credentials (401), ${"which the operator has to give ".repeat(4)}`
+    .trim();
   info = { ...NODE, status: "degraded", status_reason: reason, height: LONG };
   await page.setViewportSize({ width: 390, height: 800 });
   await open(page);
@@ -178,7 +179,7 @@ header("a new state is announced, a new duration in the same state is not", asyn
   assert.is(await live(), null);
 });
 
-header("what cannot be reached is said, and the last known values stay", async () => {
+header("a failure is shown, and the last known values stay", async () => {
   await open(page);
   info = undefined;
   await refresh(page);
@@ -202,7 +203,7 @@ header("it asks by itself while the page is seen, and not while it is hidden", a
   assert.is(asked, 0);
 });
 
-header("what a node says is text, never HTML", async () => {
+header("values of a node are text, never HTML", async () => {
   const hostile = `<img src=x onerror="document.title='run'">`;
   info = { name: hostile, software: hostile, chain_id: hostile, status: hostile, height: hostile };
   info.status_reason = hostile;
@@ -216,24 +217,24 @@ header("what a node says is text, never HTML", async () => {
   assert.equal(complaints, QUIET);
 });
 
-/** Visits the simple page, which has the same header as the reference and is there at once. */
+/** Opens the simple page, which has the same header as the reference and loads at once. */
 async function open(page: Page): Promise<void> {
   const told = page.waitForResponse(`${server.url}v1/info`);
   await page.goto(server.url + SIMPLE, { waitUntil: "commit" });
   await told;
-  // The script is there: it has filled in the addresses that follow the header.
+  // The script has run: it fills in the URLs below the header.
   await page.waitForFunction((origin) => {
     const address = document.querySelector("#plain var");
     return address?.textContent === origin;
   }, server.url.replace(/\/$/, ""));
-  // The info has told it the time.
+  // The info has set the time.
   await page.waitForFunction(() =>
     [...document.querySelectorAll<HTMLElement>("#node time")]
       .every(({ textContent, title }) => textContent !== title)
   );
 }
 
-/** Makes the header ask now, as it does when a page is seen again, and waits for the answer. */
+/** Makes the header request the info now, as when a page is shown again, and waits for the response. */
 async function refresh(page: Page): Promise<void> {
   const answer = page.waitForResponse(`${server.url}v1/info`);
   await look(page, false);
@@ -241,7 +242,7 @@ async function refresh(page: Page): Promise<void> {
   await page.evaluate(() => new Promise((painted) => requestAnimationFrame(painted)));
 }
 
-/** Hides the page from its reader, or shows it. */
+/** Hides or shows the page. */
 const look = (page: Page, hidden: boolean) =>
   page.evaluate((hidden) => {
     Object.defineProperty(document, "hidden", { configurable: true, value: hidden });

@@ -7,7 +7,7 @@ import { serveNode } from "./_serve.ts";
 
 const hostile = suite("the explorer of a hostile description");
 
-/** What would run, where a text of the description were taken for anything else than text. */
+/** Code that would run if a text of the description were used as anything but text. */
 const ATTACK = [
   `<script>globalThis.ran = true</script>`,
   `<img src="data:," onerror="globalThis.ran = true">`,
@@ -29,7 +29,7 @@ hostile("nothing of it runs, and nothing is asked of anyone else", async () => {
     }
     assert.ok(await page.locator(":is(#scalar h1, #plain h2)").first().isVisible());
     assert.is(await page.evaluate(() => "ran" in globalThis), false);
-    // Chromium tells of a request before the policy refuses it: none was answered.
+    // Chromium reports a request before the policy blocks it; none was answered.
     const answered = complaints.failed.filter((text) => /^\d+ /.test(text));
     assert.equal(answered, []);
   });
@@ -41,13 +41,13 @@ hostile("a text of 2 MB does not keep the page from being read", async () => {
   });
 });
 
-// A description may be nested 256 levels deep, and each schema here is two of them.
+// A description may have 256 levels; each schema here takes two.
 for (const depth of [60, 115]) {
   hostile(`a schema ${depth} levels deep does not keep the page from being read`, async () => {
     let schema: unknown = { type: "string" };
     for (let i = 0; i < depth; i++) schema = { type: "object", properties: { a: schema } };
     await inExplorer(describe("deep", schema), async (page) => {
-      // Where Scalar gives up, the link to the simple page is what stays.
+      // If Scalar fails, the link to the simple page remains.
       assert.ok(
         await page.locator(
           "#scalar h1:visible, #plain h2:visible, #loading a:visible, #other:visible",
@@ -76,7 +76,7 @@ function describe(text: string, schema: unknown = { type: "string", description:
   };
 }
 
-/** Visits the simple page of a description, and the reference until Scalar has started, or has given up. */
+/** Opens the simple page of a description, and the reference until Scalar has started or failed. */
 async function inExplorer(
   document: unknown,
   work: (
@@ -91,7 +91,7 @@ async function inExplorer(
     await page.goto(server.url + SIMPLE);
     await page.locator("#plain h2").first().waitFor();
     await work(page, complaints);
-    // It may give up before anything else is seen of it.
+    // Scalar may fail before anything is visible.
     const givenUp = new Promise((resolve) => page.once("pageerror", resolve));
     await page.goto(`${server.url}v1/spec`, { waitUntil: "commit" });
     await Promise.race([page.locator("#scalar h1").first().waitFor(), givenUp]);

@@ -10,7 +10,7 @@ import { showsHeight, startService, type WatchedService } from "./_service.ts";
 
 const live = suite("the page of a service that is away for a while");
 
-/** How long it is away, and within what time the page is right afterwards, in milliseconds. */
+/** The length of the outage, and the time after it within which the page must be current, in milliseconds. */
 const [AWAY, RIGHT] = [60_000, 5_000];
 
 let browser: Browser;
@@ -34,7 +34,7 @@ live.after.each(async () => {
   await service.stop();
 });
 
-/** Waits until both documents show that it is away, and until the time is over. */
+/** Waits until both documents show the outage, and until the time is over. */
 async function away(): Promise<number> {
   const since = performance.now();
   for (const page of pages) {

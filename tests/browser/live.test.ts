@@ -41,7 +41,7 @@ function requestsFor(page: Page, path: string): string[] {
   return urls;
 }
 
-/** Stops the time of a page: from now on it goes on where a test says so. */
+/** Stops the clock of a page; from now on the test advances it. */
 async function stopTime(page: Page): Promise<void> {
   const now = Date.now();
   await page.clock.install({ time: now });
@@ -94,7 +94,7 @@ live("without a stream it requests the info, and tries again ever less", async (
 });
 
 live(
-  "what is told is shown with all its digits and changes no prototype, or is requested",
+  "an event is shown with all its digits and changes no prototype, or the info is requested",
   async () => {
     const told = new TextEncoder();
     let info: Record<string, unknown> = { ...NODE, height: 7 };
@@ -130,12 +130,12 @@ live(
       tell("info", `{"height":${100 + i}}`);
       await shown(String(100 + i)).waitFor();
     }
-    // The time of stale values is not told.
+    // The time of stale values is not shown.
     info = { ...info, status: "stale", updated_at: "2026-01-31T08:15:00Z" };
     const time = page.locator("#node dt").getByText("As of");
     tell("info", `{"status":"stale"}`);
     await time.waitFor();
-    // What is told while it is requested is newer, and has no time either.
+    // An event during the request is newer, and has no time either.
     const release = await hold(page, "**/v1/info");
     await look(page, false);
     await until(() => Promise.resolve(streams.length === 2));
@@ -149,7 +149,7 @@ live(
   },
 );
 
-/** Serves a node whose stream and history a test tells. */
+/** Serves a node whose stream and history the test writes. */
 async function serveTold(history?: () => unknown) {
   let stream: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | undefined;
   server = await serveNode({
@@ -164,7 +164,7 @@ async function serveTold(history?: () => unknown) {
   });
   return {
     url: server.url,
-    /** Waits for the stream of the document that is there, and tells it that the description is another. */
+    /** Waits for the stream of the current document, and announces another description. */
     async describe() {
       await until(() => Promise.resolve(stream !== undefined));
       const opened = stream!;

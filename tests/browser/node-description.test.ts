@@ -27,7 +27,7 @@ let page: Page;
 let complaints: Complaints;
 
 explorer.before(async () => {
-  // A node that lets pages ask it, as one must that is to be tried from a page.
+  // A node that allows requests from pages, which trying it from a page requires.
   node = createServer((request, response) => {
     asked.push(`${request.method} ${request.url}`);
     response.writeHead(200, {
@@ -38,7 +38,7 @@ explorer.before(async () => {
   });
   await new Promise<void>((resolve) => node.listen(0, resolve));
   nodeUrl = `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
-  // It is at both servers that the description names; the service does not know that it is a node's.
+  // It is at both servers of the description; the service does not know that they are a node's.
   const text = ERGO.replace("- url: /\n", `- url: ${nodeUrl}\n`)
     .replace("http://213.239.193.208:9053", otherName(nodeUrl));
   const app = createNodeface({ description: { text } });
@@ -66,15 +66,15 @@ async function open(name: string, fragment: string) {
   await page.getByRole("heading", { name }).first().waitFor();
 }
 
-/** Opens the dialogue in which an operation is tried. */
+/** Opens the dialog to try an operation. */
 async function tryOut(button: RegExp) {
   await page.getByRole("button", { name: button }).first().click();
 }
 
 /**
- * Sends the request of the dialogue; resolves to the URL that was asked.
+ * Sends the request of the dialog; resolves to the requested URL.
  *
- * @param others what the page asks meanwhile, for its card
+ * @param others requests of the page itself, for its card
  */
 async function send(others: RegExp = /\/v1\/info$/): Promise<string> {
   const [answer] = await Promise.all([
@@ -124,7 +124,7 @@ explorer("Send asks another server of the description where that is chosen", asy
 });
 
 explorer(
-  "what would be called through this service has no request to send where calls are off",
+  "operations called through this service have no request to send if calls are off",
   async () => {
     const app = createNodeface({
       description: { text: ERGO },

@@ -21,7 +21,7 @@ const nodePage = suite("the page of a node");
 
 const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString();
 
-/** What each node is called, what it says of itself, and how it is described. */
+/** The name, info and description of each node. */
 const NODES: readonly [name: string, info: Json, describe: () => Promise<Json>][] = [
   ["chain", { ...NODE, head_at: ago(600), started_at: ago(90_000) }, describeChain],
   [
@@ -93,7 +93,7 @@ for (const [name] of NODES) {
   }
 }
 
-/** Holds that a page is fit for everyone, and that little in it has moved while it was loaded. */
+/** Asserts that a page is accessible, and that its layout hardly shifted while it loaded. */
 async function assertFit(
   page: Page,
   find: (page: Page) => Promise<string[]>,
@@ -154,7 +154,7 @@ nodePage(
 );
 
 nodePage(
-  "Scalar has what is common first, and this service after tags that nobody declared",
+  "Scalar lists common operations first, and this service after undeclared tags",
   () =>
     inPage("broker", { viewport: DESKTOP }, async (page, url) => {
       await visit(page, url, "#tag/server/GET/varz");
@@ -197,7 +197,7 @@ nodePage("its icon follows the name when the node says it at last", async () => 
   });
 });
 
-/** Works in a page of its own, which has nothing to complain of. */
+/** Opens a separate page, which must not cause complaints. */
 async function inPage(
   name: string,
   options: BrowserContextOptions,
@@ -217,7 +217,7 @@ async function inPage(
   }
 }
 
-/** Where elements are, and how large: all at once, as the script replaces some. */
+/** The positions and sizes of elements, read together, since the script replaces some. */
 const placesOf = (page: Page, selector: string) =>
   page.evaluate(
     (selector) =>
@@ -226,14 +226,14 @@ const placesOf = (page: Page, selector: string) =>
     selector,
   );
 
-/** The script has said how long ago each time was. */
+/** The script has written how long ago each time was. */
 const shownAges = (page: Page) =>
   page.waitForFunction(() =>
     [...document.querySelectorAll<HTMLElement>("#node time")]
       .every(({ textContent, title }) => textContent !== title)
   );
 
-/** Whether the node's name is in larger type than every other heading that is seen. */
+/** True if the node's name is in larger type than every other visible heading. */
 const isNameLargest = (page: Page) =>
   page.evaluate(() => {
     const sizes = [...document.querySelectorAll("h1, h2, h3")]

@@ -9,11 +9,11 @@ import type { Served } from "./_serve.ts";
 const operations = suite("a host's operations in a browser");
 
 let browser: Browser;
-/** Two hosts with pages of their own; `cors` names the first alone. */
+/** Two hosts with their own pages; `cors` lists only the first. */
 let friend: Served;
 let stranger: Served;
 let node: Served;
-/** What the handlers were called for. */
+/** The calls that the handlers received. */
 let called: string[];
 
 operations.before(async () => {
@@ -47,7 +47,7 @@ operations.after(async () => {
   for (const server of [friend, stranger, node]) await server?.close();
 });
 
-/** What a page sends. */
+/** The requests of a page. */
 interface Sent {
   method: string;
   mode?: "no-cors";
@@ -55,7 +55,7 @@ interface Sent {
   headers?: Record<string, string>;
 }
 
-/** What a page gets to see of a request: the content, or that it failed. */
+/** The part of a response that a page can read: the content, or only that it failed. */
 async function fetchIn(page: Page, path: string, init: Sent): Promise<string> {
   const url = new URL(path, node.url).href;
   return await page.evaluate(async ([url, init]) => {
@@ -68,7 +68,7 @@ async function fetchIn(page: Page, path: string, init: Sent): Promise<string> {
   }, [url, init] as const);
 }
 
-/** The ways in which a page may send a change; the first needs no leave of the server to be sent. */
+/** The ways in which a page may send a change; the first needs no preflight. */
 const CHANGES: readonly Sent[] = [
   { method: "POST", mode: "no-cors", body: "a" },
   { method: "POST", body: "a" },
@@ -76,7 +76,7 @@ const CHANGES: readonly Sent[] = [
   { method: "DELETE" },
 ];
 
-/** The stranger's page: on another port, which is the same site, and by another name, which is not. */
+/** The attacker's page: on another port, which is the same site, and by another name, which is not. */
 const VISITS: readonly [site: string, url: () => string][] = [
   ["of the same site", () => stranger.url],
   ["of another site", () => stranger.url.replace("127.0.0.1", "localhost")],

@@ -57,10 +57,10 @@ prefix("the curl lines and the server are those of the prefix", async () => {
   await page.close();
 });
 
-/** The paths before the service: what a proxy takes off, and what the service knows of. */
+/** Prefixes in front of the service: the part that a proxy strips, and the part that the service knows. */
 const MOUNTS = [["", ""], ["", "/deep/node"], ["/outer", ""]] as const;
 
-/** Described as a node of which nobody says where it is. */
+/** Described as a node of unknown address. */
 const NOWHERE = `openapi: 3.1.1
 info: { title: Nowhere, version: "1" }
 servers: [{ url: /v2 }]
@@ -76,7 +76,7 @@ const PEERS = {
   handle: () => new Response("[]"),
 } as const;
 
-/** What is tried: the path of an operation, its tag, and what stands before its path. */
+/** The attempts: the path of an operation, its tag, and the prefix of its path. */
 type Tried = readonly [path: string, tag: string, below: string];
 
 const SHOWN: readonly [title: string, NodefaceOptions, readonly Tried[]][] = [
@@ -104,7 +104,7 @@ for (const [stripped, known] of MOUNTS) {
           const fragment = `#tag/${tag}/GET${path}`;
           await page.goto(`${base}/${SIMPLE}${fragment}`);
           const curl = page.locator("#plain pre", { hasText: path }).first();
-          // The examples of what may be left out are filled in.
+          // The examples of optional fields are filled in.
           const [command] = (await curl.textContent() ?? "").replaceAll(/['"]/g, "").split("?");
           assert.is(command, `curl ${base}${below}${path}`);
           await visit(page, `${base}/`, fragment);
@@ -124,7 +124,7 @@ for (const [stripped, known] of MOUNTS) {
   }
 }
 
-/** A proxy that takes a prefix off the path, tells nobody, and knows nothing outside of it. */
+/** A proxy that silently strips a prefix, and serves nothing outside of it. */
 async function strip(prefix: string, target: string): Promise<Server> {
   const server = createServer((asked, answer) => {
     if (!asked.url?.startsWith(`${prefix}/`)) return void answer.writeHead(404).end();

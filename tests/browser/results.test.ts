@@ -1,4 +1,4 @@
-/** Writes that are confirmed, and results for people, on the simple page. */
+/** Confirmed writes, and readable results, on the simple page. */
 import type { Browser, Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -37,7 +37,7 @@ const ANSWERS: Readonly<Record<string, () => Response>> = {
   "/t/secret": () => problem(401, { detail: "GET /secret needs the operator's token" }),
   "/t/refused": () =>
     problem(422, {
-      detail: "The node refuses the call",
+      detail: "The node refused the call",
       code: -32001,
       message: "Resource not found",
     }),
@@ -126,7 +126,7 @@ async function inPage(work: (page: Page) => Promise<void>) {
   }
 }
 
-/** Presses Send of the write, and waits for the question. */
+/** Presses Send of a write, and waits for the confirmation. */
 async function ask(page: Page) {
   const operation = operationAt(page, "give");
   await openForm(operation);
@@ -203,7 +203,7 @@ results(
 );
 
 results(
-  "a result is in view at once, says what its numbers mean, and folds what is long",
+  "a result scrolls into view, explains its numbers, and folds long values",
   () =>
     inPage(async (page) => {
       await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
@@ -243,7 +243,7 @@ results(
     }),
 );
 
-results("what went wrong is a sentence at its place", () =>
+results("an error is a sentence at its field", () =>
   inPage(async (page) => {
     const refused = operationAt(page, "refused");
     await openForm(refused);

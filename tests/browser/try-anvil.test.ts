@@ -24,7 +24,7 @@ testWhere(anvil, without(path), "a parameter that is wrong is marked at its fiel
   try {
     const body = '{ "nonsense": 1 }';
     const said = await sendWrong(node, "ethereum", "eth_call", { body }, "body");
-    assert.match(said, "nonsense is not known");
+    assert.match(said, "nonsense is unknown");
   } finally {
     await node.stop();
   }

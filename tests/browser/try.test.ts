@@ -11,7 +11,7 @@ import { fillForm, openForm, operationAt, sendForm } from "./_try.ts";
 
 const tries = suite("operations tried in the simple page");
 
-/** What the operations of the description below are answered with, and what they were asked. */
+/** The responses to the operations of the description below, and the requests received. */
 const asked: { method: string; target: string; headers: Headers; body: string }[] = [];
 
 const DIGITS = "18446744073709551615";
@@ -29,7 +29,7 @@ const ANSWERS: Readonly<Record<string, () => Response>> = {
         errors: [
           { in: "query", name: "count", rule: "must be an integer" },
           { in: "body", name: "colour", rule: "must be one of red, blue" },
-          { in: "query", name: "other", rule: "is not known" },
+          { in: "query", name: "other", rule: "is unknown" },
         ],
       }),
       { status: 400, headers: { "content-type": "application/problem+json" } },
@@ -124,7 +124,7 @@ const DOCUMENT = {
   components: { securitySchemes: { key: { type: "http", scheme: "bearer" } } },
 };
 
-/** Works in a simple page. */
+/** Opens a simple page. */
 async function inPage(
   work: (page: Page, complaints: Complaints) => Promise<void>,
   { server = described, ...options }: BrowserContextOptions & { server?: Served } = {},
@@ -176,7 +176,7 @@ tries("a health that is not well is an answer like any other", () =>
   }, { server: own }));
 
 tries(
-  "what is filled in is what is sent, and what curl would send; what is empty is absent",
+  "a form and its curl line send the fields that are filled in, and no others",
   () =>
     inPage(async (page) => {
       const operation = operationAt(page, "things");
@@ -203,7 +203,7 @@ tries(
     }),
 );
 
-tries("what is required and missing is marked, and nothing is sent", () =>
+tries("missing required fields are marked, and nothing is sent", () =>
   inPage(async (page) => {
     const operation = operationAt(page, "things");
     const form = await openForm(operation);
@@ -219,14 +219,14 @@ tries("what is required and missing is marked, and nothing is sent", () =>
     assert.is(await id.getAttribute("aria-invalid"), null);
   }));
 
-/** What is said beside a field, by what the field says describes it. */
+/** The message that describes a field. */
 const errorOf = (page: Page, name: string) =>
   page.locator(`.try[open] [name="${name}"]`).evaluate((field) =>
     document.getElementById(field.getAttribute("aria-describedby")!)!.textContent
   );
 
 tries(
-  "the fields that an answer of 400 names are marked, and what has no field is said",
+  "the fields that a 400 response names are marked, and other errors are listed",
   () =>
     inPage(async (page) => {
       const operation = operationAt(page, "wrong");
@@ -240,7 +240,7 @@ tries(
       assert.is(asked[0]!.headers.get("content-type"), "application/json");
       assert.is(await errorOf(page, "count"), "count must be an integer");
       assert.is(await errorOf(page, "body"), "colour must be one of red, blue");
-      assert.match(line, /^400 .* · Two are wrong · other is not known$/);
+      assert.match(line, /^400 .* · Two are wrong · other is unknown$/);
       assert.match(
         await operation.locator("pre").first().innerText(),
         `-H 'Content-Type: application/json' --data-raw '{"n":${DIGITS}}'`,
@@ -285,7 +285,7 @@ tries(
     }),
 );
 
-tries("what is no text, and nothing at all, are answers too", () =>
+tries("binary and empty responses are shown too", () =>
   inPage(async (page) => {
     await openForm(operationAt(page, "octets"));
     await sendForm(operationAt(page, "octets"));
@@ -392,10 +392,10 @@ tries(
 );
 
 tries(
-  "without a script what is not a read by its query alone shows its command",
+  "without a script, only a plain GET has a form; others show their command",
   () =>
     inPage(async (page) => {
-      // A line that lacks what it needs is none.
+      // A line without its required values is not shown.
       assert.is(await operationAt(page, "things").locator("pre").isVisible(), false);
       for (const name of ["wrong", "secretRead", "elsewhere"]) {
         assert.is(await operationAt(page, name).locator("form").count(), 0, name);

@@ -27,11 +27,11 @@ weight("the simple page asks for its scripts and the info, and nothing of Scalar
 });
 
 weight(
-  "what is needed to browse the reference is asked for at once, the client when it is used",
+  "files for browsing the reference load at once, the client on first use",
   async () => {
     const context = await browser.newContext();
     const { page, asked } = await visit(context);
-    // All that is preloaded, and the script that the page begins with.
+    // All preloaded files, and the script that the page begins with.
     const preloaded = await page.locator("link[rel=modulepreload]").count();
     assert.is(asked.filter(({ path }) => path.endsWith(".js")).length, preloaded + 1);
     assert.is(asked.filter(({ path }) => path === "/spec.json").length, 1);
@@ -56,7 +56,7 @@ weight(
   },
 );
 
-/** Visits a document, and counts what is received from the line for each path. */
+/** Visits a document, and counts the bytes received for each path. */
 async function visit(context: BrowserContext, document = "v1/spec") {
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE);

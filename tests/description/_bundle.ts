@@ -8,28 +8,28 @@ import { referenceAt, structureOf, walk } from "../../src/openapi/structure.ts";
 import { upgradeSwagger } from "../../src/openapi/upgrade.ts";
 import type { Json } from "../../src/json/values.ts";
 
-/** Files by their address within the folder; a string is YAML, anything else JSON. */
+/** Files by their path within the folder; a string is YAML, anything else JSON. */
 export type FilesOf = Readonly<Record<string, unknown>>;
 
-/** One document and all that is said of it. */
+/** A document and its diagnostics. */
 export interface Bundled {
   // deno-lint-ignore no-explicit-any -- tests look at one place of it each
   readonly document: any;
   readonly diagnostics: readonly string[];
-  /** What its `$ref`s say, in order. */
+  /** The values of its `$ref`s, in order. */
   readonly references: readonly string[];
-  /** The files that were asked for. */
+  /** The requested files. */
   readonly asked: readonly string[];
 }
 
-/** The folder that the files are in. */
+/** The folder of the files. */
 const FOLDER = "http://node.example/api/";
 
 /**
- * Makes one document of some files.
+ * Bundles files into one document.
  *
  * @param files the first one is the root
- * @param moved where a file really is, by the address it is asked for at
+ * @param moved the final URLs of redirected files, by requested URL
  */
 export async function bundleFiles(
   files: FilesOf,
@@ -56,7 +56,7 @@ export async function bundleFiles(
   return { document, diagnostics: diagnosticsIn(found).map(formatDiagnostic), references, asked };
 }
 
-/** A document with one operation, which has these parts. */
+/** A document with one operation, which has these members. */
 export function describe(
   operation: Json,
   more: Json = {},
@@ -70,7 +70,7 @@ export function describe(
   };
 }
 
-/** A document with one response, whose content is of a schema. */
+/** A document with one response, whose content has a schema. */
 export function describeSchema(schema: unknown, more: Json = {}, openapi?: string): Json {
   const content = { "application/json": { schema } };
   return describe({ responses: { 200: { description: "OK", content } } }, more, openapi);

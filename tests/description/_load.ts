@@ -1,4 +1,4 @@
-/** Loads the descriptions beside this file, and others from a text. */
+/** Loads the descriptions in this folder, and others from a text. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
@@ -20,7 +20,10 @@ import { ROOT } from "../_paths.ts";
 /** The path of a file in this folder. */
 export const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
-/** The service's own description, where it is not what matters: the whole takes five times as long. */
+/**
+ * A short version of the service's own description, for tests that do not depend on it: the full one takes five times
+ * as long.
+ */
 const LITTLE = `
 openapi: 3.1.1
 info: { title: Own, version: "1" }
@@ -32,7 +35,7 @@ paths:
 /** The text of this service's own description. */
 export const OWN: string = readFileSync(`${ROOT}spec/openapi.yaml`, "utf8");
 
-/** What is said of a description, and both forms of what is shown of it. */
+/** The diagnostics of a description, and both served forms. */
 export interface Loaded {
   diagnostics: readonly Diagnostic[];
   origins: readonly string[];
@@ -41,7 +44,7 @@ export interface Loaded {
   yaml: string;
 }
 
-/** Loads one of the files of this folder, or a text, and merges the service's own description. */
+/** Loads a file of this folder, or a text, and merges the service's own description. */
 export async function load(
   place: DescriptionPlace,
   where: ServerContext & Pick<PlaceOptions, "forward"> = NEAR,
@@ -73,7 +76,7 @@ export async function load(
   };
 }
 
-/** Most loads have the same one. */
+/** Most loads share it. */
 function parseOnce(own: string): Json {
   const parsed = parsedBefore.get(own) ?? parse(own) as Json;
   parsedBefore.set(own, parsed);
@@ -82,7 +85,7 @@ function parseOnce(own: string): Json {
 
 const parsedBefore = new Map<string, Json>();
 
-/** The YAML form as values. */
+/** The YAML form, parsed. */
 export function parseYaml(yaml: string): Json {
   return parse(yaml, { maxAliasCount: -1, intAsBigInt: false }) as Json;
 }

@@ -1,4 +1,4 @@
-/** Asks a real node what its kind offers: directly, and through the service. */
+/** Calls the operations of a kind at a real node, directly and through the service. */
 import { parseJson } from "../../src/json/lossless.ts";
 import { type Json, listOf, objectOf } from "../../src/json/values.ts";
 import type { KindInterface, OpenApiPart, OpenRpcPart } from "../../src/kinds/interface.ts";
@@ -12,39 +12,36 @@ import {
 } from "../nodes/_interface.ts";
 import type { Beside } from "./_beside.ts";
 
-/** How an answer through the service is, beside that of the node itself. */
+/** The comparison of a response through the service with the node's own. */
 export interface Compared {
   /** The request, such as `GET /v1/rpc/getblock?…`. */
   readonly asked: string;
-  /**
-   * The same bytes; another value, as it moves at the node itself; the node's error as it is passed on; or
-   * something else.
-   */
+  /** The same bytes; a value that changes at the node itself; the node's error as passed on; or something else. */
   readonly is: "same" | "moves" | "error" | "wrong";
-  /** What came directly and through the service, where it is wrong. */
+  /** Both responses if they differ. */
   readonly shown?: string;
 }
 
-/** What came of asking. */
+/** The results of all calls. */
 export interface AskedThrough {
-  /** The answers through the service, held against the schemas. */
+  /** The validation of the responses through the service with their schemas. */
   readonly outcomes: readonly Outcome[];
   readonly compared: Compared[];
-  /** Calls of JSON-RPC that succeed and whose values do not move, with their results as JSON. */
+  /** Successful JSON-RPC calls with stable values, and their results as JSON. */
   readonly still: { method: string; params: unknown; result: string }[];
 }
 
-/** What an answer is compared by. */
+/** The part of a response that is compared. */
 interface Said {
   readonly status: number;
   readonly type: string;
   readonly text: string;
 }
 
-/** What a node says of the connections of those who ask it. */
+/** Information of a node about its clients' connections. */
 const OF_WHO_ASKS = /("rpc_connections_count": )\d+/g;
 
-/** How often both are asked until the values stand still for long enough. */
+/** The number of attempts until the values are stable. */
 const ATTEMPTS = 4;
 
 /** The operations of one mark. */
@@ -65,7 +62,7 @@ export function markedAs(
   } as KindInterface;
 }
 
-/** Asks every operation whose parameters have values, in each form that the description has. */
+/** Calls every operation whose parameters have values, in each form that the description has. */
 export async function askThrough(
   { openrpc, openapi }: KindInterface,
   node: AskedNode,
@@ -87,7 +84,7 @@ async function throughMethods(
   { compared, still }: Pick<AskedThrough, "compared" | "still">,
 ): Promise<Outcome[]> {
   const methods = new Map(part.methods.map((method) => [method.name, method]));
-  // So that its parameters come by their names.
+  // So that its parameters are sent by name.
   const byName = part.methods.map(({ paramStructure: _, ...method }) => method);
   const through: AskedNode = {
     ...node,
@@ -121,7 +118,7 @@ async function throughMethods(
   return await askMethods({ ...part, methods: byName } as OpenRpcPart, through);
 }
 
-/** The requests for a method with some values, by what the description says of it. */
+/** The requests for a method with some values, by the description. */
 function formsOf(name: string, values: Json, paths: Beside["paths"]) {
   const path = `/v1/rpc/${encodeURIComponent(name)}`;
   const { get, post } = objectOf(paths[path]);
@@ -171,7 +168,7 @@ async function throughPaths(
   return await askOperations(part, through);
 }
 
-/** Asks both, the node before and after the service, until it is clear how the answers differ. */
+/** Calls both, the node before and after the service, until the kind of difference is clear. */
 async function compare(
   direct: () => Promise<Said>,
   through: () => Promise<Said>,
@@ -199,7 +196,7 @@ async function compare(
 
 async function said(response: Response): Promise<Said> {
   const type = response.headers.get("content-type") ?? "";
-  // Octets become characters of the same number, so that nothing is lost.
+  // Bytes become characters of the same number, so that nothing is lost.
   const octets = Buffer.from(await response.arrayBuffer());
   const isText = /json|text|^$/.test(type);
   const text = octets.toString(isText ? "utf8" : "latin1").replace(
@@ -209,14 +206,14 @@ async function said(response: Response): Promise<Said> {
   return { status: response.status, type, text };
 }
 
-/** Whether a bare result is that of an answer, to the byte. */
+/** Tells whether a bare result equals that of a response, byte for byte. */
 function isSameResult(direct: Said, through: Said): boolean {
   const [, before = "", rest = ""] = /^(.*?"result"\s*:\s*)(.*)$/s.exec(direct.text) ?? [];
   if (before === "" || through.status !== 200 || !rest.startsWith(through.text)) return false;
   return /^\s*(?:,\s*"(?:error|id|jsonrpc)"|\}\s*$)/.test(rest.slice(through.text.length));
 }
 
-/** Whether an error of the node is passed on as what it is. */
+/** Tells whether an error of the node is passed on unchanged. */
 function isSameError(direct: Said, through: Said): boolean {
   const error = errorOf(direct.text);
   if (error) {
@@ -230,7 +227,7 @@ function isSameError(direct: Said, through: Said): boolean {
   return direct.status === through.status && direct.text === through.text;
 }
 
-/** The error of JSON-RPC in an answer. */
+/** The JSON-RPC error in a response. */
 function errorOf(text: string): Json | undefined {
   if (!/^\s*\{/.test(text)) return undefined;
   try {

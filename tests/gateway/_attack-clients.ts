@@ -1,17 +1,17 @@
-/** The attackers of the attack suites, in a process of their own, so that who measures is not held up by them. */
+/** The attackers of the attack suites, in their own process, so that they do not delay the measurement. */
 import { connect, type Socket } from "node:net";
 import process from "node:process";
 
-/** What to do, and how many do it at the same time. */
+/** The attack, and the number of attackers. */
 export interface Order {
   attack: keyof typeof ATTACKS;
   count: number;
   url: string;
 }
 
-/** What came of it. */
+/** The result of an attack. */
 export interface Outcome {
-  /** How many responses had a status; 0 where a connection was closed without one. */
+  /** The number of responses by status; 0 for connections closed without one. */
   statuses: Record<number, number>;
   /** The length of the longest response, in bytes. */
   longest: number;
@@ -20,16 +20,16 @@ export interface Outcome {
 interface Attack {
   /** The connections of one attacker. */
   readonly connections?: number;
-  /** How long after one connection the next is made, in milliseconds. */
+  /** The time between two connections, in milliseconds. */
   readonly every?: number;
   readonly path: string;
-  /** The content of a POST, as it stands on the wire, and the fields that say so. */
+  /** The content of a POST in its wire format, and its framing headers. */
   readonly content?: (
     at: number,
   ) => readonly [fields: string, content: Buffer | string];
-  /** Whether it reads what comes. @default true */
+  /** Whether it reads the response. @default true */
   readonly reads?: boolean;
-  /** After how long it leaves, in milliseconds. @default when there is a response */
+  /** The time after which it disconnects, in milliseconds. @default after the response */
   readonly leavesAfter?: number;
 }
 
@@ -45,7 +45,7 @@ const once = <T>(make: () => T) => {
 const call = (method: string, params: string) =>
   `{"jsonrpc":"2.0","id":1,"method":"${method}","params":[${params}]}`;
 
-/** By the names of the suite's table. */
+/** By the names in the suite's table. */
 const ATTACKS = {
   "abandoned heavy calls": {
     ...{ connections: 60, every: 20, path: "/v1/node/heavy", leavesAfter: 100 },
@@ -124,7 +124,7 @@ function exchange(
     let status = 0;
     let length = 0;
     const [fields, bytes] = content?.(at) ?? [""];
-    // A GET is another call each time.
+    // Each GET is a different call.
     const line = bytes ? `POST ${path}` : `GET ${path}?n=${at}`;
     socket.write(
       `${line} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n${fields}\r\n`,

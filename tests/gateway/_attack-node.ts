@@ -1,26 +1,26 @@
-/** The node of the attack suites, as a process of its own: it works on after its caller has left, as a daemon does. */
+/** The node of the attack suites, in its own process. Like a daemon, it keeps working after its caller has left. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import process from "node:process";
 
-/** The most calls of a sort that the node worked on at the same time, since it was last asked. */
+/** The peak number of concurrent calls of each type since the last query. */
 export interface NodeLoad {
   light: number;
   heavy: number;
 }
 
-/** How long a slow call takes, whoever waits for it, in milliseconds. */
+/** The duration of a slow call, even if nobody waits for it, in milliseconds. */
 const WORK_MS = 3000;
 
-/** How long the response in chunks of one byte is, without and with what is around them. */
+/** The length of the response in one-byte chunks, without and with framing. */
 const TINY = 6_000_000;
 const CHUNK = "1\r\na\r\n";
 const CHUNKS = Buffer.from(CHUNK.repeat(10_000));
 
-/** As long as `limit` allows by default, and a content that is shorter. */
+/** The default of `limit`, and a shorter content. */
 const LIMIT = 32 * 1024 * 1024, SHORTER = Buffer.alloc(20_000_000, "a");
 
-/** What a message asks for: the load, or to forget what it still works on for a service that is gone. */
+/** The messages: a query of the load, or a reset of the calls of a service that is gone. */
 export type Question = "load" | "forget";
 
 let now: NodeLoad = { light: 0, heavy: 0 };
@@ -55,7 +55,7 @@ const server = createServer(async (request, response) => {
   for await (const part of request) body += part;
   const respond = PATHS[pathname];
   if (respond) return respond(request, response);
-  // A call of JSON-RPC.
+  // A JSON-RPC call.
   const { id, method } = JSON.parse(body);
   const result = (text: string) => JSON.stringify({ jsonrpc: "2.0", id, result: text });
   response.setHeader("content-type", "application/json");
@@ -75,7 +75,7 @@ process.on("message", (question: Question) => {
 });
 process.on("disconnect", () => process.exit());
 
-/** Sends each byte as a chunk; many chunks go out at once, so that the node is not what is slow. */
+/** Sends each byte as a chunk; many chunks go out together, so that the node is not the bottleneck. */
 function sendTiny({ socket }: IncomingMessage): void {
   socket.write(
     "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\n" +

@@ -1,4 +1,4 @@
-/** What an honest client sees of the service, and what the service takes, while others attack it. */
+/** Measures an honest client's view of the service, and the service's resources, during attacks. */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -14,35 +14,35 @@ import { askFor, askOn, type HonestCall, sleep, type Waits } from "./_honest-cli
 
 const EXECUTABLE = `${ROOT}dist/nodeface`;
 
-/** The command by runtime; the executable where it was built. */
+/** The command by runtime; includes the executable if it was built. */
 export const RUNTIMES: Readonly<Record<string, readonly string[]>> = {
   ...COMMANDS,
   ...existsSync(EXECUTABLE) && { executable: [EXECUTABLE] },
 };
 
-/** How long an attack may take before the service is given up, in milliseconds. */
+/** The longest attack before the service is given up, in milliseconds. */
 const PATIENCE_MS = 35_000;
 
-/** How often the memory is looked at, in milliseconds. */
+/** The interval of memory samples, in milliseconds. */
 const SAMPLE_MS = 20;
 
-/** What one run has shown. */
+/** The results of a run. */
 export interface Seen {
   readonly info: Waits;
   readonly call: Waits;
-  /** The most resident memory more than before the first run, in MB; NaN where nobody tells. */
+  /** The peak of resident memory above that before the first run, in MB; NaN if unknown. */
   readonly memory: number;
-  /** What the node had to do at the same time. */
+  /** The peak of concurrent work at the node. */
   readonly load: NodeLoad;
-  /** `undefined` where the attack was not over in time: the service has then been started again. */
+  /** `undefined` if the attack did not end in time; the service has been restarted then. */
   readonly outcome: Outcome | undefined;
 }
 
-/** A service beside a played node, with attackers at hand. */
+/** A service with a simulated node and attackers. */
 export interface Scene {
-  /** Has an honest client ask beside so many attackers; none are a run of two seconds for comparison. */
+  /** Runs an honest client next to a number of attackers; without attackers, for two seconds, as a baseline. */
   run(attack: Order["attack"], count: number, call: HonestCall): Promise<Seen>;
-  /** Starts the service anew, so that its memory is as at the start. */
+  /** Restarts the service, so that its memory is as at the start. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -69,7 +69,7 @@ export async function stage(command: readonly string[]): Promise<Scene> {
     const running = services.get(name);
     if (running) return running;
     const service = await start([...command, "--config", configs[name]]);
-    // What is loaded when it is first asked for is no cost of an attack.
+    // Code loaded on first use is not a cost of an attack.
     for (let i = 0; i < 50; i++) {
       await askFor(service.url, "info"), await askFor(service.url, call);
     }
@@ -87,7 +87,7 @@ export async function stage(command: readonly string[]): Promise<Scene> {
       const outcome = count === 0
         ? await sleep(2000, { statuses: {}, longest: 0 })
         : await attackBy(attackers, { attack, count, url });
-      // What is left of it holds others up as well.
+      // The remaining work would also delay others.
       if (outcome) await sleep(300, undefined);
       const [info, beside] = await Promise.all(honest.map((client) => client.leave()));
       clearInterval(sampling);
@@ -119,7 +119,7 @@ async function attackBy(attackers: ChildProcess, order: Order): Promise<Outcome 
 const folder = makeFolder();
 let files = 0;
 
-/** Writes a configuration; gives its path. */
+/** Writes a configuration; returns its path. */
 function configure(port: number, description: object, withToken: readonly string[]): string {
   const file = (name: string, content: unknown) => {
     const path = join(folder, `${files++}-${name}`);

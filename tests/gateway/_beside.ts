@@ -1,4 +1,4 @@
-/** The service beside a real node, started by its command, with calls forwarded. */
+/** The service with a real node, started by its command, with forwarded calls. */
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,32 +9,32 @@ import { requestsTo } from "../nodes/_calls.ts";
 import { until } from "../nodes/_daemon.ts";
 import type { AskedNode } from "../nodes/_interface.ts";
 
-/** The operator's token, which lies in a file beside the configuration. */
+/** The operator's token, stored in a file next to the configuration. */
 export const TOKEN = "Kq3vJ0mZ8xR5tY2wB7nC4dF6gH9sL1pA";
 
-/** Its name in the configuration. */
+/** Its key in the configuration. */
 export const TOKEN_FILE = "token";
 
-/** What shows it. */
+/** The header that carries it. */
 export const WITH_TOKEN = { authorization: `Bearer ${TOKEN}` };
 
-/** A service that forwards. */
+/** A forwarding service. */
 export interface Beside {
-  /** Its address, without a slash at the end. */
+  /** Its URL, without a trailing slash. */
   readonly url: string;
   /** The paths of its description. */
   readonly paths: Readonly<Record<string, Json>>;
   /** Sends it a request. */
   readonly ask: AskedNode["send"];
-  /** How many calls it has sent to the node, by its log. */
+  /** The number of calls sent to the node, by its log. */
   forwarded(): number;
   readonly service: Running;
 }
 
 /**
- * Starts the service beside a node, and waits until it describes what the node can do.
+ * Starts the service with a node, and waits until it describes the node's operations.
  *
- * @param forward what `--forward` is, or `forward` of the configuration
+ * @param forward the value of `--forward`, or `forward` of the configuration
  */
 export async function startBeside(
   { url, auth }: Pick<AskedNode, "url" | "auth">,

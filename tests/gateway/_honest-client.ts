@@ -1,21 +1,21 @@
-/** An honest client, which asks again and again and takes down how long it waits. */
+/** An honest client, which repeats a request and records its waits. */
 import { Agent, request } from "node:http";
 import { WITH_TOKEN } from "./_beside.ts";
 
-/** What an honest client asks for beside an attack. */
+/** The request of an honest client during an attack. */
 export type HonestCall = "GET" | "JSON-RPC" | "write";
 
-/** How often an honest client asks, in milliseconds. */
+/** The interval of its requests, in milliseconds. */
 const INTERVAL_MS = 20;
 
-/** After how long it gives up, in milliseconds. */
+/** Its timeout, in milliseconds. */
 const PATIENCE_MS = 60_000;
 
-/** What an honest client has waited for its responses, in milliseconds, and how many were errors. */
+/** The waits for its responses, in milliseconds, and the number of errors. */
 export interface Waits {
   readonly waits: number[];
   failed: number;
-  /** The longest time without a response that is no error, in milliseconds. */
+  /** The longest time without a successful response, in milliseconds. */
   gap: number;
 }
 
@@ -28,7 +28,7 @@ const REQUESTS = {
   "write": ["POST", "/v1/rpc", callOf("eth_send")],
 } as const;
 
-/** Asks on connections that are kept; gives whether the whole response came, and was none of an error. */
+/** Sends requests on kept connections; returns whether a complete, successful response arrived. */
 export function askFor(url: string, what: keyof typeof REQUESTS, agent?: Agent): Promise<boolean> {
   const [method, path, body] = REQUESTS[what];
   const headers = {
@@ -49,7 +49,7 @@ export function askFor(url: string, what: keyof typeof REQUESTS, agent?: Agent):
   });
 }
 
-/** Asks again and again, until it leaves. */
+/** Repeats the request until it is stopped. */
 export function askOn(url: string, what: keyof typeof REQUESTS): { leave(): Promise<Waits> } {
   const seen: Waits = { waits: [], failed: 0, gap: 0 };
   const agent = new Agent({ keepAlive: true });
@@ -73,7 +73,7 @@ export function askOn(url: string, what: keyof typeof REQUESTS): { leave(): Prom
   return {
     async leave() {
       hasLeft = true;
-      // What it still waits for has been waited for as long at least.
+      // A pending response has taken at least this long.
       seen.waits.push(performance.now() - since);
       look();
       agent.destroy();
@@ -83,6 +83,6 @@ export function askOn(url: string, what: keyof typeof REQUESTS): { leave(): Prom
   };
 }
 
-/** Gives a value after some milliseconds. */
+/** Resolves to a value after some milliseconds. */
 export const sleep = <T>(milliseconds: number, value: T): Promise<T> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds, value));

@@ -1,19 +1,19 @@
-/** A node that does what it is told by the path, and counts what arrives. */
+/** A node whose behaviour depends on the path, and which counts its requests. */
 import { createServer, type Socket } from "node:net";
 
-/** How long its large answer is, in bytes. */
+/** The length of its large response, in bytes. */
 export const LARGE: number = 200 * 1024 * 1024;
 
-/** A node that listens. */
+/** A listening node. */
 export interface RawNode {
   url: string;
-  /** How often a request has arrived, by its method and its target. */
+  /** The number of requests by method and target. */
   arrived(request: string): number;
-  /** How many requests have arrived, and how many of them came behind another on their connection. */
+  /** The number of requests, and of those pipelined behind another one. */
   readonly total: { arrived: number; kept: number };
-  /** How many connections are open. */
+  /** The number of open connections. */
   readonly open: number;
-  /** How many bytes of large answers it could send. */
+  /** The number of bytes of large responses that it could send. */
   readonly sent: number;
   stop(): Promise<void>;
 }
@@ -26,7 +26,7 @@ const parts = (socket: Socket, count: number) => {
   for (let at = 0; at < count; at += PART.length) socket.write(PART);
 };
 
-/** The description of its operations; `do` and `get` of them are no reads. */
+/** The description of its operations; its `do` and `get` are not reads. */
 export const describeNode = (url: string): string =>
   JSON.stringify({
     openapi: "3.1.1",
@@ -48,11 +48,11 @@ const operation = (access: string | undefined, body?: string) => ({
   responses: { 200: { description: "Done" } },
 });
 
-/** What it does, by the last part of a path. */
+/** Its behaviour, by the last segment of a path. */
 const ANSWERS: Readonly<Record<string, (socket: Socket, count: (bytes: number) => void) => void>> =
   {
     ok: (socket) => void socket.write(`${head("Content-Length: 2")}ok`),
-    // Without a word that it closes the connection.
+    // It does not announce that it closes the connection.
     last: (socket) => void socket.end(`${head("Content-Length: 2")}ok`),
     close: (socket) => void socket.end(),
     reset: (socket) => void socket.resetAndDestroy(),
@@ -142,7 +142,7 @@ export async function startRawNode(): Promise<RawNode> {
   };
 }
 
-/** Where a request ends in a text; `undefined` if it is not whole. */
+/** The end of a request in a text; `undefined` if it is incomplete. */
 function endOf(text: string): number | undefined {
   const end = text.indexOf("\r\n\r\n") + 4;
   if (end < 4) return undefined;

@@ -1,4 +1,4 @@
-/** Tries at a real node what the service must not forward, in all the ways that come to mind. */
+/** Sends forbidden calls to a real node through the service, in as many ways as possible. */
 import { parseJson } from "../../src/json/lossless.ts";
 import { listOf, objectOf } from "../../src/json/values.ts";
 import type { KindInterface, RestOperation } from "../../src/kinds/interface.ts";
@@ -6,26 +6,26 @@ import { requestOf, resolved } from "../nodes/_ask-operations.ts";
 import { type AskedNode, METHOD_NOT_FOUND, paramsOf } from "../nodes/_interface.ts";
 import type { Beside } from "./_beside.ts";
 
-/** What was tried. */
+/** The counts of a run. */
 export interface Tried {
-  /** How many operations. */
+  /** The number of operations. */
   readonly operations: number;
-  /** How many requests. */
+  /** The number of requests. */
   readonly requests: number;
-  /** Those that were answered otherwise than by a refusal. */
+  /** Requests that got a response other than a refusal. */
   readonly wrong: readonly string[];
 }
 
-/** The codes of refusals in a body. */
+/** The codes of refusals in a JSON-RPC body. */
 const NOT_ALLOWED = -32011, NO_JSON = -32700;
 
-/** Names of methods that no kind describes, though nodes have some of them. */
+/** Method names that no kind describes, though some nodes have them. */
 const UNKNOWN = [
   ...["anvil_mine", "evm_mine", "anvil_setBalance", "personal_unlockAccount", "admin_addPeer"],
   ...["generate", "setmocktime", "mockscheduler", "__proto__", "constructor", "toString", ""],
 ];
 
-/** Tries every operation that is no read. */
+/** Tries every operation that is not a read. */
 export async function tryRefused(
   parts: KindInterface,
   node: AskedNode,
@@ -38,7 +38,7 @@ export async function tryRefused(
     method["x-access"] === "read" && method.params.length === 0
   )?.name;
 
-  /** Asks, and keeps what is not refused. */
+  /** Sends a request, and records it unless it is refused. */
   const expect = async (
     statuses: readonly number[],
     [method, path, body]: readonly [method: string, path: string, body?: string | undefined],
@@ -51,7 +51,7 @@ export async function tryRefused(
     if (statuses.includes(response.status) && isRight(text)) return;
     wrong.push(`${method} ${path} ${body ?? ""}: ${response.status} ${text.slice(0, 200)}`);
   };
-  /** Whether all answers of a body but some are errors of a code. */
+  /** Tells whether all responses of a batch except some are errors with this code. */
   const isError = (code: number) => (text: string) =>
     [parseJson(text)].flat().filter((answer) => objectOf(answer).id !== "read")
       .every((answer) => objectOf(objectOf(answer).error).code === code);
@@ -79,7 +79,7 @@ export async function tryRefused(
     const { name } = method;
     const values = paramsOf(method, node.known) ?? {};
     const path = `/v1/rpc/${name}`;
-    // What this node says that it lacks is not described.
+    // Operations that this node does not report are not described.
     const isShown = Object.hasOwn(paths, path);
     await expect([isShown ? 403 : 404], ["POST", path, JSON.stringify(values)]);
     await expect([isShown ? 405 : 404], ["GET", path]);
@@ -116,7 +116,7 @@ export async function tryRefused(
       await expect([isShown ? 403 : 404], [method, path, body]);
       const [start, query] = path.split("?");
       const search = query === undefined ? "" : `?${query}`;
-      // The node may take the first for the same.
+      // The node may treat it as the first one.
       const below = start!.slice("/v1/node".length);
       for (const odd of [below.toUpperCase(), `${below}/`, `${below};x`, `/${below}`]) {
         await expect([400, 403, 404, 405], [method, `/v1/node${odd}${search}`, body]);

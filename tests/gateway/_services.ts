@@ -1,4 +1,4 @@
-/** The service beside a raw node, in processes of its own on all runtimes. */
+/** The service with a raw node, in separate processes on all runtimes. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -7,7 +7,7 @@ import { start } from "../_server.ts";
 import { RELEASES } from "../raw/_servers.ts";
 import { describeNode } from "./_raw-node.ts";
 
-/** A service that runs. */
+/** A running service. */
 export interface Service {
   url: string;
   /** Of its process. */
@@ -17,14 +17,14 @@ export interface Service {
 
 const OPEN = ["reads", "POST /do/*", "GET /get/*"];
 
-/** The settings of what is forwarded, beyond what is open. */
+/** The settings of `forward`, in addition to `open`. */
 export type Settings = Readonly<Record<string, string | number>>;
 
 const folder = mkdtempSync(join(tmpdir(), "nodeface-gateway-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 
-/** Starts the service in front of a node by a command. */
+/** Starts the service for a node by a command. */
 export async function startService(
   command: readonly string[],
   node: string,
@@ -41,7 +41,7 @@ export async function startService(
 
 type Start = (node: string, settings?: Settings) => Promise<Service>;
 
-/** What starts the service by runtime. */
+/** The start functions by runtime. */
 export const SERVICES: ReadonlyMap<string, Start> = new Map(
   [...RELEASES].map(([name, command]): [string, Start] => [
     name,
@@ -49,16 +49,16 @@ export const SERVICES: ReadonlyMap<string, Start> = new Map(
   ]),
 );
 
-/** What a client got. */
+/** The response that a client got. */
 export interface Got {
   status: number;
   length: number;
   text: string;
-  /** Whether the connection was closed before the end that the head promises. */
+  /** True if the connection was closed before the announced end. */
   isBroken: boolean;
 }
 
-/** Sends a request on a connection of its own, and reads the answer by what HTTP says of its length. */
+/** Sends a request on a new connection, and reads the response by its HTTP framing. */
 export function ask(url: string, path: string, method = "GET", body = ""): Promise<Got> {
   return new Promise((resolve, reject) => {
     const socket = send(url, path, method, body).setEncoding("latin1");
@@ -78,7 +78,7 @@ export function ask(url: string, path: string, method = "GET", body = ""): Promi
   });
 }
 
-/** Sends a request on a connection of its own. */
+/** Sends a request on a new connection. */
 export function send(url: string, path: string, method = "GET", body = ""): Socket {
   const { port, host } = new URL(url);
   const socket = connect(Number(port), "127.0.0.1").on("error", () => {});

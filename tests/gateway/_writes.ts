@@ -1,7 +1,7 @@
-/** What changes real nodes, and where that shows. */
+/** Writes to real nodes, and the reads that show their effect. */
 import type { AskedNode, SentRequest } from "../nodes/_interface.ts";
 
-/** What is asked of a node of a kind to see whether it has changed, and one call that changes it. */
+/** The reads that show whether a node of a kind has changed, and one call that changes it. */
 export interface Writes {
   /** Asked directly. */
   state(node: AskedNode): Promise<unknown>;
@@ -27,7 +27,7 @@ const results = (...calls: readonly (readonly [string, unknown?])[]) => async (n
   return found;
 };
 
-/** The answers of paths; those with a content are posted to. */
+/** The responses of paths; those with a content are sent by POST. */
 const answers = (...asked: readonly (readonly [string, unknown?])[]) => async (node: AskedNode) => {
   const found = [];
   for (const [path, body] of asked) {
@@ -37,7 +37,7 @@ const answers = (...asked: readonly (readonly [string, unknown?])[]) => async (n
   return found;
 };
 
-/** By kind. What only a monitor of nats-server answers writes nothing. */
+/** By kind. The monitoring port of nats-server has no writes. */
 export const WRITES: Readonly<Record<string, Writes>> = {
   ethereum: {
     state: (node) =>
@@ -83,7 +83,7 @@ export const WRITES: Readonly<Record<string, Writes>> = {
       }),
   },
   etcd: {
-    // With the revision of all data, and of the users.
+    // Includes the revision of all data, and of the users.
     state: answers(
       ["/v3/kv/range", { key: "AA==", range_end: "AA==" }],
       ...[["/v3/auth/user/list", {}], ["/v3/auth/role/list", {}]] as const,

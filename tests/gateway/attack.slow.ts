@@ -1,7 +1,7 @@
 /**
- * An honest client beside attackers, on every runtime: once, and three times where that was too slow. With
- * `NODEFACE_ATTACK_RUNS=5` each has five runs, and `ATTACKS='chunks|names' RUNTIMES='Bun'` has those alone whose names
- * match.
+ * An honest client and attackers, on every runtime: once, and three times if that was too slow. With
+ * `NODEFACE_ATTACK_RUNS=5` each attack runs five times; `ATTACKS='chunks|names' RUNTIMES='Bun'` selects attacks and
+ * runtimes by name.
  */
 import process from "node:process";
 import { suite } from "uvu";
@@ -16,30 +16,30 @@ const LEAST_RUNS = Number(RUNS ?? 1), MOST_RUNS = Number(RUNS ?? 3);
 const matches = (name: string, pattern = "") => new RegExp(pattern, "i").test(name);
 
 /**
- * How long others may wait beside one attacker and beside twenty, in milliseconds, at least twice of what is meant;
- * on a machine that is busy otherwise, twenty times as long as without any.
+ * The longest wait of others with one attacker and with twenty, in milliseconds, at least twice the target; on a busy
+ * machine, twenty times the wait without an attack.
  */
 const WAIT_MAX = { 1: 500, 20: 1000 } as const, TIMES_MAX = 20;
 
-/** How much memory an attack may take, in MB, unless its row says more. */
+/** The memory that an attack may take, in MB, unless its row allows more. */
 const MEMORY_MAX = 150;
 
-/** How many calls a node of these settings has to work on at the same time, and of them that are heavy. */
+/** The number of concurrent calls to a node with these settings, and of heavy ones. */
 const LIGHT_MAX = 8, HEAVY_MAX = 1;
 
 interface Row {
   readonly attack: Order["attack"];
   readonly counts: readonly (1 | 20)[];
   readonly beside: HonestCall;
-  /** Whether the attack may take all slots of calls: then only what the service says itself is quick. */
+  /** True if the attack may take all slots: then only the service's own responses are fast. */
   readonly takesSlots?: boolean;
   /** The longest response, in bytes. */
   readonly response?: number;
-  /** How long others may wait where the attackers have much read and sent, in milliseconds. */
+  /** The longest wait of others while the attackers send and receive large contents, in milliseconds. */
   readonly wait?: number;
-  /** How long there may be no slot for a call, in milliseconds. */
+  /** The longest time without a slot for a call, in milliseconds. */
   readonly gap?: number;
-  /** How much memory it may take, in MB: what waits in sockets and in the runtime's parser is not the service's. */
+  /** The memory that it may take, in MB, including the buffers of sockets and of the runtime's parser. */
   readonly memory?: number;
   readonly runs?: number;
 }
@@ -75,7 +75,7 @@ const ROWS: readonly Row[] = [
   { attack: "names side by side", counts: BOTH, beside: "GET" },
   { attack: "names between dashes", counts: BOTH, beside: "GET" },
   { attack: "400 unfinished requests", counts: ONE, beside: "JSON-RPC", wait: 1000, memory: 300 },
-  // Who does not read is cut after ten seconds; until then such clients hold all slots.
+  // A client that does not read is disconnected after ten seconds; until then such clients hold all slots.
   {
     ...{ attack: "all slots unread", counts: ONE, beside: "GET", takesSlots: true },
     ...{ gap: 18_000, runs: 1 },
@@ -87,7 +87,7 @@ for (const [runtime, command] of Object.entries(RUNTIMES)) {
   const attacks = suite(`attacks on ${runtime}`);
   const table: string[] = [];
   let scene: Scene;
-  /** The longest that an honest client waits where nobody attacks. */
+  /** The longest wait of an honest client without an attack. */
   let usual: number;
   attacks.before(async () => {
     scene = await stage(command);
@@ -122,7 +122,7 @@ for (const [runtime, command] of Object.entries(RUNTIMES)) {
   attacks.run();
 }
 
-/** What is not as it has to be. */
+/** The violated expectations. */
 function faultsOf(
   { takesSlots, response = Infinity, gap = Infinity, memory: room = MEMORY_MAX }: Row,
   seen: readonly Seen[],
@@ -140,7 +140,7 @@ function faultsOf(
   const { heavy, light, longest, gaps } = worst(seen);
   const memory = median(seen.map((run) => run.memory));
   demand(gaps <= gap, `no call for ${Math.round(gaps)} ms`);
-  // It is NaN where nobody tells.
+  // It is NaN where it cannot be measured.
   demand(!(memory > room), `${Math.round(memory)} MB more`);
   demand(heavy <= HEAVY_MAX && light <= LIGHT_MAX, `${heavy} heavy, ${light} light at once`);
   demand(longest <= response, `a response of ${longest} bytes`);
@@ -151,7 +151,7 @@ const COLUMNS = ["by", "info p99", "longest", "call p99", "longest", "no call", 
   .concat("heavy", "light", "response");
 const HEAD = ["attack".padEnd(46), ...COLUMNS].join(" | ");
 
-/** A row of the table: medians of the runs' p99, and what was worst of all. */
+/** A row of the table: medians of the runs' p99, and the worst values. */
 function line(name: string, count: number, seen: readonly Seen[]): string {
   const { heavy, light, longest, gaps, memory } = worst(seen);
   const waits = (key: "info" | "call") => {

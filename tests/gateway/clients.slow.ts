@@ -1,4 +1,4 @@
-/** Clients of other people, pointed at the service instead of at a node: `node tests/gateway/setup.mjs` installs them. */
+/** Third-party clients that use the service instead of a node: `node tests/gateway/setup.mjs` installs them. */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -78,7 +78,7 @@ testWhere(
   },
 );
 
-/** The programs of the page by the client that they have: each prints the height of a node. */
+/** The programs of the page by their client: each prints the height of a node. */
 const PROGRAMS_OF_PAGE: Readonly<Record<string, readonly [kind: string, method: string]>> = {
   ethers: ["ethereum", "eth_blockNumber"],
   viem: ["ethereum", "eth_blockNumber"],
@@ -97,7 +97,7 @@ for (const [name, [kind, method]] of Object.entries(PROGRAMS_OF_PAGE)) {
       const program = programs.find((program) => program.includes(`from "${name}"`))!;
       const node = await PROGRAMS[kind]!.start();
       const beside = await startBeside(node, kind);
-      // Where it finds the packages.
+      // A folder in which it finds the packages.
       const file = installed(`.${name}.mjs`);
       try {
         const { host } = new URL(beside.url);
@@ -147,7 +147,7 @@ testWhere(
       daemon = await launch();
       assert.is.not(await readFile(file, "utf8"), first);
       assert.is(await count(), 200);
-      // A wrong one is no answer of the node's that is passed on.
+      // A wrong token is not passed on as a response of the node.
       await writeFile(file, "__cookie__:wrong");
       assert.is(await count(), 502);
     } finally {

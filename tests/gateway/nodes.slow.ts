@@ -1,6 +1,6 @@
 /**
  * Calls of real nodes through the service: anvil and hsd, and those of Debian (`apt-get install litecoind monero
- * etcd-server nats-server syncthing`, and curl). A node that is not there is skipped.
+ * etcd-server nats-server syncthing`, and curl). A missing node is skipped.
  */
 import process from "node:process";
 import { suite } from "uvu";
@@ -19,14 +19,14 @@ import { WRITES } from "./_writes.ts";
 
 const nodes = suite("calls of real nodes");
 
-/** A node, and how it wants its secret. */
+/** A node, and the form of its secret. */
 interface Variant {
   readonly name: string;
   readonly kind: string;
   readonly start: () => Promise<AskedNode>;
 }
 
-/** All of them, or those whose names `NODES` matches. */
+/** All of them, or those whose names match `NODES`. */
 const VARIANTS = ([
   ...Object.entries(PROGRAMS).map(([kind, { start }]) => ({ name: kind, kind, start })),
   { name: "bitcoin with rpcauth", kind: "bitcoin", start: () => startLitecoind("op:geheim") },
@@ -50,7 +50,7 @@ for (const { name, kind, start } of VARIANTS) {
   );
 }
 
-/** With reads open: these are asked, all else is tried, and the node must be as it was. */
+/** With public reads: calls the reads, tries all other operations, and checks that the node has not changed. */
 async function tryReads(node: AskedNode, kind: string, name: string): Promise<void> {
   const parts = await loadInterface(kind);
   const beside = await startBeside(node, kind, "reads");
@@ -72,7 +72,7 @@ async function tryReads(node: AskedNode, kind: string, name: string): Promise<vo
     assert.equal(wrong, []);
     assert.equal(await WRITES[kind]?.state(node), before, "the node has changed");
     console.log(`${name}: ${told(asked)}; ${operations} others refused in ${requests} requests`);
-    // The reads in the batches may be asked for, nothing else.
+    // The batches may contain the reads, nothing else.
     const { openrpc } = parts;
     if (!openrpc) assert.is(beside.forwarded(), forwarded);
   } finally {
@@ -80,7 +80,7 @@ async function tryReads(node: AskedNode, kind: string, name: string): Promise<vo
   }
 }
 
-/** With everything for the token alone: what is private is asked, and one call changes the node. */
+/** With everything for the token only: calls what is sensitive, and makes one change. */
 async function tryToken(node: AskedNode, kind: string, name: string): Promise<void> {
   const secrets = markedAs("secret", await loadInterface(kind));
   const writes = WRITES[kind];
@@ -115,24 +115,24 @@ async function tryToken(node: AskedNode, kind: string, name: string): Promise<vo
 function assertRight({ outcomes, compared }: AskedThrough): void {
   const wrong = compared.filter(({ is }) => is === "wrong");
   assert.equal(wrong.map(({ asked, shown }) => `${asked}\n  ${shown}`), []);
-  // What the node says by an error was compared above.
+  // Errors of the node were compared above.
   const misfits = outcomes.filter(({ mistake }) => mistake && !/^answers /.test(mistake));
   assert.equal(misfits.map(({ name, mistake }) => `${name} ${mistake}`), []);
 }
 
 /**
- * All calls that stand still in one body, by their positions: their results come in their order, in the version of
- * JSON-RPC that the calls are of.
+ * All calls with stable results in one body, by position: the results must come in order, in each call's version of
+ * JSON-RPC.
  */
 async function tryBatch(
   { still: before }: AskedThrough,
   { ask }: Beside,
 ): Promise<void> {
-  // These tell the time, which is not always seen to move.
+  // These return the time, which may happen to look stable.
   const still = before.filter(({ method }) => method !== "uptime" && method !== "getnettotals");
   if (still.length === 0) return;
   await tryBody("2.0", (result, id) => `{"jsonrpc":"2.0","result":${result},"id":${id}}`);
-  // As python-bitcoinrpc has them, with a member that is no longer used.
+  // In the form of python-bitcoinrpc, with a member that is no longer used.
   await tryBody(undefined, (result, id) => `{"result":${result},"error":null,"id":${id}}`);
 
   async function tryBody(
@@ -143,7 +143,7 @@ async function tryBatch(
     const calls = still.map(({ method, params }, id) => ({ ...more, method, params, id }));
     const headers = { "content-type": "application/json" };
     const init = { method: "POST", headers, body: JSON.stringify(calls) };
-    // Some results are one of several at random.
+    // Some results are random.
     let missing = still.map(({ result }, id) => write(result, id));
     for (let attempt = 0; attempt < 10 && missing.length > 0; attempt++) {
       const text = await (await ask("/v1/rpc", init)).text();

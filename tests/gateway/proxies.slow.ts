@@ -17,7 +17,7 @@ import { TOKEN, WITH_TOKEN } from "./_beside.ts";
 
 const OPENSSL = "/usr/bin/openssl";
 
-/** How a proxy is configured around what the page has of it, and started. */
+/** How to configure a proxy around the page's example, and to start it. */
 const PROXIES = {
   nginx: {
     program: "/usr/sbin/nginx",
@@ -72,7 +72,7 @@ const DESCRIPTION = {
 for (const [name, { program, around, arguments: toArguments }] of Object.entries(PROXIES)) {
   const proxied = suite(`calls behind ${name}`);
   const missing = without(program, OPENSSL);
-  /** What has come to the node. */
+  /** The requests that the node received. */
   let come: string[] = [];
   let node: Server;
   let service: Running;
@@ -152,7 +152,7 @@ for (const [name, { program, around, arguments: toArguments }] of Object.entries
     assert.equal(come, ["GET /items/a%252Fb%20c"]);
     come = [];
     const malformed = [
-      // What a proxy would make a read of that is allowed.
+      // Paths that a proxy might rewrite into an allowed read.
       ...["/v1/node//items/1", "/v1//node/items/1", "//v1/node/items/1"],
       ...["//v1/node/secret", "/v1//node/secret", "/v1/node//secret", "/v1/node/secret/"],
       ...["/v1/node/items/../secret", "/v1/node/items/%2e%2e/secret", "/v1/node/%73ecret"],
@@ -193,7 +193,7 @@ const isListening = (port: number) =>
     socket.on("connect", end(true)).on("error", end(false));
   });
 
-/** Sends one request over TLS, whose path no parser changes. */
+/** Sends a request over TLS with a path that no parser has changed. */
 function askOver(
   port: number,
   path: string,

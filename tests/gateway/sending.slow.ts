@@ -30,7 +30,7 @@ for (const [runtime, start] of SERVICES) {
         `send a ${method} that is no read once where the node reads it (${how})`,
         async () => {
           for (const kept of [false, true]) {
-            // Leaves a connection that could be used again.
+            // Leaves a reusable connection.
             if (kept) assert.is((await ask(service.url, "/v1/node/ok")).status, 200);
             const target = `/${path}/${how}?id=${kept}`;
             const { status, text } = await ask(service.url, `/v1/node${target}`, method, body);
@@ -59,7 +59,7 @@ for (const [runtime, start] of SERVICES) {
     assert.is(node.total.kept, before + 5);
     assert.is(node.open, 1);
     socket.destroy();
-    // Sooner than one that is kept for the next call.
+    // Sooner than a connection kept for the next call.
     await until(() => Promise.resolve(node.open === 0));
   });
 
@@ -89,7 +89,7 @@ for (const [runtime, start] of SERVICES) {
       assert.is((await ask(quick.url, `/v1/node/${name}`)).status, 504);
     }
     assert.ok((await ask(quick.url, "/v1/node/hang-later")).isBroken);
-    // All of them have given their place back, and there is one.
+    // All calls have returned their slots, so one is free.
     await until(isFree);
   });
 
@@ -124,7 +124,7 @@ for (const [runtime, start] of SERVICES) {
     // The system's own buffers hold several MiB of each.
     assert.ok(held < 4 * 24 * MIB, `${Math.round(held / MIB)} MiB are held`);
     assert.ok(most < 96 * MIB, `${Math.round(most / MIB)} MiB`);
-    // What is left of them is read to the end.
+    // The rest is read to the end.
     await isIdle(60_000);
   });
 

@@ -1,4 +1,4 @@
-/** Clients that leave, read slowly or wait for nothing, for eight seconds, or for `NODEFACE_SOAK`. */
+/** Clients that leave, read slowly or never wait, for eight seconds, or for `NODEFACE_SOAK`. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import process from "node:process";
 import { suite } from "uvu";
@@ -11,10 +11,10 @@ import { ask, send, type Service, startService } from "./_services.ts";
 const SECONDS = Number(process.env.NODEFACE_SOAK ?? 8);
 const MIB = 1024 * 1024;
 
-/** How many clients there are at a time. */
+/** The number of concurrent clients. */
 const CLIENTS = 24;
 
-/** What they ask for, and after how many milliseconds they leave. */
+/** The requests, and the time in milliseconds after which their clients leave. */
 const VISITS = [
   ["ok", 200],
   ["mega", 200],
@@ -31,7 +31,7 @@ const VISITS = [
 
 const soak = suite(`calls of the node, for ${SECONDS} s`);
 
-// What a process holds is read where Linux tells it.
+// Linux reports the resources of a process.
 for (const [runtime, command] of Object.entries(existsSync("/proc/self/fd") ? COMMANDS : {})) {
   soak(`leave no memory and no connection behind, on ${runtime}`, async () => {
     const node = await startRawNode();
@@ -52,10 +52,10 @@ for (const [runtime, command] of Object.entries(existsSync("/proc/self/fd") ? CO
     }
   });
 
-  soak(`keep nobody from what the service says itself, on ${runtime}`, async () => {
+  soak(`never block the service's own responses, on ${runtime}`, async () => {
     const node = await startRawNode();
     const service = await startService(command, node.url);
-    // Each is another call, so that none are shared.
+    // Each call is different, so that none are shared.
     const waiting = Array.from(
       { length: 60 },
       (_, at) => send(service.url, `/v1/node/hang?id=${at}`),
@@ -74,14 +74,14 @@ for (const [runtime, command] of Object.entries(existsSync("/proc/self/fd") ? CO
 
 soak.run();
 
-/** Lets clients come and leave for some seconds. */
+/** Starts and stops clients for some seconds. */
 async function visit({ url }: Service, seconds: number): Promise<void> {
   const end = performance.now() + seconds * 1000;
   let next = 0;
   const client = async () => {
     while (performance.now() < end) {
       const [name, stay] = VISITS[next++ % VISITS.length]!;
-      // Some are alike, and shared.
+      // Some are equal, and shared.
       const socket = send(url, `/v1/node/${name}?id=${next % 20}`).on("data", () => {});
       if (next % 3 === 0) socket.pause();
       await new Promise((resolve) => setTimeout(resolve, stay));
@@ -92,7 +92,7 @@ async function visit({ url }: Service, seconds: number): Promise<void> {
   await Promise.all(Array.from({ length: CLIENTS }, client));
 }
 
-/** What a service holds when all have left, and the connections that it keeps have ended. */
+/** The resources of a service when all clients have left and idle connections have closed. */
 async function settled({ pid = 0 }: Service, node: RawNode) {
   await until(() => Promise.resolve(node.open === 0));
   await new Promise((resolve) => setTimeout(resolve, 3000));

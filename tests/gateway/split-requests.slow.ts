@@ -1,7 +1,7 @@
 /**
- * Requests in parts of random sizes, some of them broken: 10,000 on Node, or `NODEFACE_FUZZ`, and a tenth of them
- * on the others; `RUNTIMES='Deno|Bun'` has those alone. 100,000 take some minutes, and say how far they are. The node
- * sends back what it was sent, so that each response shows what has arrived, and whose it is.
+ * Requests in parts of random sizes, some of them malformed: 10,000 on Node, or `NODEFACE_FUZZ`, and a tenth of that
+ * elsewhere; `RUNTIMES='Deno|Bun'` selects runtimes. 100,000 take some minutes and print progress. The node echoes each
+ * request, so every response shows what arrived, and for whom.
  */
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
@@ -18,25 +18,25 @@ import { makeFolder } from "../release/_folder.ts";
 const COUNT = Number(process.env.NODEFACE_FUZZ ?? 10_000);
 const SEED = Number(process.env.NODEFACE_SEED ?? Date.now() % 1_000_000);
 
-/** How many clients there are at a time: as many as there are slots, so that nobody is sent away. */
+/** The number of concurrent clients: as many as there are slots, so that none is refused. */
 const CLIENTS = 8;
 
-/** How long a client waits for a response, in milliseconds. */
+/** The longest wait of a client for a response, in milliseconds. */
 const PATIENCE_MS = 20_000;
 
-/** After how many requests it is said how many there were. */
+/** The number of requests between two progress lines. */
 const PROGRESS = 10_000;
 
-/** A request as it is sent. */
+/** A request as sent. */
 interface Sent {
   readonly id: string;
   readonly bytes: Buffer;
   readonly content: Buffer;
-  /** A broken one is refused, or its connection closed. */
+  /** A malformed one must be refused, or its connection closed. */
   readonly isBroken: boolean;
 }
 
-/** What came of all requests. */
+/** The results of all requests. */
 interface Seen {
   responses: number;
   refused: number;
@@ -64,7 +64,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
         let kept: Socket | undefined;
         while (left > 0 && seen.wrong.length < 10) {
           const requests = makeBatch(random, () => String(left--), runtime === "Bun");
-          // Some tens of thousands of connections in a minute use up the ports.
+          // Tens of thousands of connections in a minute use up the ports.
           const socket = kept ?? connect(port, "127.0.0.1").setNoDelay();
           kept = await exchange(socket, requests, random, arrived, seen);
           for (const _ of requests) {
@@ -94,7 +94,7 @@ async function startEcho(arrived: Set<string>): Promise<Server> {
   const node = createServer(async (request, response) => {
     const content = await buffer(request);
     const id = new URL(request.url!, "http://node").searchParams.get("id")!;
-    // A second arrival is as wrong as another content.
+    // A duplicate is as wrong as another content.
     response.setHeader("content-type", "application/octet-stream");
     response.end(arrived.has(id) ? "twice" : content);
     arrived.add(id);
@@ -128,8 +128,8 @@ function configure(node: Server): string {
 }
 
 /**
- * Some requests that are sent without waiting for a response; a broken one is the last. Bun 1.4 refuses trailers, and
- * may close a connection with requests behind another one, so that there each has a connection of its own.
+ * Several requests that are sent without waiting for responses; a malformed one comes last. Bun 1.4 refuses trailers,
+ * and may close a connection with pipelined requests, so there each request has its own connection.
  */
 function makeBatch(random: () => number, nextId: () => string, isBun: boolean): Sent[] {
   const requests: Sent[] = [];
@@ -175,7 +175,7 @@ function makeRequest(
     return { id, content, isBroken, bytes: Buffer.concat([Buffer.from(head + fields), content]) };
   }
   let text = `${head}Transfer-Encoding: chunked\r\n\r\n`;
-  // Hundreds of parts of one content would be a matter of their time alone.
+  // Hundreds of parts of one content would only test the time.
   const most = Math.max(pick([3, 40, 1000, 70_000]), content.length / 50);
   for (let at = 0; at < content.length;) {
     const size = Math.min(content.length - at, Math.ceil(random() * most));
@@ -188,8 +188,8 @@ function makeRequest(
 }
 
 /**
- * Sends requests on a connection in parts, and looks at the responses, which come in the same order. Gives the
- * connection back where it can take more.
+ * Sends requests on a connection in parts, and checks the responses, which come in order. Returns the connection if it
+ * can be reused.
  */
 function exchange(
   socket: Socket,
@@ -225,7 +225,7 @@ function exchange(
         const { head, status, content } = response;
         const request = waiting[0];
         if (!request) {
-          // What stands behind a broken request is refused.
+          // Requests after a malformed one are refused.
           return status >= 400 ? socket.destroy() : fail(`has a response too many: ${status}`);
         }
         const isSame = status === 200 && content.equals(request.content);
@@ -241,13 +241,13 @@ function exchange(
     socket.on("close", () => {
       const [request] = waiting;
       if (request?.isBroken) seen.closed++;
-      // A response on its way is lost with the connection that a broken request behind it closes.
+      // A response in transit is lost when a malformed request behind it closes the connection.
       else if (request && isReset && requests.at(-1)!.isBroken) seen.reset++;
       else if (request && seen.wrong.length === 0) fail("has no response");
       done();
     });
     let isSent = false;
-    // One that breaks off has an end; who ends a connection earlier gets no responses on Node.
+    // An incomplete request is ended; on Node, a client that ends the connection early gets no responses.
     const endIfLast = () => isSent && waiting[0]?.isBroken && waiting.length === 1 && socket.end();
     void sendInParts(socket, requests, random).then(() => {
       isSent = true;
@@ -267,14 +267,14 @@ async function sendInParts(socket: Socket, requests: readonly Sent[], random: ()
   }
 }
 
-/** Reads a response whose length is said; `undefined` where it is not whole. */
+/** Reads a response with a content length; `undefined` if it is incomplete. */
 function readResponse(bytes: Buffer) {
   const at = bytes.indexOf("\r\n\r\n") + 4;
   if (at < 4) return undefined;
   const head = bytes.toString("latin1", 0, at);
   const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(head)?.[1]);
   const length = at + Number(/\r\ncontent-length: *(\d+)\r\n/i.exec(head)?.[1] ?? NaN);
-  // What Bun refuses has none, and the connection is closed.
+  // Bun's own refusals have no length, and the connection is closed.
   const whole = Number.isNaN(length) ? bytes.length : length;
   return bytes.length < whole
     ? undefined

@@ -1,4 +1,4 @@
-/** Hosts that are bundled, away from what they were bundled of. */
+/** Bundled hosts, moved away from their sources. */
 import { transform } from "esbuild";
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { OWN_PAGE } from "./_checks.ts";
 import { type StartOptions, startProgram } from "./_start.ts";
 import type { Started } from "./_suite.ts";
 
-/** What runs a bundle. */
+/** The program that runs a bundle. */
 export interface Bundler {
   readonly name: string;
   readonly runtime: "node" | "bun";
@@ -51,20 +51,20 @@ export async function bundleExample({ name }: Bundler, examples: string): Promis
   return folder;
 }
 
-/** How a bundle is started. */
+/** The way to start a bundle. */
 export interface BundleOptions extends Omit<StartOptions, "folder"> {
-  /** Puts files of the host beside it, which have the names of ours. */
+  /** Puts files of the host next to it, with the names of ours. */
   readonly hasNamesakes?: boolean;
-  /** What runs it, before the file's name. @default its runtime */
+  /** The program and flags in front of the file's name. @default its runtime */
   readonly command?: (folder: string) => readonly string[];
 }
 
-/** Files that an application may have, by the names that ours once had. */
+/** Files that an application may have, with names that our files once had. */
 const NAMESAKES = ["assets/manifest.json", "assets/spec.json", "spec.json", "package.json"]
   .flatMap((name) => [`dist/${name}`, `build/dist/${name}`, `build/${name}`])
   .concat("static/simple.html", "static/favicon.svg", "generated/page.js", "CHANGELOG.md");
 
-/** Moves a bundle to a folder with nothing else in it, and starts it there. */
+/** Moves a bundle to an otherwise empty folder, and starts it there. */
 export async function startBundle(
   { runtime }: Bundler,
   bundle: string,

@@ -1,28 +1,28 @@
-/** What has to hold wherever the service is mounted: one list for every host and every bundler. */
+/** Checks that must pass wherever the service is mounted: one list for every host and bundler. */
 import * as assert from "uvu/assert";
 import { PATHS } from "../_app.ts";
 import { send } from "../_http.ts";
 
-/** A running host in which an example is mounted. */
+/** A running host with an example mounted. */
 export interface Served {
-  /** Where the service is mounted, without a slash at its end: `http://127.0.0.1:8080/deep/node`. */
+  /** The URL of the mount, without a trailing slash: `http://127.0.0.1:8080/deep/node`. */
   readonly base: string;
-  /** What the host answers where the service serves nothing; `undefined` for 404 of the service. */
+  /** The host's response to paths that the service does not serve; `undefined` for the service's own 404. */
   readonly own: string | undefined;
 }
 
-/** Something that a user may rely on. */
+/** A property that a user may rely on. */
 export interface Check {
   readonly name: string;
   check(served: Served): Promise<void>;
 }
 
-/** The page that all examples answer other paths with. */
+/** The page with which all examples respond to other paths. */
 export const OWN_PAGE = "The host's own page\n";
 
 const PASSWORD = { authorization: "Bearer secret" };
 
-/** Asks for a path below the mount, and follows nothing. */
+/** Requests a path below the mount, without following redirects. */
 const ask = ({ base }: Served, path: string, init: Parameters<typeof send>[1] = {}) =>
   send(new URL(base + path), init);
 
@@ -39,13 +39,13 @@ const put = (
     body: JSON.stringify({ height }),
   });
 
-/** What is looked at of an info or a peer. */
+/** The checked members of an info or a peer. */
 interface Said {
   readonly software?: string;
   readonly height: number;
 }
 
-/** What is looked at of a description. */
+/** The checked members of a description. */
 interface Description extends HasServers {
   readonly paths: Readonly<Record<string, HasServers & { get?: Described; put?: Described }>>;
 }
@@ -56,14 +56,14 @@ interface Described extends HasServers {
   readonly operationId: string;
 }
 
-/** Reads a JSON answer, which must be 200. */
+/** Reads a JSON response, which must be 200. */
 async function readJson<T>(url: string | URL): Promise<T> {
   const answer = await send(new URL(url));
   assert.is(answer.status, 200, `${url}`);
   return await answer.json();
 }
 
-/** The servers of a path: those of its operation, or else of the path, or else of the document. */
+/** The servers of a path: those of its operation, else of the path, else of the document. */
 function serversOf(document: Description, path: string): string[] {
   const item = document.paths[path];
   const { servers = [] } = [item?.get, item, document].find((place) => place?.servers) ?? {};
@@ -123,12 +123,12 @@ export const CHECKS: readonly Check[] = [
         const servers = serversOf(await readJson<Description>(url), "/v1/info");
         assert.ok(servers.length > 0, "there are no servers");
         for (const server of servers) {
-          // A path of the description is added to the server's URL as text.
+          // A path of the description is appended to the server's URL as text.
           const info = new URL(new URL(server, url).href.replace(/\/$/, "") + "/v1/info");
           const answer = await send(info);
           const leads = `${path}: ${server} leads to ${info}`;
           assert.is(answer.status, 200, leads);
-          // The host may answer any path with a page of its own.
+          // The host may respond to any path with its own page.
           assert.is(answer.headers.get("content-type"), "application/json", leads);
         }
       }
@@ -140,7 +140,7 @@ export const CHECKS: readonly Check[] = [
       const { base } = served;
       for (const path of ["", "?x=/y", "/", "/v1", "/v1/"]) {
         let url = new URL(base + path);
-        // A host may have its own idea of the slash at the end: Next.js redirects from it.
+        // Hosts treat the trailing slash differently: Next.js redirects it away.
         for (let hops = 0; hops < 3 && url.href !== `${base}/v1/spec`; hops++) {
           const { status, headers } = await send(url);
           assert.ok([307, 308].includes(status), `${url} is ${status}`);
@@ -224,7 +224,7 @@ export const CHECKS: readonly Check[] = [
   },
 ];
 
-/** What has to hold with a description of more than 256 KiB, which is prepared in a thread. */
+/** Checks with a description of more than 256 KiB, which is prepared in a thread. */
 export const LARGE_CHECKS: readonly Check[] = [{
   name: "a description of more than 256 KiB is shown",
   async check(served) {

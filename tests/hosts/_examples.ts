@@ -1,21 +1,21 @@
 /**
- * The examples (`examples/`), as they are run. Each is a server that people mount the service in; a new
- * one needs a row here and a section in `docs/embedding.md`.
+ * The examples (`examples/`) and how to run them. Each is a server that mounts the service; a new one needs a row here
+ * and a section in `docs/embedding.md`.
  */
 import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { BUN, DENO, ROOT } from "../_paths.ts";
 
-/** An example, and the runtime that it is for. */
+/** An example, and its runtime. */
 export interface Example {
-  /** As the table calls it. */
+  /** The name in the table. */
   readonly name: string;
   /** Its file in `examples/`. */
   readonly file: string;
-  /** The packages that it needs besides. */
+  /** Further packages that it needs. */
   readonly packages: readonly string[];
   readonly runtime: "node" | "deno" | "bun" | "workerd" | "next" | "next standalone";
-  /** Whether the host gives the service its mount's paths for good, so that nothing goes on to the host. */
+  /** True if the host leaves all paths of the mount to the service, so that none are passed on to the host. */
   readonly isLast?: boolean;
 }
 
@@ -56,7 +56,7 @@ export const EXAMPLES: readonly Example[] = [
 
 const TSX = pathToFileURL(`${ROOT}node_modules/tsx/dist/loader.mjs`).href;
 
-/** What runs a TypeScript file on each runtime that has files. */
+/** The command that runs a TypeScript file on each runtime with files. */
 export const COMMANDS: Readonly<Record<"node" | "deno" | "bun", readonly string[]>> = {
   node: [process.execPath, "--import", TSX],
   deno: [DENO, "run", "--allow-net", "--allow-read", "--allow-env", "--node-modules-dir=manual"],

@@ -1,17 +1,17 @@
-/** The examples in a project of somebody's own, which has the package and the servers installed. */
+/** The examples in a user's project, with the package and the servers installed. */
 import { cpSync, existsSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../_paths.ts";
 
-/** Where the servers and the bundlers are installed. */
+/** The folder in which the servers and the bundlers are installed. */
 export const PACKAGES: string = `${ROOT}tests/hosts/node_modules`;
 
-/** Why what needs them cannot be tested; `undefined` if it can. */
+/** The reason why tests that need them cannot run; `undefined` if they can. */
 export const NOT_INSTALLED: string | undefined = existsSync(`${PACKAGES}/.installed`)
   ? undefined
   : "needs node tests/hosts/setup.mjs";
 
-/** Puts the examples into a project; resolves to their folder. */
+/** Copies the examples into a project; resolves to their folder. */
 export function copyExamples(project: string): string {
   const folder = join(project, "examples");
   if (existsSync(folder)) return folder;

@@ -1,4 +1,4 @@
-/** Builds an application of Next.js with one route handler, and serves it. */
+/** Builds a Next.js application with one route handler, and serves it. */
 import { cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import process from "node:process";
@@ -10,12 +10,12 @@ import { PACKAGES } from "./_folder.ts";
 
 /** An application. */
 export interface NextOptions {
-  /** The folder of the examples, which has the example of the route handler. */
+  /** The folder of the examples, including that of the route handler. */
   readonly folder: string;
   readonly prefix: string;
-  /** Whether it is served by what `output: "standalone"` writes, moved to an empty folder. */
+  /** True to serve the output of `output: "standalone"`, moved to an empty folder. */
   readonly isStandalone: boolean;
-  /** What is there when it is served, but not when it is built. */
+  /** Files that exist when it is served, but not when it is built. */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -23,7 +23,7 @@ const NEXT = [process.execPath, join(PACKAGES, "next/dist/bin/next")];
 /** In milliseconds. */
 const TIMEOUT = 300_000;
 
-/** Builds it where it was not built before, and starts it. */
+/** Builds it if necessary, and starts it. */
 export async function startNext(
   options: NextOptions,
 ): Promise<{ url: string; stop: () => Promise<unknown> }> {
@@ -60,7 +60,7 @@ async function buildApp({ folder, prefix, isStandalone }: NextOptions): Promise<
   mkdirSync(dirname(route), { recursive: true });
   cpSync(join(folder, "next.ts"), route);
   cpSync(join(folder, "nodeface.ts"), join(dirname(route), "nodeface.ts"));
-  // The packages lie outside of the application, as in a repository of many.
+  // The packages are outside the application, as in a monorepo.
   const config = {
     turbopack: { root: "/" },
     outputFileTracingRoot: "/",
@@ -76,7 +76,7 @@ async function buildApp({ folder, prefix, isStandalone }: NextOptions): Promise<
   return app;
 }
 
-/** Copies what Next.js needs to serve, with links among it as they are. */
+/** Copies the files that Next.js serves, keeping links between them. */
 function move(output: string): string {
   const folder = makeFolder();
   cpSync(output, folder, { recursive: true, verbatimSymlinks: true });

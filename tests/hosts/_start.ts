@@ -1,4 +1,4 @@
-/** Starts the examples, each as its users would. */
+/** Starts the examples as their users would. */
 import { build } from "esbuild";
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -13,17 +13,17 @@ import { COMMANDS, type Example } from "./_examples.ts";
 import { startNext } from "./_next.ts";
 import type { Started } from "./_suite.ts";
 
-/** How an example is started. */
+/** The options of an example. */
 export interface StartOptions {
   /** The folder of the examples. */
   readonly folder: string;
-  /** Where the service is mounted: `/deep/node`, or `""`. */
+  /** The path of the mount: `/deep/node`, or `""`. */
   readonly prefix: string;
-  /** Whether the node has a description, of more than 256 KiB. */
+  /** True if the node has a description, of more than 256 KiB. */
   readonly isLarge?: boolean;
 }
 
-/** Starts an example on a port of its own. */
+/** Starts an example on a free port. */
 export async function startExample(example: Example, options: StartOptions): Promise<Started> {
   const { url, stop } =
     await (example.runtime === "workerd"
@@ -35,19 +35,19 @@ export async function startExample(example: Example, options: StartOptions): Pro
   return { base, own: example.isLast ? undefined : OWN_PAGE, stop };
 }
 
-/** Starts a program that takes what the examples take. */
+/** Starts a program with the variables of the examples. */
 export async function startProgram(
   command: readonly string[],
   { folder, prefix, isLarge = false }: StartOptions,
 ): Promise<{ url: string; stop: () => Promise<unknown>; stderr: () => string }> {
   const env = { PORT: `${await freePort()}`, PREFIX: prefix, ...isLarge && placeLarge(folder) };
   const program = await start(command, env, { cwd: folder });
-  // It may have printed its address before it listens.
+  // It may print its address before it listens.
   await until(() => fetch(program.url).then(() => true, () => false));
   return program;
 }
 
-/** Writes a large description. @returns the variable that names it */
+/** Writes a large description. */
 export function placeLarge(folder: string): { DESCRIPTION: string } {
   writeFileSync(join(folder, "large.json"), largeDescription());
   return { DESCRIPTION: "large.json" };

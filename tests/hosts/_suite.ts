@@ -1,4 +1,4 @@
-/** A suite for each host that is started, with a test for each check. */
+/** A suite for each started host, with a test for each check. */
 import { suite } from "uvu";
 import { testWhere } from "../_needs.ts";
 import type { Check, Served } from "./_checks.ts";
@@ -7,23 +7,23 @@ import type { Row } from "./_table.ts";
 /** A host that can be started. */
 export interface Host {
   readonly name: string;
-  /** Why it cannot be started here. */
+  /** The reason why it cannot be started here. */
   readonly missing?: string | undefined;
   start(): Promise<Started>;
   readonly checks: readonly Check[];
 }
 
-/** A host that runs. */
+/** A running host. */
 export interface Started extends Served {
   stop(): Promise<unknown>;
 }
 
-/** Tests a host. @returns its row of the table, which is filled while the tests run */
+/** Tests a host. */
 export function testHost({ name, missing, start, checks }: Host): Row {
   const host = suite(name);
   const row: Row = { name, cells: new Map() };
   let started: Started | undefined;
-  // The error of a hook would not be printed.
+  // uvu would not print an error of the hook.
   let failure: unknown;
   host.before(async () => {
     if (missing !== undefined) return;

@@ -1,12 +1,12 @@
-/** The table of what was run and what was checked. */
+/** The table of hosts and checks. */
 
-/** What has become of the checks of a host or a bundler, by the check's name. */
+/** The results of the checks of a host or a bundler, by the check's name. */
 export interface Row {
   readonly name: string;
   readonly cells: Map<string, string>;
 }
 
-/** Lines the rows up: `ok`, `FAIL`, or `-` where a check was not run. Checks are listed below the table. */
+/** Formats the rows: `ok`, `FAIL`, or `-` if a check was not run. The checks are listed below the table. */
 export function tableOf(rows: readonly Row[]): string {
   const checks = [...new Set(rows.flatMap(({ cells }) => [...cells.keys()]))];
   const width = Math.max(...rows.map(({ name }) => name.length));

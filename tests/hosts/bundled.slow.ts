@@ -1,7 +1,7 @@
 /**
- * A host that is bundled, moved to an empty folder, beside files of its own that have the names of ours,
- * with a large description, and where Node starts no thread. `BUNDLERS=webpack` takes only those whose names
- * match. Where the bundlers are not installed, esbuild and Bun are tried.
+ * A bundled host, moved to an empty folder with files of its own that have the same names as ours, with a large
+ * description, and on Node without threads. `BUNDLERS=webpack` selects bundlers by name. If the bundlers are not
+ * installed, only esbuild and Bun are tested.
  */
 import { build, type BuildOptions } from "esbuild";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -45,7 +45,7 @@ const WITHOUT_THREADS: Check = {
   },
 };
 
-/** How each bundle is started, and what has to hold then. */
+/** The way to start each bundle, and the checks for it. */
 const STARTS: readonly (BundleOptions & { how: string; checks: readonly Check[] })[] = [
   { how: "in an empty folder", prefix: "", checks: CHECKS },
   {
@@ -68,7 +68,7 @@ const examples = copyExamples(HOME);
 const only = new RegExp(process.env.BUNDLERS ?? "");
 const bundles = new Map<string, Promise<string>>();
 
-/** Bundles it when it is first asked for. */
+/** Bundles it on first use. */
 function bundleOnce(bundler: Bundler): Promise<string> {
   const bundle = bundles.get(bundler.name) ?? bundleExample(bundler, examples);
   bundles.set(bundler.name, bundle);
@@ -116,7 +116,7 @@ bundled("of nodeface/worker answers for any name", async () => {
   await server.stop();
 });
 
-bundled("leaves out what is not used of the package", async () => {
+bundled("omits unused parts of the package", async () => {
   const program =
     'import { createNodeface } from "nodeface"; import { serve } from "nodeface/node";';
   assert.is(await bundle(program, { platform: "node", format: "esm" }), "");
@@ -124,7 +124,7 @@ bundled("leaves out what is not used of the package", async () => {
 
 bundled.run();
 
-/** Bundles a program as one file, without a warning; resolves to its text. */
+/** Bundles a program into one file, without a warning; resolves to its text. */
 async function bundle(program: string, options: BuildOptions): Promise<string> {
   const entry = join(HOME, "bundled.mjs");
   writeFileSync(entry, program);

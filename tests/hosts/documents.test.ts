@@ -8,10 +8,10 @@ const documents = suite("the examples and their page");
 
 const text = (path: string) => readFileSync(`${ROOT}${path}`, "utf8");
 
-/** All files; the first is what the others mount. */
+/** All files; the others mount the first one. */
 const FILES = [...new Set(["nodeface.ts", ...EXAMPLES.map(({ file }) => file)])];
 
-documents("every example is in the table of those that are run", () => {
+documents("every example is in the table of run examples", () => {
   const files = readdirSync(`${ROOT}examples`).filter((name) => /\.m?[jt]s$/.test(name));
   assert.equal(files.sort(), [...FILES].sort());
 });

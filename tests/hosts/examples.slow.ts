@@ -1,6 +1,6 @@
 /**
- * The examples over real sockets, from the packed package in a folder of their own: at the root, below a
- * path and with a large description. `HOSTS=Express` takes only the hosts whose names match.
+ * The examples over real sockets, with the packed package in a separate folder: at the root, below a path, and with a
+ * large description. `HOSTS=Express` selects hosts by name.
  */
 import process from "node:process";
 import { suite } from "uvu";
@@ -17,7 +17,7 @@ import { tableOf } from "./_table.ts";
 const folder = copyExamples(HOME);
 const only = new RegExp(process.env.HOSTS ?? "");
 
-/** What each host is started with, and what has to hold then. */
+/** The options of each host, and the checks for them. */
 const STARTS = [
   { how: "at the root", prefix: "", isLarge: false, checks: CHECKS },
   { how: "below a path", prefix: "/deep/node", isLarge: false, checks: CHECKS },

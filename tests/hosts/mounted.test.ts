@@ -15,7 +15,7 @@ const echo: Operation = {
   handle: async (request, { id }) => new Response(`${id}: ${await request.text()}`),
 };
 
-/** Where a service is mounted, and the prefix that it is told. */
+/** The path of the mount, and the service's prefix. */
 const MOUNTS: readonly [at: string, prefix: string | undefined][] = [
   ["", undefined],
   ["/deep/node", "/deep/node"],
@@ -25,7 +25,7 @@ const MOUNTS: readonly [at: string, prefix: string | undefined][] = [
 for (const [name, { needs, mount, takesOff, goesOn }] of Object.entries(HOSTS)) {
   const absent = await missing(needs);
   for (const [at, prefix] of MOUNTS) {
-    // What takes nothing off needs the prefix.
+    // Routers that strip nothing need the prefix.
     if (at && !prefix && !takesOff) continue;
     const where = at ? `below ${at} ${prefix ? "with" : "without"} a prefix` : "at the root";
     testWhere(mounted, absent, `${name}, ${where}`, async () => {
@@ -54,7 +54,7 @@ for (const [name, { needs, mount, takesOff, goesOn }] of Object.entries(HOSTS)) 
         const etag = (await ask("/spec.json")).headers.get("etag")!;
         const again = await ask("/spec.json", { headers: { "if-none-match": etag } });
         assert.is(again.status, 304);
-        // Nobody knows then whether the visitor's path ends with a slash.
+        // Then it is unknown whether the client's path ends with a slash.
         const isUnknown = takesOff === "silent" && at && !prefix;
         for (const path of [...isUnknown ? [] : ["", "?x=/y"], "/", "/v1", "/v1/"]) {
           const { status, headers } = await ask(path);
@@ -117,7 +117,7 @@ for (const [name, { needs, mount }] of Object.entries(HOSTS)) {
   );
 }
 
-/** Why a host cannot be tested here; `undefined` if it can. */
+/** The reason why a host cannot be tested here; `undefined` if it can. */
 async function missing(packages: readonly string[]): Promise<string | undefined> {
   for (const name of packages) {
     try {

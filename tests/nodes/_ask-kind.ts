@@ -1,4 +1,4 @@
-/** Starts a real node, asks it what its kind offers, and stops it. */
+/** Starts a real node of a kind, calls the kind's operations, and stops it. */
 import { createNodeface } from "../../src/index.ts";
 import type { NodeOptions } from "../../src/options.ts";
 import type { KindInterface } from "../../src/kinds/interface.ts";
@@ -8,7 +8,7 @@ import { askOperations } from "./_ask-operations.ts";
 import { OTHERS, type Program, PROGRAMS } from "./_start-chains.ts";
 import { type AskedNode, askMethods, type Outcome } from "./_interface.ts";
 
-/** A real node by its name, which is that of its kind as a rule. */
+/** A real node by its name, which is usually that of its kind. */
 export interface NamedProgram extends Program {
   readonly name: string;
   readonly kind: string;
@@ -18,16 +18,16 @@ export interface NamedProgram extends Program {
 export const NODES: readonly NamedProgram[] = Object.entries({ ...PROGRAMS, ...OTHERS })
   .map(([name, program]) => ({ name, kind: name, ...program }));
 
-/** What became of a kind. */
+/** The results of a kind. */
 export interface Asked {
   readonly parts: KindInterface;
   readonly outcomes: readonly Outcome[];
 }
 
 /**
- * Asks a node of a kind.
+ * Calls a node of a kind.
  *
- * @param also is asked while it runs
+ * @param also runs while the node does
  */
 export async function askKind(
   { kind, start }: NamedProgram,

@@ -1,4 +1,4 @@
-/** Asks real nodes the operations of REST that their kinds offer. */
+/** Calls the REST operations of kinds at real nodes. */
 import {
   formatPointer,
   type Json,
@@ -13,7 +13,7 @@ import { type AskedNode, checkAt, isHarmless, type Outcome } from "./_interface.
 /** The methods that an operation may have. */
 const METHODS = ["get", "head", "post", "put", "patch", "delete", "options"];
 
-/** Asks every operation that reads, and whose required parameters and content have values. */
+/** Calls every read whose required parameters and content have values. */
 export async function askOperations(part: OpenApiPart, node: AskedNode): Promise<Outcome[]> {
   const check = checkAt(part);
   const outcomes: Outcome[] = [];
@@ -27,7 +27,7 @@ export async function askOperations(part: OpenApiPart, node: AskedNode): Promise
       if (!request) continue;
       const { status, type, text } = await node.request!(method.toUpperCase(), request);
       const asked = { name: operation.operationId, params: request.params };
-      // What is not there is 404 with a text as a rule; 405 is another method.
+      // A missing path is usually a 404 with text; 405 means another method.
       const exists = status < 400 || (status !== 404 && status !== 405 && status !== 501);
       const key = [String(status), `${String(status)[0]}XX`].find((key) =>
         Object.hasOwn(operation.responses, key)
@@ -49,18 +49,18 @@ export async function askOperations(part: OpenApiPart, node: AskedNode): Promise
   return outcomes;
 }
 
-/** What is sent to a node. */
+/** The request to a node. */
 export interface RestRequest {
   /** With its query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   /** JSON. */
   readonly body?: string;
-  /** The values that it was made of. */
+  /** The values used in it. */
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** A request with values that hold at a node; `undefined` where one is missing. */
+/** A request with values that are valid at a node; `undefined` if one is missing. */
 export function requestOf(
   part: OpenApiPart,
   { operationId, requestBody }: RestOperation,
@@ -99,7 +99,7 @@ export function requestOf(
   return { path: path + search, headers, body, params: { ...params, body: content } };
 }
 
-/** The pointer to the content of an answer; `undefined` where its type is not named. */
+/** The pointer to the content of a response; `undefined` if its type is not described. */
 function pathOfContent(
   part: OpenApiPart,
   template: string,

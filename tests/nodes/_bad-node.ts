@@ -1,4 +1,4 @@
-/** A node that can be good or bad in many ways, on one port. */
+/** A node on one port that can behave well or badly in many ways. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
@@ -6,10 +6,10 @@ import { play, RECORDINGS } from "./_recorded.ts";
 
 const MEBIBYTE = 1024 * 1024;
 
-/** 100 MiB of spaces, which are 100 KiB when they are packed. */
+/** 100 MiB of spaces, 100 KiB when compressed. */
 const BOMB = gzipSync(new Uint8Array(100 * MEBIBYTE).fill(32), { level: 9 });
 
-/** What a bad node does with a request. */
+/** The response of a bad node to a request. */
 export const BADNESS: Readonly<Record<string, (response: ServerResponse) => void>> = {
   "hangs": () => {},
   "drips a byte a second": (response) => {
@@ -36,10 +36,10 @@ export const BADNESS: Readonly<Record<string, (response: ServerResponse) => void
     void response.writeHead(307, { location: "http://localhost:1/secret" }).end(),
 };
 
-/** A server that answers as anvil does until it is made bad. */
+/** A server that responds like anvil until it is made bad. */
 export interface BadNode {
   url: string;
-  /** How it behaves; `good` is as anvil does, `refuses` is not at all. */
+  /** Its behaviour: `good` is that of anvil, `refuses` does not listen. */
   be(behaviour: string): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,11 +1,11 @@
-/** What a test starts beside a node, all of which ends with it. */
+/** Processes and files that a test starts with a node; all of them end with the test. */
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { COMMANDS, type Running, start } from "../_server.ts";
 import { type Daemon, startDaemon } from "./_daemon.ts";
 
-/** What a test has started. */
+/** The running parts of a test. */
 export class Bench implements AsyncDisposable {
   readonly home: string;
   readonly #ends: (() => Promise<unknown>)[] = [];
@@ -25,7 +25,7 @@ export class Bench implements AsyncDisposable {
     return daemon;
   }
 
-  /** Starts the service; a home of its own has no secrets. */
+  /** Starts the service; its empty home has no secrets. */
   async service(args: readonly string[], home: string = this.home): Promise<Running> {
     const service = await start([...COMMANDS.Node, ...args], { HOME: home });
     this.#ends.push(() => service.stop());
@@ -43,7 +43,7 @@ export class Bench implements AsyncDisposable {
   }
 }
 
-/** A test with a bench of its own. */
+/** A test with its own bench. */
 export const bench = (name: string, use: (bench: Bench) => Promise<void>) => async () => {
   const opened = await Bench.open(name);
   try {

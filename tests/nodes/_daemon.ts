@@ -1,24 +1,24 @@
-/** Starts real daemons, and asks the service about them. */
+/** Starts real daemons, and queries them through the service. */
 import { type ChildProcess, spawn } from "node:child_process";
 import process from "node:process";
 import * as assert from "uvu/assert";
 
-/** A daemon that answers. */
+/** A running daemon. */
 export interface Daemon {
   url: string;
-  /** Ends it by a signal; resolves when it is gone. */
+  /** Ends it by a signal; resolves when it has exited. */
   stop(signal?: NodeJS.Signals): Promise<void>;
   /** Sends it a signal that does not end it. */
   signal(signal: "SIGSTOP" | "SIGCONT"): void;
 }
 
-/** Starts a daemon and waits until something answers at its port, whatever it says. */
+/** Starts a daemon, and waits until its port responds in any way. */
 export async function startDaemon(
   [program = "", ...args]: readonly string[],
   port: number,
   env: Record<string, string> = {},
 ): Promise<Daemon> {
-  // In a group of its own: some daemons are a script that starts the program itself.
+  // In its own process group: some daemons are a script that starts the program itself.
   const child = spawn(program, args, {
     env: { ...process.env, ...env },
     stdio: "ignore",
@@ -45,9 +45,9 @@ export async function startDaemon(
 const isGone = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null;
 
 /**
- * Asks again and again until a condition holds; rejects where it does not in time.
+ * Polls until a condition holds; rejects if it does not in time.
  *
- * @param ms far more than a busy machine takes, as nothing but a failure waits for so long
+ * @param ms generous, since only a failure takes that long
  */
 export async function until(holds: () => Promise<boolean>, ms = 60_000): Promise<void> {
   const end = performance.now() + ms;
@@ -57,7 +57,7 @@ export async function until(holds: () => Promise<boolean>, ms = 60_000): Promise
   }
 }
 
-/** Calls a method of a daemon directly, to hold the info against. */
+/** Calls a method of a daemon directly, for comparison with the info. */
 export async function call(url: string, method: string, params: unknown[] = []) {
   const headers = { "content-type": "application/json" };
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
@@ -65,8 +65,8 @@ export async function call(url: string, method: string, params: unknown[] = []) 
 }
 
 /**
- * What the service says of the node, and how many milliseconds longer that took than a file that
- * is asked for at the same moment: on a busy machine both are slow.
+ * The info of the service, and how many milliseconds longer it took than a file requested at the same moment: on a busy
+ * machine both are slow.
  */
 export async function infoOf(service: string) {
   const started = performance.now();
@@ -84,11 +84,11 @@ export async function infoOf(service: string) {
 }
 
 /**
- * No answer waits for the node. A busy machine stalls now and then, while waiting for a node shows at
- * every refresh.
+ * Asserts that no response waited for the node. A busy machine stalls occasionally, while waiting for the node would
+ * show at every refresh.
  *
- * @param times by how much each answer was slower than a file, in milliseconds
- * @param wait how long the node is waited for where somebody does wait for it
+ * @param times the delay of each response compared with a file, in milliseconds
+ * @param wait the duration of a wait for the node, in milliseconds
  */
 export function assertQuick(times: readonly number[], wait: number): void {
   const slow = times.filter((ms) => ms >= wait / 2);

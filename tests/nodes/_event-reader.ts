@@ -1,7 +1,7 @@
-/** Reads the events of a service, as a client that keeps its place. */
+/** Reads the events of a service like a client that keeps its position. */
 import { parseJson } from "../../src/json/lossless.ts";
 
-/** An event, and when it was read, by `performance.now()`. */
+/** An event, and the time of reading it, by `performance.now()`. */
 export interface ReadEvent {
   readonly event: string;
   readonly id: string;
@@ -10,7 +10,7 @@ export interface ReadEvent {
   readonly at: number;
 }
 
-/** Listens until it is told to leave, and comes back where it was. */
+/** Listens until it is stopped, and resumes at its position. */
 export class EventReader {
   readonly events: ReadEvent[] = [];
   readonly #url: URL;
@@ -20,7 +20,7 @@ export class EventReader {
     this.#url = new URL(`v1/events${names && `?events=${names}`}`, service);
   }
 
-  /** Opens the stream from the last event on; resolves when there is a response. */
+  /** Opens the stream after the last event; resolves when there is a response. */
   async open(): Promise<this> {
     const { signal } = this.#stop = new AbortController();
     const id = this.events.at(-1)?.id;
@@ -35,7 +35,7 @@ export class EventReader {
     this.#stop.abort();
   }
 
-  /** What came in events of a name, in order. */
+  /** The data of events of one name, in order. */
   of(name: string): ReadEvent["data"][] {
     return this.events.filter(({ event }) => event === name).map(({ data }) => data);
   }

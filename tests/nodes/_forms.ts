@@ -1,4 +1,4 @@
-/** Sends every read's form of the simple page as it is opened, and its line of `curl`, without a browser. */
+/** Sends the form of every read of the simple page with its initial values, and its `curl` line, without a browser. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import {
@@ -12,26 +12,26 @@ import type { NodeExamples } from "../../src/info/source-cache.ts";
 import { startBeside } from "../gateway/_beside.ts";
 import type { AskedNode } from "./_interface.ts";
 
-/** What became of the forms of a node. */
+/** The results of the forms of a node. */
 export interface SentForms {
   /** The reads with the status of their responses. */
   readonly sent: ReadonlyMap<string, number>;
-  /** The reads that ask for what only their reader knows. */
+  /** The reads with a field that only the user can fill in. */
   readonly asking: readonly string[];
-  /** The reads whose line responds with something else than the form. */
+  /** The reads whose `curl` line gives another response than the form. */
   readonly differing: readonly string[];
-  /** What was said of the reads that were not answered with 200. */
+  /** The messages of reads with a status other than 200. */
   readonly texts: ReadonlyMap<string, string>;
 }
 
-/** Reads the forms of a page by the addresses of their operations, and the node's own values. */
+/** Reads the forms of a page by the paths of their operations, and the node's own values. */
 export function readForms(html: string): { forms: FormData[]; examples: NodeExamples } {
   const forms = [...html.matchAll(/data-try='([^']*)'/g)].map(([, json]) => JSON.parse(json!));
   const [, examples = "{}"] = /id="examples">(.*?)<\/script>/s.exec(html) ?? [];
   return { forms, examples: JSON.parse(examples) };
 }
 
-/** Sends the reads of a node; those of the service itself are left out. */
+/** Sends the reads of a node, without those of the service itself. */
 export async function sendForms(node: AskedNode, kind: string): Promise<SentForms> {
   const { url, service } = await startBeside(node, kind, "reads");
   const sent = new Map<string, number>();
@@ -71,5 +71,5 @@ export async function sendForms(node: AskedNode, kind: string): Promise<SentForm
   return { sent, asking: asking!, differing: differing!, texts };
 }
 
-/** A response without its numbers, which change from one to the next. */
+/** A response without its numbers, which change between responses. */
 const shape = (text: string) => text.replaceAll(/\d+/g, "0").slice(0, 300);

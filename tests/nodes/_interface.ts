@@ -1,4 +1,4 @@
-/** Asks real nodes what their kinds offer, and holds the answers against the kinds' schemas. */
+/** Calls the operations of kinds at real nodes, and validates the responses with the kinds' schemas. */
 import Ajv2020 from "ajv/dist/2020.js";
 import type { ValidateFunction } from "ajv/dist/2020.js";
 import { isNoMethod } from "../../src/gateway/call-rpc.ts";
@@ -11,70 +11,69 @@ import type {
 } from "../../src/kinds/interface.ts";
 import type { RestRequest } from "./_ask-operations.ts";
 
-/** A node of a kind that runs, with some blocks or data in it. */
+/** A running node of a kind, with some blocks or data. */
 export interface AskedNode {
   /** Its version, to be compared with `x-since`. */
   readonly version: string;
-  /** Where it answers. */
+  /** Its URL. */
   readonly url: string;
-  /** Where its methods are posted to, below that. @default "" */
+  /** The path of its JSON-RPC endpoint, below that. @default "" */
   readonly rpcPath?: string;
-  /** Where its secret lies, as `node.auth` says it; without it there is none. */
+  /** The place of its secret, in the form of `node.auth`; absent if it needs none. */
   readonly auth?: Readonly<Record<string, string>>;
-  /** Sends it a request with its secret; the answer as it came. */
+  /** Sends it a request with its secret; returns the response as received. */
   send(path: string, init: SentRequest): Promise<Response>;
-  /** Calls a method of JSON-RPC, where it speaks that. */
+  /** Calls a JSON-RPC method, if the node has JSON-RPC. */
   call?(method: string, params: unknown): Promise<RpcAnswer>;
-  /** Asks it by HTTP with its secret, where it speaks REST. */
+  /** Sends an HTTP request with its secret, if the node has a REST interface. */
   request?(method: string, request: RestRequest): Promise<RestAnswer>;
   /**
-   * Values of parameters that hold at this node, by the parameter's name, or by `method.parameter` where it
-   * wants another one than the others, or wants one though it may be left out. Of REST `method` is the
-   * `operationId`, and `method.body` is the content.
+   * Values of parameters that are valid at this node, by the parameter's name, or by `method.parameter` if that one
+   * needs another value or is optional. For REST, `method` is the `operationId`, and `method.body` is the content.
    */
   readonly known: Readonly<Record<string, unknown>>;
-  /** Whether it has a method of JSON-RPC; what is asked for that has no effect. */
+  /** Tells whether it has a JSON-RPC method; the test call has no effect. */
   has?(method: string): Promise<boolean>;
-  /** Whether it has an operation of REST, such as `POST /blocks`; what is asked for that has no effect. */
+  /** Tells whether it has a REST operation, such as `POST /blocks`; the test call has no effect. */
   hasOperation?(verb: string, path: string): Promise<boolean>;
-  /** What it lists itself and has to be named. */
+  /** The operations that it lists itself; the kind must name them. */
   readonly listed?: readonly string[];
   stop(): Promise<void>;
 }
 
-/** A request to a node, less its secret. */
+/** A request to a node, without its secret. */
 export interface SentRequest {
   readonly method: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
 }
 
-/** What a node answers to a call. */
+/** The response of a node to a call. */
 export type RpcAnswer = { result: unknown } | { error: { code: number; message: string } };
 
-/** What a node answers to a request. */
+/** The response of a node to a request. */
 export interface RestAnswer {
   readonly status: number;
-  /** The media type, as the node says it. */
+  /** The media type that the node sends. */
   readonly type: string;
   readonly text: string;
 }
 
-/** What became of an operation. */
+/** The result of an operation. */
 export interface Outcome {
   readonly name: string;
-  /** What it was asked with; an object of names. */
+  /** The parameters, by name. */
   readonly params: Readonly<Record<string, unknown>>;
   readonly exists: boolean;
   readonly result?: unknown;
-  /** What is wrong with the answer; `undefined` where it fits. */
+  /** The error in the response; `undefined` if it is valid. */
   readonly mistake?: string;
 }
 
-/** The code by which a node says that it has no such method. */
+/** The code for a missing method. */
 export const METHOD_NOT_FOUND = -32601;
 
-/** Asks every method that reads, and whose required parameters have values. */
+/** Calls every read whose required parameters have values. */
 export async function askMethods(part: OpenRpcPart, node: AskedNode): Promise<Outcome[]> {
   const check = checkResults(part);
   const outcomes: Outcome[] = [];
@@ -95,15 +94,15 @@ export async function askMethods(part: OpenRpcPart, node: AskedNode): Promise<Ou
   return outcomes;
 }
 
-/** Whether a node of this version has an operation. */
+/** Tells whether a node of this version has an operation. */
 export const isThere = (operation: OperationMarks, { version }: AskedNode): boolean =>
   isAtLeast(version, operation["x-since"] ?? "0");
 
-/** Whether a node of this version has an operation that changes nothing and ends. */
+/** Tells whether a node of this version has a read that ends. */
 export const isHarmless = (operation: OperationMarks, node: AskedNode): boolean =>
   operation["x-access"] !== "write" && !operation["x-streaming"] && isThere(operation, node);
 
-/** What a kind offers by name: a method's own, or the verb and the path of REST. */
+/** The operations of a kind by name: a method's own, or the HTTP method and path. */
 export function operationsOf({ openrpc, openapi }: KindInterface): [string, OperationMarks][] {
   const methods = (openrpc?.methods ?? []).map((method): [string, OperationMarks] => [
     method.name,
@@ -125,7 +124,7 @@ function isAtLeast(version: string, least: string): boolean {
   return at < 0 || (has![at] ?? 0) > wants![at]!;
 }
 
-/** What a method is asked with: its example, with values that hold here; `undefined` where one is missing. */
+/** The parameters for a method: its example, with values valid here; `undefined` if one is missing. */
 export function paramsOf(
   { name, params, examples }: Method,
   known: AskedNode["known"],
@@ -142,7 +141,7 @@ export function paramsOf(
   return Object.fromEntries(given.map(([{ name }, value]) => [name, value]));
 }
 
-/** Parameters in the form in which the method takes them. */
+/** Parameters in the form that the method requires. */
 export function formOf(
   { paramStructure, params }: Method,
   values: Record<string, unknown>,
@@ -153,20 +152,20 @@ export function formOf(
   return list.slice(0, last + 1).map((value) => value ?? null);
 }
 
-/** What is wrong with a value; nothing where it fits. */
+/** The error of a value; empty if it is valid. */
 export interface Checked {
   mistake?: string;
 }
 
-/** Checks results by the schemas of their methods, by the place of the method in the list. */
+/** Validates results with the schemas of their methods, by the method's index. */
 export function checkResults(part: OpenRpcPart): (at: number, result: unknown) => Checked {
   const check = checkAt(part);
   return (at, result) => check(`/methods/${at}/result/schema`, result);
 }
 
 /**
- * Checks values by the schemas of a part, by the pointer of the schema. Each member of an object has to be
- * named there, or a wrong name would fit wherever nothing is required.
+ * Validates values with the schemas of a part, by the schema's pointer. Members of an object must all be described;
+ * otherwise a wrong name would match wherever nothing is required.
  */
 export function checkAt(part: object): (pointer: string, value: unknown) => Checked {
   const formats = { "date-time": /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/ };
@@ -175,7 +174,7 @@ export function checkAt(part: object): (pointer: string, value: unknown) => Chec
   return (pointer, value) => {
     const $ref = `part#${pointer.split("/").map(encodeURIComponent).join("/")}`;
     const validate: ValidateFunction = ajv.compile({ $ref, unevaluatedProperties: false });
-    // Whole numbers above 2^53 are of a type that ajv does not know.
+    // ajv does not know the type of integers above 2^53.
     if (validate(JSON.parse(formatJson(value)))) return {};
     const texts = validate.errors!.slice(0, 3).map(({ instancePath, message, params }) =>
       `${instancePath || "it"} ${message} ${JSON.stringify(params)}`
@@ -184,7 +183,7 @@ export function checkAt(part: object): (pointer: string, value: unknown) => Chec
   };
 }
 
-/** The numbers of a kind. */
+/** The counts of a kind. */
 export interface Tally {
   readonly kind: string;
   readonly operations: number;
@@ -193,7 +192,7 @@ export interface Tally {
   readonly right: number;
 }
 
-/** Counts what was asked. */
+/** Counts the calls. */
 export function tally(
   kind: string,
   parts: KindInterface,

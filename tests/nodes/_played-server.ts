@@ -1,4 +1,4 @@
-/** Serves a played node on a port of its own. */
+/** Serves a simulated node on a free port. */
 import { createServer, type Server } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 /** A server on loopback. */
 export interface PlayedServer extends AsyncDisposable {
   readonly url: string;
-  /** What answers; the test may replace it. */
+  /** Handles requests; the test may replace it. */
   fetch: typeof fetch;
   /** Stops listening and drops all connections. */
   stop(): Promise<void>;
@@ -14,7 +14,7 @@ export interface PlayedServer extends AsyncDisposable {
   start(): Promise<void>;
 }
 
-/** Starts a server that answers as a `fetch` does. With a key and a certificate it speaks TLS. */
+/** Starts a server on a `fetch`. With a key and a certificate it uses TLS. */
 export async function serveFetch(
   fetch: PlayedServer["fetch"],
   tls?: { key: string; cert: string },

@@ -1,21 +1,21 @@
-/** Plays a recorded node: its answers, by what was asked. */
+/** Simulates a recorded node: its responses, by request. */
 import { readdirSync, readFileSync } from "node:fs";
 import { formatJson, parseJson } from "../../src/json/lossless.ts";
 
-/** A node that was asked once. */
+/** The recording of a node. */
 export interface Recording {
   kind: string;
-  /** Where: a daemon that ran here, the public document that quotes it, or what it is constructed from. */
+  /** The origin: a daemon that ran here, a public document that quotes it, or the source of a constructed response. */
   recorded: string;
-  /** When, where the info depends on it. */
+  /** The time, if the info depends on it. */
   now?: string;
-  /** By `GET /path`, `POST /path`, or the name of the method for JSON-RPC. */
+  /** By `GET /path`, `POST /path`, or the method name for JSON-RPC. */
   answers: Record<string, unknown>;
-  /** Errors of JSON-RPC, by the name of the method. */
+  /** JSON-RPC errors, by method name. */
   errors?: Record<string, unknown>;
-  /** Statuses of HTTP other than 200, by `GET /path`. */
+  /** HTTP statuses other than 200, by `GET /path`. */
   statuses?: Record<string, number>;
-  /** What the info says of it, without the service's own facts. */
+  /** The info made from it, without the service's own facts. */
   info: Record<string, unknown>;
 }
 
@@ -29,7 +29,7 @@ export const RECORDINGS: ReadonlyMap<string, Recording> = new Map(
   ]),
 );
 
-/** A `fetch` that answers as the recorded node did. */
+/** A `fetch` that responds like the recorded node. */
 export function play({ answers, errors = {}, statuses = {} }: Recording): typeof fetch {
   return async (input, init) => {
     const { pathname } = new URL(String(input));

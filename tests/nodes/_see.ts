@@ -1,4 +1,4 @@
-/** What a visitor, a probe and a reader of the page see of a node's state. */
+/** A node's state as seen by a client, a probe and a reader of the page. */
 import * as assert from "uvu/assert";
 import type { Nodeface } from "../../src/index.ts";
 
@@ -13,7 +13,7 @@ export interface Seen {
   header: string;
 }
 
-/** Looks at all three, which must say the same. */
+/** Reads all three, which must agree. */
 export async function see({ fetch }: Pick<Nodeface, "fetch">): Promise<Seen> {
   const get = async (path: string) => await fetch(new Request(`http://localhost${path}`));
   for (;;) {

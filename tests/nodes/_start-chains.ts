@@ -1,4 +1,4 @@
-/** The real nodes that are asked what their kinds offer: how each is started and filled. */
+/** Starts and fills the real nodes with a chain on which kinds are tested. */
 import { createHmac } from "node:crypto";
 import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -21,12 +21,12 @@ import { ETCD, NATS, startEtcd, startNats, startSyncthing, SYNCTHING } from "./_
 import { startDaemon, until } from "./_daemon.ts";
 import type { AskedNode } from "./_interface.ts";
 
-/** A program that runs here. */
+/** A running program. */
 export interface Program {
-  /** Where it is. */
+  /** Its URL. */
   readonly path: string;
   start(): Promise<AskedNode>;
-  /** Methods that others of the kind have and this one does not. */
+  /** Methods that other nodes of the kind have and this one lacks. */
   readonly lacks?: readonly string[];
 }
 
@@ -61,7 +61,7 @@ export const OTHERS: Readonly<Record<string, Program & { readonly kind: string }
 /**
  * Starts a litecoind with a wallet.
  *
- * @param login a user and a password, as its `rpcauth` has them; without it the cookie is the secret
+ * @param login a user and a password, as in its `rpcauth`; without it the cookie is the secret
  */
 export async function startLitecoind(login?: string): Promise<AskedNode> {
   const home = await mkdtemp(join(tmpdir(), "nodeface-litecoind-"));
@@ -95,7 +95,7 @@ export async function startLitecoind(login?: string): Promise<AskedNode> {
     await ask("generatetoaddress", 103, address);
     const blockhash = await ask("getblockhash", 1);
     const { tx: [coinbase] } = await ask<{ tx: [string] }>("getblock", blockhash);
-    // The second address is a new one, so that it is known to the wallet as not used.
+    // The second address is a new one, which the wallet knows as unused.
     const other = await ask("getnewaddress");
     const txid = await ask("sendtoaddress", other, 1);
     const hexstring = await ask(
@@ -150,14 +150,14 @@ export async function startLitecoind(login?: string): Promise<AskedNode> {
   }
 }
 
-/** A user and a password as the setting has them: with a salt and a digest. */
+/** A user and a password in the form of the setting: with a salt and a digest. */
 function rpcAuthOf(login: string): string {
   const [user, password = ""] = login.split(":");
   const salt = "00112233445566778899aabbccddeeff";
   return `${user}:${salt}$${createHmac("sha256", salt).update(password).digest("hex")}`;
 }
 
-/** The names of a help text, whose parts have headings, without those of the wallet. */
+/** The method names in a help text with section headings, except those of the wallet. */
 function listedIn(help: string): string[] {
   const parts = help.split(/^== (?=.* ==$)/m).filter((part) => !part.startsWith("Wallet"));
   return parts.flatMap((part) => part.split("\n").slice(1))

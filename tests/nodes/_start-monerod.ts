@@ -1,4 +1,4 @@
-/** A monerod that is asked what its kind offers, with some blocks. */
+/** A monerod with some blocks, on which its kind is tested. */
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,17 +9,17 @@ import { type Call, callsBy, digestRequestsTo, isKnown, requestsTo, resultOf } f
 import { startDaemon, until } from "./_daemon.ts";
 import type { AskedNode, RestAnswer } from "./_interface.ts";
 
-/** Where it is. */
+/** Its URL. */
 export const MONEROD = "/usr/bin/monerod";
 
-/** An address that nobody has the keys of any more. */
+/** An address whose keys were discarded. */
 const ADDRESS =
   "47ehG1xBa6837pfpgww47F5ztmMGsi4eWPY9NHCDxPk3CTHEQRSMuH6g3HqiQ2qrutgz4F4bHZBtBAW2y7gyfpTACsUvfW9";
 
 /**
  * Starts it.
  *
- * @param login a user and a password, which it then wants by HTTP Digest
+ * @param login a user and a password, which it then requires by HTTP Digest
  */
 export async function startMonerod(login?: string): Promise<AskedNode> {
   const home = await mkdtemp(join(tmpdir(), "nodeface-monerod-"));
@@ -54,7 +54,7 @@ export async function startMonerod(login?: string): Promise<AskedNode> {
         const content = body === undefined ? {} : { body };
         const response = await send(path, { method, headers, ...content });
         const text = await response.text();
-        // It says in a member what others say by their status.
+        // It reports errors in a member, not by its status.
         const isFailure = response.ok && objectOf(parseJson(text)).status !== "OK";
         const type = response.headers.get("content-type") ?? "";
         return { status: isFailure ? 500 : response.status, type, text };
@@ -76,7 +76,7 @@ export async function startMonerod(login?: string): Promise<AskedNode> {
         "readPublicNodes.body": { gray: true, white: true },
       },
       async has(method) {
-        // What acts without parameters finds nothing to do: the pool is empty, and the chain is short.
+        // Writes without parameters have nothing to do: the pool is empty, and the chain is short.
         return await isKnown(call, method);
       },
       stop: () => daemon.stop("SIGKILL"),
@@ -87,7 +87,7 @@ export async function startMonerod(login?: string): Promise<AskedNode> {
   }
 }
 
-/** Calls of which those that failed are errors, as it says in a member what others say by an error. */
+/** Calls whose failures become errors, since monerod reports them in a member. */
 function strict(call: Call): Call {
   return async (method, params = {}) => {
     const answer = await call(method, params);

@@ -1,4 +1,4 @@
-/** Real nodes that speak REST and keep no chain, to be asked what their kinds offer. */
+/** Real REST nodes without a chain, on which their kinds are tested. */
 import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -9,14 +9,12 @@ import type { Bench } from "./_bench.ts";
 import { type Daemon, startDaemon, until } from "./_daemon.ts";
 import type { AskedNode } from "./_interface.ts";
 
-/** Where Debian puts them. */
+/** The folder into which Debian installs them. */
 export const ETCD = "/usr/bin/etcd";
 export const NATS = "/usr/sbin/nats-server";
 export const SYNCTHING = "/usr/bin/syncthing";
 
-/**
- * Whether a URL has an operation. A path that has others says which, when it is asked for one that nobody has.
- */
+/** Tells whether a URL has an operation. A path with other methods lists them when it gets an unknown one. */
 async function hasPath(
   [verb, path]: readonly [string, string],
   url: string,
@@ -28,7 +26,7 @@ async function hasPath(
   return response.status !== 404 && (allow === null || allow.split(", ").includes(verb));
 }
 
-/** Starts nats-server with a client that listens, and a stream with a consumer. */
+/** Starts nats-server with a subscribed client, and a stream with a consumer. */
 export async function startNats(): Promise<AskedNode> {
   const home = await mkdtemp(join(tmpdir(), "nodeface-nats-"));
   const [port, client] = [await freePort(), await freePort()];
@@ -50,7 +48,7 @@ export async function startNats(): Promise<AskedNode> {
     return daemon.stop("SIGKILL");
   };
   try {
-    // It answers here before it takes clients.
+    // It responds here before it accepts clients.
     await until(async () => (await fetch(`${daemon.url}/healthz`)).ok);
     socket.connect(client, "127.0.0.1");
     const request = (subject: string, value: unknown) => {
@@ -101,8 +99,8 @@ export async function startNats(): Promise<AskedNode> {
 }
 
 /**
- * Syncthing with a folder, with debugging, and without anything that calls other hosts. With a low priority its
- * second process would leave the group, and outlive the one that is stopped.
+ * Syncthing with a folder and debugging, without features that contact other hosts. With low priority, its second
+ * process would leave the process group and outlive the first.
  */
 const syncthingConfig = (folder: string, key: string, gui: number, listen: number) => `
 <configuration version="36">
@@ -230,7 +228,7 @@ export async function startEtcd(): Promise<AskedNode> {
   }
 }
 
-/** Starts three members of a cluster of etcd. */
+/** Starts a cluster of three etcd members. */
 export async function startEtcdCluster(bench: Bench): Promise<Daemon[]> {
   const names = ["a", "b", "c"];
   const ports = await Promise.all(names.map(async () => [await freePort(), await freePort()]));

@@ -1,6 +1,6 @@
 /**
- * Prometheus scrapes services beside real nodes: anvil of npm, Debian's litecoind and etcd. Each alert of
- * `deploy/alerts.yaml` fires when its node is brought there, and not before. `npm run test:slow -- nodes`.
+ * Prometheus scrapes services for real nodes: anvil from npm, Debian's litecoind and etcd. Each alert of
+ * `deploy/alerts.yaml` fires when its node gets into that state, and not before. `npm run test:slow -- nodes`.
  */
 import { spawnSync } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
@@ -25,10 +25,10 @@ const LITECOIND = "/usr/lib/litecoin/litecoind";
 
 const RULES = `${ROOT}deploy/alerts.yaml`;
 
-/** How long an alert may take to fire or to end, in milliseconds. */
+/** The longest time until an alert fires or ends, in milliseconds. */
 const PATIENCE = 60_000;
 
-/** Runs promtool, which has to be content and to say nothing else. */
+/** Runs promtool, which must succeed without further messages. */
 function promtool(args: readonly string[], input = ""): string {
   const { status, stdout, stderr } = spawnSync(PROMTOOL, args, { input, encoding: "utf8" });
   assert.is(status, 0, stdout + stderr);
@@ -55,7 +55,7 @@ testWhere(
   },
 );
 
-/** Starts Prometheus with the rules, whose times are shortened. */
+/** Starts Prometheus with the rules, with shortened times. */
 async function startPrometheus(bench: Bench, services: readonly Running[]): Promise<string> {
   const rules = (await readFile(RULES, "utf8")).replaceAll(/for: \w+/g, "for: 2s")
     .replaceAll("[5m]", "[10s]");
@@ -85,7 +85,7 @@ testWhere(
     const [port, rpcPort] = [await freePort(), await freePort()];
     const anvil = (...more: string[]) =>
       bench.daemon([ANVIL, "--port", `${port}`, "--chain-id", "10", "--silent", ...more], port);
-    // What a network of this kind is not to be without: a young block that is not the first.
+    // A chain of this kind needs a recent block other than the first.
     const mine = () => call(`http://127.0.0.1:${port}`, "anvil_mine", ["0x1"]);
     const [chain, litecoin, etcd] = await Promise.all([
       anvil(),
@@ -124,7 +124,7 @@ testWhere(
         async () => assert.unreachable(`${line}: ${isFiring}, but ${await firing()}`),
       );
     };
-    /** What Prometheus has of a metric at the moment, by service. */
+    /** The current values of a metric in Prometheus, by service. */
     const values = async (query: string) => {
       const { data } = await (await fetch(`${url}/api/v1/query?query=${query}`)).json();
       return new Map<Running, string>(
@@ -135,7 +135,7 @@ testWhere(
     };
 
     await until(async () => (await fetch(`${url}/-/ready`)).ok, PATIENCE);
-    // All are scraped. What is well has no alert, what was wrong from the start has its own.
+    // All are scraped. Healthy ones have no alert; the faulty ones have theirs.
     await until(async () => [...(await values("up")).values()].join("") === "111111", PATIENCE);
     await fires("NodeUnauthorized", refused!);
     await fires("NodeDegraded", wrongKind!);
@@ -149,7 +149,7 @@ testWhere(
       ];
       return all.map((value) => value ?? "-").join("");
     };
-    // A node that is late once is down for a scrape.
+    // A node that is late once is down for one scrape.
     const wanted = "11111-" + "1--0--";
     await until(async () => await known() === wanted, PATIENCE).catch(async () =>
       assert.is(await known(), wanted)
@@ -160,9 +160,9 @@ testWhere(
       readMetrics(text);
     }
 
-    // No quorum.
+    // Without a quorum.
     await Promise.all([etcd[1]!.stop("SIGKILL"), etcd[2]!.stop("SIGKILL")]);
-    // No node, while somebody calls it.
+    // Without a node, while a client calls it.
     await chain.stop("SIGKILL");
     await fires("NodeDown", besideAnvil!);
     const visit = () => fetch(new URL("v1/rpc/eth_chainId", besideAnvil!.url));
@@ -172,7 +172,7 @@ testWhere(
     }, PATIENCE);
     await fires("NodeWithoutLeader", besideEtcd!);
 
-    // It comes back with a chain on which nothing has been mined for two hours.
+    // It returns with a chain whose last block is two hours old.
     const before = Math.floor(Date.now() / 1000) - 7200;
     await anvil("--timestamp", `${before}`);
     await mine();

@@ -33,7 +33,7 @@ const post = (body: unknown, headers: Record<string, string> = {}) => ({
   body: JSON.stringify(body),
 });
 
-/** The height, the balance and the count of transactions of an account. */
+/** The height, and the balance and transaction count of an account. */
 const state = async () =>
   await Promise.all([
     ask("eth_blockNumber"),
@@ -83,7 +83,7 @@ calls(
     for (const path of ["/v1/rpc", "/v1/rpc/"]) assert.equal(await send(path), [200, answer]);
     const [status, text] = await send("/v1/rpc", { "content-type": "application/json" });
     assert.equal([status, text], [200, answer]);
-    // What a page sends names its type.
+    // A request from a page has a content type.
     for (const header of ["origin", "referer", "cookie"]) {
       const [status] = await send("/v1/rpc", { [header]: beside.url, "x-nodeface": "1" });
       assert.is(status, 415, header);
@@ -97,7 +97,7 @@ calls(
   },
 );
 
-calls("what signs, sends, mines or looks inside is refused, and changes nothing", async () => {
+calls("methods that sign, send, mine or inspect are refused, and change nothing", async () => {
   const before = await state();
   const names: readonly (readonly [name: string, status: number])[] = [
     ...["eth_sendTransaction", "eth_sendRawTransaction", "eth_sign", "eth_signTransaction"],
@@ -118,7 +118,7 @@ calls("what signs, sends, mines or looks inside is refused, and changes nothing"
   assert.equal(await state(), before);
 });
 
-calls("with forward off nothing is called, and the answer says what opens it", async () => {
+calls("with forward off nothing is called, and the response names the setting", async () => {
   const off = await startBeside(node, "ethereum", "off");
   try {
     const response = await off.ask("/v1/rpc/eth_chainId", { method: "GET" });
@@ -153,7 +153,7 @@ calls("a write with a token works with it, once, and fails without it", async ()
     await until(async () => await receipt() !== null);
     assert.is((await receipt())!.status, "0x1");
     assert.is(Number((await state())[2]), Number(before[2]) + 1);
-    // What is open needs no token.
+    // A public operation needs no token.
     assert.is((await opened.ask("/v1/rpc/eth_chainId", { method: "GET" })).status, 200);
   } finally {
     const { stderr } = await opened.service.stop();

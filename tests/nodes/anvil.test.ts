@@ -21,7 +21,7 @@ const health = async () => (await fetch(new URL("v1/health", service.url))).stat
 anvil.before(async () => {
   port = await freePort();
   daemon = await startAnvil();
-  // Only the times are shorter than they are by default, so that the suite need not take minutes.
+  // The times are shorter than by default, so that the suite takes seconds.
   const file = join(await mkdtemp(join(tmpdir(), "nodeface-")), "nodeface.yaml");
   await writeFile(file, "info: { ttl: 200ms, stale: 10s }\n");
   service = await start([...COMMANDS.Node, daemon.url, "--config", file]);
@@ -44,7 +44,7 @@ anvil("is recognised, and shown as its own API tells", async () => {
   assert.is(info.api.software, "nodeface");
 });
 
-anvil("its methods are shown, and what signs or sends is no read", async () => {
+anvil("its methods are shown, and those that sign or send are not reads", async () => {
   const { paths } = await (await fetch(new URL("spec.json", service.url))).json();
   const names = Object.keys(paths).filter((path) => /^\/v1\/rpc\/(eth|net|web3)_/.test(path));
   assert.ok(names.length >= 40, `${names.length} methods`);

@@ -20,7 +20,7 @@ let service: Running;
 /** The memory of the service, in KiB. */
 const memory = () => Number(execFileSync("ps", ["-o", "rss=", "-p", String(service.pid)]));
 
-/** Asks until the status is this; resolves to how long each answer took and the most memory. */
+/** Polls until the status is this; resolves to the duration of each response and the peak memory. */
 async function watch(wanted: string): Promise<{ times: number[]; most: number }> {
   const times: number[] = [];
   let most = 0;
@@ -48,7 +48,7 @@ bad.after(async () => {
   await node?.close();
 });
 
-/** Where there is no answer at all, the last known values are shown for a while. */
+/** Without any response, the last known values are shown for a while. */
 const SILENT = ["refuses", "hangs", "drips a byte a second"];
 
 for (const behaviour of ["refuses", ...Object.keys(BADNESS)]) {
@@ -62,7 +62,7 @@ for (const behaviour of ["refuses", ...Object.keys(BADNESS)]) {
     const seen = [await watch(state)];
     const told = service.stderr().slice(said).trim().split("\n");
     const states = told.map((line) => / is (\w+) /.exec(line)?.[1]);
-    // Whether it is found while its last values are still fresh is the machine's to say.
+    // Whether it is found while its last values are still fresh depends on the machine.
     const found = states.filter((state) => !isSilent || state !== "stale");
     assert.equal(found, [state], told.join("\n"));
     assert.is(new Set(states).size, states.length, told.join("\n"));
@@ -70,7 +70,7 @@ for (const behaviour of ["refuses", ...Object.keys(BADNESS)]) {
     seen.push(await watch("ok"));
     assertQuick(seen.flatMap(({ times }) => times), 500);
     const more = (Math.max(...seen.map(({ most }) => most)) - before) / MEBIBYTE;
-    // Far less than one of its large answers.
+    // Far less than one of its large responses.
     assert.ok(more < 40, `it took ${more} MiB more`);
   });
 
@@ -85,7 +85,7 @@ for (const behaviour of ["refuses", ...Object.keys(BADNESS)]) {
     const late = new AbortController();
     const response = await Promise.race([
       app.fetch(new Request("http://localhost/v1/info")),
-      // Less than it would be waited for if its time were the default.
+      // Less than the wait with the default timeout.
       sleep(3 * 500, undefined, { signal: late.signal }),
     ]);
     late.abort();

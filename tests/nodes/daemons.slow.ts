@@ -13,16 +13,16 @@ import { freePort } from "../_port.ts";
 import { COMMANDS, start } from "../_server.ts";
 import { infoOf, startDaemon, until } from "./_daemon.ts";
 
-/** How a daemon is started, and how its own tool or API is asked what it is. */
+/** The way to start a daemon, and to query it by its own tool or API. */
 interface Example {
   program: string;
   /** Its arguments; `other` is a second free port. */
   args(port: number, home: string, other: number): string[];
-  /** What the info must say, from the daemon itself. */
+  /** The expected info, from the daemon itself. */
   expected(url: string, home: string): Promise<Record<string, unknown>>;
-  /** Paths of its interface that have to be shown, and how many there are of the same form. */
+  /** Paths of its interface that must be shown, and the number of paths of the same form. */
   shown(url: string, home: string): Promise<{ paths: string[]; least: number; form: RegExp }>;
-  /** A path that answers once the daemon is ready to be asked. */
+  /** A path that responds once the daemon is ready. */
   ready?: { path: string; method?: string };
 }
 
@@ -30,7 +30,7 @@ const json = async (url: string, init?: RequestInit) => await (await fetch(url, 
 const post = (url: string, body: unknown) =>
   json(url, { method: "POST", body: JSON.stringify(body) });
 
-/** Asks litecoind with the cookie that it has left. */
+/** Calls litecoind with the cookie that it wrote. */
 async function callLitecoind(url: string, home: string, method: string) {
   const cookie = await readFile(join(home, ".litecoin/regtest/.cookie"), "utf8");
   const headers = { authorization: `Basic ${btoa(cookie)}` };
@@ -43,7 +43,7 @@ const shows = (form: RegExp, least: number, ...paths: string[]) => () =>
 
 const DAEMONS: Readonly<Record<string, Example>> = {
   litecoind: {
-    // The program itself: Debian's wrapper configures a password.
+    // The program itself, since Debian's wrapper configures a password.
     program: "/usr/lib/litecoin/litecoind",
     args: (port) => [
       ...["-regtest", "-server", "-listen=0", `-rpcport=${port}`],

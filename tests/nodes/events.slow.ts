@@ -18,12 +18,12 @@ const events = suite("events of real nodes");
 
 const ANVIL = `${ROOT}tests/node_modules/.bin/anvil`;
 
-/** How soon a listener is told of a state, in milliseconds. */
+/** The longest delay until a listener learns of a state, in milliseconds. */
 const SOON = 5000;
 
 const sleep = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Waits for what this process has been told. */
+/** Waits until an event has arrived in this process. */
 const untilSeen = (holds: () => boolean) => until(() => Promise.resolve(holds()));
 
 async function startAnvil(bench: Bench) {
@@ -50,7 +50,7 @@ testWhere(
     const heads = () => reader.of("head").map(({ height }) => height as number);
     const reader = await new EventReader(url).open();
     await untilSeen(() => reader.of("snapshot").length === 1);
-    /** What who asks sees: the first was known before somebody listened. */
+    /** The first state was known before anybody listened. */
     const seen = new Set<number>();
     const look = async () => {
       const { height } = await (await fetch(new URL("v1/info", url))).json();
@@ -75,7 +75,7 @@ testWhere(
     seen.delete(0);
     assert.equal([...seen].filter((height) => !heads().includes(height)), []);
 
-    // None is missing where they come more slowly than the node is asked.
+    // None is missing if they come more slowly than the queries.
     const slow = 5;
     for (let block = 0; block < slow; block++) {
       await sleep(2500);
@@ -129,7 +129,7 @@ testWhere(
     await untilSeen(isNow("ok"));
     const others = members.slice(1);
     const from = performance.now();
-    // A member that hangs is one that is gone, and can come back.
+    // A stopped member is unreachable, and can come back.
     for (const member of others) member.signal("SIGSTOP");
     await untilSeen(isNow("degraded"));
     const told = reader.events.at(-1)!.at - from;
@@ -150,11 +150,11 @@ testWhere(
 testWhere(
   events,
   without(ANVIL),
-  "where nobody asks, a watch tells the log of a node that is gone",
+  "without requests, the watch logs an unreachable node",
   bench("events", async (bench) => {
     const anvil = await startAnvil(bench);
     const service = await startBeside(bench, { url: anvil.url, kind: "ethereum" }, { watch: "2s" });
-    // The history has what was known without being asked for.
+    // The history contains values that nobody requested.
     await until(async () => {
       const { status } = await (await fetch(new URL("v1/history", service.url))).json();
       return status.includes("ok");
@@ -168,13 +168,13 @@ testWhere(
   }),
 );
 
-/** Some times the pace at which a node would be watched. */
+/** Several intervals of the watch. */
 const QUIET_MS = 10_000;
 
 testWhere(
   events,
   without(ANVIL),
-  "where nobody asks and nothing is watched, the node is not asked",
+  "without requests and without watch, the node is not queried",
   bench("events", async (bench) => {
     const anvil = await startAnvil(bench);
     let requests = 0;

@@ -1,6 +1,6 @@
 /**
- * The forms of the simple page beside real nodes, each sent as it is opened: anvil and hsd, and those of Debian
- * (`apt-get install litecoin monero etcd-server nats-server syncthing`). A node that is not there is skipped.
+ * The forms of the simple page for real nodes, each sent with its initial values: anvil and hsd, and those of Debian
+ * (`apt-get install litecoin monero etcd-server nats-server syncthing`). A missing node is skipped.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -12,17 +12,17 @@ import { PROGRAMS } from "./_start-chains.ts";
 
 const forms = suite("the forms of the simple page beside real nodes");
 
-/** What is known of each kind: a test of one that is not here fails. */
+/** The expectations of each kind: a kind without an entry fails. */
 interface Known {
-  /** The fewest reads that are sent. */
+  /** The smallest number of sent reads. */
   readonly sent: number;
-  /** The reads that ask for what only their reader knows, or what this node does not have. */
+  /** The reads with a field that only the user can fill in, or with data that this node lacks. */
   readonly asking?: readonly string[];
   /** The reads that the node cannot answer, with the status. */
   readonly lacking?: Readonly<Record<string, number>>;
-  /** The reads that respond otherwise each time, or by what a browser says of itself. */
+  /** The reads whose response changes each time, or depends on the browser. */
   readonly differing?: readonly string[];
-  /** Gives the node what it needs. */
+  /** Fills the node with data. */
   readonly prepare?: (node: AskedNode) => Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The first minutes of a new user beside a real node: `nodeface init URL && nodeface check && nodeface` by the
- * executable in an empty folder, without an editor. A node that is not there is skipped.
+ * The first minutes of a new user with a real node: `nodeface init URL && nodeface check && nodeface` with the
+ * executable in an empty folder, without editing files. A missing node is skipped.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -17,12 +17,12 @@ import { startDaemon, until } from "./_daemon.ts";
 
 const first = suite("nodeface init && nodeface check && nodeface");
 
-/** How a node is started, and what it is called. */
+/** The way to start a node, and its name. */
 interface Example {
   readonly program: string;
   readonly args: (port: number, home: string, other: number) => readonly string[];
   readonly kind: string;
-  /** What is said of it when the file is written. */
+  /** The message when the file is written. */
   readonly named: RegExp;
 }
 
@@ -100,7 +100,7 @@ for (const [name, { program, args, kind, named }] of Object.entries(NODES)) {
       const PATH = `${dirname(EXECUTABLE)}:${process.env.PATH}`;
       const there = { cwd: folder, bare: true };
       const shell = (line: string) => run(["sh", "-c", line], { PATH, HOME: home }, there);
-      // What a user would do beside a node that has only just been started.
+      // The next step of a user whose node has only just started.
       let written = await shell(`nodeface init ${daemon.url}`);
       await until(async () => {
         if (written.code !== 0) written = await shell(`nodeface init ${daemon.url}`);

@@ -1,6 +1,6 @@
 /**
- * What kinds offer to be called, asked of real nodes: anvil and hsd, those of `tests/nodes/setup.mjs`, and those of
- * Debian (`apt-get install litecoind monero etcd-server nats-server syncthing`). A node that is not there is skipped.
+ * The operations of kinds, called at real nodes: anvil and hsd, those of `tests/nodes/setup.mjs`, and those of Debian
+ * (`apt-get install litecoind monero etcd-server nats-server syncthing`). A missing node is skipped.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -23,7 +23,7 @@ for (const program of NODES) {
   testWhere(
     interfaces,
     without(path),
-    `${name}: what is named is there, and what reads answers as its schema says`,
+    `${name}: the named operations exist, and the responses of reads match their schemas`,
     async () => {
       let harmless = 0;
       const { parts, outcomes } = await askKind(program, async (node, asked) => {
@@ -46,7 +46,7 @@ for (const program of NODES) {
   );
 }
 
-/** Calls what is shown: of those that the node says it lacks, and of no other, the service says so from then on. */
+/** Calls the listed methods: those that the node reports as missing, and no others, are marked from then on. */
 async function compareLearnt(
   node: AskedNode,
   name: string,
@@ -62,7 +62,7 @@ async function compareLearnt(
   assert.equal([...lacking].sort(), missing.map(({ name }) => name).sort());
 }
 
-/** Holds the names of a kind against those of a node. */
+/** Compares the names of a kind with those of a node. */
 async function compareNames(
   node: AskedNode,
   { openrpc }: KindInterface,
@@ -83,7 +83,7 @@ async function compareNames(
   assert.ok(unnamed.length <= 0.2 * listed.length, `the kind does not name ${unnamed.join(", ")}`);
 }
 
-/** Looks for each operation of REST, also for those that act. */
+/** Looks for each REST operation, writes included. */
 async function comparePaths(node: AskedNode, { openapi }: KindInterface): Promise<void> {
   if (!openapi || !node.hasOperation) return;
   const missing: string[] = [];

@@ -1,4 +1,4 @@
-/** A real monerod that wants HTTP Digest: `apt-get install monero`. */
+/** A real monerod that requires HTTP Digest: `apt-get install monero`. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -105,7 +105,7 @@ testWhere(
     );
     assert.equal([code, message, hint, looksLike], [
       "unauthorized",
-      "wants credentials (401), as monero does; set node.auth",
+      "requires credentials (401), like monero; set node.auth",
       'set "auth: { digest_file: /path/to/login }" below node',
       "monero",
     ]);
@@ -130,11 +130,11 @@ testWhere(
       )).message;
     assert.is(
       await of({ digest_file: join(folder, "wrong") }),
-      "refuses the credentials of node.auth (401)",
+      "rejects the credentials of node.auth (401)",
     );
     assert.is(
       await of({ basic_file: join(folder, "right") }),
-      "wants HTTP digest; set node.auth.digest_file",
+      "requires HTTP digest; set node.auth.digest_file",
     );
   },
 );

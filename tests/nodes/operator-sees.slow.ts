@@ -1,6 +1,6 @@
 /**
- * What the operator of a real node sees: Debian's etcd, litecoind, monerod, nats-server and syncthing, hsd and
- * anvil of npm. `npm run test:slow -- nodes`. A node that is not there is skipped.
+ * A real node's state as its operator sees it: Debian's etcd, litecoind, monerod, nats-server and syncthing, and hsd
+ * and anvil from npm. `npm run test:slow -- nodes`. A missing node is skipped.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -20,10 +20,10 @@ import { ETCD, startEtcdCluster } from "./_start-services.ts";
 
 const sees = suite("what the operator of a real node sees");
 
-/** How long a state may take to come about, in ms; the longest wait between two tries is part of it. */
+/** The longest time until a state is visible, in ms, including the longest interval between two queries. */
 const PATIENCE = 45_000;
 
-/** Waits until a state is seen, and gives all that is seen then. */
+/** Waits until a state is visible, and returns everything that is visible then. */
 async function reaches(service: Running, status: string, code?: string): Promise<Seen> {
   const over = (request: Request) => fetch(new URL(new URL(request.url).pathname, service.url));
   let last: Seen | undefined;
@@ -86,12 +86,12 @@ testWhere(
     const port = await freePort();
     const daemon = await bench.daemon(litecoind(port), port);
     const found = await bench.service([daemon.url]);
-    // A chain on which no block has been made lately.
+    // A chain without a recent block.
     await reaches(found, "syncing", "syncing");
     const elsewhere = await mkdtemp(join(tmpdir(), "nodeface-empty-"));
     const without = await bench.service([daemon.url], elsewhere);
     const { reason, health } = await reaches(without, "degraded", "unauthorized");
-    assert.match(String(reason), /wants credentials \(401\).*bitcoin/);
+    assert.match(String(reason), /requires credentials \(401\).*bitcoin/);
     assert.is(health, 503);
 
     await daemon.stop("SIGTERM");
@@ -117,7 +117,7 @@ testWhere(
     };
     await reaches(await serviceWith("right"), "syncing", "syncing");
     const wrong = await reaches(await serviceWith("wrong"), "degraded", "unauthorized");
-    assert.match(String(wrong.reason), /refuses the credentials/);
+    assert.match(String(wrong.reason), /rejects the credentials/);
     const none = await serviceWith("none");
     const { reason } = await reaches(none, "degraded", "no_credentials");
     assert.not.match(String(reason), bench.home);
@@ -158,7 +158,7 @@ const SYNCTHING = "/usr/bin/syncthing";
 testWhere(
   sees,
   without(SYNCTHING),
-  "syncthing whose key lies elsewhere wants credentials, and is named",
+  "syncthing whose key lies elsewhere requires credentials, and is named",
   bench("syncthing", async (bench) => {
     const port = await freePort();
     const daemon = await bench.daemon(
@@ -196,7 +196,7 @@ testWhere(
     const [port, other] = [await freePort(), await freePort()];
     const command = [NATS, "-a", "127.0.0.1", "-p", String(other), "-m", String(port)];
     const daemon = await bench.daemon(command, port);
-    // One that keeps the last known values while this is looked at, and one that soon drops them.
+    // One service keeps the last known values during this test, the other soon drops them.
     const keeps = await bench.service([daemon.url]);
     const node = { url: daemon.url };
     const config = await bench.config("c.yaml", { node, info: { stale: "1s" } });
@@ -259,7 +259,7 @@ testWhere(
     await reaches(service, "syncing", "syncing");
     await first.stop("SIGTERM");
     await reaches(service, "stale", "connection_refused");
-    // What was started is gone before litecoind itself, which still holds its folder; this file goes last.
+    // The child processes exit before litecoind itself, which still holds its folder; this file goes last.
     const pid = join(bench.home, ".litecoin/regtest/bitcoind.pid");
     await until(() => Promise.resolve(!existsSync(pid)), PATIENCE);
     await bench.daemon(litecoind(port), port);

@@ -1,6 +1,6 @@
 /**
- * What the operator of a node sees: `/v1/info`, `/v1/health` and the page's header in every state. The nodes are
- * constructed from answers that were recorded; `operator-sees.slow.ts` has the real ones.
+ * A node's state as its operator sees it: `/v1/info`, `/v1/health` and the page's header in every state. The nodes are
+ * constructed from recorded responses; `operator-sees.slow.ts` has real ones.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -28,11 +28,11 @@ interface PlayedOptions extends NodefaceOptions {
   node?: NodeOptions;
 }
 
-/** A node and what is seen of it. */
+/** A node and its visible state. */
 interface Row {
-  /** What the node is like. */
+  /** The node. */
   node: () => Promise<{ options: PlayedOptions; stop?: () => Promise<unknown> }>;
-  /** What is seen once the state is there. */
+  /** The visible state. */
   seen: Seen;
 }
 
@@ -46,7 +46,7 @@ const recorded = (name: string, answers: Record<string, unknown> = {}, gone: str
 const answersOf = (name: string, key: string) =>
   RECORDINGS.get(name)!.answers[key] as Record<string, unknown>;
 
-/** A node that a `fetch` plays, which is made when the test begins. */
+/** A node simulated by a `fetch`, created when the test begins. */
 const played = (make: () => typeof fetch, kind?: string): Row["node"] => async () => {
   const server = await serveFetch(make());
   return { options: { node: { url: server.url, ...kind && { kind } } }, stop: server.stop };
@@ -56,7 +56,7 @@ const status =
   (status: number, headers: Record<string, string> = {}, text = ""): typeof fetch => async () =>
     await Promise.resolve(new Response(text, { status, headers }));
 
-/** A server that does something with each connection, and speaks no HTTP. */
+/** A server that handles raw connections without HTTP. */
 const rawNode =
   (onConnection: (socket: import("node:net").Socket) => void): Row["node"] => async () => {
     const server = createServer((socket) => onConnection(socket.on("error", () => {}).resume()));
@@ -86,7 +86,7 @@ const synced = {
 };
 const ago = (seconds: number) => Math.floor(Date.now() / 1000) - seconds;
 
-/** A litecoind on the main network, with what is special about it. */
+/** A litecoind on the main network, with variations. */
 const litecoin = (chain: Record<string, unknown>, headAge = 60) =>
   recorded("litecoin", {
     getnetworkinfo: connected,
@@ -210,12 +210,12 @@ const ROWS: Readonly<Record<string, Row>> = {
       header: "Needs attention",
     },
   },
-  "wants credentials": {
+  "requires credentials": {
     node: played(() => status(401, { "www-authenticate": 'Basic realm="jsonrpc"' })),
     seen: {
       status: "degraded",
       code: "unauthorized",
-      reason: /^wants credentials \(401\).*bitcoin/,
+      reason: /^requires credentials \(401\).*bitcoin/,
       health: 503,
       header: "Needs attention",
     },
@@ -233,7 +233,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     seen: {
       status: "degraded",
       code: "unauthorized",
-      reason: /refuses the credentials.*\(401\)/,
+      reason: /rejects the credentials.*\(401\)/,
       health: 503,
       header: "Needs attention",
     },
@@ -421,7 +421,7 @@ sees("stopped, then back: the last known values, none, and all of them again", a
   const server = await serveFetch(litecoin({}));
   const nodefaceFor = (stale: "1h" | "1s") =>
     createNodeface({ node: { url: server.url }, info: { stale, ttl: "100ms" }, log: () => {} });
-  // One that keeps the last known values while they are looked at, and one that soon drops them.
+  // One service keeps the last known values during this test, the other soon drops them.
   const keeps = nodefaceFor("1h");
   const drops = nodefaceFor("1s");
   const reaches = (nodeface: Nodeface, status: string) =>
@@ -465,7 +465,7 @@ sees("moved to another chain: nothing of the old one is left", async () => {
   await server.stop();
 });
 
-/** A certificate that nobody trusts. */
+/** An untrusted certificate. */
 function certificate(): { key: string; cert: string } {
   const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
   const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];

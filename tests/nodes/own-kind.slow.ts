@@ -1,4 +1,4 @@
-/** The example of a kind of one's own, beside its real node: aria2 of Debian (`apt-get install aria2`). */
+/** The example of a custom kind with its real node: Debian's aria2 (`apt-get install aria2`). */
 import { mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,7 +31,7 @@ testWhere(own, without(PROGRAM), "aria2 is known by its file, and shown whole", 
     await app.refresh();
     const { paths } = await read("/spec.json");
     assert.is(paths["/v1/rpc/aria2.getVersion"].get["x-access"], "read");
-    // It lists what the file does not name.
+    // It lists operations that the file does not name.
     assert.is(paths["/v1/rpc/aria2.pauseAll"].post["x-access"], undefined);
     await app.close();
   } finally {

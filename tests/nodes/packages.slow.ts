@@ -1,6 +1,6 @@
 /**
- * Beside nodes that npm installs: hardhat, ganache and bcoin, found by their URL alone. What is said of them is their own
- * word, before and after a write, paused, stopped, and on another chain.
+ * Nodes from npm (hardhat, ganache and bcoin), found by their URL alone. The info is compared with the node's own
+ * values before and after a write, while paused, stopped, and on another chain.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -14,17 +14,17 @@ const packages = suite("nodes that npm installs");
 
 type Values = Record<string, unknown>;
 
-/** A node, and what it says of itself. */
+/** A node, and its own values. */
 interface Case {
   readonly path: string;
   readonly kind: string;
   start(port?: number): Promise<Daemon>;
-  /** Starts it at the same port, on another chain. */
+  /** Starts it on the same port, with another chain. */
   startOther?(port: number): Promise<Daemon>;
   /** The values of the info, as the node has them. */
   own(url: string): Promise<Values>;
   write(url: string): Promise<unknown>;
-  /** A read that others of its kind have. */
+  /** A read that other nodes of its kind have. */
   readonly lacks?: string;
 }
 
@@ -35,7 +35,7 @@ const ofEthereum = async (url: string): Promise<Values> => {
     ["web3_clientVersion", "eth_chainId", "eth_syncing"].map((method) => call(url, method)),
   );
   const { number, timestamp } = await call(url, "eth_getBlockByNumber", ["latest", false]);
-  // hardhat does not have it.
+  // hardhat lacks it.
   const peers = await call(url, "net_peerCount");
   return {
     ...peers !== undefined && { peers: Number(peers) },
@@ -87,7 +87,7 @@ const CASES: Readonly<Record<string, Case>> = {
         head_at: isoOf(header.time),
         sync_progress: chain.progress,
         peers: pool.inbound + pool.outbound,
-        // To the minute: it rounds to seconds, and answers at another time.
+        // To the minute, since it rounds to seconds and responds at another time.
         started_at: new Date(Math.round((time.system - time.uptime) / 60) * 60_000).toISOString(),
         synced: chain.progress >= 0.9999,
       };
@@ -133,7 +133,7 @@ for (const [name, node] of Object.entries(CASES)) {
           values.started_at = new Date(minutes * 60_000).toISOString();
         }
         assert.equal(values, { ...values, ...own });
-        // What it says nothing of is not made up.
+        // Values that it does not report are not invented.
         assert.equal(Object.keys(values).filter((key) => !(key in own)), []);
       };
       try {

@@ -1,9 +1,9 @@
-/** A process whose terminal is closed while it starts, before it says what that does. */
+/** A process whose terminal is closed while it starts, before it handles that signal. */
 import { once } from "node:events";
 import process from "node:process";
 import { handleSignals } from "../../src/cli/signals.ts";
 
-// A signal on its way does not keep Node running.
+// A pending signal does not keep Node running.
 setInterval(() => {}, 1000);
 const hungUp = once(process, "SIGHUP");
 process.kill(process.pid, "SIGHUP");

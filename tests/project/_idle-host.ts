@@ -1,4 +1,4 @@
-/** Makes services of all sorts, asks each of them, and does nothing more. */
+/** Creates services of all types, sends a request to each, and then does nothing. */
 import { createNodeface, type NodefaceOptions } from "../../src/index.ts";
 
 const log = () => {};

@@ -1,13 +1,12 @@
 /**
- * Follows a page of the manual literally, in a folder of its own: what it says to write is written, what it
- * says to run is run, and what it says is printed has to be.
+ * Executes a page of the manual in a temporary folder: writes its files, runs its commands, and compares their output.
  *
- * - `yaml`, `json` and `caddyfile` blocks that begin with the name of a file in a comment, or are followed by
- *   it as in ```` ```yaml openapi.yaml ````, are written.
- * - `console` blocks have commands after `$`, and what each prints; … stands for any part.
- * - `sh` blocks have commands alone, each of which has to succeed.
+ * - `yaml`, `json` and `caddyfile` blocks are written to a file if they begin with its name in a comment, or if
+ *   the name follows the fence, as in ```` ```yaml openapi.yaml ````.
+ * - `console` blocks have commands after `$`, with their output; … matches any text.
+ * - `sh` blocks contain only commands, each of which must succeed.
  *
- * A block is left out whose paragraph before says "Not tried here".
+ * A block is skipped if the paragraph before it contains "Not tried here".
  */
 import { execFile } from "node:child_process";
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -18,21 +17,21 @@ import * as assert from "uvu/assert";
 import { COMMANDS, type Running, start } from "../_server.ts";
 import { until } from "../nodes/_daemon.ts";
 
-/** What a block is left out by, in the paragraph before it. */
+/** The phrase that excludes a block, in the paragraph before it. */
 export const NOT_TRIED = "Not tried here";
 
 /** A fenced block of a page. */
 export interface Block {
-  /** The word after the fence; `""` where there is none. */
+  /** The word after the fence; `""` if there is none. */
   readonly language: string;
-  /** The file that it is, where it names one. */
+  /** The file that the block contains, if it names one. */
   readonly file: string | undefined;
   readonly text: string;
-  /** Whether the page says that it was not tried. */
+  /** True if the page says that it was not tried. */
   readonly isLeftOut: boolean;
 }
 
-/** The blocks of a page, in their order. Those of a list are indented, which is taken off. */
+/** The blocks of a page, in order. Blocks in a list are unindented. */
 export function blocksOf(page: string): Block[] {
   const found = page.matchAll(/^( *)```([a-z]*)(?: (\S+))?\n([^]*?)^\1```$/gm);
   return [...found].map(({ index, 1: indent = "", 2: language = "", 3: name, 4: content = "" }) => {
@@ -47,13 +46,13 @@ export function blocksOf(page: string): Block[] {
   });
 }
 
-/** A command, and what it prints; `undefined` where the page does not say. */
+/** A command and its output; `undefined` if the page does not show any. */
 export interface Command {
   readonly command: string;
   readonly printed: string | undefined;
 }
 
-/** The commands of a block of a console or of a shell. */
+/** The commands of a console or shell block. */
 export function commandsOf({ language, text }: Pick<Block, "language" | "text">): Command[] {
   const parts = language === "console" ? text.split(/^\$ /m).slice(1) : text.split(COMMAND_END);
   return parts.map((part) => {
@@ -65,28 +64,28 @@ export function commandsOf({ language, text }: Pick<Block, "language" | "text">)
   }).filter(({ command }) => command !== "");
 }
 
-/** A line, with those that a backslash or an open quote adds to it. */
+/** A line, including continuations by a backslash or an open quote. */
 const ONE_COMMAND = /^((?:\\\n|[^'"\n]|'[^']*'|"[^"]*")*)(?:\n([^]*))?$/;
 const COMMAND_END = /(?<!\\)\n(?=(?:[^'"]*(?:'[^']*'|"[^"]*"))*[^'"]*$)/;
 
-/** A comment begins with # behind a space, outside of quotes. */
+/** A comment begins with # after a space, outside of quotes. */
 const withoutComment = (command: string) =>
   command.replace(/^((?:'[^']*'|"[^"]*"|[^'"#]|(?<=\S)#)*?)(?:(?<=\s|^)#.*)$/s, "$1");
 
-/** What a page is followed with. */
+/** The options for following a page. */
 export interface Surroundings {
-  /** Where the addresses that the page has are here, such as `127.0.0.1:8545`. */
+  /** The local addresses of those in the page, such as `127.0.0.1:8545`. */
   readonly places?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
-  /** What is there before the first step, by its path in the folder, which is `HOME` as well. */
+  /** The files before the first step, by path in the folder, which is also `HOME`. */
   readonly files?: Readonly<Record<string, string>>;
-  /** Which of the blocks are followed. @default all but those that the page leaves out */
+  /** Selects the blocks to follow. @default all except those that the page excludes */
   readonly isFollowed?: (block: Block) => boolean;
-  /** Is told what each command has printed that does not serve. */
+  /** Called with the output of each command that does not serve. */
   readonly onPrinted?: (command: string, printed: string) => void;
 }
 
-/** Follows a page, or a part of one. */
+/** Follows a page, or a part of it. */
 export async function follow(
   page: string,
   { places = {}, env = {}, files = {}, isFollowed, onPrinted = () => {} }: Surroundings = {},
@@ -111,7 +110,7 @@ export async function follow(
     const service = await start([...COMMANDS.Node, ...words], surroundings, { cwd: folder });
     services.set(port, service);
     if (words.some((word) => /^https?:/.test(word)) || words.includes("--config")) {
-      // It may begin before the node has been asked of what kind it is.
+      // It may start before the node's kind is known.
       await until(async () => {
         const { paths } = await (await fetch(new URL("spec.json", service.url))).json();
         return Object.keys(paths).length > 2;
@@ -142,7 +141,7 @@ export async function follow(
   }
 }
 
-/** Whether a command does not end by itself. */
+/** Tells whether a command runs until it is stopped. */
 const isServing = (command: string) =>
   /^(?:npm start|nodeface(?! (?:check|kinds|init)\b))(?!.* (?:--help|--version|-h|-V)\b)/.test(
     command,
@@ -169,10 +168,7 @@ const shell = (command: string, cwd: string, env: Record<string, string>) =>
     );
   });
 
-/**
- * Of what is printed, … stands for any part. Of a report of `check`, the page may show some lines: each has to be
- * there.
- */
+/** In expected output, … matches any text. A page may show some lines of a report of `check`; each must occur. */
 function assertPrinted(actual: string, printed: string | undefined, command: string): void {
   if (printed === undefined) return;
   if (/^nodeface check\b/.test(command)) {

@@ -32,7 +32,7 @@ const SCALAR = `assets/${FILES.scalar}/standalone.esm.js`;
 
 const bytes = (base64: string) => Buffer.from(base64, "base64");
 
-/** The modules of a checkout, by their names, with what is in them. */
+/** The modules of a checkout by name, with their contents. */
 function modulesIn(root: string): Map<string, string> {
   const folder = join(root, "src/generated");
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" })
@@ -44,13 +44,13 @@ function modulesIn(root: string): Map<string, string> {
   );
 }
 
-/** Whether a module is made of the kinds, of which a copy has a few. */
+/** Tells whether a module is generated from the kinds; a copy has only a few of them. */
 const isOfKinds = (name: string) => /^(interfaces|kind)/.test(name);
 
-/** The kinds of a copy: to read all of them takes most of the step's time. */
+/** The kinds of a copy: reading all of them takes most of the step's time. */
 const SOME_KINDS = ["etcd", "near"];
 
-/** A copy of what the step reads and writes, with a few kinds, for as long as it is worked on. */
+/** Runs a function on a copy of the step's inputs and outputs, with a few kinds. */
 async function inCopy(work: (cwd: string) => Promise<void>): Promise<void> {
   const cwd = mkdtempSync(join(tmpdir(), "nodeface-"));
   try {
@@ -105,7 +105,7 @@ assets(
 );
 
 assets(
-  "two runs at once make what is missing, keep the rest, and remove what is left from others",
+  "two concurrent runs create missing files, keep the rest, and remove leftovers",
   async () => {
     await inCopy(async (cwd) => {
       const path = (name: string) => join(cwd, "src/generated", name);
@@ -153,11 +153,11 @@ assets("Deno runs it with the permissions of its task", async () => {
   });
 });
 
-assets("what all kinds offer adds less than 400 kB to the executable", () => {
+assets("the operations of all kinds add less than 400 kB to the executable", () => {
   const sizes = [...modulesIn(ROOT)].filter(([name]) => /^interfaces[/\\]/.test(name))
     .map(([, text]) => text.length);
   assert.is(sizes.length, KINDS_WITH_INTERFACE.length);
-  // Bun has each module twice, as text and as bytecode: 364 kB where these are 183 kB (Bun 1.4.4).
+  // Bun has each module twice, as text and as bytecode: 364 kB for 183 kB (Bun 1.4.4).
   const bytes = 2 * sizes.reduce((sum, size) => sum + size, 0);
   assert.ok(bytes < 400_000, `${bytes} bytes`);
 });

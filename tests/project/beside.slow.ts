@@ -17,13 +17,13 @@ const rowOf = (part: string, name: string) =>
   new RegExp(`^\\| ${name} \\| (.*) \\|$`, "m").exec(part)?.[1] ?? "";
 
 for (const [kind, { url }] of Object.entries(KINDS)) {
-  beside(`${kind}: its command serves what is said, and its configuration is right`, async () => {
+  beside(`${kind}: its command works as documented, and its configuration is valid`, async () => {
     const recording = RECORDINGS.get(kind) ??
       [...RECORDINGS.values()].find((recording) => recording.kind === kind)!;
     await using node = await serveFetch(play(recording));
     const part = partOf(kind);
     const own = blocksOf(part)[0]!.text.includes("--port 8081") ? 8081 : 8080;
-    // A secret in any of the forms that a kind may want, where its configuration says that it lies.
+    // A secret in any form that a kind may require, at the place in its configuration.
     const secret = /_file: ([^,}]+)/.exec(part)?.[1]?.trim();
     const files = secret ? { [secret.replace("~/", "")]: "<apikey>user:password</apikey>\n" } : {};
     const places = { [new URL(url).host]: new URL(node.url).host };

@@ -13,7 +13,7 @@ import { ROOT } from "../_paths.ts";
 import { COMMANDS, run, serving, start } from "../_server.ts";
 import { infoOf, until } from "../nodes/_daemon.ts";
 
-/** Wrong arguments, and what is said of them: `mistakes.test.ts` has those that are found in the arguments alone. */
+/** Wrong arguments and their messages; `mistakes.test.ts` has errors in the arguments alone. */
 const WRONG: [args: string[], env: Record<string, string>, complaint: string][] = [
   [["--bogus"], {}, 'unknown option "--bogus"; see nodeface --help'],
   [["check"], {}, "no node is named, as in nodeface check http://127.0.0.1:8545"],
@@ -26,7 +26,7 @@ const WRONG: [args: string[], env: Record<string, string>, complaint: string][] 
 
 const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
 
-/** A description with many references that lead nowhere: more than a pipe holds. */
+/** A description with many dangling references, so that its report exceeds a pipe's buffer. */
 const MANY = join(folder, "many.json");
 const paths = Array.from({ length: 4000 }, (_, i) => [`/p${i}`, {
   get: { responses: { 200: { $ref: `#/components/responses/none${i}` } } },
@@ -45,14 +45,14 @@ async function runSlowly([program, ...args]: readonly string[]) {
   });
   const ended = new Promise<number | null>((resolve) => child.on("exit", resolve));
   await once(child.stdout, "readable");
-  // More is to come than the pipe holds: only what does not wait for its reader ends by now.
+  // The output exceeds the pipe's buffer, so only a command that does not wait for its reader has ended.
   await Promise.race([ended, wait(1000)]);
   let stdout = "";
   for await (const chunk of child.stdout.setEncoding("utf8")) stdout += chunk;
   return { code: await ended, stdout };
 }
 
-/** The service's version, the runtime's, and the commit where the build step knew one. */
+/** The versions of the service and the runtime, and the commit if the build step knew it. */
 const VERSION =
   /^nodeface \d+\.\d+\.\d+ on (Node|Deno|Bun) \d+\.\d+\.\d+(, built from [0-9a-f]+)?\n$/;
 
@@ -109,14 +109,14 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
   });
 
   suiteOf(
-    "SIGHUP ends it where there is no configuration to read again",
+    "SIGHUP ends it without a configuration file to reload",
     async () => {
       const server = await start(command);
       assert.is((await server.stop("SIGHUP")).code, 0);
     },
   );
 
-  suiteOf("what it prints is whole in a slow pipe", async () => {
+  suiteOf("its output is complete in a slow pipe", async () => {
     const { code, stdout } = await runSlowly([
       ...command,
       "check",
@@ -150,7 +150,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
     write("first");
     const server = await start([...command, "--config", config]);
     server.leave("stderr");
-    // The line of each has been written when the next one is taken.
+    // Each line is written before the next request.
     for (const name of ["second", "third", "fourth"]) {
       write(name);
       process.kill(server.pid, "SIGHUP");
@@ -217,7 +217,7 @@ json("prints one object and ends with 0 where all is well", async () => {
   const args = ["check", "--json", "--spec", spec];
   const ended = await run([...COMMANDS.Bun, ...args], { NODEFACE_PROT: "1" });
   const { ok, troubles, notes } = JSON.parse(ended.stdout);
-  // A busy machine takes over a second, which is said.
+  // A busy machine takes over a second, which prints progress.
   const others = ended.stderr.replaceAll(/^nodeface: .* …\n/gm, "");
   assert.equal([ok, troubles, ended.code, others], [true, [], 0, ""]);
   assert.match(notes[0], "unknown environment variable NODEFACE_PROT");

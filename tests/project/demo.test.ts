@@ -10,7 +10,7 @@ const demo = suite("npm run demo");
 
 const FLAGS = ["--import", "./src/build/signals-before-tsx.mjs", "--import", "tsx"];
 
-/** Starts the demo, and resolves when it has said what to try. */
+/** Starts the demo; resolves when it has printed what to try. */
 async function startDemo(port: number, flags: readonly string[] = FLAGS) {
   const child = spawn(process.execPath, [...flags, "src/build/demo.ts"], {
     cwd: ROOT,
@@ -35,7 +35,7 @@ const processes = () =>
       return { pid: Number(pid), parent: Number(parent), isZombie: state![0] === "Z", name: name! };
     });
 
-/** The process of anvil, below a shell that the demo has started. */
+/** The process of anvil, a child of a shell that the demo started. */
 function nodeOf(demo: { pid?: number | undefined }): number {
   const all = processes();
   const shells = all.filter(({ parent }) => parent === demo.pid).map(({ pid }) => pid);
@@ -47,7 +47,7 @@ function nodeOf(demo: { pid?: number | undefined }): number {
 const isRunning = (wanted: number) =>
   processes().some(({ pid, isZombie }) => pid === wanted && !isZombie);
 
-demo("shows a chain that grows, at PORT, and answers what it says to try", async () => {
+demo("shows a growing chain at PORT, and its suggested command works", async () => {
   const port = await freePort();
   const { child, printed, ended } = await startDemo(port);
   const node = nodeOf(child);
@@ -103,18 +103,25 @@ demo("a port that is taken is said, and nothing stays behind", async () => {
   }
 });
 
-demo("where there is no anvil for the machine, it says so and serves without a node", async () => {
-  const port = await freePort();
-  const other = `data:text/javascript,Object.defineProperty(process, "arch", { value: "riscv64" })`;
-  const { child, printed, ended } = await startDemo(port, [...FLAGS, "--import", other]);
-  try {
-    assert.match(printed.stderr, /^anvil cannot be run for \w+ on riscv64; serving without a node/);
-    const response = await fetch(/curl (\S+)/.exec(printed.stdout)![1]!);
-    assert.is((await response.json()).software, "nodeface");
-  } finally {
-    child.kill();
-    await ended;
-  }
-});
+demo(
+  "if anvil is not available for the machine, it reports that and serves without a node",
+  async () => {
+    const port = await freePort();
+    const other =
+      `data:text/javascript,Object.defineProperty(process, "arch", { value: "riscv64" })`;
+    const { child, printed, ended } = await startDemo(port, [...FLAGS, "--import", other]);
+    try {
+      assert.match(
+        printed.stderr,
+        /^anvil cannot be run for \w+ on riscv64; serving without a node/,
+      );
+      const response = await fetch(/curl (\S+)/.exec(printed.stdout)![1]!);
+      assert.is((await response.json()).software, "nodeface");
+    } finally {
+      child.kill();
+      await ended;
+    }
+  },
+);
 
 demo.run();

@@ -1,4 +1,4 @@
-/** The clients of docs/events.md, each as it stands there, beside a real node: each prints a change. */
+/** Runs the clients of docs/events.md with a real node: each prints a change. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -20,7 +20,7 @@ import { blocksOf } from "./_manual.ts";
 
 const BLOCKS = blocksOf(readFileSync(`${ROOT}docs/events.md`, "utf8"));
 
-/** The program of a page that is written in a language and has some text. */
+/** The program of a page in a language that contains some text. */
 function clientOf(language: string, has = ""): string {
   const found = BLOCKS.filter((block) => block.language === language && block.text.includes(has));
   assert.is(found.length, 1, `blocks of ${language} with ${has}`);
@@ -38,7 +38,7 @@ const NO_PYTHON = (() => {
 
 const clients = suite("the clients of docs/events.md");
 
-/** The programs, the file each lies in, and what runs it. */
+/** The programs with their file names and interpreters. */
 const PROGRAMS_OF_PAGE = {
   curl: { text: clientOf("sh", "curl -N"), file: "curl.sh", runner: "sh" },
   Node: { text: clientOf("js"), file: "client.mjs", runner: process.execPath },
@@ -92,7 +92,7 @@ clients.before(async () => {
   for (const [name, { text, file, runner }] of Object.entries(PROGRAMS_OF_PAGE)) {
     if (name === "Python" && NO_PYTHON) continue;
     writeFileSync(join(folder, file), located(text));
-    // In a group of its own: a script starts others.
+    // In its own process group, since a script starts other processes.
     const child = spawn(runner, [join(folder, file)], { detached: true });
     const client: Client = { process: child, printed: "" };
     for (const output of [child.stdout, child.stderr]) {
@@ -109,7 +109,7 @@ clients.after(async () => {
     try {
       process.kill(-pid!, "SIGKILL");
     } catch {
-      // It has ended by itself: curl does when the service ends.
+      // It has exited by itself, as curl does when the service stops.
     }
   }
   await closePages(await launch());
@@ -125,7 +125,7 @@ async function mine(): Promise<number> {
   return Number(await call(anvil.url, "eth_blockNumber"));
 }
 
-/** Waits until a client has printed something; fails with what it has printed instead. */
+/** Waits until a client has printed something; fails with its output otherwise. */
 async function prints(name: Name, expected: RegExp | string): Promise<void> {
   const client = running.get(name)!;
   const isPrinted = () =>

@@ -8,10 +8,10 @@ const install = suite("installing");
 const { engines } = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8"));
 const { packages } = JSON.parse(readFileSync(`${ROOT}package-lock.json`, "utf8"));
 
-/** The numbers of the lowest version that one part of a range takes. */
+/** The numbers of the lowest version in one part of a range. */
 const lowest = (range: string) => range.match(/\d+/g)!.map(Number);
 
-/** Whether the first version is above the second. */
+/** Tells whether the first version is above the second. */
 function isAbove(a: readonly number[], b: readonly number[]): boolean {
   const at = a.findIndex((number, i) => number !== (b[i] ?? 0));
   return at >= 0 && a[at]! > (b[at] ?? 0);
@@ -22,7 +22,7 @@ install("no package asks for a newer Node than this one does, which npm would wa
   for (const [path, { engines }] of Object.entries<{ engines?: { node?: string } }>(packages)) {
     const ranges = engines?.node?.split("||") ?? [];
     const isFine = ranges.length === 0 || ranges.some((range) => !isAbove(lowest(range), own));
-    // Of Scalar only the browser's files are copied, so its entry in the lock file names no engine.
+    // Only the browser's files of Scalar are copied, so its entry in the lock file has no engine.
     assert.ok(
       isFine,
       `${path} asks for Node ${engines?.node}; take "engines" out of the lock file`,

@@ -16,7 +16,7 @@ import { PROGRAMS } from "../nodes/_start-chains.ts";
 import { type Daemon, startDaemon } from "../nodes/_daemon.ts";
 import { type Block, blocksOf, commandsOf, follow } from "./_manual.ts";
 
-/** The pages, by their paths. What README says of getting it is tried by `.ci/run`. */
+/** The pages, by path. `.ci/run` tests the installation steps of README. */
 const PAGES: ReadonlyMap<string, string> = new Map(
   [
     "README.md",
@@ -26,7 +26,7 @@ const PAGES: ReadonlyMap<string, string> = new Map(
     .map((path) => [path, readFileSync(join(ROOT, path), "utf8")]),
 );
 
-/** The tests that try what is not tried here, by page and language. */
+/** Other tests that cover blocks not tried here, by page and language. */
 const BY_OTHERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "README.md": { sh: "../.ci/run" },
   "docs/beside-your-node.md": { sh: "project/beside.slow.ts" },
@@ -46,10 +46,10 @@ const BY_OTHERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "docs/kinds.md": { sh: "nodes/own-kind.slow.ts" },
 };
 
-/** Languages in which there is nothing to be done: what is printed, and configurations of other programs. */
+/** Languages without commands: printed output, and configurations of other programs. */
 const OTHERS = ["", "yml", "json", "text", "ini"];
 
-/** What is left to this suite. */
+/** The blocks that this suite tries. */
 const ownBlocks = (page: string): Block[] =>
   blocksOf(PAGES.get(page)!).filter(({ language, isLeftOut }) =>
     !isLeftOut && BY_OTHERS[page]?.[language] === undefined
@@ -59,7 +59,7 @@ const has = (page: string, ...languages: string[]) =>
 
 const manual = suite("what the manual says");
 
-/** The nodes that the pages have, and where they are here. */
+/** The nodes in the pages, and their local addresses. */
 let anvil: Daemon;
 let exampled: Server;
 let places: Record<string, string>;
@@ -87,7 +87,7 @@ manual.before.each(async () => {
 manual.after.each(async () => await anvil?.stop());
 
 for (const page of [...PAGES.keys()].filter((page) => has(page, "console", "sh"))) {
-  manual(`every command of ${page} does what it says there`, async () => {
+  manual(`every command of ${page} works as documented`, async () => {
     await follow(PAGES.get(page)!, {
       places,
       isFollowed: (block) => ownBlocks(page).some(is(block)),
@@ -155,7 +155,7 @@ written("the program of README.md serves the node that it tells of", async () =>
   await nodeface.close();
 });
 
-/** Runs a program that imports the library by its name, and gives its exports. */
+/** Runs a program that imports the library by name, and returns its exports. */
 async function runProgram(code: string): Promise<{ nodeface: Nodeface; server: Listening }> {
   const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
   try {
@@ -174,7 +174,7 @@ async function runProgram(code: string): Promise<{ nodeface: Nodeface; server: L
   }
 }
 
-/** A program with what the page takes for granted. */
+/** A program with the declarations that the page assumes. */
 function programOf(text: string): string {
   const code = text.startsWith("import") ? text : `import { createNodeface } from "nodeface";
 const operation = { responses: { 200: { description: "All of them" } } };
@@ -197,7 +197,7 @@ written("every block is tried, or the page says that it is not", () => {
   }
 });
 
-written("what others try is there, and they are", () => {
+written("blocks left to other suites exist, and so do the suites", () => {
   for (const [page, languages] of Object.entries(BY_OTHERS)) {
     for (const [language, test] of Object.entries(languages)) {
       assert.ok(existsSync(`${ROOT}tests/${test}`), test);

@@ -10,7 +10,7 @@ const memory = suite("memory");
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
 
-/** What a client may send so that no two requests are alike; as long as what honest ones send. */
+/** A random part that makes every request different, as long as in honest requests. */
 const ENDLESS: Readonly<Record<string, (unique: string) => Promise<Response>>> = {
   "host names": (unique) => askWith({ host: `${unique}.localhost` }, "/v1/health"),
   "paths": (unique) => ask(`/${unique}`),

@@ -11,7 +11,7 @@ const described = suite("a node's description");
 const right = (title: string) =>
   `openapi: 3.1.1\ninfo: { title: ${title}, version: "1" }\npaths: {}\n`;
 
-/** Registers a test of the command on each runtime, with the path of a description of its own. */
+/** Registers a test of the command on each runtime, with the path of its own description. */
 function everywhere(
   name: string,
   check: (command: readonly string[], file: string) => Promise<void>,
@@ -29,7 +29,7 @@ function everywhere(
 }
 
 everywhere(
-  "--spec shows it, reads it again, and says what is wrong with it",
+  "--spec shows it, reloads it, and reports its errors",
   async (command, file) => {
     writeFileSync(file, right("One"));
     const server = await start([...command, "--spec", file]);
@@ -49,7 +49,7 @@ everywhere(
 everywhere(
   "the log has the first twenty findings, and how many there are beyond",
   async (command, file) => {
-    // A note says besides that it is not known where the node is.
+    // A note adds that the node's URL is unknown.
     const wrong = Array.from({ length: 56 }, (_, i) => `    S${i}: text\n`).join("");
     writeFileSync(file, `${right("One")}components:\n  schemas:\n${wrong}`);
     const server = await start([...command, "--spec", file]);

@@ -34,7 +34,7 @@ for (const page of PAGES) {
   });
 }
 
-/** The names under which the headings of a page can be led to. */
+/** The anchors of the headings of a page. */
 function headings(page: string): string[] {
   const found = [...text(page).matchAll(/^#+ (.+)$/gm)].map(([, heading]) => heading!);
   return found.map((heading) =>
@@ -42,7 +42,7 @@ function headings(page: string): string[] {
   );
 }
 
-/** The words that a reader reads: those beside code. Rules and bars of tables are none. */
+/** The words outside of code. Rules and table bars do not count. */
 function wordsOf(page: string): number {
   const prose = text(page).replaceAll(/^( *)```[^]*?^\1```$/gm, "").replaceAll(/<!--[^]*?-->/g, "");
   return prose.match(/\S*[\p{L}\p{N}]\S*/gu)?.length ?? 0;
@@ -50,7 +50,7 @@ function wordsOf(page: string): number {
 
 const MANUAL = PAGES.filter((page) => page.startsWith("docs/"));
 
-/** References, which are read by the entry. */
+/** Reference pages, which are not read from top to bottom. */
 const REFERENCES = ["docs/configuration.md", "docs/kinds.md"];
 
 pages("each document stays as short as it is meant to be", () => {

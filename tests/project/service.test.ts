@@ -122,7 +122,7 @@ command(
     const node = createServer((request, response) => {
       const { method, url } = request;
       if (url === "/spec.json") return response.end(isBroken ? "{ nonsense" : GOOD);
-      // What a service that was given up has asked for is broken off long before its ten seconds are over.
+      // Requests of an abandoned service are aborted long before their timeout of ten seconds.
       response.on("close", () => response.writableEnded || cut.push(`${method} ${url}`));
       if (!isBroken) response.end("{}");
     }).listen(0, "127.0.0.1");
@@ -236,7 +236,7 @@ command(
 );
 
 command(
-  "counters go on when the configuration is read again, and are of visitors alone",
+  "counters survive a reload, and count only requests of clients",
   async () => {
     const config = join(folder, "counted.yaml");
     const write = (name: string) =>
@@ -249,7 +249,7 @@ command(
     const counted = async (route: string) =>
       readMetrics(await (await fetch(`${service.url}v1/metrics`)).text())
         .get(`nodeface_requests_total{route="${route}",status="200"}`);
-    // The service's own question to the node has been answered when the first scrape is.
+    // The service's own query of the node has finished before the first scrape.
     assert.is(await counted("/v1/metrics"), undefined);
     assert.is(await counted("/v1/info"), undefined);
     await fetch(`${service.url}v1/ready`);

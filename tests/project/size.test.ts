@@ -6,11 +6,11 @@ import { FILES, TEMPLATES } from "../../src/generated/page.js";
 import { ask } from "../_app.ts";
 import { ROOT } from "../_paths.ts";
 
-// What grows past its bound needs a reason; a larger bound stands in the commit with that. The package and what
-// is installed with it have theirs in `release/package.slow.ts`.
+// Growth beyond a limit needs a reason, which the commit with the new limit states. The limits of the package and its
+// installation are in `release/package.slow.ts`.
 const size = suite("the size of the page and of the program");
 
-/** How many bytes of a file are sent to a browser. */
+/** The number of bytes of a file that are sent to a browser. */
 async function sent(name: string): Promise<number> {
   const { br, gzip, identity } = await ASSETS[name]!.importContent();
   return Buffer.from((br ?? gzip ?? identity)!, "base64").length;
@@ -18,7 +18,7 @@ async function sent(name: string): Promise<number> {
 
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
 
-/** A document and its scripts, those of Scalar's aside: how many bytes are sent. */
+/** The number of bytes sent for a document and its scripts, without Scalar's. */
 async function weigh(view: "reference" | "simple") {
   const response = await ask(`/v1/spec/${view}`, { headers: { "accept-encoding": "br" } });
   assert.is(response.headers.get("content-encoding"), "br");

@@ -1,4 +1,4 @@
-/** What the command prints on a terminal, as `script` of util-linux plays one, and elsewhere. */
+/** The output of the command on a terminal, simulated with `script` of util-linux, and elsewhere. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { suite } from "uvu";
@@ -12,7 +12,7 @@ const terminal = suite("on a terminal");
 const SCRIPT = "/usr/bin/script";
 const missing = without(SCRIPT);
 
-/** How long the node takes: longer than what is said to take long, less than it may. */
+/** The delay of the node: longer than the delay that prints progress, shorter than the timeout. */
 const SLOW = 1400;
 
 /** Runs a command on a terminal. */
@@ -23,7 +23,7 @@ const onTerminal = (args: string, env: Record<string, string> = {}) =>
     ...env,
   });
 
-/** A nats-server that takes its time. */
+/** A slow nats-server. */
 async function withSlowNode(use: (url: string) => Promise<void>): Promise<void> {
   const server = createServer((_, response) => {
     setTimeout(() => response.end('{"server_id":"A","version":"2.9.10"}'), SLOW);
@@ -70,7 +70,7 @@ testWhere(
 );
 
 terminal(
-  "elsewhere there are no colours, and one plain line of what takes long",
+  "elsewhere there are no colours, and one plain progress line",
   () =>
     withSlowNode(async (url) => {
       const { stdout, stderr } = await run([...COMMANDS.Bun, "check", url, "--kind", "nats"]);

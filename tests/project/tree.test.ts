@@ -7,8 +7,8 @@ import { ROOT } from "../_paths.ts";
 const tree = suite("the source tree");
 
 /**
- * The layers of ARCHITECTURE, the lowest first, and in each of them rows of rooms: a file imports from its own room
- * and from rows below it. Rooms of one row do not import from one another.
+ * The layers of ARCHITECTURE, the lowest first. Each has rows of folders: a file imports from its own folder and from
+ * rows below it, never from another folder in its row.
  */
 const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   json: [
@@ -41,13 +41,13 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   main: [["main.ts"], ["build"]],
 };
 
-/** What may touch a runtime's own API; everything else uses web standards only. */
+/** The files that may use a runtime's own API; all others use web standards only. */
 const NOT_PORTABLE = [
   ...["main.ts", "platform.ts", "http/response.ts", "node/connection.ts"],
   ...["adapters/", "build/", "cli/"],
 ];
 
-/** No file is longer: STYLE asks for one subject, and two or three screens. */
+/** The maximum length of a file: one subject, two or three screens. */
 const LINES_MAX = 500;
 
 const SRC = join(ROOT, "src");
@@ -103,7 +103,7 @@ tree("below the adapters there are web standards only", () => {
   }
 });
 
-tree("every file says at its head what it is for, and is short", () => {
+tree("every file has a head comment, and is short", () => {
   for (const file of files) {
     assert.match(text(file), /^(#!.*\n)?\/\*\*[^]*?@module\n \*\/\n/, file);
     const lines = text(file).split("\n").length;

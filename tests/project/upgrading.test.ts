@@ -18,7 +18,7 @@ const filesOf = (yaml: string): Files => ({
   isThere: () => Promise.resolve(false),
 });
 
-upgrading("what it says to write in a configuration is taken", () => {
+upgrading("its configuration examples are accepted", () => {
   for (const line of ["access_log: json", "description: { from: FILE, servers: keep }"]) {
     assert.match(page, line);
     checkFile(parseConfiguration(line, "nodeface.yaml"));

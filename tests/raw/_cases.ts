@@ -1,4 +1,4 @@
-/** Requests as bytes, and the status with which every runtime answers. */
+/** Requests as bytes, and the status that every runtime responds with. */
 
 import { ask } from "../_app.ts";
 
@@ -8,15 +8,15 @@ export interface Case {
   /** Latin-1. */
   bytes: string;
   status: number | "closed";
-  /** The number of answers. @default 1 */
+  /** The number of responses. @default 1 */
   answers?: number;
-  /** Whether the answers have a length but no body, as those to HEAD. @default false */
+  /** Whether the responses have a length but no body, like those to HEAD. @default false */
   bodiless?: boolean;
 }
 
 const HOST = "Host: localhost\r\n";
 
-/** The validator of `/v1/health`, which does not depend on the time of the start. */
+/** The validator of `/v1/health`, which does not depend on the start time. */
 const HEALTH = (await ask("/v1/health")).headers.get("etag");
 
 const get = (path: string, ...lines: string[]) => request("GET", path, ...lines);

@@ -1,4 +1,4 @@
-/** Random responses, valid and broken, as our client and llhttp, the parser of `node:http`, read them. */
+/** Random responses, valid and malformed, parsed by our client and by llhttp, the parser of `node:http`. */
 import { request } from "node:http";
 import { Duplex } from "node:stream";
 import type { Bytes } from "../../src/bytes.ts";
@@ -9,17 +9,17 @@ import { createRandom } from "../_random.ts";
 export interface Sent {
   readonly method: "GET" | "HEAD" | "POST";
   readonly text: string;
-  /** Its bytes, cut where they are sent one after the other. */
+  /** Its bytes, split into the parts that are sent. */
   readonly parts: readonly Bytes[];
 }
 
-/** A response that was read whole, or why it was not. */
+/** A completely parsed response, or the error. */
 export type Read = Taken | "refused" | "cut";
 
 interface Taken {
   readonly status: number;
   readonly body: string;
-  /** The names of all headers, in lower case, where they can be listed. */
+  /** The names of all headers, in lower case, if they can be listed. */
   readonly names: readonly string[];
   get(name: string): string | null;
 }
@@ -95,7 +95,7 @@ const TRAILERS = [
   );
 const ENDS = ["\r\n", "\r\n", "\r\n", "\r\n", "\r\n", "\r\n", "\n", "\r", "\r\r\n", "\n\r\n"];
 const BEHIND = ["x", "\r\n", "\n", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "\0"];
-/** What a mutation puts in. */
+/** Bytes that a mutation inserts. */
 const BYTES = [...'\r\n\0 \t:;,="\\-+0129afAFxX\x01\x7f\x80\xff', "\r\n", "\r\n\r\n", "0\r\n\r\n"];
 
 /** Makes a random response. */
@@ -126,7 +126,7 @@ export function makeResponse(random: () => number): Sent {
     const status = often("200", STATUSES, 0.3);
     const lines = [`${version} ${status}${pick(REASONS.slice(0, random() < 0.9 ? 3 : undefined))}`];
     while (random() < 0.5) lines.push(pick(random() < 0.9 ? FIELDS.slice(0, 11) : FIELDS));
-    // What frames the content stands anywhere between the others.
+    // The framing headers are at any position among the others.
     for (const field of fields) lines.splice(1 + upTo(lines.length - 1), 0, field);
     return lines.map((line) => line + end()).join("") + end();
   };
@@ -154,7 +154,7 @@ export function makeResponse(random: () => number): Sent {
   return { method, text, parts: cut(text, random) };
 }
 
-/** Cuts a text at random places, or into single bytes. */
+/** Splits a text at random places, or into single bytes. */
 function cut(text: string, random: () => number): Bytes[] {
   const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0));
   const most = random() < 0.2 ? 1 : 1 + Math.floor(random() * 2 * bytes.length);
@@ -166,7 +166,7 @@ function cut(text: string, random: () => number): Bytes[] {
   return parts;
 }
 
-/** Reads a response as our client does. */
+/** Parses a response with our client. */
 export function readHere({ method, parts }: Sent): Read {
   let head: ResponseHead | undefined;
   let body = "";
@@ -180,7 +180,7 @@ export function readHere({ method, parts }: Sent): Read {
     for (const part of parts) reader.push(part);
     reader.close();
   } catch {
-    // What comes behind a response is an error, and the response is there.
+    // Bytes after a response cause an error, but the response is valid.
     if (!hasEnded) return "refused";
   }
   if (!hasEnded || !head) return "cut";
@@ -188,7 +188,7 @@ export function readHere({ method, parts }: Sent): Read {
   return { status, body, names: [], get: (name) => headers.get(name) };
 }
 
-/** A connection of which nothing is but what is read of it. */
+/** A connection of which only the received data matters. */
 class Sender extends Duplex {
   override _read() {}
   override _write(_: unknown, __: unknown, done: () => void) {
@@ -201,7 +201,7 @@ class Sender extends Duplex {
   setTimeout() {}
 }
 
-/** Reads a response as `node:http` does. */
+/** Parses a response with `node:http`. */
 export function readByNode({ method, parts }: Sent): Promise<Read> {
   return new Promise((resolve) => {
     const socket = new Sender();
@@ -232,7 +232,7 @@ export function readByNode({ method, parts }: Sent): Promise<Read> {
       });
     });
     message.end();
-    // The request goes out in the next turn.
+    // The request is sent in the next tick.
     setImmediate(() => {
       for (const part of parts) socket.push(part);
       socket.push(null);
@@ -240,14 +240,14 @@ export function readByNode({ method, parts }: Sent): Promise<Read> {
   });
 }
 
-/** How many responses both have taken, one of them, or none; and the differences that are no known ones. */
+/** The number of responses that both, one or none accepted, and unknown differences. */
 export interface Compared {
   readonly counts: Record<string, number>;
   readonly known: Record<string, number>;
   readonly differences: string[];
 }
 
-/** What ours takes and llhttp does not, or reads otherwise, and why. */
+/** Responses that ours accepts and llhttp rejects or reads differently, and why. */
 const KNOWN: Readonly<Record<string, (here: Taken, text: string) => boolean>> = {
   "the same length twice, which a recipient may take (RFC 9112, section 6.3)": (here) =>
     here.get("content-length")?.includes(",") === true,
@@ -255,7 +255,7 @@ const KNOWN: Readonly<Record<string, (here: Taken, text: string) => boolean>> = 
     /(?:chunked|content-length:[ \t]*\d+) *\t/i.test(text),
 };
 
-/** Gives random responses to both parsers. */
+/** Passes random responses to both parsers. */
 export async function compare(count: number, seed: number): Promise<Compared> {
   const random = createRandom(seed);
   const compared: Compared = { counts: {}, known: {}, differences: [] };

@@ -1,30 +1,30 @@
-/** Many listeners to the events of a service, on raw sockets in a process of their own. */
+/** Many listeners to the events of a service, on raw sockets in their own process. */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
-/** What the listeners were told. */
+/** The responses and events of the listeners. */
 export interface Told {
-  /** How many have an open stream. */
+  /** The number of open streams. */
   readonly open: number;
-  /** How many were given each status; 0 where there was no response. */
+  /** The number of responses by status; 0 means no response. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** The heights of the heads, joined, and how many listeners were told just these. */
+  /** The heights of the heads, joined, and the number of listeners that received exactly these. */
   readonly heads: Readonly<Record<string, number>>;
 }
 
 interface Group {
   readonly url: string;
   readonly count: number;
-  /** The address that they come from. */
+  /** The source address. */
   readonly from?: string;
 }
 
 type Order = { open: Group } | { pause: number } | { resume: number } | { leave: true } | "tell";
 
-/** The process that listens. */
+/** The process of the listeners. */
 export class Crowd {
   readonly #child: ChildProcess;
 
@@ -76,7 +76,7 @@ interface Listener {
 
 const listeners: Listener[] = [];
 
-/** The most connections that are made at a time. */
+/** The largest number of connections made at a time. */
 const AT_ONCE = 50;
 
 async function open({ url, count, from }: Group): Promise<void> {
@@ -135,5 +135,5 @@ process.on("message", async (order: Order) => {
   process.send!(tell());
 });
 
-// It does not outlive a test that was ended.
+// It ends with an aborted test.
 process.on("disconnect", () => process.exit());

@@ -1,6 +1,6 @@
 /**
- * The cases in which a runtime's own parser or server answers, and differently. In all other cases the
- * runtimes answer alike.
+ * Cases in which a runtime's own parser or server responds, and differently. In all other cases the runtimes respond
+ * alike.
  */
 
 /** Cases in which a runtime differs. */
@@ -8,7 +8,7 @@ export interface Difference {
   /** The start of the runtime's name; `Node` is every release. */
   runtime: string;
   reason: string;
-  /** The status of each case; the rest of the answer is not compared. */
+  /** The status of each case; the rest of the response is not compared. */
   cases: Readonly<Record<string, number | "closed">>;
 }
 

@@ -1,14 +1,14 @@
-/** Sends bytes on a new connection and reads the answers. */
+/** Sends bytes on a new connection and reads the responses. */
 import { connect } from "node:net";
 
-/** The last answer, and how many there were. */
+/** The last response, and the number of responses. */
 export interface Exchange {
-  /** `"closed"` if the connection was closed without an answer. */
+  /** `"closed"` if the connection was closed without a response. */
   status: number | "closed";
   /** Names in lower case. */
   headers: Record<string, string>;
   body: string;
-  /** The number of answers; 1xx are not counted. */
+  /** The number of responses, except 1xx. */
   answers: number;
 }
 
@@ -16,10 +16,10 @@ export interface Exchange {
 const TIMEOUT = 30_000;
 
 /**
- * Sends bytes and reads until the expected answers are complete or the connection is closed.
+ * Sends bytes and reads until the expected responses are complete or the connection is closed.
  *
  * @param bytes Latin-1
- * @param expected the number of answers, and whether they have no body, as those to HEAD
+ * @param expected the number of responses, and whether they have no body, like those to HEAD
  */
 export function exchange(
   url: string,
@@ -44,13 +44,13 @@ export function exchange(
       received += text;
       if (parse(received, expected.bodiless).answers >= expected.answers) end();
     });
-    // The server may reset the connection after an answer.
+    // The server may reset the connection after a response.
     socket.on("error", () => {}).on("close", end);
     socket.on("connect", () => socket.write(bytes, "latin1"));
   });
 }
 
-/** Counts the complete answers in a text and parses the last one; ignores 1xx. */
+/** Counts the complete responses in a text and parses the last one; ignores 1xx. */
 function parse(text: string, bodiless: boolean) {
   let answers = 0;
   let last: Omit<Exchange, "answers"> | undefined;

@@ -1,6 +1,6 @@
 /**
- * Serves a host's streams and a large answer. `/own/told` answers with the records and errors of earlier
- * requests and the number of cancelled streams.
+ * Serves a host's streams and a large response. `/own/told` responds with the records and errors of earlier requests
+ * and the number of cancelled streams.
  */
 import type { AnswerRecord } from "../../src/adapters/shared.ts";
 import type { Operation } from "../../src/host-operations/operation.ts";

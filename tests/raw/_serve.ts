@@ -1,4 +1,4 @@
-/** Serves an app in a process of its own. */
+/** Serves an app in its own process. */
 import process from "node:process";
 import type { Callbacks, Servable } from "../../src/adapters/shared.ts";
 

@@ -1,4 +1,4 @@
-/** Sends the table of raw cases to several servers and compares the answers. */
+/** Sends the table of raw cases to several servers and compares the responses. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
@@ -7,7 +7,7 @@ import { CASES } from "./_cases.ts";
 import { DIFFERENCES } from "./_differences.ts";
 import { type Exchange, exchange } from "./_exchange.ts";
 
-/** Headers that depend on the connection, the encoder or the time of the start. */
+/** Headers that depend on the connection, the encoder or the start time. */
 const OWN = ["connection", "date", "transfer-encoding"];
 const OF_THE_ENCODER = "content-length";
 const OF_THE_START = "etag";
@@ -57,7 +57,7 @@ export function rawSuite(title: string, starts: ReadonlyMap<string, () => Promis
   rawCases.run();
 }
 
-/** The part of an answer that must be the same. */
+/** The part of a response that must be the same. */
 function comparable({ status, headers, body }: Exchange) {
   const compared = Object.entries(headers).filter(([name]) => !OWN.includes(name));
   const text = decode(body, headers["content-encoding"]).replace(/"started_at": "[^"]*"/, "");

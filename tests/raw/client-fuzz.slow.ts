@@ -1,4 +1,4 @@
-/** As many responses as `NODEFACE_FUZZ` says, by default 120,000, each by a seed that is printed. */
+/** Runs `NODEFACE_FUZZ` random responses, by default 120,000, each from a seed that is printed. */
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";

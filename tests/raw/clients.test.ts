@@ -9,7 +9,7 @@ import { closed, dial } from "./_socket.ts";
 
 const DRIPPING_HEAD = ["GET /v1/info HTTP/1.1\r\nHost: localhost\r\nX: ", "a"] as const;
 
-/** Clients that keep a server waiting: what they send first, and what they send on and on. */
+/** Slow clients: the bytes that they send first, and those that they repeat. */
 const STUCK: readonly [kind: string, first: string, drip?: string][] = [
   ["silent", ""],
   ["half a head", "GET /v1/info HTTP/1.1\r\nHost: local"],
@@ -38,7 +38,7 @@ clients.after(async () => {
   await Promise.all([...servers.values()].map((server) => server.stop()));
 });
 
-/** Registers a test that is run against all runtimes at once: most of it is waiting. */
+/** Registers a test that runs on all runtimes at once, since most of it is waiting. */
 function everywhere(name: string, check: (server: Running, runtime: string) => Promise<void>) {
   clients(name, async () => {
     await withEach(servers, check);
@@ -71,7 +71,7 @@ everywhere(
 
 everywhere("a head that does not end is refused with 408", async ({ url }, runtime) => {
   const answer = await hang(url, "a dripping head", ...DRIPPING_HEAD);
-  // Bun cuts it without a word.
+  // Bun closes it without a response.
   if (runtime === "Bun") return assert.is(answer, "");
   assert.match(answer, /^HTTP\/1\.1 408 Request Timeout\r\n/);
   assert.match(answer, /^content-type: application\/problem\+json\r$/m);
@@ -99,13 +99,13 @@ everywhere("one that is told CONNECT was refused and resets costs nothing", asyn
   assert.is((await fetch(`${url}v1/info`)).status, 200);
 });
 
-everywhere("many large answers that nobody reads take no memory each", async ({ url, pid }) => {
+everywhere("unread large responses take no memory each", async ({ url, pid }) => {
   const request = largestRequest();
   const { body: { length } } = await exchange(url, request, { answers: 1, bodiless: false });
   const before = residentMemory(pid);
   const sockets = await Promise.all([1, 2, 3].map(() => dial(url)));
   for (const socket of sockets) socket.pause().write(request.repeat(100));
-  // Answered after them, on a connection of its own.
+  // The response comes after them, on a separate connection.
   for (let i = 0; i < 20; i++) await (await fetch(`${url}v1/info`)).arrayBuffer();
   const grown = residentMemory(pid) - before;
   for (const socket of sockets) socket.destroy();
@@ -115,14 +115,14 @@ everywhere("many large answers that nobody reads take no memory each", async ({ 
 
 clients.run();
 
-/** The resident memory of a process in MiB; 0 where it cannot be read. */
+/** The resident memory of a process in MiB; 0 if it cannot be read. */
 function residentMemory(pid: number): number {
   if (!existsSync(`/proc/${pid}/status`)) return 0;
   const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))!;
   return Math.round(Number(kilobytes) / 1024);
 }
 
-/** Connects, keeps the server waiting, and resolves to what it has answered when it is cut. */
+/** Connects, sends slowly, and resolves to the response once the connection is closed. */
 async function hang(url: string, kind: string, first: string, drip?: string): Promise<string> {
   const socket = await dial(url);
   let answer = "";
@@ -138,7 +138,7 @@ async function hang(url: string, kind: string, first: string, drip?: string): Pr
   }
 }
 
-/** Reads no more than the beginning of an answer for 30 s, then all that there is; gives its length. */
+/** Reads only the beginning of a response for 30 s, then the rest; returns its length. */
 async function standStill(command: readonly string[]): Promise<number> {
   const server = await start(command);
   const socket = await dial(server.url);
@@ -154,7 +154,7 @@ async function standStill(command: readonly string[]): Promise<number> {
   return received;
 }
 
-/** Asks for what the app takes longer over than any client may take; gives the length of the content. */
+/** Requests a content for which the app takes longer than a client may; returns its length. */
 async function waitLong(command: readonly string[]): Promise<number> {
   const server = await start(command);
   const { byteLength } = await (await fetch(`${server.url}long`)).arrayBuffer();
@@ -162,7 +162,7 @@ async function waitLong(command: readonly string[]): Promise<number> {
   return byteLength;
 }
 
-/** Asks for a content that is more than one read of a connection brings. */
+/** Requests a content that needs several reads of a connection. */
 function largestRequest(): string {
   return `GET /assets/${FILES.scalar}/standalone.esm.js HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 }

@@ -6,7 +6,7 @@ import { processorTime } from "../bench/processes.ts";
 
 const descriptors = suite("out of descriptors");
 
-/** Fewer than the connections made, more than the runtime needs for itself. */
+/** Fewer than the connections made, more than the runtime itself needs. */
 const LIMIT = 100;
 const CONNECTIONS = 150;
 
@@ -44,7 +44,7 @@ descriptors("costs no processor while clients wait to be accepted, on every runt
         () => connect(Number(port), hostname).on("error", () => {}),
       );
       try {
-        // What is accepted is accepted within a second, and nobody is disconnected for nine more.
+        // Connections are accepted within a second, and none is closed for nine more.
         await sleep(2000);
         const before = processorTime(server.pid);
         await sleep(3000);
@@ -59,14 +59,14 @@ descriptors("costs no processor while clients wait to be accepted, on every runt
   );
 });
 
-/** A command that has so many descriptors. */
+/** A command with a limit on descriptors. */
 function limitedTo(count: number, command: readonly string[]): string[] {
   return ["sh", "-c", `ulimit -n ${count} && exec "$@"`, "sh", ...command];
 }
 
 const sleep = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Asks until there is an answer. */
+/** Repeats a request until there is a response. */
 async function answersWithin(url: string, limit: number): Promise<boolean> {
   const until = performance.now() + limit;
   while (performance.now() < until) {

@@ -6,7 +6,7 @@ import { closed, dial } from "./_socket.ts";
 
 const drain = suite("told to stop");
 
-/** What is answered at once and what is waited for, on each runtime. */
+/** Requests with an immediate and with a late response, on each runtime. */
 const EACH = Object.entries(LARGE).flatMap(([runtime, large]) =>
   ["/", "/later"].map((path) => [`${runtime} at ${path}`, { large, path }] as const)
 );
@@ -41,7 +41,7 @@ drain(
     }),
 );
 
-drain("one that nobody reads holds it up for the grace period only", () =>
+drain("an unread response delays shutdown by the grace period only", () =>
   withEach(
     EACH,
     async ({ large, path }) => {
@@ -55,7 +55,7 @@ drain("one that nobody reads holds it up for the grace period only", () =>
       const taken = performance.now() - since;
       reader.destroy();
       assert.is(code, 0);
-      // Of a grace period of five seconds; how much later a busy machine ends a process, it does not say.
+      // The grace period is five seconds; a busy machine may end the process any time later.
       assert.ok(taken > 4000, `${taken} ms`);
     },
   ));

@@ -19,10 +19,10 @@ import type { Server } from "../runtimes/_suite.ts";
 import { RELEASES } from "./_servers.ts";
 import { closed, dial } from "./_socket.ts";
 
-/** What each service forwards. */
+/** The setting `forward` of each service. */
 const FORWARD = { open: ["reads"], with_token: ["send"], token_file: "" };
 
-/** Sends bytes; what comes back until the connection is closed. */
+/** Sends bytes; returns everything received until the connection is closed. */
 async function talk(url: string, bytes: string): Promise<string> {
   const socket = await dial(url);
   let received = "";
@@ -32,7 +32,7 @@ async function talk(url: string, bytes: string): Promise<string> {
   return received;
 }
 
-/** Whether an answer has all of its length. */
+/** Tells whether a response is complete. */
 function isWhole(answer: string): boolean {
   const [head = "", ...rest] = answer.split("\r\n\r\n");
   const length = /^content-length: (\d+)/im.exec(head)?.[1];
@@ -55,8 +55,8 @@ const withBody = (line: string, body: string, ...lines: string[]) =>
 const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] ?? 0);
 
 /**
- * What a server or its parser may read in another way than it was sent; what our own code decides alone is tried in
- * `gateway-paths.test.ts`. None reaches an operation that is not open; with what the node gets of each, if anything.
+ * Requests that a server or its parser may misread (`gateway-paths.test.ts` tests our own code). None reaches an
+ * operation that is not public; each has the path that the node receives, if any.
  */
 const TARGETS: readonly (readonly [target: string, sent?: string])[] = [
   ["/v1/node/status", "/status"],
@@ -128,9 +128,9 @@ for (const [runtime, command] of RELEASES) {
       `GET ${JSON.stringify(target)} reaches ${url ?? "nothing"}`,
       async () => {
         const answer = await talk(paths.url, request(`GET ${target}`));
-        // A runtime may refuse what it cannot read by itself.
+        // A runtime may refuse a request that its parser cannot read.
         if (sent().length > 0 || statusOf(answer) < 400) {
-          // Bun does not tell the host of a target, but that of `Host` is right.
+          // Bun does not report the host of a target, but that of `Host` is right.
           const isTold = !(runtime === "Bun" && target.startsWith("http://evil"));
           if (isTold) {
             assert.equal(sent(), url === undefined ? [] : [`GET ${url}`]);
@@ -172,7 +172,7 @@ for (const [runtime, command] of RELEASES) {
       ],
     ] as const
   ) {
-    // By RFC 9112, section 6.3, chunks win over a length, and what follows them is a request of its own.
+    // By RFC 9112, section 6.3, chunked coding overrides a length, and the bytes after it are a separate request.
     calls(`a content with ${why} smuggles no request`, async () => {
       const inner = request("GET /v1/node/status");
       const lineUp = ["Content-Type: application/json", ...lines];
@@ -188,7 +188,7 @@ for (const [runtime, command] of RELEASES) {
   }
 
   calls(
-    "a content that is refused is no request, and its connection is closed",
+    "a refused content is never parsed as a request, and its connection is closed",
     async () => {
       const inner = "GET /v1/node/status HTTP/1.1\r\nHost: localhost\r\n\r\n";
       for (
@@ -199,7 +199,7 @@ for (const [runtime, command] of RELEASES) {
         ] as const
       ) {
         const head = [`${line} HTTP/1.1`, "Host: localhost", ...lines];
-        // Less comes than the head says: only a connection that is closed ends this.
+        // Fewer bytes come than announced: only closing the connection ends this.
         const bytes = [...head, "Content-Length: 100000", "", inner].join(
           "\r\n",
         );
@@ -351,7 +351,7 @@ for (const [runtime, command] of RELEASES) {
     assert.match(wrapped, '"result":18446744073709551615,"id":1.50}');
   });
 
-  calls("what is cut looks cut", async () => {
+  calls("a truncated response looks truncated", async () => {
     for (const isChunked of [true, false]) {
       node.answer = (_, response) => {
         response.writeHead(200, {

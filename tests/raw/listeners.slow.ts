@@ -30,7 +30,7 @@ const PER_ADDRESS = 250;
 const folder = mkdtempSync(join(tmpdir(), "nodeface-listeners-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 
-/** Starts the service beside a node that is asked each 2 s while somebody listens. */
+/** Starts the service with a node that is queried every 2 s while clients listen. */
 function startService(command: readonly string[], node: Daemon, perAddress: number) {
   const config = join(folder, `${perAddress}.json`);
   writeFileSync(
@@ -68,13 +68,13 @@ async function listenersOf({ url }: Running): Promise<number> {
   return Number(/^nodeface_event_listeners (\d+)/m.exec(text)![1]);
 }
 
-/** Blocks that come while one of the listeners does not read: at one in two seconds, a minute. */
+/** The number of blocks while one listener does not read: a minute at one every two seconds. */
 const BLOCKS = 30;
 
-/** What so many listeners may take, in MB, and the time within which the service ends with them, in milliseconds. */
+/** The memory limit for so many listeners, in MB, and the longest shutdown with them, in milliseconds. */
 const MEMORY_MAX = 100, ENDED_MS = 5000;
 
-// One after the other, as each of their listeners takes some processor.
+// One after the other, since the listeners of each take processor time.
 for (const [runtime, command] of COMMANDS) {
   const name = `are all told each head, although one does not read, and cost little, on ${runtime}`;
   testWhere(listeners, LINUX, name, () =>
@@ -101,7 +101,7 @@ for (const [runtime, command] of COMMANDS) {
           });
         }
         await crowd.resume(0);
-        // What it did not read waited for it, or it was cut.
+        // The listener that stopped reading gets the missed events, or was disconnected.
         await until(async () => {
           const told = await crowd.tell();
           return told.heads[heads] === COUNT || told.open === COUNT - 1;
@@ -109,7 +109,7 @@ for (const [runtime, command] of COMMANDS) {
         assert.ok(most - memory < MEMORY_MAX, `${memory} to ${most} MB`);
         await crowd.leave();
         await until(async () => await listenersOf(service) === 0);
-        // A few are of connections that are kept for the next request of this test.
+        // A few belong to connections kept for the next request of this test.
         await until(() => Promise.resolve(descriptorsOf(service) <= descriptors + 5));
 
         const again = new Crowd();
@@ -156,7 +156,7 @@ testWhere(
     }),
 );
 
-/** A few times the longest silence that a runtime or an adapter allows a connection. */
+/** Several times the longest silence that a runtime or an adapter allows. */
 const SILENCE_MS = 180_000;
 
 testWhere(

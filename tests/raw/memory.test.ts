@@ -7,7 +7,7 @@ import { start, withEach } from "../_server.ts";
 import { LARGE, LENGTH } from "./_large.ts";
 import { dial } from "./_socket.ts";
 
-/** Clients that hold an answer of 32 MiB each, which is more than the system buffers for them. */
+/** Clients with an unread response of 32 MiB each, more than the system buffers. */
 const HOLDERS = 20;
 const RESETS = 200;
 
@@ -16,7 +16,7 @@ const memory = suite("a large answer");
 const REQUEST = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 const MIB = 1024 * 1024;
 
-/** What a process holds is read where Linux tells it. */
+/** Linux reports the resources of a process. */
 const EACH = existsSync("/proc/self/status") ? Object.entries(LARGE) : [];
 
 memory(
@@ -30,7 +30,7 @@ memory(
       const grown = memoryOf(server.pid) - before;
       for (const socket of sockets) socket.destroy();
       await server.stop();
-      // A tenth of what a copy for each of them takes.
+      // A tenth of the memory for a copy per client.
       assert.ok(grown < HOLDERS * LENGTH / 10, `${Math.round(grown / MIB)} MiB`);
     }),
 );
@@ -59,7 +59,7 @@ memory(
 
 memory.run();
 
-/** Connects clients that ask for the answer and read no more than its beginning. */
+/** Connects clients that request the response and read only its beginning. */
 function hold(url: string, count: number): Promise<Socket[]> {
   return Promise.all(Array.from({ length: count }, async () => {
     const socket = await dial(url);
@@ -75,7 +75,7 @@ function memoryOf(pid: number): number {
   return Number(kilobytes) * 1024;
 }
 
-/** How many descriptors a process has open. */
+/** The number of open descriptors of a process. */
 function descriptorsOf(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length;
 }

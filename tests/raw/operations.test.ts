@@ -47,7 +47,7 @@ for (const [runtime, command] of RELEASES) {
     });
   }
 
-  // Bun reads the second one when it has answered the first.
+  // Bun reads the second request after its response to the first.
   const isInTurn = runtime === "Bun" ? "answers one after the other" : undefined;
   testWhere(operations, isInTurn, "so is one that waits behind another one", async () => {
     const before = await clients();
@@ -66,7 +66,7 @@ const mounted = suite("in a server that reads contents itself");
 for (
   const [what, rawBody] of [["kept", Buffer.from("what was read")], ["not kept", null]] as const
 ) {
-  mounted(`a content that was read and ${what} is not taken for an empty one`, async () => {
+  mounted(`a content that was read and ${what} does not look empty`, async () => {
     const errors: unknown[] = [];
     const handle: Operation["handle"] = async (request) => new Response(await request.text());
     const operation = { responses: { 200: { description: "The content" } } };

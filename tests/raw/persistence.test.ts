@@ -30,7 +30,7 @@ for (const runtime of Object.keys(COMMANDS)) {
     assert.is.not(headers.connection, "close");
   });
 
-  persistence(`that is to be closed gets no answer to what follows, on ${runtime}`, async () => {
+  persistence(`that is closing ignores later requests, on ${runtime}`, async () => {
     const socket = await dial(servers.get(runtime)!.url);
     let answer = "";
     socket.setEncoding("latin1").on("data", (text: string) => answer += text);
@@ -70,7 +70,7 @@ for (const runtime of Object.keys(COMMANDS)) {
       await closed(socket);
       const statuses = answer.match(/^HTTP\/1\.1 \d+/gm);
       assert.is(statuses?.[0], "HTTP/1.1 200");
-      // The parser of `node:http` drops what follows in the packet: the client is told to ask again.
+      // The parser of `node:http` drops bytes after it in the packet, so the client must repeat them.
       if (statuses?.length === 1) assert.match(answer, /^connection: close\r$/im);
       else assert.equal(statuses, ["HTTP/1.1 200", "HTTP/1.1 200"]);
       assert.is(statuses?.length, runtime === "Bun" ? 2 : 1);
@@ -90,14 +90,14 @@ for (const runtime of Object.keys(COMMANDS)) {
       socket.write(request);
       await closed(socket);
       assert.match(answer, /^HTTP\/1\.[01] 200 OK\r\n/);
-      // Bun closes without a word.
+      // Bun closes without a response.
       if (runtime !== "Bun") assert.match(answer, /^connection: close\r$/im);
     });
   }
 }
 
 for (const [runtime, large] of Object.entries(LARGE)) {
-  // Bun cuts it off there and then.
+  // Bun closes the connection immediately.
   if (runtime === "Bun") continue;
   persistence(
     `with garbage at its end has the answers before it sent whole, on ${runtime}`,
@@ -113,7 +113,7 @@ for (const [runtime, large] of Object.entries(LARGE)) {
       socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
       await new Promise((resolve) => socket.once("data", resolve));
       socket.pause();
-      // The parser tells of each of them, the second time when the refusal waits to be sent.
+      // The parser reports each of them, the second one while the refusal is waiting to be sent.
       for (let i = 0; i < 2; i++) {
         socket.write("garbage\r\n\r\n");
         await fetch(`${server.url}broken`, { method: "HEAD" }).catch(() => {});

@@ -7,7 +7,7 @@ import { exchange } from "./_exchange.ts";
 import { RELEASES } from "./_servers.ts";
 import { closed, dial } from "./_socket.ts";
 
-/** What `_recording-server.ts` tells. */
+/** The records of `_recording-server.ts`. */
 interface Told {
   records: AnswerRecord[];
   errors: string[];
@@ -18,7 +18,7 @@ interface Told {
 const request = (method: string, path: string, ...lines: string[]) =>
   [`${method} ${path} HTTP/1.1`, "Host: localhost", ...lines, "", ""].join("\r\n");
 
-/** What is sent, and what is recorded of it where the adapter or its parser answers by itself. */
+/** Requests, and their records if the adapter or its parser responds by itself. */
 const REFUSED: readonly [name: string, bytes: string, record: Partial<AnswerRecord>][] = [
   ["OPTIONS *", request("OPTIONS", "*"), { method: "OPTIONS", url: "/*", status: 204 }],
   ["no Host", "GET /a?b HTTP/1.1\r\n\r\n", { method: "GET", url: "/a?b", status: 400 }],
@@ -39,7 +39,7 @@ for (const [runtime, command] of RELEASES) {
   const ask = (bytes: string, bodiless = false) =>
     exchange(server.url, bytes, { answers: 1, bodiless });
   const told = async (): Promise<Told> => await (await fetch(`${server.url}own/told`)).json();
-  /** Waits for what is told of some requests, and gives that without its times. */
+  /** Waits for the records of some requests; returns them without times. */
   const recordsOf = async (act: () => Promise<unknown>, count = 1) => {
     const isNew = ({ url }: AnswerRecord) => !url?.endsWith("/own/told");
     const before = (await told()).records.filter(isNew).length;
@@ -51,7 +51,7 @@ for (const [runtime, command] of RELEASES) {
       return { ...record, ...(record.url && { url: record.url.replace("http://localhost", "") }) };
     });
   };
-  /** Sends bytes, reads the beginning of what is answered, and goes away. */
+  /** Sends bytes, reads the beginning of the response, and disconnects. */
   const leave = async (bytes: string) => {
     const socket = await dial(server.url);
     socket.write(bytes);
@@ -77,7 +77,7 @@ for (const [runtime, command] of RELEASES) {
     );
   });
 
-  // Bun's own parser answers these, and tells of none.
+  // Bun's own parser responds to these, and reports none.
   if (runtime !== "Bun") {
     for (const [name, bytes, expected] of REFUSED) {
       recording(`${name}, which the app is not asked for`, async () => {

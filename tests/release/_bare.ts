@@ -1,4 +1,4 @@
-/** The smallest executable that Bun makes of a server, to hold ours against. */
+/** The smallest server executable that Bun makes, for comparison with ours. */
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { BUN } from "../_paths.ts";
@@ -16,7 +16,7 @@ const server = Bun.serve({
 console.error("nodeface bare on http://127.0.0.1:" + server.port + "/");
 `;
 
-/** Makes it, and resolves to its path. */
+/** Builds it; resolves to its path. */
 export async function makeBare(): Promise<string> {
   const folder = dirname(EXECUTABLE);
   writeFileSync(join(folder, "bare.js"), SOURCE);

@@ -12,18 +12,18 @@ const FILE = process.platform === "win32" ? "nodeface.exe" : "nodeface";
 export const EXECUTABLE: string = join(makeFolder(), FILE);
 copyFileSync(`${ROOT}dist/${FILE}`, EXECUTABLE);
 
-/** An empty folder, which it is started in, and no environment, so that it finds nothing. */
+/** An empty working directory and no environment, so that it finds no other files. */
 export const NOWHERE: Surroundings = {
   cwd: makeFolder(),
   bare: true,
 };
 
-/** Starts it as an operator would on a machine that has nothing. */
+/** Starts it as on a machine without Node. */
 export function startExecutable(): Promise<Running> {
   return start([EXECUTABLE], {}, NOWHERE);
 }
 
-/** The processes that a process has started. */
+/** The child processes of a process. */
 export function childrenOf(pid: number): number[] {
   return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
     readFileSync(`/proc/${pid}/task/${task}/children`, "utf8").split(" ").filter(Boolean)

@@ -1,10 +1,10 @@
-/** Folders outside of the checkout, for as long as the tests run. */
+/** Temporary folders outside of the checkout. */
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 
-/** Makes an empty folder, which everybody may read. */
+/** Makes an empty folder that everybody can read. */
 export function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
   chmodSync(folder, 0o755);

@@ -1,5 +1,5 @@
 /**
- * A systemd of the tests' own, in namespaces: it sees this machine, and what it and its units write is gone with it.
+ * A separate systemd in namespaces: it sees this machine, but everything that it and its units write is discarded.
  * Nodes and services share the network with the tests.
  */
 import { type ChildProcess, spawn } from "node:child_process";
@@ -14,26 +14,26 @@ import { makeFolder } from "./_folder.ts";
 
 const SYSTEMD = "/usr/lib/systemd/systemd";
 
-/** Where the only units are that it knows. */
+/** The folder of its only units. */
 export const UNITS = "/run/units";
 
-/** How long it may take to start, in ms. */
+/** The longest start, in ms. */
 const PATIENCE = 20_000;
 
-/** A systemd that runs. */
+/** A running systemd. */
 export interface Systemd extends AsyncDisposable {
-  /** Runs a line of the shell beside it. */
+  /** Runs a shell command in its namespaces. */
   shell(line: string): Promise<Ended>;
-  /** Writes a file beside it, for everybody to read unless the mode says otherwise. */
+  /** Writes a file in its namespaces, readable by everybody unless the mode differs. */
   write(path: string, text: string, mode?: string): Promise<void>;
 }
 
-/** Units that others name, in place of all that are installed here: those load, set and delete things of the machine. */
+/** Empty units instead of the installed ones that others require, which would change the machine. */
 const TARGETS = ["sysinit", "basic", "network", "shutdown", "multi-user", "tests"];
 
 /**
- * The disk is read-only for it; `/etc`, `/var`, `/run`, `/tmp` and `/usr/local/bin`, where the executable is
- * installed, are in memory. It goes no further where that does not hold.
+ * The disk is read-only for it; `/etc`, `/var`, `/run`, `/tmp` and `/usr/local/bin`, where the executable is installed,
+ * are in memory. It stops if that fails.
  */
 const boot = (folder: string) => `
 set -e
@@ -66,7 +66,7 @@ exec env -i PATH="$PATH" container=other SYSTEMD_UNIT_PATH=${UNITS} SYSTEMD_GENE
   SYSTEMD_ENVIRONMENT_GENERATOR_PATH=/run/none ${SYSTEMD} --system --unit=tests.target --show-status=no
 `;
 
-/** Starts it, or says why it cannot run here. */
+/** Starts it, or returns why it cannot run here. */
 export async function startSystemd(): Promise<Systemd | string> {
   const missing = NOT_ROOT ?? without(SYSTEMD, "/usr/bin/unshare", "/usr/bin/nsenter");
   if (missing !== undefined) return missing;
@@ -108,7 +108,7 @@ export async function startSystemd(): Promise<Systemd | string> {
   return { shell, write, [Symbol.asyncDispose]: stop };
 }
 
-/** The process that is the first in its namespace, as this one sees it; nothing before there is one. */
+/** The first process in its namespace, as seen from this one; `undefined` before it exists. */
 function firstOf({ pid }: ChildProcess): string {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();

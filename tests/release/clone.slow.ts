@@ -12,7 +12,7 @@ import { makeFolder } from "./_folder.ts";
 
 const clone = suite("a fresh clone");
 
-/** A clone of this commit, and a `PATH` with one runtime and what a shell has. */
+/** A clone of this commit, and a `PATH` with one runtime and basic shell commands. */
 function prepare(runtime: string, program: string) {
   const folder = makeFolder();
   const [cwd, bin] = [join(folder, "clone"), join(folder, "bin")];
@@ -64,7 +64,7 @@ clone("`npm ci && npm run demo` installs anvil, and serves beside it", async () 
     cwd,
     env: { ...process.env, PORT: String(port) },
     stdio: "ignore",
-    // In a group of its own, as a shell starts it: Ctrl+C goes to all of it.
+    // In its own process group, as in a shell: Ctrl+C reaches all of it.
     detached: true,
   });
   const ended = new Promise((resolve) => demo.on("close", resolve));
@@ -80,7 +80,7 @@ clone("`npm ci && npm run demo` installs anvil, and serves beside it", async () 
   await until(() => info().then(() => false, () => true));
 });
 
-clone("what Deno would publish is checked without a complaint", async () => {
+clone("the files that Deno would publish pass its check", async () => {
   const { code, stdout, stderr } = await run(
     [DENO, "publish", "--dry-run", "--allow-dirty"],
     {},

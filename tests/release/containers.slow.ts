@@ -1,6 +1,6 @@
 /**
- * The image of deploy/Dockerfile, made by Debian's buildah, and the two nodes of deploy/compose.yaml, run by podman.
- * Nothing is fetched: the images of the nodes are made of the programs of this machine.
+ * The image of deploy/Dockerfile, built with Debian's buildah, and the two nodes of deploy/compose.yaml, run by podman.
+ * Nothing is downloaded: the images of the nodes contain programs of this machine.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -20,9 +20,9 @@ const containers = suite("containers");
 
 const BUILDAH = "/usr/bin/buildah", PODMAN = "/usr/bin/podman", RUNC = "/usr/sbin/runc";
 const COMPOSE = "/usr/bin/podman-compose", ETCD = "/usr/bin/etcd";
-/** Podman's program for networks runs it, and says no more than "No such file or directory" without. */
+/** Podman's network helper runs it; without it the error is only "No such file or directory". */
 const IPTABLES = "/usr/sbin/iptables";
-/** As npm names kinds of machine. */
+/** npm's names of processor architectures. */
 const ARCH = process.arch === "x64" ? "amd64" : process.arch;
 const FILE = `${ROOT}deploy/compose.yaml`;
 
@@ -44,7 +44,7 @@ const store = [
 ];
 const buildah = (...args: string[]) => run([BUILDAH, ...store, ...args]);
 
-/** Podman with a store of its own; processes in it get no more of anything than this one may have. */
+/** Podman with a separate store; its processes get no more privileges than this one. */
 const podman = join(folder, "podman");
 writeFileSync(podman, `#!/bin/sh\nexec ${PODMAN} ${store.join(" ")} --runtime=${RUNC} "$@"\n`, {
   mode: 0o755,
@@ -56,19 +56,19 @@ const limits = async () => {
   return [`--ulimit=nofile=${files}:${files}`, `--ulimit=nproc=${most}:${most}`];
 };
 
-/** Makes an image of a program and the libraries that it needs. */
+/** Makes an image of a program and its libraries. */
 async function build(program: string, image: string, dockerfile: string): Promise<void> {
   const context = makeFolder();
   const root = await run([`${ROOT}deploy/image-root.sh`, program, context]);
   assert.is(root.code, 0, root.stderr);
-  // What etcd writes.
+  // The folders that etcd writes.
   mkdirSync(join(context, "tmp"), { recursive: true });
   const args = ["--isolation=chroot", "--file", dockerfile, "--tag", image, context];
   const { code, stderr } = await buildah("build", ...args);
   assert.is(code, 0, stderr);
 }
 
-/** Why nothing can be built here. */
+/** The reason why images cannot be built here. */
 async function findBuilder(): Promise<string | undefined> {
   const absent = NOT_ROOT ?? without(BUILDAH);
   if (absent !== undefined) return absent;
@@ -80,7 +80,7 @@ async function findBuilder(): Promise<string | undefined> {
 const missing = await findBuilder();
 if (missing === undefined) await build(EXECUTABLE, "nodeface", `${ROOT}deploy/Dockerfile`);
 
-/** Why no engine runs containers here. */
+/** The reason why containers cannot run here. */
 async function findEngine(): Promise<string | undefined> {
   const absent = missing ?? without(PODMAN, RUNC, COMPOSE, ETCD, IPTABLES);
   if (absent !== undefined) return absent;
@@ -147,7 +147,7 @@ testWhere(containers, noEngine, "the compose file runs two nodes with a service 
     ) {
       const address = "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}";
       const host = await inspect(service, address);
-      // It ends with 0 even where nothing has started.
+      // It exits with 0 even if nothing has started.
       assert.is.not(host, "", up.stderr);
       const url = `http://${host}:8080/v1/info`;
       let info: { status?: string; software?: string } = {};

@@ -26,7 +26,7 @@ others("the module for Deno says its version and commit", async () => {
 });
 
 others("the module for Deno shows a node's own description", async () => {
-  // It reads nothing but what it is allowed to.
+  // It reads only files that it is permitted to.
   const [deno, ...rest] = ONE_MODULE;
   const command = [deno!, rest[0]!, "--allow-read", ...rest.slice(1)];
   const spec = `${ROOT}tests/description/three/openapi.yaml`;

@@ -37,7 +37,7 @@ export const wrong = () => createNodeface({ hots: [] });
 `;
 writeFileSync(join(HOME, "program.ts"), PROGRAM);
 
-/** A host with every option, also as `undefined`; without anything of a runtime. */
+/** A host with every option, also as `undefined`, without any API of a runtime. */
 const LIBRARY = `
 import { createNodeface, defineOperation, problem } from "nodeface";
 import type { Info, Nodeface, NodefaceOptions, Operation, OperationObject } from "nodeface";
@@ -103,7 +103,7 @@ pack("npx serves the archive", async () => {
   const npx = spawn("npx", ["--yes", `./${TARBALL}`, "--port", `${port}`], {
     cwd: HOME,
     stdio: "ignore",
-    // In a group of its own, as a shell starts it: npm does not pass SIGTERM on.
+    // In its own process group, as in a shell: npm does not pass SIGTERM on.
     detached: true,
   });
   try {
@@ -134,7 +134,7 @@ pack("it reads a configuration", async () => {
   assert.match(await ok(command, HOME), '"name": "here"');
 });
 
-pack("it brings the licences of what is put into it", () => {
+pack("it contains the licences of its bundled code", () => {
   const text = readFileSync(join(HOME, "node_modules/nodeface/dist/LICENSES.txt"), "utf8");
   for (const name of ["@noble/hashes", "itty-router", "negotiator", "valibot", "yaml"]) {
     assert.match(text, new RegExp(`^${name} [\\d.]+ \\((?:MIT|ISC)\\)\\n\\n[^]{500}`, "m"));
@@ -167,7 +167,7 @@ pack(
   },
 );
 
-/** The paths of what is in a folder of the package. */
+/** The paths of the files in a folder of the package. */
 function filesIn(folder: string): string[] {
   const names = readdirSync(join(INSTALLED, folder), { recursive: true, encoding: "utf8" });
   return names.filter((name) => statSync(join(INSTALLED, folder, name)).isFile());
@@ -175,12 +175,12 @@ function filesIn(folder: string): string[] {
 
 const textOf = (...path: string[]) => readFileSync(join(INSTALLED, ...path), "utf8");
 
-pack("it carries each content once, and no types but those of what it exports", () => {
+pack("it contains each content once, and only types of its exports", () => {
   assert.ok(statSync(join(HOME, TARBALL)).size < 4e6);
   const files = filesIn("dist");
   const sizes = files.map((file) => statSync(join(INSTALLED, "dist", file)).size);
   const mega = sizes.reduce((sum, size) => sum + size) / 1e6;
-  // Each module and each declaration may have a map, which nobody reads before a debugger does.
+  // Modules and declarations may have maps, which only a debugger reads.
   const read = files.filter((file) => !file.endsWith(".map"));
   assert.ok(mega < 5.5 && read.length < 200, `${mega} MB in ${read.length} files`);
   assert.not.ok(files.some((file) => file.startsWith("cli") || file === "main.d.ts"));
@@ -213,13 +213,13 @@ pack("a stack says where in the sources an error was thrown", async () => {
   assert.match(stderr, /nodeface.src.options-schema\.ts:\d+:\d+/);
 });
 
-pack("every type in what it exports is exported as well", () => {
+pack("every type used by its exports is exported too", () => {
   for (const entry of ["index", "adapters/node", "adapters/deno", "adapters/bun"]) {
     assert.equal(hiddenTypes(entry), [], entry);
   }
 });
 
-/** The types of this package that an entry's exports name, and that it does not export. */
+/** The types of this package that an entry's exports use but do not export. */
 function hiddenTypes(entry: string): string[] {
   const own = `dist/${entry}.d.ts`;
   const exported = new Map<string, string>();
@@ -285,7 +285,7 @@ pack("it installs six packages at most, itself among them", () => {
 });
 
 const COMPILERS = join(HOME, "compilers");
-/** The oldest that understands the types, those with which something changes, and that of this project. */
+/** The oldest version that supports the types, versions with relevant changes, and that of this project. */
 const VERSIONS = ["5.0.4", "5.4.5", "5.7.3", "5.9.3"];
 
 pack.before(async () => {
@@ -300,7 +300,7 @@ const tscOf = (version: string) =>
     ? `${ROOT}node_modules/.bin/tsc`
     : join(COMPILERS, "node_modules", `ts-${version}`, "bin/tsc");
 
-/** Compiles programs as a strict host does, without leaving out the types of packages. */
+/** Compiles programs as a strict host does, including the types of packages. */
 async function compile(name: string, tsc: string, files: string[], more: object): Promise<void> {
   const project = join(HOME, name);
   mkdirSync(project);
@@ -364,7 +364,7 @@ pack("Are the types wrong? finds nothing", async () => {
     "--profile=esm-only",
     "--format=ascii",
   ];
-  // It is published as ES modules only: what CommonJS would make of it is left out.
+  // The package has ES modules only, so the CommonJS results are omitted.
   const said = await ok([...attw, "--no-emoji"], HOME);
   assert.is(said.match(/from ESM\): OK \(ESM\)\nbundler: OK/g)?.length, 5, said);
 });

@@ -19,11 +19,11 @@ import { freePort } from "../_port.ts";
 const folder = makeFolder();
 const OPENSSL = "/usr/bin/openssl";
 
-/** What the head of the snippet has for the `http` block. */
+/** The comment of the snippet for the `http` block. */
 const forHttpBlock = (snippet: string) =>
   [...new Set(snippet.match(/^# {3}.*$/gm))].map((line) => line.slice(4)).join("\n");
 
-/** How a proxy is configured around its snippet, and started. */
+/** The way to configure and start a proxy with its snippet. */
 const PROXIES = [
   {
     name: "nginx",
@@ -65,14 +65,14 @@ https://node.example:${port} {
   },
 ];
 
-/** The services behind the snippets' prefixes, and one whose node tells what it was asked. */
+/** The services behind the snippets' prefixes, and one whose node records its requests. */
 interface Behind {
   readonly services: Readonly<Record<string, Running>>;
-  /** The targets of the requests that arrived at the node of REST. */
+  /** The request targets that arrived at the REST node. */
   readonly seen: string[];
-  /** Mines a block at the node of Ethereum; returns the height. */
+  /** Makes the Ethereum node mine a block; returns the height. */
   mine(): Promise<number>;
-  /** Takes what that node would respond with at once. */
+  /** Sets that node's next response. */
   hold: ((respond: () => void) => void) | undefined;
   stop(): Promise<void>;
 }
@@ -90,7 +90,7 @@ paths:
       x-access: read
 `;
 
-/** Starts what stands behind a proxy: two real nodes and one that is played, each with a service. */
+/** Starts the services behind a proxy, for two real nodes and a simulated one. */
 async function startBehind(): Promise<Behind> {
   const home = makeFolder();
   const ports = await Promise.all([freePort(), freePort(), freePort()]);
@@ -146,13 +146,13 @@ async function startBehind(): Promise<Behind> {
   return behind;
 }
 
-/** What is called at each node, and a part of its answer. */
+/** The calls of each node, and a part of the response. */
 const CALLS = {
   ethereum: { path: "/v1/rpc/eth_chainId", below: "", body: "{}", answer: /^"0x7a69"/ },
   etcd: { path: "/v3/maintenance/status", below: "/v1/node", body: "{}", answer: /"version"/ },
 } as const;
 
-/** Paths that proxies have led elsewhere than they said, after the prefix. */
+/** Paths after the prefix that proxies have misrouted. */
 const MALFORMED = [
   "/v1/node/blocks/a%2Fb",
   "/v1/node/blocks/a%252Fb",
@@ -179,7 +179,7 @@ const MALFORMED = [
   "/v1%2Fnode/blocks/7",
 ];
 
-/** Ways into the prefix of another node, and around a prefix. */
+/** Ways to reach another node's prefix, or to bypass a prefix. */
 const DETOURS = [
   "/ethereum/../rest/v1/node/blocks/7",
   "/ethereum/%2e%2e/rest/v1/node/blocks/7",
@@ -227,7 +227,7 @@ for (const { name, program, snippet, cleans, around, arguments: toArguments } of
         for (const coding of ["identity", "gzip", "br"]) {
           const headers = { "accept-encoding": coding };
           const url = new URL(path, behind.services[prefix]!.url);
-          // The page tells how the node is, which may change in between.
+          // The page shows the node's status, which may change in between.
           const same = async () => {
             const answer = await ask(port, `/${prefix}${path}`, headers);
             const direct = await send(url, { headers });
@@ -345,7 +345,7 @@ for (const { name, program, snippet, cleans, around, arguments: toArguments } of
 
   testWhere(proxied, missing, "another host's name is not served", async () => {
     const answer = await ask(port, "/etcd/v1/info", { host: "attacker.example" });
-    // Caddy answers for no site but its own, with nothing.
+    // Caddy responds to other host names with an empty response.
     if (name === "Caddy") assert.equal([answer.status, answer.body.length], [200, 0]);
     else assert.is(answer.status, 421);
   });
@@ -353,7 +353,7 @@ for (const { name, program, snippet, cleans, around, arguments: toArguments } of
   testWhere(
     proxied,
     missing,
-    "a malformed path is refused, or is what it is without the proxy, for the node as well",
+    "a malformed path is refused or treated as without the proxy, for the node as well",
     async () => {
       const { rest } = behind.services;
       for (const path of MALFORMED) {
@@ -397,7 +397,7 @@ async function makeCertificate(): Promise<void> {
   assert.is(code, 0, stderr);
 }
 
-/** Sends one request over TLS, with the name that the proxy serves. */
+/** Sends a request over TLS, with the host name of the proxy. */
 function ask(
   port: number,
   path: string,
@@ -427,7 +427,7 @@ function ask(
   });
 }
 
-/** Opens a stream over TLS; `text` is what has come so far. */
+/** Opens a stream over TLS; `text` is the content received so far. */
 function listen(port: number, path: string) {
   type Stream = { text: string; coding: string | undefined; leave(): void };
   return new Promise<Stream>((resolve, reject) => {
@@ -446,7 +446,7 @@ function listen(port: number, path: string) {
   });
 }
 
-/** The status of a path that is sent as it is, which `fetch` would mend. */
+/** The status of a path that is sent unchanged, which `fetch` would normalize. */
 function askDirectly(url: string, path: string): Promise<number> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
@@ -456,7 +456,7 @@ function askDirectly(url: string, path: string): Promise<number> {
   });
 }
 
-/** Waits until a program takes connections; rejects where it ends instead. */
+/** Waits until a program accepts connections; rejects if it exits instead. */
 function listening(child: ChildProcess, port: number): Promise<void> {
   let said = "";
   child.stderr?.on("data", (text) => said += text);

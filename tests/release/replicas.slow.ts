@@ -1,4 +1,4 @@
-/** Three services behind nginx, as docs/deployment.md has it, and what their visitors cost the node. */
+/** Three services behind nginx, as in docs/deployment.md, and the queries that their clients cause at the node. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ const NGINX = "/usr/sbin/nginx";
 const missing = without(NGINX);
 const folder = makeFolder();
 
-/** How many visitors come at least, how many of them at a time, and for how long at least, in ms. */
+/** The smallest number of clients, the number of concurrent ones, and the shortest duration in ms. */
 const VISITORS = 1000, AT_A_TIME = 25, WHILE = 3000;
 
 const JSON_TYPE = { "content-type": "application/json" };
@@ -29,7 +29,7 @@ let node: PlayedServer;
 let services: Running[];
 let nginx: ChildProcess;
 let port: number;
-/** When the node was asked for its latest block. */
+/** The times at which the node was queried for its latest block. */
 let asked: number[];
 
 replicas.before(async () => {
@@ -80,7 +80,7 @@ const get = (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${port
 testWhere(
   replicas,
   missing,
-  "a thousand visitors cost the node one question a second of each service",
+  "a thousand clients cost the node one query a second by each service",
   async () => {
     asked.length = 0;
     const begun = performance.now();
@@ -108,11 +108,11 @@ testWhere(
 testWhere(replicas, missing, "all of them give the same description and files", async () => {
   const tagOf = async ({ url }: Running) =>
     (await fetch(new URL("spec.json", url))).headers.get("etag");
-  // One that has not heard of the node's version yet looks again while it is asked.
+  // A service that does not know the node's version yet checks again on request.
   await until(async () => new Set(await Promise.all(services.map(tagOf))).size === 1);
   for (let i = 0; i < 6; i++) {
     const etag = (await get("/spec.json")).headers.get("etag")!;
-    // By another service than the one before.
+    // By another service than before.
     assert.is((await get("/spec.json", { headers: { "if-none-match": etag } })).status, 304);
   }
   const html = await (await get("/v1/spec")).text();
@@ -123,7 +123,7 @@ testWhere(replicas, missing, "all of them give the same description and files", 
 testWhere(
   replicas,
   missing,
-  "calls are forwarded by each, and visitors miss none that is stopped",
+  "each service forwards calls, and clients do not notice when one stops",
   async () => {
     const call = () =>
       get("/v1/rpc/eth_chainId", { method: "POST", body: "{}", headers: JSON_TYPE });

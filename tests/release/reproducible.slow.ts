@@ -12,7 +12,7 @@ import { makeFolder } from "./_folder.ts";
 
 const reproducible = suite("two builds of one commit");
 
-/** What is built, by the script that builds it; a package is called by its version. */
+/** The built files, by build script; a package's name contains its version. */
 const BUILT: Readonly<Record<string, readonly string[]>> = {
   "npm run build:exe": ["nodeface", "nodeface.exe"],
   "npm run build:deno": ["nodeface-deno.js"],
@@ -20,7 +20,7 @@ const BUILT: Readonly<Record<string, readonly string[]>> = {
   "npm pack --silent --pack-destination dist": [],
 };
 
-/** A clone of this one's commit, with the same packages. */
+/** A clone of the current commit, with the same packages. */
 function clone(folder: string): string {
   execFileSync("git", ["clone", "--quiet", ROOT, folder]);
   cpSync(`${ROOT}node_modules`, join(folder, "node_modules"), { recursive: true });
@@ -28,7 +28,7 @@ function clone(folder: string): string {
   return folder;
 }
 
-/** Builds all in a clone, and gives the digest of each file. */
+/** Builds everything in a clone; returns the digest of each file. */
 async function build(
   folder: string,
   { umask, ...env }: Readonly<Record<string, string>>,

@@ -17,7 +17,7 @@ const starting = suite("the executable beside a bare server's");
 let bare = "";
 starting.before(async () => void (bare = await makeBare()));
 
-/** How often each is started. */
+/** The number of starts of each. */
 const STARTS = 15;
 
 starting("its first response comes within four times the time", async () => {
@@ -25,7 +25,7 @@ starting("its first response comes within four times the time", async () => {
   for (let i = 0; i < STARTS; i++) {
     for (const [program, taken] of Object.entries(times)) taken.push(await firstAnswer(program));
   }
-  // What else the machine does only adds: the quickest start of each is what it takes by itself.
+  // Other load only adds time, so the fastest start of each counts.
   const [least, ours] = [Math.min(...times[bare]!), Math.min(...times[EXECUTABLE]!)];
   const medians = Object.values(times).map((taken) => median(taken).toFixed(1)).join(" and ");
   console.log(
@@ -59,7 +59,7 @@ testWhere(
 
 starting.run();
 
-/** The time from the start of a program to its first answer, in milliseconds. */
+/** The time from the start of a program to its first response, in milliseconds. */
 async function firstAnswer(program: string): Promise<number> {
   const port = await freePort();
   const since = performance.now();
@@ -71,7 +71,7 @@ async function firstAnswer(program: string): Promise<number> {
   await new Promise<void>((resolve) => {
     const ask = () => {
       const socket = connect(port, "127.0.0.1");
-      // Not at once again, which would take the processor from what is measured.
+      // With a pause, since polling would take processor time from the measured program.
       socket.on("error", () => setTimeout(ask, 1)).on("connect", () => {
         socket.write("GET /v1/info HTTP/1.1\r\nHost: localhost\r\n\r\n");
       }).once("data", () => {
@@ -97,12 +97,12 @@ function resident(pid: number): number {
   return Number(size) / 1024;
 }
 
-/** The files that a server opens from its start until it has answered every path. */
+/** The files that a server opens from its start until it has responded at every path. */
 async function opens(program: string): Promise<Set<string>> {
   const strace = ["/usr/bin/strace", "--follow-forks", "--trace=open,openat,openat2"];
   const server = await start([...strace, "--output=trace", program], {}, NOWHERE);
   for (const [path] of PATHS) await (await fetch(new URL(path, server.url))).arrayBuffer();
-  // The program, since strace lets no signal through.
+  // The program itself, since strace does not pass signals on.
   for (const traced of childrenOf(server.pid)) process.kill(traced, "SIGKILL");
   await server.ended;
   const trace = join(NOWHERE.cwd!, "trace");

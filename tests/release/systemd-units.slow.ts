@@ -1,4 +1,4 @@
-/** The units at work, under a systemd of the tests' own: `tests/release/_systemd.ts`. */
+/** The running units, in a separate systemd: `tests/release/_systemd.ts`. */
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { suite } from "uvu";
@@ -31,14 +31,14 @@ units.after(async () => {
   if (!missing) await systemd[Symbol.asyncDispose]();
 });
 
-/** Does what has to succeed. */
+/** Runs a command that must succeed. */
 async function shell(line: string): Promise<string> {
   const { code, stdout, stderr } = await systemd.shell(line);
   assert.is(code, 0, `${line}: ${stdout}${stderr}`);
   return stdout;
 }
 
-/** Writes a drop-in of a unit; its log goes to a file, since no journal runs here. */
+/** Writes a drop-in of a unit; its log goes to a file, since there is no journal. */
 const dropIn = (unit: string, lines = "") =>
   systemd.write(
     `${UNITS}/${unit}.d/tests.conf`,
@@ -47,7 +47,7 @@ const dropIn = (unit: string, lines = "") =>
 
 const info = async (port: number) => await (await fetch(`http://127.0.0.1:${port}/v1/info`)).json();
 
-/** Waits until a service says of its node that it is well. */
+/** Waits until a service reports a healthy node. */
 async function well(port: number, unit: string) {
   let last: unknown;
   const isWell = async () => {
@@ -59,7 +59,7 @@ async function well(port: number, unit: string) {
   );
 }
 
-/** A free port of those that the template lets be taken. */
+/** A free port among those that the template allows. */
 async function portOfTemplate(taken: readonly number[] = []): Promise<number> {
   for (let port = 8080; port < 8100; port++) {
     if (taken.includes(port)) continue;
@@ -85,14 +85,14 @@ testWhere(
     const other = await portOfTemplate([ethereum]);
     const rpc = await freePort();
     try {
-      // As the head of the template says.
+      // As in the comment of the template.
       await shell("mkdir -p /etc/nodeface");
       const file = "/etc/nodeface/ethereum.yaml";
       await shell(`nodeface init ${anvil.url} --port ${ethereum} --config ${file}`);
       await shell("chmod 644 /etc/nodeface/*.yaml");
       await dropIn("nodeface@ethereum.service");
 
-      // A node of its own user, which lets its group read the cookie.
+      // A node with its own user, which lets its group read the cookie.
       await shell("useradd --system litecoin");
       await systemd.write(
         `${UNITS}/litecoind.service`,
@@ -138,7 +138,7 @@ ExecStart=${LITECOIND} -regtest -server -listen=0 -sysperms -disablewallet \\
       }, PATIENCE);
       await well(other, "nodeface@litecoin.service");
       const log = await shell("cat /run/nodeface@litecoin.service.log");
-      assert.not.match(log, /unauthorized|refuses the credentials|can be read by/);
+      assert.not.match(log, /unauthorized|rejects the credentials|can be read by/);
     } finally {
       await systemd.shell("systemctl stop nodeface@ethereum nodeface@litecoin litecoind");
       await anvil.stop("SIGKILL");
@@ -184,7 +184,7 @@ testWhere(
       const log = await shell("cat /run/nodeface@tokened.service.log");
       assert.match(log, "nodeface ");
       assert.not.match(log, /can be read by|cannot read/);
-      // SIGHUP, as the unit says.
+      // SIGHUP, as in the unit.
       await shell("systemctl reload nodeface@tokened");
       await until(
         async () =>

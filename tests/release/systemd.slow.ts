@@ -22,7 +22,7 @@ const unitOf = (name: string) => readFileSync(`${ROOT}deploy/${name}`, "utf8");
 const text = unitOf("nodeface.service");
 const template = unitOf("nodeface@.service");
 
-/** The units by what they are called when they are started. */
+/** The units by the names under which they are started. */
 const UNITS = { "nodeface.service": text, "nodeface@etcd.service": template };
 
 for (const [name, unit] of Object.entries(UNITS)) {
@@ -47,19 +47,22 @@ for (const [name, unit] of Object.entries(UNITS)) {
   });
 }
 
-systemd("the template has the sandbox of the unit, and differs in what it starts and where", () => {
-  const lines = (unit: string) => unit.split("\n").filter((line) => /^\w+=/.test(line));
-  const others = lines(template).filter((line) => !lines(text).includes(line));
-  assert.equal(others, [
-    "Description=Nodeface, the REST face of %i",
-    "ExecStart=/usr/local/bin/nodeface --config /etc/nodeface/%i.yaml",
-    "SocketBindAllow=tcp:8080-8099",
-  ]);
-  assert.is(lines(text).filter((line) => !lines(template).includes(line)).length, 4);
-});
+systemd(
+  "the template has the sandbox of the unit, with another command and state directory",
+  () => {
+    const lines = (unit: string) => unit.split("\n").filter((line) => /^\w+=/.test(line));
+    const others = lines(template).filter((line) => !lines(text).includes(line));
+    assert.equal(others, [
+      "Description=Nodeface, the REST face of %i",
+      "ExecStart=/usr/local/bin/nodeface --config /etc/nodeface/%i.yaml",
+      "SocketBindAllow=tcp:8080-8099",
+    ]);
+    assert.is(lines(text).filter((line) => !lines(template).includes(line)).length, 4);
+  },
+);
 
 systemd(
-  "it is started again however often it ends, and may take what a large description takes",
+  "it is always restarted, and has enough memory for a large description",
   () => {
     for (const unit of [text, template]) {
       for (
@@ -98,7 +101,7 @@ testWhere(
   },
 );
 
-/** A user of the node and its group, and a user of nobody's, as a unit has. */
+/** A user of the node with its group, and an unrelated user, as a unit has. */
 const NODE_USER = 61_001, OWN_USER = 61_002;
 
 testWhere(
@@ -109,7 +112,7 @@ testWhere(
     const home = makeFolder();
     chownSync(home, NODE_USER, NODE_USER);
     const port = await freePort();
-    // With wallets its files are for their owner alone; later versions have rpccookieperms.
+    // With wallets, its files are readable by their owner only; later versions have rpccookieperms.
     const node = () =>
       startDaemon([
         ...[SETPRIV, `--reuid=${NODE_USER}`, `--regid=${NODE_USER}`, "--clear-groups"],
@@ -145,13 +148,13 @@ testWhere(
     } finally {
       const { stderr } = await service.stop();
       await daemon.stop("SIGKILL");
-      // It is the node that lets its group read it.
-      assert.not.match(stderr, /can be read by|refuses the credentials/);
+      // Only the node can let its group read it.
+      assert.not.match(stderr, /can be read by|rejects the credentials/);
     }
   },
 );
 
-systemd("the environment that it shows is what the command reads", async () => {
+systemd("its environment variables are those that the command reads", async () => {
   const [, file] = /^EnvironmentFile=-(\/\S+)$/m.exec(text)!;
   assert.ok(text.includes(`Name the node in ${file};`));
   const shown = [...text.matchAll(/^# {3}([A-Z_]+)=(.+)$/gm)].map((
@@ -176,7 +179,7 @@ systemd("the environment that it shows is what the command reads", async () => {
 
 systemd.run();
 
-/** What the filters of a unit leave, by what systemd says is in its sets. */
+/** The system calls that a unit's filters allow, by systemd's own sets. */
 function allowedCalls(said: string, unit: string): Set<string> {
   const sets = new Map<string, string[]>();
   for (const line of said.split("\n")) {
@@ -194,7 +197,7 @@ function allowedCalls(said: string, unit: string): Set<string> {
   return allowed;
 }
 
-/** The system calls from the start of the executable until it has answered every path. */
+/** The system calls from the start of the executable until it has responded at every path. */
 async function callsMade(): Promise<Set<string>> {
   const strace = ["/usr/bin/strace", "--follow-forks", "--quiet=all", "--output=calls"];
   const server = await start([...strace, EXECUTABLE], {}, NOWHERE);

@@ -13,7 +13,7 @@ import { NOWHERE } from "./_executable.ts";
 const FOLDER = `${ROOT}dist/executables/`;
 const isBuilt = existsSync(`${FOLDER}SHA256SUMS`);
 
-/** What runs programs of another architecture here, with the libraries of that one. */
+/** The emulator for programs of another architecture, with that one's libraries. */
 const EMULATORS: Readonly<Record<string, readonly string[]>> = {
   "linux-arm64": ["/usr/bin/qemu-aarch64-static", "-L", "/usr/aarch64-linux-gnu"],
 };
@@ -44,7 +44,7 @@ testWhere(targets, notBuilt, "each has the checksum that is listed", async () =>
 testWhere(
   targets,
   notBuilt,
-  "their bill of materials lists what is inside, and only that",
+  "their bill of materials lists exactly their contents",
   async () => {
     const bill = await JSON.parse(readFileSync(`${FOLDER}nodeface.cdx.json`, "utf8"));
     const names = bill.components.map(({ name }: { name: string }) => name);

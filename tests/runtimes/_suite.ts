@@ -1,4 +1,4 @@
-/** What every runtime must do alike, over a real socket. */
+/** Behaviour that every runtime must share, over a real socket. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
@@ -7,20 +7,20 @@ import { send } from "../_http.ts";
 
 /** A server under test. */
 export interface Server {
-  /** Its address, with a slash at the end. */
+  /** Its URL, with a trailing slash. */
   url: string;
   stop(): Promise<unknown>;
 }
 
-/** Headers that a runtime or its connection adds by itself. */
+/** Headers that a runtime or its connection adds. */
 const OF_THE_CONNECTION = ["connection", "date", "keep-alive", "transfer-encoding"];
 
-/** Keys of the info object that differ from one start to the next. */
+/** Keys of the info object that differ between starts. */
 const OF_THE_START = ["started_at"];
 
 /**
- * Registers the suite for one runtime. Each answer is held against the one that the app gives
- * in-process, so that all runtimes are the same as one another.
+ * Registers the suite for one runtime. Each response is compared with that of the app in-process, so all runtimes must
+ * agree.
  */
 export function runtimeSuite(name: string, start: () => Promise<Server>): void {
   const runtime = suite(`on ${name}`);

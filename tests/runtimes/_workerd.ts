@@ -10,7 +10,7 @@ import type { Server } from "./_suite.ts";
 const require = createRequire(new URL("../package.json", import.meta.url));
 const { Miniflare } = require("miniflare") as typeof import("miniflare");
 
-/** Bundles the worker and serves it, on a port of its own choice. */
+/** Bundles the worker and serves it on a free port. */
 export async function startWorkerd(): Promise<Server> {
   const { code, stderr } = await run([
     process.execPath,
@@ -24,7 +24,7 @@ export async function startWorkerd(): Promise<Server> {
 }
 
 /**
- * Serves a service with the options of all other runtimes, which the worker has not: any host.
+ * Serves a service with the options of all other runtimes, except that the worker allows any host.
  *
  * @param options JavaScript
  * @param flags compatibility flags
@@ -33,7 +33,7 @@ export async function startPlainWorkerd(options = "", flags: string[] = []): Pro
   return await startModule(`export default createNodeface(${options});`, flags);
 }
 
-/** Bundles and serves a module in which `createNodeface` is known. */
+/** Bundles and serves a module that can use `createNodeface`. */
 export async function startModule(program: string, flags: string[] = []): Promise<Server> {
   const contents = `import { createNodeface } from "./src/index.ts";\n${program}`;
   const { outputFiles } = await build({
@@ -45,15 +45,15 @@ export async function startModule(program: string, flags: string[] = []): Promis
   return await startWorker(outputFiles[0]!.text, flags);
 }
 
-/** Serves a bundle, on a port of its own choice. No compatibility flag is set if none is given. */
+/** Serves a bundle on a free port. No compatibility flag is set by default. */
 export async function startWorker(contents: string, flags: string[] = []): Promise<Server> {
   const worker = new Miniflare({
-    // As Wrangler gives it: Miniflare looks for no further modules.
+    // As Wrangler passes it: Miniflare looks for no further modules.
     modules: [{ type: "ESModule", path: "worker.js", contents }],
-    // A date that does not switch Node's modules on.
+    // A date that does not enable Node's modules.
     compatibilityDate: "2026-01-01",
     compatibilityFlags: flags,
-    // Past Miniflare's own front, which would encode answers by itself.
+    // Bypasses Miniflare's own front, which would encode responses itself.
     unsafeDirectSockets: [{}],
   });
   await worker.ready;

@@ -7,7 +7,7 @@ runtimeSuite("workerd", startWorkerd);
 
 const threads = suite("workerd, which has no threads");
 
-/** An expression for a service with a description of so many bytes, as the code of the worker. */
+/** An expression for a service with a description of this size in bytes, as code for the worker. */
 const optionsFor = (size: number) =>
   `{ description: { name: "a.json", text: JSON.stringify({
     openapi: "3.1.1",

@@ -1,4 +1,4 @@
-/** The descriptions that tools are given. */
+/** The descriptions for the tools. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, delimiter, dirname, join } from "node:path";
 import process from "node:process";
@@ -10,22 +10,22 @@ import { KINDS_WITH_INTERFACE, loadInterface } from "../../src/description/known
 import { ROOT } from "../_paths.ts";
 import { countOperations } from "./programs/count-operations.ts";
 
-/** A description, and what it says. */
+/** A description, and its properties. */
 export interface Document {
   name: string;
-  /** Writes it below a folder if need be, and gives the path of its entry; `undefined` is no description. */
+  /** Writes it below a folder if necessary; returns the path of its entry; `undefined` if it is not a description. */
   entry?: (folder: string) => string;
-  /** The kind of node of which it says what it offers; there is no entry then. */
+  /** The kind of node whose operations it has; there is no entry then. */
   kind?: string;
-  /** What such a node says that it runs, where what it offers hangs on that. */
+  /** The software that such a node reports, if the operations depend on it. */
   software?: string;
-  /** How many operations it has below `paths`; those of path items by reference count. */
+  /** The number of operations below `paths`, including path items by reference. */
   operations: number;
 }
 
 const downloaded = (file: string) => () => `${ROOT}tests/.cache/documents/${file}`;
 const kept = (file: string) => () => `${ROOT}tests/description/${file}`;
-/** Files by their path; the first one is the entry. */
+/** Files by path; the first one is the entry. */
 const written = (files: Record<string, string>) => (folder: string) => {
   const paths = Object.entries(files).map(([name, text]) => {
     const path = join(folder, name);
@@ -39,7 +39,7 @@ const written = (files: Record<string, string>) => (folder: string) => {
 const responses = (schema: string) =>
   `{ "200": { description: Good, content: { application/json: { schema: { $ref: "${schema}" } } } } }`;
 
-/** References to files, in files, to path items, parameters and schemas, and back again. */
+/** References to files, within files, to path items, parameters and schemas, and cyclic ones. */
 const SEVERAL_FILES = {
   "openapi.yaml": `openapi: 3.0.3
 info: { title: Several files, version: "1", license: { name: MIT, url: "https://mit.example" } }
@@ -100,7 +100,7 @@ properties:
   "schemas/error.json": `{ "type": "object", "properties": { "message": { "type": "string" } } }`,
 };
 
-/** What Swagger 2.0 says elsewhere or in other words than OpenAPI 3. */
+/** Members that Swagger 2.0 has at other places or under other names than OpenAPI 3. */
 const ODD_2_0 = `swagger: "2.0"
 info: { title: Swagger, version: "1", license: { name: MIT, url: "https://mit.example" } }
 host: 127.0.0.1:9053
@@ -211,7 +211,7 @@ components:
     Block: { type: object, properties: { height: { type: integer } } }
 `;
 
-/** Texts that break at other places, and numbers that `number` cannot hold. */
+/** Strings that parsers break at, and numbers beyond the range of `number`. */
 const WINDOWS = `openapi: 3.0.3
 info:
   title: Windows
@@ -240,7 +240,7 @@ components:
     Number: { type: integer, maximum: 18446744073709551615, example: 18446744073709551615 }
 `.replaceAll("\n", "\r\n");
 
-/** Small ones, which are made here or are part of the project. */
+/** Small ones, generated here or part of the project. */
 export const SMALL: readonly Document[] = [
   { name: "our own", operations: 0 },
   { name: "pets 2.0", entry: kept("petstore-2.0.json"), operations: 1 },
@@ -290,7 +290,7 @@ export const SMALL: readonly Document[] = [
   },
 ];
 
-/** What nodes of the known kinds offer, each with every software that has operations of its own. */
+/** The operations of known kinds, once for each software with its own operations. */
 export const OF_KINDS: readonly Document[] = (await Promise.all(
   KINDS_WITH_INTERFACE.map(async (kind) => {
     const parts = await loadInterface(kind);
@@ -303,13 +303,13 @@ export const OF_KINDS: readonly Document[] = (await Promise.all(
   }),
 )).flat();
 
-/** What operations of a kind are said to be of, alone. */
+/** The software that some operations of a kind are limited to. */
 function softwareIn(parts: KindInterface): Set<string> {
   const marks = formatJson(parts).matchAll(/"x-software":(\[[^\]]*\])/g);
   return new Set([...marks].flatMap(([, list]) => JSON.parse(list!) as string[]));
 }
 
-/** Those of others, small and large. */
+/** Descriptions by others, small and large. */
 export const REAL: readonly Document[] = [
   { name: "Ergo 3.0", entry: kept("ergo-openapi.yaml"), operations: 128 },
   { name: "petstore 2.0", entry: downloaded("petstore-2.0.yaml"), operations: 20 },
@@ -325,7 +325,7 @@ export const REAL: readonly Document[] = [
   { name: "GitHub 3.0", entry: downloaded("github.json"), operations: 1223 },
 ];
 
-/** Further ones, by their paths in `DESCRIPTIONS`, with what is between those of `PATH` between them. */
+/** Further ones, by path in `DESCRIPTIONS`, separated like the paths in `PATH`. */
 export const FURTHER: readonly Document[] = (process.env.DESCRIPTIONS ?? "").split(delimiter)
   .filter((path) => path !== "")
   .map((path) => ({ name: basename(path), entry: () => path, operations: operationsIn(path) }));

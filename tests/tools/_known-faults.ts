@@ -1,19 +1,16 @@
-/**
- * Pairs that fail through the fault of the tool or of the description's authors. A test holds that each of
- * them still fails.
- */
+/** Pairs that fail because of the tool or the description's authors. A test checks that each of them still fails. */
 
 /** A fault that is not ours. */
 export interface KnownFault {
   tool: string;
-  /** The documents by their names. */
+  /** The documents by name. */
   documents: readonly string[];
-  /** Whose it is. */
+  /** The tool or document at fault. */
   of: "tool" | "document";
   why: string;
-  /** Where its authors say so. Without it, the tool has to fail on the original document as well. */
+  /** The report of the fault. Without one, the tool must fail on the original document as well. */
   evidence?: string;
-  /** Whether the tool does not end. It is given less time then. */
+  /** True if the tool does not end; it gets less time then. */
   isEndless?: true;
 }
 

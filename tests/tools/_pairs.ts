@@ -1,4 +1,4 @@
-/** Serves a description, and gives it to tools. */
+/** Serves a description, and runs tools on it. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,30 +10,30 @@ import { KNOWN_FAULTS, type KnownFault } from "./_known-faults.ts";
 import { countOperations } from "./programs/count-operations.ts";
 import type { Input, Tool, Verdict } from "./_tools.ts";
 
-/** What has become of a pair. */
+/** The result of a pair. */
 export interface Pair {
   document: string;
   tool: string;
-  /** What is wrong; `undefined` where all is right. */
+  /** The error; `undefined` if there is none. */
   problem: string | undefined;
-  /** What is wrong with the original; not tried where nothing is wrong with what is served. */
+  /** The error on the original; not tried if the served form works. */
   original: string | undefined;
   /** A fault that is not ours. */
   fault: KnownFault | undefined;
-  /** How long the tool took, in seconds. */
+  /** The time of the tool, in seconds. */
   seconds: number;
 }
 
-/** What a tool may take for one description, in milliseconds: far more than on a quiet machine. */
+/** The time limit of a tool for one description, in milliseconds; generous. */
 const TIMEOUT = 600_000;
-/** The same for one that does not end. */
+/** The same for a tool that does not end. */
 const SHORT_TIMEOUT = 30_000;
-/** How many tools run at a time. */
+/** The number of concurrent tools. */
 const LANES = 2;
-/** Nothing is there. */
+/** Nothing listens there. */
 const NODE = "http://127.0.0.1:9053";
 
-/** The paths that a description has, in its entry. */
+/** The paths in the entry of a description. */
 function pathsOf(file: string): string[] {
   const text = readFileSync(file, "utf8").replace(/^\uFEFF/, "");
   const { paths } = (text.startsWith("{") ? JSON.parse(text) : parse(text)) as { paths?: object };
@@ -43,7 +43,7 @@ function pathsOf(file: string): string[] {
 const OWN_PATHS = pathsOf(`${ROOT}spec/openapi.yaml`);
 
 /**
- * Serves a description and gives it to each of the tools.
+ * Serves a description and runs each of the tools on it.
  *
  * @throws {Error} if the service does not serve it
  */
@@ -59,7 +59,7 @@ export async function runPairs(document: Document, tools: readonly Tool[]): Prom
     const yamlFile = await keep(yaml!, join(folder, "served.yaml"));
     const input = { json: json!, yaml: yaml!, jsonFile, yamlFile, entry };
     const { paths } = JSON.parse(readFileSync(jsonFile, "utf8"));
-    // Ours are left out where the description has the same paths.
+    // Ours are omitted if the description has the same paths.
     const theirs = new Set(entry === undefined ? [] : pathsOf(entry));
     const added = OWN_PATHS.filter((path) => !theirs.has(path));
     const own = countOperations({
@@ -82,14 +82,14 @@ export async function runPairs(document: Document, tools: readonly Tool[]): Prom
   }
 }
 
-/** What is wrong with a pair; `undefined` if nothing is, or no more than is known. */
+/** The error of a pair; `undefined` if there is none, or only a known one. */
 export function complaintOf({ problem, original, fault }: Pair): string | undefined {
   if (problem === undefined) return fault && `takes it by now, though it is said: ${fault.why}`;
   if (fault && (original !== undefined || fault.evidence !== undefined)) return undefined;
   return original === undefined ? problem : `${problem}\nand of the original: ${original}`;
 }
 
-/** The arguments for a node that offers what its kind says, though it does not answer. */
+/** The arguments for a node of a kind that does not respond. */
 function argumentsOf({ kind, software }: Document, folder: string): string[] {
   if (kind === undefined) return [];
   if (software === undefined) return ["--kind", kind, NODE];
@@ -100,8 +100,8 @@ function argumentsOf({ kind, software }: Document, folder: string): string[] {
 }
 
 /**
- * Waits until a description is shown. Before, the service shows its own operations alone: the page says so of a file,
- * and what a kind offers has other paths than these.
+ * Waits until a description is shown. Before, the service shows only its own operations: the page says so for a file,
+ * and a kind's operations have other paths.
  */
 async function untilShown(url: string, { kind }: Document): Promise<void> {
   const since = performance.now();

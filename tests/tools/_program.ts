@@ -1,39 +1,39 @@
-/** Programs that are given a time to end in. */
+/** Programs with a time limit. */
 import { spawn } from "node:child_process";
 import process from "node:process";
 import { ROOT } from "../_paths.ts";
 
-/** What has become of a program. */
+/** The result of a program. */
 export interface Ended {
-  /** `null` where it was killed. */
+  /** `null` if it was killed. */
   code: number | null;
-  /** What it wrote, to either stream. */
+  /** Its output on both streams. */
   output: string;
   isLate: boolean;
 }
 
-/** What a program may take, in milliseconds. */
+/** The time limit of a program, in milliseconds. */
 export interface ProgramOptions {
   cwd: string;
   timeout: number;
   env?: Record<string, string>;
-  /** Ends the program once this is written, as one that serves would never end by itself. */
+  /** Stops the program once it has written this text, since a server would not end by itself. */
   until?: { text: string; then: (output: string) => Promise<void> };
 }
 
-/** Starts of one program are many, and compiling it is a part of each. */
+/** Programs are started often, and compiling them is a part of each start. */
 const NODE_COMPILE_CACHE = `${ROOT}tests/.cache/compiled`;
 
-/** No more than this of its output is kept, in characters. */
+/** The size of the kept end of the output, in characters. */
 const OUTPUT_LIMIT = 4_000_000;
 
-/** Runs a program. One that is still there after its time is killed, with its children. */
+/** Runs a program. After the time limit it is killed, with its children. */
 export function runProgram(
   [program = "", ...args]: readonly string[],
   { cwd, timeout, env = {}, until }: ProgramOptions,
 ): Promise<Ended> {
   return new Promise((resolve, reject) => {
-    // A group of its own, so that what it starts is killed with it.
+    // In its own process group, so that its children are killed with it.
     const child = spawn(program, args, {
       cwd,
       detached: true,
@@ -47,7 +47,7 @@ export function runProgram(
       try {
         process.kill(-child.pid!, "SIGKILL");
       } catch {
-        // It has ended meanwhile.
+        // It has exited meanwhile.
       }
     };
     const timer = setTimeout(() => {

@@ -16,7 +16,7 @@ export function testPairs(all: readonly Document[], tools: readonly Tool[]): voi
   const done: Pair[] = [];
   for (const document of documents) {
     const pairs = suite(document.name);
-    // The error of a hook would not be printed.
+    // uvu would not print an error of the hook.
     let failure: Error | undefined;
     pairs.before(async () => {
       try {
@@ -36,7 +36,7 @@ export function testPairs(all: readonly Document[], tools: readonly Tool[]): voi
         assert.ok(pair, "it was not run");
         const complaint = complaintOf(pair!);
         if (complaint === undefined) return Promise.resolve();
-        // uvu prints the stack beside the message, which says all.
+        // uvu prints the stack in addition to the message, which suffices.
         return Promise.reject(Object.assign(new Error(complaint), { stack: "" }));
       });
     }

@@ -2,8 +2,8 @@
 import { complaintOf, type Pair } from "./_pairs.ts";
 
 /**
- * Lines up what has become of the pairs: `ok`, `FAIL`, `tool` and `doc` (a known fault of the
- * tool or of the document), and `-` where the pair was not run. Tools are columns, whose names are listed below the table.
+ * Formats the results of the pairs: `ok`, `FAIL`, `tool` and `doc` (a known fault of the tool or of the document), and
+ * `-` if the pair was not run. Tools are columns, whose names are listed below the table.
  */
 export function tableOf(
   documents: readonly string[],

@@ -1,4 +1,4 @@
-/** The tools that are given a description, each with what it has to make of it. */
+/** The tools, each with the results that it must produce. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
@@ -9,51 +9,51 @@ import { freePort } from "../_port.ts";
 import { countOperations } from "./programs/count-operations.ts";
 import { type ProgramOptions, runProgram } from "./_program.ts";
 
-/** The description, as it is served or as it was written. */
+/** The description, as served or as written. */
 export interface Input {
-  /** An address or a path. */
+  /** A URL or a path. */
   json: string;
   yaml: string;
   /** The same as files. */
   jsonFile: string;
   yamlFile: string;
-  /** The entry of the description that the service was given, where it was given one. */
+  /** The entry of the original description, if there is one. */
   entry: string | undefined;
 }
 
-/** What a tool has to say. */
+/** The result of a tool. */
 export interface Verdict {
-  /** The end of what it printed, where it did not take the description. */
+  /** The end of its output, if it rejected the description. */
   problem?: string | undefined;
-  /** How many operations it made something of; `undefined` where that cannot be counted. */
+  /** The number of processed operations; `undefined` if they cannot be counted. */
   operations?: number | undefined;
 }
 
 /** A tool. */
 export interface Tool {
   name: string;
-  /** Why it cannot run on this machine. */
+  /** The reason why it cannot run on this machine. */
   missing?: string | undefined;
-  /** Whether it reads what we are given; then it cannot be tried on the original alone. */
+  /** True if it reads the service's input; then it cannot be tried on the original alone. */
   isOurs?: true;
   run(input: Input, folder: string, timeout: number): Promise<Verdict>;
 }
 
-/** What a program prints at its end says why it failed, in characters. */
+/** The size of the end of a program's output that states why it failed, in characters. */
 const EXCERPT = 1500;
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 const NODE_24 = `${ROOT}tests/node_modules/node24/bin/node`;
 const missing = existsSync(NODE_24) ? undefined : "needs the Node 24 of tests/package-lock.json";
 
-/** The path of a file of a package, which is of the slow tests only or of all. */
+/** The path of a file in a package, from the slow tests or from all tests. */
 const inPackage = (path: string): string =>
   [`${HERE}node_modules/${path}`, `${ROOT}tests/node_modules/${path}`].find(existsSync) ?? path;
 const script = (name: string): string => `${HERE}programs/${name}`;
 
 type Options = Omit<ProgramOptions, "cwd" | "timeout">;
 
-/** Runs a program and gives what is wrong, if it is. */
+/** Runs a program and returns its error, if any. */
 async function run(
   command: readonly string[],
   cwd: string,
@@ -66,13 +66,13 @@ async function run(
   return { problem: `ended with ${code}: ${excerpt(output)}`, output };
 }
 
-/** The end of what was printed, without stacks and lists of files. */
+/** The end of an output, without stacks and lists of files. */
 function excerpt(output: string): string {
   const lines = output.split("\n").filter((line) => !/^\s*(at |Writing )|^\s*$/.test(line));
   return lines.join("\n").slice(-EXCERPT);
 }
 
-/** A tool that says yes or no, and may print how many operations it has seen. */
+/** A tool that accepts or rejects, and may print the number of operations. */
 function judge(
   name: string,
   command: (input: Input) => readonly string[],
@@ -94,9 +94,9 @@ interface Generator {
   name: string;
   command: (input: Input) => readonly string[];
   env?: (input: Input) => Record<string, string>;
-  /** The files that are compiled, with all that they import. */
+  /** The files to compile, with all their imports. */
   compiled: RegExp;
-  /** What stands once for each operation, in the files whose path matches, before a text if it is there. */
+  /** A text that occurs once for each operation, in the files whose path matches, if another text follows it. */
   counted: { files: RegExp; text: RegExp; before?: RegExp };
   /** @default Node 24 */
   node?: string;
@@ -106,11 +106,11 @@ const TSC = [
   `${ROOT}node_modules/typescript/bin/tsc`,
   ...["--noEmit", "--strict", "--target", "es2022", "--lib", "es2023,dom,dom.iterable"],
   ...["--module", "esnext", "--moduleResolution", "bundler", "--types", ""],
-  // Its own libraries are right, and take longer than most of what is generated.
+  // Its own libraries are correct, and take longer than most of the generated code.
   ...["--ignoreConfig", "--allowImportingTsExtensions", "--skipDefaultLibCheck"],
 ];
 
-/** Its output has to be compiled by a strict `tsc`. */
+/** A strict `tsc` must compile its output. */
 function generator(
   { name, command, env, compiled, counted, node = NODE_24 }: Generator,
 ): Tool {
@@ -146,7 +146,7 @@ const CHECK: Tool = {
   },
 };
 
-/** What both of our forms have to be. */
+/** The properties of both of our forms. */
 const ours = (name: string, file: string): Tool => ({
   name,
   isOurs: true,
@@ -155,7 +155,7 @@ const ours = (name: string, file: string): Tool => ({
   },
 });
 
-/** All operations are in what is served, and nothing else. */
+/** The served form has all operations, and no others. */
 const OPERATIONS: Tool = {
   name: "operations",
   isOurs: true,
@@ -165,11 +165,11 @@ const OPERATIONS: Tool = {
     }),
 };
 
-/** A server that gives the examples of a description. It is asked for one of the operations that it lists. */
+/** A server that responds with the examples of a description. One of its listed operations is requested. */
 const PRISM: Tool = {
   name: "prism mock",
   missing,
-  // It loads a URL several times, and computes for so long between that its connection is closed by then.
+  // It loads a URL several times, with pauses long enough for its connection to be closed.
   async run({ jsonFile }, folder, timeout) {
     const port = await freePort();
     const program = inPackage("@stoplight/prism-cli/dist/index.js");
@@ -189,7 +189,7 @@ const PRISM: Tool = {
         text: "Prism is listening",
         async then(output) {
           const url = / GET +(http:\S+)/.exec(output)?.[1];
-          // Prism 5.16 writes "&" where it has left out the first parameter, by chance.
+          // Prism 5.16 randomly writes "&" if it has omitted the first parameter.
           if (url) status = (await fetch(url.replace(/^([^?&]*)&/, "$1?"))).status;
         },
       },

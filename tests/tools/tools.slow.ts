@@ -1,7 +1,7 @@
 /**
- * What generators, linters, validators and a mock server make of what is served. `DOCUMENTS=Ergo` takes only
- * the documents whose names match, `DESCRIPTIONS=one.yaml:two.json` those files in place of all. `npm run test:all`
- * installs the tools; without them this is skipped.
+ * Tests the served descriptions with generators, linters, validators and a mock server. `DOCUMENTS=Ergo` selects
+ * documents by name; `DESCRIPTIONS=one.yaml:two.json` tests those files instead. `npm run test:all` installs the tools;
+ * without them this is skipped.
  */
 import { existsSync } from "node:fs";
 import { suite } from "uvu";

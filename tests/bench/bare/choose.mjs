@@ -4,9 +4,9 @@ import { readFileSync } from "node:fs";
 /**
  * Makes the choice between answers that were recorded.
  *
- * @param file holds, by path and content coding, the validator, the content and what a 304 has
+ * @param file the validator, the content and the head of a 304, by path and content coding
  * @param port the server's own, which requests name in `Host`
- * @param prepare makes of a recorded answer what the server writes
+ * @param prepare converts a recorded response into what the server writes
  */
 export function createChoice(file, port, prepare) {
   const recorded = JSON.parse(readFileSync(file, "utf8"));

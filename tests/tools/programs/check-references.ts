@@ -1,10 +1,10 @@
-/** Whether each reference of a description leads to a component that is there and has a usable name. */
+/** Checks that each reference of a description leads to an existing component with a usable name. */
 import { readFileSync } from "node:fs";
 import process from "node:process";
 
-/** What is below these is data, whatever it looks like. */
+/** Values below these keys are data, whatever they look like. */
 const DATA = new Set(["example", "examples", "default", "enum", "const"]);
-/** Names below these are a user's own. */
+/** Names below these keys are chosen by the user. */
 const NAMED = new Set(["properties", "patternProperties", "schemas", "parameters", "responses"]);
 const REFERENCE = /^#\/components\/([A-Za-z]+)\/([A-Za-z0-9._-]+)$/;
 

@@ -1,9 +1,9 @@
 /** Counts the operations of a description. */
 
-/** The methods that a path item has fields for, in OpenAPI 3.2. */
+/** The methods that have fields in a path item, in OpenAPI 3.2. */
 const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
 
-/** Counts what is in the path items themselves; a path item by reference has none. */
+/** Counts the operations in the path items themselves; a path item by reference has none. */
 export function countOperations(
   { paths = {} }: { paths?: Record<string, Record<string, unknown>> },
 ): number {
