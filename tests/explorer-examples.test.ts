@@ -110,8 +110,8 @@ async function pageOf(
   return { html: await response.text(), parts };
 }
 
-const opened = async () => {
-  const parts = await loadInterface("ethereum");
+const opened = async (kind = "ethereum") => {
+  const parts = await loadInterface(kind);
   const document = documentOfKind(parts, { title: "A", version: "1" });
   const paths = Object.fromEntries(
     Object.entries(document.paths as Json).map(([path, item]) => [
@@ -141,6 +141,17 @@ examples(
     const long = { "head#/hash": "x".repeat(20_000) };
     assert.match((await pageOf(await opened(), long, "simple")).html, `id="examples">{}</script>`);
     assert.not.match((await pageOf(await opened(), values, "reference")).html, "examples");
+  },
+);
+
+examples(
+  "a body that only the reader can know must be filled in, and shows an example",
+  async () => {
+    const { content } = await renderParts(await opened("monero"));
+    const [, json] = /data-try='([^']*get_block_header_by_hash[^']*)'/.exec(content)!;
+    const { body } = JSON.parse(json!);
+    assert.equal([body.isRequired, body.isAsked], [true, true]);
+    assert.match(body.examples[0], /^\{"hash":"[0-9a-f]{64}"/);
   },
 );
 

@@ -150,11 +150,13 @@ function readBody(root: Json, value: unknown, isRead: boolean): BodyData | undef
     : isObject(own)
     ? []
     : [textOfExample(own, false)];
+  const isAsked = isRead && isOfNode(root, content.schema);
   return {
     type,
-    isRequired: body.required === true || undefined,
+    // What only the reader knows is what a call is about.
+    isRequired: isAsked || body.required === true || undefined,
     examples: texts.filter(Boolean),
-    isAsked: (isRead && isOfNode(root, content.schema)) || undefined,
+    isAsked: isAsked || undefined,
   };
 }
 
