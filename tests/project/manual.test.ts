@@ -121,15 +121,17 @@ const filesOf = (text: string): Files => ({
   isThere: () => Promise.resolve(false),
 });
 
-/** A kind, of which the page may show a part. */
+/** A kind, of which the page may show a part: the other members that every kind has. */
 const wholeKind = (text: string) =>
-  /^title:/m.test(text) ? text : `title: A
-url: http://127.0.0.1:9000
-detect: { a#: . }
-sources: { a: { get: / } }
-fields: { version: a# }
-health: { ok: it answers }
-${text}`;
+  [
+    "title: A",
+    "url: http://127.0.0.1:9000",
+    "detect: { a#: . }",
+    "sources: { a: { get: / }, chain: { get: / } }",
+    "fields: { version: a#, height: a#, sync_progress: a#, head_at: a#, peers: a#, network: a# }",
+    "health: { ok: it answers }",
+  ].filter((line) => !new RegExp(`^${line.split(":")[0]}:`, "m").test(text))
+    .concat(text).join("\n");
 
 /** The programs of a page, in order. */
 const programsOf = (page: string) => ownBlocks(page).filter(({ language }) => language === "ts");

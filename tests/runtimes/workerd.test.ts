@@ -53,7 +53,7 @@ for (const flags of [[], ["nodejs_compat"]]) {
       ) {
         const answer = await fetch(new URL(path, url), { method });
         assert.is(answer.status, 403);
-        assert.match(await answer.text(), "in a worker, where calls are not forwarded");
+        assert.match(await answer.text(), "runs in a worker, which cannot forward calls");
       }
       assert.is((await fetch(new URL("v1/info", url))).status, 200);
     } finally {
