@@ -8,7 +8,29 @@ import { checkOptions } from "./options-schema.ts";
 import type { NodefaceOptions } from "./options.ts";
 
 export type { Nodeface } from "./app.ts";
-export * from "./host-operations/operation.ts";
+export { defineOperation } from "./host-operations/operation.ts";
+export type {
+  ComponentsObject,
+  DocumentOptions,
+  Extended,
+  ExternalDocumentationObject,
+  HeaderObject,
+  InfoObject,
+  MediaTypeObject,
+  Operation,
+  OperationObject,
+  ParameterObject,
+  PathName,
+  PathParameters,
+  ReferenceObject,
+  RequestBodyObject,
+  ResponseObject,
+  SchemaObject,
+  SecurityRequirementObject,
+  ServerObject,
+  TagObject,
+  Word,
+} from "./host-operations/operation.ts";
 export { nativeProblem as problem } from "./http/problem-details.ts";
 export type {
   DescriptionDocument,
@@ -44,7 +66,32 @@ export type { FailureCode } from "./node/failures.ts";
 export type { Status, StatusCode } from "./info/status.ts";
 export type { EventSettings, InfoSettings, NodeSettings } from "./info/settings.ts";
 export type { AuthVariable, SecretPlace } from "./node/secrets.ts";
-export * from "./kinds/kind.ts";
+export type {
+  AuthFile,
+  CommandSource,
+  Conversion,
+  Duration,
+  Field,
+  FieldOptions,
+  FileSource,
+  GetSource,
+  HealthRule,
+  JsonRpcSource,
+  Kind,
+  KindAuth,
+  KindHealth,
+  KindStatusCode,
+  Listing,
+  MethodCall,
+  NamesIn,
+  NameTree,
+  NetworkRules,
+  PostSource,
+  Reference,
+  Source,
+  SourceOptions,
+  Test,
+} from "./kinds/kind.ts";
 export type {
   Access,
   ContentDescriptor,

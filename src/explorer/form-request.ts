@@ -235,5 +235,5 @@ function writeContent({ headers, body = "" }: FormRequest): string {
 }
 
 /** Reads the tokens of JSON, without the white space between them. */
-export const readTokens = (text: string): RegExpStringIterator<RegExpExecArray> =>
+export const readTokens = (text: string): IterableIterator<RegExpMatchArray> =>
   text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}:,]|[^\s[\]{}:,"]+/g);
