@@ -164,6 +164,35 @@ events("a position that is not known begins with the whole info, and is not repe
   }
 });
 
+events("no two logs have a position in common", async () => {
+  const positions = await Promise.all(Array.from({ length: 20 }, async () => {
+    const [{ id } = { id: "" }] = await open().read().events();
+    return id;
+  }));
+  assert.is(new Set(positions.map((id) => id.split("-")[0])).size, 20);
+  for (const id of positions) {
+    const told = await open().read({ id }).events();
+    assert.equal(told.map(({ event }) => event), ["snapshot"], id);
+  }
+});
+
+events("are kept for an hour", async () => {
+  const { now } = performance;
+  let passed = 0;
+  performance.now = () => now.call(performance) + passed;
+  try {
+    const { node, read } = open();
+    const [{ id } = { id: "" }] = await read().events();
+    node.take(info({ height: 2 }));
+    passed = 3_590_000;
+    assert.equal((await read({ id }).events()).map(({ event }) => event), ["info", "head"]);
+    passed = 3_610_000;
+    assert.equal((await read({ id }).events()).map(({ event }) => event), ["snapshot"]);
+  } finally {
+    performance.now = now;
+  }
+});
+
 events("of many that were missed the whole info comes instead", async () => {
   const { node, read } = open();
   const [{ id } = { id: "" }] = await read().events();
@@ -377,5 +406,18 @@ events(
     await Promise.all([any.close(), listed.close()]);
   },
 );
+
+events("refuse pages before they count listeners", async () => {
+  const app = createNodeface({ events: { listeners: 1 }, metrics: true });
+  const read = (path: string, headers: Record<string, string> = {}) =>
+    app.fetch(new Request(`http://localhost${path}`, { headers }));
+  for (let i = 0; i < 3; i++) assert.is((await read("/v1/events", BROWSER)).status, 403);
+  assert.match(await (await read("/v1/metrics")).text(), /^nodeface_event_listeners 0$/m);
+  const heard = await read("/v1/events");
+  assert.is(heard.status, 200);
+  assert.is((await read("/v1/events")).status, 503);
+  await heard.body!.cancel();
+  await app.close();
+});
 
 events.run();

@@ -10,6 +10,7 @@ import type { Json } from "../src/json/values.ts";
 import type { Kind } from "../src/kinds/kind.ts";
 import { ask } from "./_app.ts";
 import { type SceneOptions, setScene } from "./_scene.ts";
+import { play as playNode } from "./_sources.ts";
 import { play, RECORDINGS } from "./nodes/_recorded.ts";
 
 const overTime = suite("a node over time");
@@ -183,6 +184,67 @@ overTime("another chain at the address is told of, and counted", async () => {
   assert.is(changes(), 1);
 });
 
+overTime("a change of chain is logged in one short line", async () => {
+  const { info, pass, state, said } = play1({ chain: "a".repeat(300) });
+  await info();
+  state.chain = "b".repeat(300);
+  pass(1000);
+  await info();
+  assert.match(said.join(), /chain_id "?b{20,60}…"?, was "?a{20,60}…"?$/);
+});
+
+overTime("a hidden value is in nothing that is served", async () => {
+  const state: Json = {
+    ...{ is: "node", software: "softwarely", chain: "chainly-1", network: "networkly" },
+    ...{ height: 7654321987, peers: 31415926, progress: 0.7654321, target: 7654322000 },
+    head: "2026-11-20T07:08:09Z",
+  };
+  const shown: Record<string, RegExp> = {
+    ...{ software: /softwarely/, chain_id: /chainly-1/, network: /networkly/ },
+    ...{ height: /7654321987|7[ ,.\u202f]654[ ,.\u202f]321[ ,.\u202f]987/ },
+    ...{ peers: /31415926|31[ ,.\u202f]415[ ,.\u202f]926/, sync_progress: /76\.5|0\.7654321/ },
+    head_at: /07:08:09/,
+  };
+  const everything = async (hide: string[]) => {
+    const node = await playNode((_, response) => {
+      response.setHeader("content-type", "application/json").end(JSON.stringify(state));
+    });
+    const app = createNodeface({
+      ...{ node: { url: node.url, kind: "mine" }, kinds: { mine: KIND }, info: { hide } },
+      ...{ metrics: true, log: () => {} },
+    });
+    await app.refresh();
+    const paths = ["/v1/info", "/v1/health", "/v1/history", "/v1/metrics", "/v1/spec", "/spec.json"]
+      .concat("/v1/spec/simple", "/spec.yaml", "/v1/events");
+    const texts = paths.map(async (path) => {
+      const response = await app.fetch(new Request(`http://localhost${path}`));
+      if (path !== "/v1/events") return `${path} ${await response.text()}`;
+      const reader = response.body!.getReader();
+      await reader.read();
+      const { value } = await reader.read();
+      await reader.cancel();
+      return `${path} ${new TextDecoder().decode(value)}`;
+    });
+    const served = await Promise.all(texts);
+    await app.close();
+    await node.close();
+    return served;
+  };
+  const open = await everything([]);
+  for (const [key, value] of Object.entries(shown)) {
+    assert.ok(open.filter((text) => value.test(text)).length >= 2, `${key} is served`);
+    for (const text of await everything([key])) {
+      const at = value.exec(text);
+      assert.not.ok(
+        at,
+        `${key}: ${text.slice(0, 20)} … ${
+          text.slice((at?.index ?? 0) - 40, (at?.index ?? 0) + 40)
+        }`,
+      );
+    }
+  }
+});
+
 overTime("a change of chain is logged without hidden values", async () => {
   const { info, pass, state, said } = play1({ chain: 31337 }, { info: { hide: ["chain_id"] } });
   await info();
@@ -345,6 +407,18 @@ overTime("hidden values appear nowhere, whatever the state of a node", async () 
       for (const line of said) assert.not.ok(line.includes(text), `${name} ${key}: ${line}`);
     }
   }
+});
+
+overTime("the log has no evidence of the kind where anything is hidden", async () => {
+  const recorded = RECORDINGS.get("geth") ??
+    [...RECORDINGS.values()].find(({ kind }) => kind === "ethereum")!;
+  const linesWith = async (hide: string[]) => {
+    const scene = setScene({ fetch: play(recorded), node: {}, info: { hide } });
+    await scene.info();
+    return scene.said.filter((line) => line.includes("of the kind ethereum"));
+  };
+  assert.match((await linesWith([])).join(), /of the kind ethereum: chain# is "0x/);
+  assert.match((await linesWith(["chain_id"])).join(), /of the kind ethereum$/);
 });
 
 overTime("the words of a node are no reason where anything is hidden", async () => {

@@ -211,6 +211,67 @@ own("the marks that keep a call cheap or without a secret stay, of REST too", as
 });
 
 own(
+  "a path that takes calls from another one opens no more than that, unless it is listed",
+  async () => {
+    const extend = (base: string, path: string, method: string, more: object = {}) => {
+      const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      const parameters = names.map((name) => ({
+        name,
+        in: "path",
+        required: true,
+        schema: { type: "string" },
+      }));
+      const operation = {
+        ...{ operationId: "mine", summary: "Mine", "x-access": "read", parameters },
+        responses: { 200: { description: "It is done" } },
+      };
+      const openapi = { paths: { [path]: { [method]: operation } } };
+      return readOwn({ name: "mine", extends: base, openapi, ...more });
+    };
+    for (
+      const [base, path, method, was] of [
+        ["ergo", "/wallet/transactionsByScanId/7", "get", "secret"],
+        ["syncthing", "/rest/config/folders/abc", "delete", "write"],
+        ["syncthing", "/rest/config/folders/{id}/", "delete", "write"],
+        ["syncthing", "/REST/config/%66olders/{x}", "delete", "write"],
+      ] as const
+    ) {
+      const [message] = await wrongOf(extend(base, path, method));
+      assert.match(message!, `is marked "read", and was ${was}; if that is meant`, path);
+      const { kinds } = await extend(base, path, method, { loosen: ["mine"] });
+      assert.ok(kinds.mine, path);
+    }
+    assert.equal(await wrongOf(extend("syncthing", "/rest/of-mine/{id}", "get")), []);
+  },
+);
+
+own("a kind adds to a built-in one alone, never to a file or an address", async () => {
+  for (const base of ["./ethereum.yaml", "https://example.com/ethereum.yaml", "mine"]) {
+    const messages = await wrongOf(readOwn({ name: "mine", extends: base }));
+    assert.match(messages.join(), "extends must be a known kind", base);
+  }
+});
+
+own("a component of the base kind is not replaced, since its operations refer to it", async () => {
+  const { openapi } = await loadInterface("syncthing");
+  const { page } = openapi!.components!.parameters as Record<string, object>;
+  const get = {
+    ...{ operationId: "mine", summary: "Mine", "x-access": "read" },
+    responses: { 200: { description: "It is so" } },
+  };
+  const extend = (own: object) =>
+    readOwn({
+      ...{ name: "mine", extends: "syncthing" },
+      openapi: { paths: { "/rest/of-mine": { get } }, components: { parameters: { page: own } } },
+    });
+  assert.equal(await wrongOf(extend(page!)), []);
+  assert.match(
+    (await wrongOf(extend({ ...page, name: "other" })))[0]!,
+    "components.parameters.page is that of syncthing; choose another name",
+  );
+});
+
+own(
   "a kind's file runs no program, reads no file, asks no other host and sends no file",
   async () => {
     const kind = (source: object, auth?: object) => ({

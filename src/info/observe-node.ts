@@ -210,7 +210,9 @@ export class Observer {
     // A node that was found once keeps its kind until another is found.
     if (found.kind === undefined && before !== undefined) return;
     if (found.kind !== undefined && found.kind !== before) {
-      const message = `${label} is of the kind ${found.kind}: ${found.because}`;
+      // The evidence may have a hidden value.
+      const because = this.#settings.hide?.length ? "" : `: ${found.because}`;
+      const message = `${label} is of the kind ${found.kind}${because}`;
       log(message, { code: "kind", level: "info" });
       this.#useKind(found.kind);
     }

@@ -6,8 +6,9 @@
  */
 import { isEqual, isObject, type Json, listOf, mapMembers, objectOf } from "../json/values.ts";
 import type { Kind } from "../kinds/kind.ts";
+import { parsePathTemplate } from "../http/path-template.ts";
 import { operationsOf } from "../openapi/operations.ts";
-import { describeValue } from "../untrusted-text.ts";
+import { decodePercent, describeValue } from "../untrusted-text.ts";
 import type { Diagnostic, Path } from "./schema.ts";
 
 /** The members whose members are laid over one another. */
@@ -79,20 +80,57 @@ export function looseningsIn(base: Kind, own: Json): Loosening[] {
     ...{ now: objectOf(method), before: methods.get(nameOf(method)) as unknown },
   }));
   for (const [path, item] of Object.entries(objectOf(objectOf(own.openapi).paths))) {
-    const other = objectOf(base.openapi?.paths[path]);
     for (const { path: [key], operation } of operationsOf(item)) {
-      // Parameters of the path item are parameters of each operation.
-      const { parameters: shared = other.parameters } = objectOf(item);
-      const before = isObject(other[key!]) &&
-        { ...objectOf(other[key!]), shared: other.parameters };
       const place = { name: operation.operationId, path: ["openapi", "paths", path, key!] };
-      pairs.push({ ...place, now: { ...operation, shared }, before });
+      // The path items of both are merged.
+      const { parameters: shared = base.openapi?.paths[path]?.parameters } = objectOf(item);
+      const now = { ...operation, shared };
+      for (const before of operationsAt(base, path, key!, now)) {
+        pairs.push({ ...place, now, before });
+      }
     }
   }
   return pairs.flatMap(({ name, path, now, before }) => {
     const how = isObject(before) ? howLooser(now, before) : undefined;
     return how === undefined ? [] : [{ name: String(name), path, how }];
   });
+}
+
+/**
+ * Lists the operations of a kind whose calls an operation at `path` takes: the one at the same path or, if there is
+ * none, those with a more general template. Names of parameters, case, encoding and a final slash make no difference.
+ */
+function operationsAt(base: Kind, path: string, method: string, now: Json): Json[] {
+  const own = segmentsOf(path);
+  const found = Object.entries(base.openapi?.paths ?? {}).flatMap(([template, item]) => {
+    const operation = item[method];
+    if (!isObject(operation)) return [];
+    const segments = segmentsOf(template);
+    return [{ template, segments, operation: { ...operation, shared: item.parameters } }];
+  });
+  const same = found.filter(({ segments }) => isEqual(segments, own));
+  if (same.length > 0) return same.map(({ operation }) => operation);
+  const { rank } = parsePathTemplate(path);
+  const input = Object.fromEntries(INPUT.map((key) => [key, now[key]]));
+  return found.filter(({ template, segments, operation }) =>
+    rank <= parsePathTemplate(template).rank && overlap(own, segments, operation)
+  ).map(({ operation }) => ({ ...operation, ...input }));
+}
+
+const segmentsOf = (template: string): string[] =>
+  decodePercent(template).toLowerCase().split("/").filter((segment) => segment !== "")
+    .map((segment) => segment.replaceAll(/\{[^{}]*\}/g, "{}"));
+
+/** Tells whether one path may fit both templates. */
+function overlap(own: readonly string[], others: readonly string[], operation: Json): boolean {
+  const spans = JSON.stringify([operation.parameters, operation.shared]).includes(
+    "x-multi-segment",
+  );
+  return (own.length === others.length || spans) &&
+    own.every((segment, at) => {
+      const other = others[at] ?? "{}";
+      return segment === other || segment.includes("{}") || other.includes("{}");
+    });
 }
 
 /** The accesses, that which opens most first. */
@@ -114,6 +152,18 @@ function howLooser(now: Json, before: Json): string | undefined {
   return isOther ? "is a read with other parameters than before" : undefined;
 }
 
+/** Finds components that would change the operations of the kind that refer to them. */
+function replacedComponents(base: Kind, own: Json): Path[] {
+  return (["openrpc", "openapi"] as const).flatMap((part) =>
+    Object.entries(objectOf(objectOf(own[part]).components)).flatMap(([group, members]) => {
+      const known = objectOf(objectOf(base[part]?.components)[group]);
+      return Object.entries(objectOf(members))
+        .filter(([name, member]) => Object.hasOwn(known, name) && !isEqual(known[name], member))
+        .map(([name]) => [part, "components", group, name]);
+    })
+  );
+}
+
 /** Finds what is wrong between an extension and the kind that it adds to. */
 export function diagnosticsOfExtension(base: Kind, own: Json): Diagnostic[] {
   const listed = listOf(own.loosen);
@@ -128,6 +178,9 @@ export function diagnosticsOfExtension(base: Kind, own: Json): Diagnostic[] {
       const isUsed = loosened.some(({ name }) => name === listed);
       return isUsed ? [] : [{ path: ["loosen", at], message, isKey: false }];
     }),
+    ...replacedComponents(base, own).map((path) => ({
+      ...{ path, message: `is that of ${own.extends}; choose another name`, isKey: true },
+    })),
     ...places.filter(([part, key]) => base[part] && objectOf(own[part])[key] !== undefined)
       .map((path) => ({ path, message: `is that of ${own.extends}; leave it out`, isKey: true })),
   ];
