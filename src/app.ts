@@ -26,17 +26,24 @@ import {
   isPreflight,
   preflightHeaders,
 } from "./http/common-headers.ts";
-import { createHostGuard } from "./http/hosts.ts";
-import { notAllowed, notFound, problem } from "./http/problem-details.ts";
 import type { Representation } from "./http/representation.ts";
 import {
+  createHostGuard,
   createPrefix,
   namesContent,
   parseTarget,
   type RequestTarget,
   type ServedRequest,
 } from "./http/request.ts";
-import { FastResponse, nativeOf, REASONS, ResponseInParts } from "./http/response.ts";
+import {
+  FastResponse,
+  nativeOf,
+  notAllowed,
+  notFound,
+  problem,
+  REASONS,
+  ResponseInParts,
+} from "./http/response.ts";
 import { STATUSES } from "./info/status.ts";
 import type { Resource } from "./lazy.ts";
 import { describeError } from "./log.ts";

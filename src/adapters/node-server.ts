@@ -15,10 +15,10 @@ import {
 import { type Bytes, isInTinyParts, PART_LENGTH } from "../bytes.ts";
 import { SECURITY_HEADERS } from "../http/common-headers.ts";
 import type { ServedRequest } from "../http/request.ts";
-import { problemText } from "../http/problem-details.ts";
 import {
   type NodeForm,
   nodeFormOf,
+  problemText,
   REASONS,
   ResponseInParts,
   shortPartsOf,

@@ -6,8 +6,7 @@
  */
 import type { Closeable } from "../closeable.ts";
 import { SECURITY_HEADERS } from "../http/common-headers.ts";
-import { problem } from "../http/problem-details.ts";
-import type { Status } from "../http/response.ts";
+import { problem, type Status } from "../http/response.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import { describeValue } from "../untrusted-text.ts";
 

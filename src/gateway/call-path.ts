@@ -4,7 +4,7 @@
  * @module
  */
 import type { Bytes } from "../bytes.ts";
-import { notAllowed, notFound } from "../http/problem-details.ts";
+import { notAllowed, notFound } from "../http/response.ts";
 import { parseComparable } from "../json/lossless.ts";
 import { readParts } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";

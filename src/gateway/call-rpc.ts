@@ -5,8 +5,15 @@
  * @module
  */
 import { joinBytes } from "../bytes.ts";
-import { notAllowed, notFound, problem, problemWith } from "../http/problem-details.ts";
-import { FastResponse, REASONS, type Status } from "../http/response.ts";
+import {
+  FastResponse,
+  notAllowed,
+  notFound,
+  problem,
+  problemWith,
+  REASONS,
+  type Status,
+} from "../http/response.ts";
 import { type Part, readParts, textOfPart } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
 import { readRpcError, readRpcResponse, type RpcError, writeCall } from "../node/json-rpc.ts";

@@ -6,7 +6,7 @@
  */
 import { type Bytes, createCollector, isInTinyParts, joinBytes } from "../bytes.ts";
 import { namesContent, type ReadChunks, type ServedRequest } from "../http/request.ts";
-import type { RequestContent } from "../node/client.ts";
+import type { RequestContent } from "../node/http1.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { LightSignal, type Signal } from "../with-timeout.ts";
 import type { Guard } from "./guard.ts";

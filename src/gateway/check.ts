@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { problemWith } from "../http/problem-details.ts";
+import { problemWith } from "../http/response.ts";
 import { formatJson, parseComparable } from "../json/lossless.ts";
 import { readParts, textOfPart } from "../json/parts.ts";
 import { isEqual, isObject } from "../json/values.ts";

@@ -6,7 +6,7 @@
  */
 import { type Bytes, createCollector } from "../bytes.ts";
 import type { Credentials } from "../node/credentials.ts";
-import type { Client, NodeResponse, RequestContent } from "../node/client.ts";
+import type { Client, NodeResponse, RequestContent } from "../node/http1.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { following, LightSignal, type Signal, withSignal } from "../with-timeout.ts";
 import {

@@ -5,8 +5,7 @@
  * @module
  */
 import { type Bytes, joinBytes } from "../bytes.ts";
-import { problem } from "../http/problem-details.ts";
-import { FastResponse, type HeldBytes, REASONS, type Status } from "../http/response.ts";
+import { FastResponse, type HeldBytes, problem, REASONS, type Status } from "../http/response.ts";
 import { failureOf } from "../node/failures.ts";
 import { HAS_SOCKETS } from "../platform.ts";
 import { NoSlot, SMALL } from "./limits.ts";

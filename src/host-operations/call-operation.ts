@@ -4,9 +4,8 @@
  * @module
  */
 import { type Cors, type CorsPolicy, createCorsPolicy } from "../http/common-headers.ts";
-import { FastResponse } from "../http/response.ts";
+import { FastResponse, problem } from "../http/response.ts";
 import { normalizePath, parsePathTemplate } from "../http/path-template.ts";
-import { problem } from "../http/problem-details.ts";
 import { isFromOtherOrigin } from "../http/request.ts";
 import { describeValue, parsePercent } from "../untrusted-text.ts";
 import type { Operation } from "./operation.ts";

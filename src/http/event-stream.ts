@@ -7,8 +7,7 @@
 import { type Bytes, joinBytes } from "../bytes.ts";
 import { formatJson } from "../json/lossless.ts";
 import type { ServedRequest } from "./request.ts";
-import { FastResponse, REASONS } from "./response.ts";
-import { problem } from "./problem-details.ts";
+import { FastResponse, problem, REASONS } from "./response.ts";
 
 /** Limits of the log, from which a reconnecting listener resumes; the time is in milliseconds. */
 const KEPT = { events: 256, bytes: 1_048_576, time: 3_600_000 } as const;

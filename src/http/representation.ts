@@ -17,8 +17,7 @@ import {
   type KeptContent,
 } from "./content-coding.ts";
 import type { CommonHeaders } from "./common-headers.ts";
-import { problem } from "./problem-details.ts";
-import { FastResponse, REASONS, sendable, type Status } from "./response.ts";
+import { FastResponse, problem, REASONS, sendable, type Status } from "./response.ts";
 
 export interface Representation {
   /** Always includes `identity`. */

@@ -10,11 +10,9 @@ import type { Bytes } from "../bytes.ts";
 import { lazy } from "../lazy.ts";
 import { HAS_SOCKETS } from "../platform.ts";
 import { createSocketClient, openerOf } from "./connection.ts";
-import type { Client } from "./exchange.ts";
 import { SourceError } from "./failures.ts";
+import type { Client } from "./http1.ts";
 import { checkCredentials, readPlace, type SecretPlace } from "./secrets.ts";
-
-export type { Client, NodeRequest, NodeResponse, RequestContent } from "./exchange.ts";
 
 export interface NodePlace {
   readonly auth?: SecretPlace | undefined;

@@ -7,8 +7,13 @@
  */
 import type { Socket } from "node:net";
 import { type Bytes, createCollector } from "../bytes.ts";
-import type { Client, NodeRequest, NodeResponse, RequestContent } from "./exchange.ts";
-import { ResponseReader } from "./http1-response.ts";
+import {
+  type Client,
+  type NodeRequest,
+  type NodeResponse,
+  ResponseReader,
+  writeHead,
+} from "./http1.ts";
 
 export type OpenSocket = (url: URL) => Socket;
 
@@ -230,27 +235,6 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
         socket.uncork();
       }),
   };
-}
-
-const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
-const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-
-/**
- * Writes the head of a request in Latin-1 (RFC 9112, section 3); throws if a header contains a line break or other
- * forbidden characters.
- */
-export function writeHead({ method, url, headers, body }: RequestContent): string {
-  let head = `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n`;
-  for (const name in headers) {
-    const value = headers[name]!;
-    if (!NAME.test(name) || !VALUE.test(value)) throw new TypeError("A header is malformed");
-    head += `${name}: ${value}\r\n`;
-  }
-  // Sent even without a body if the method usually has one (RFC 9110, section 8.6).
-  if (body || /^(?:POST|PUT|PATCH)$/.test(method)) {
-    head += `content-length: ${body?.byteLength ?? 0}\r\n`;
-  }
-  return `${head}connection: keep-alive\r\n\r\n`;
 }
 
 const nobody = () => {};

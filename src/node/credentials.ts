@@ -8,7 +8,7 @@ import { isLoopback } from "../http/request.ts";
 import type { AuthFile, Kind } from "../kinds/kind.ts";
 import { type DigestChallenge, findDigestChallenge, writeDigest } from "./digest.ts";
 import type { SourceError } from "./failures.ts";
-import type { Client, NodeRequest, NodeResponse } from "./client.ts";
+import type { Client, NodeRequest, NodeResponse } from "./http1.ts";
 import {
   challengesIn,
   type Failure,

@@ -8,7 +8,7 @@ import { excerpt, startOf } from "../untrusted-text.ts";
 import { withSignal } from "../with-timeout.ts";
 import type { Credentials, Exchanged } from "./credentials.ts";
 import { failureOf, SourceError } from "./failures.ts";
-import type { Client, NodeResponse } from "./client.ts";
+import type { Client, NodeResponse } from "./http1.ts";
 
 export const RESPONSE_MAX: number = 1024 * 1024;
 

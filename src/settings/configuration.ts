@@ -17,7 +17,7 @@ import {
   resolveForward,
 } from "../gateway/policy.ts";
 import type { Cors } from "../http/common-headers.ts";
-import type { Hosts } from "../http/hosts.ts";
+import type { Hosts } from "../http/request.ts";
 import {
   EVENT_DEFAULTS,
   type EventSettings,

@@ -1,14 +1,62 @@
 /**
- * Parses HTTP/1.1 responses (RFC 9112). Ambiguous framing is refused: a response may combine the output of several
- * servers, which must not read it differently.
+ * Requests to the node and its responses in HTTP/1.1 (RFC 9112). Ambiguous framing is refused: a response may combine
+ * the output of several servers, which must not read it differently.
  *
  * @module
  */
 import type { Bytes } from "../bytes.ts";
+import type { Signal } from "../with-timeout.ts";
+
+export interface RequestContent {
+  readonly method: string;
+  readonly url: URL;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Bytes | undefined;
+}
+
+export interface NodeRequest extends RequestContent {
+  /** Ends the exchange, which then rejects with its reason. */
+  readonly signal: Signal;
+  /** If true, the request is not sent again when a kept connection turns out to be closed. */
+  readonly isOnce: boolean;
+  /** Requests with the same owner share connections that no others use. */
+  readonly owner?: object | undefined;
+}
 
 export interface ResponseHead {
   readonly status: number;
   readonly headers: Pick<Headers, "get">;
+}
+
+export interface NodeResponse extends ResponseHead {
+  /** Reads the next bytes; `undefined` at the end. Rejects if the response breaks off. */
+  next(): Promise<Bytes | undefined>;
+  /** Number of bytes received on the wire, with the head and chunk framing. */
+  received(): number;
+  /** Closes the connection, unless the response has ended. */
+  cancel(): void;
+}
+
+/** Sends a request to the node. Follows no redirects, and decodes nothing. */
+export type Client = (request: NodeRequest) => Promise<NodeResponse>;
+
+const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** Writes the head of a request in Latin-1; throws if a header contains a line break or other forbidden characters. */
+export function writeHead({ method, url, headers, body }: RequestContent): string {
+  let head = `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n`;
+  for (const name in headers) {
+    const value = headers[name]!;
+    if (!NAME.test(name) || !VALUE.test(value)) throw new TypeError("A header is malformed");
+    head += `${name}: ${value}\r\n`;
+  }
+  // Sent even without a body if the method usually has one (RFC 9110, section 8.6).
+  if (body || /^(?:POST|PUT|PATCH)$/.test(method)) {
+    head += `content-length: ${body?.byteLength ?? 0}\r\n`;
+  }
+  return `${head}connection: keep-alive\r\n\r\n`;
 }
 
 export interface ResponseEvents {
