@@ -11,17 +11,20 @@ import { Router } from "itty-router";
 import type { Closeable } from "./closeable.ts";
 import { VIEWS } from "./explorer/page-settings.ts";
 import type { Call } from "./gateway/call.ts";
+import { callPath } from "./gateway/call-path.ts";
+import { callMethod, callRpc, refuseRpc } from "./gateway/call-rpc.ts";
+import type { CallForm } from "./gateway/gateway.ts";
 import { hasTokenInQuery, isAllowedCaller, TOKEN_IN_QUERY } from "./gateway/guard.ts";
 import { CALL_METHODS } from "./gateway/policy.ts";
-import { type MakeResponse, NOT_FORWARDED, refuse, refuseBody } from "./gateway/response.ts";
+import { type MakeResponse, NOT_FORWARDED, refuse } from "./gateway/response.ts";
 import {
   createOperations,
   hasOperationAt,
   type OperationMatch,
 } from "./host-operations/call-operation.ts";
 import {
-  type CorsPolicy,
-  createCorsPolicy,
+  type CommonHeadersFor,
+  createCommonHeaders,
   finish,
   isPreflight,
   preflightHeaders,
@@ -98,7 +101,7 @@ export interface App extends Nodeface {
   onError(error: unknown): void;
 }
 
-type Named = Pick<OperationMatch, "template" | "policy">;
+type Named = Pick<OperationMatch, "template" | "headersFor">;
 
 /**
  * The object that itty-router routes by, with what is found out on the way. It is no `Request`, since the router writes `params`,
@@ -136,7 +139,7 @@ export function createApp(checked: CheckedOptions): App {
   const resources = createResources(options);
   const prefix = createPrefix(options.prefix);
   const hostGuard = createHostGuard(options.hosts);
-  const ownPolicy = createCorsPolicy(options.cors);
+  const ownHeadersFor = createCommonHeaders(options.cors);
 
   const fail = (error: unknown, request: Request): Response => {
     // A query may hold secrets.
@@ -160,8 +163,10 @@ export function createApp(checked: CheckedOptions): App {
     },
     finally: [
       (response: Response, request, routing) => {
-        const { template, policy } = namedOf(routing);
-        const finished = routing.isFinished ? response : finish(response, policy(request), request);
+        const { template, headersFor } = namedOf(routing);
+        const finished = routing.isFinished
+          ? response
+          : finish(response, headersFor(request), request);
         meters?.responses.add(template, finished.status);
         // Our own server on Node and Deno says when the client has left, and takes the response as it was made.
         return "gone" in request ? finished : nativeOf(finished);
@@ -169,7 +174,7 @@ export function createApp(checked: CheckedOptions): App {
     ],
   });
 
-  const nothing: Named = { template: OTHER, policy: ownPolicy };
+  const nothing: Named = { template: OTHER, headersFor: ownHeadersFor };
   const entries = new Map<string, Entry>();
   const namedOf = ({ named, route }: Routing): Named => named ?? entries.get(route) ?? nothing;
 
@@ -177,12 +182,12 @@ export function createApp(checked: CheckedOptions): App {
     methods: readonly string[],
     path: string,
     handle: Handler,
-    policy: CorsPolicy = ownPolicy,
+    headersFor: CommonHeadersFor = ownHeadersFor,
   ) => {
     const template = path.replaceAll(/:(\w+)/g, "{$1}").replace("*", "{path}") || "/";
     for (const method of methods) router[method.toLowerCase()]!(path, handle);
     // The router writes `/` as an empty path.
-    entries.set(path.replace(/\/$/, ""), { template, policy, handle });
+    entries.set(path.replace(/\/$/, ""), { template, headersFor, handle });
   };
   const sendRepresentation = (
     representation: Representation,
@@ -190,14 +195,18 @@ export function createApp(checked: CheckedOptions): App {
     routing: Routing,
   ) => {
     routing.isFinished = true;
-    return representation.respond(request, namedOf(routing).policy(request));
+    return representation.respond(request, namedOf(routing).headersFor(request));
   };
-  const addResource = (path: string, resource: Resource<Representation>, policy?: CorsPolicy) =>
+  const addResource = (
+    path: string,
+    resource: Resource<Representation>,
+    headersFor?: CommonHeadersFor,
+  ) =>
     add(
       ["GET"],
       path,
       async (request, routing) => sendRepresentation(await resource.get(), request, routing),
-      policy,
+      headersFor,
     );
 
   // The router tries the routes in turn: first those that are asked again and again.
@@ -209,19 +218,18 @@ export function createApp(checked: CheckedOptions): App {
   });
   addResource("/v1/ready", resources.ready);
   if (isBesideNode(options)) {
-    // Pages of other origins have a rule of their own for calls. Where `forward` is off there are these routes too, and
-    // say so.
-    const policy = createCorsPolicy(options.forward?.origins ?? [], "same-origin");
-    const call = createCalls(resources, policy);
-    add(CALL_METHODS, "/v1/node/*", call("callPath", "/v1/node"), policy);
-    add(["POST"], "/v1/rpc", call("callRpc"), policy);
-    add(["GET", "POST"], "/v1/rpc/:method", call("callMethod", "/v1/rpc/"), policy);
+    // Pages of other origins have a rule of their own for calls. Without `forward`, these routes say that it is off.
+    const headersFor = createCommonHeaders(options.forward?.origins ?? [], "same-origin");
+    const call = createCalls(resources, headersFor);
+    add(CALL_METHODS, "/v1/node/*", call(callPath, "/v1/node"), headersFor);
+    add(["POST"], "/v1/rpc", call(callRpc, "/v1/rpc", refuseRpc), headersFor);
+    add(["GET", "POST"], "/v1/rpc/:method", call(callMethod, "/v1/rpc/"), headersFor);
   }
   addLive();
   addResource("/v1/spec", resources.page(""));
   for (const view of VIEWS) addResource(`/v1/spec/${view}`, resources.page(view));
   // A page that reads them sees which operations of the node are called, and when.
-  if (resources.metrics) addResource("/v1/metrics", resources.metrics, createCorsPolicy([]));
+  if (resources.metrics) addResource("/v1/metrics", resources.metrics, createCommonHeaders([]));
   for (const form of ["json", "yaml"] as const) {
     addResource(`/spec.${form}`, resources[form]);
     addResource(`/v1/spec.${form}`, resources.versioned[form]);
@@ -248,7 +256,7 @@ export function createApp(checked: CheckedOptions): App {
     if (!HAS_SOCKETS) return;
     const { live } = resources;
     const origins = options.cors === "*" ? [] : options.cors;
-    const policy = createCorsPolicy(origins, "same-origin");
+    const headersFor = createCommonHeaders(origins, "same-origin");
     const addGuarded = (path: string, handle: Handler) => {
       if (hasOperationAt(options.operations, path)) {
         const message = `an operation of the host takes the place of ${path}`;
@@ -260,7 +268,7 @@ export function createApp(checked: CheckedOptions): App {
         }
         if (hasTokenInQuery(routing.target!.search)) return problem(400, TOKEN_IN_QUERY.message);
         return handle(request, routing);
-      }, policy);
+      }, headersFor);
     };
     addGuarded(
       "/v1/events",
@@ -322,12 +330,12 @@ export function createApp(checked: CheckedOptions): App {
       // A method that is not there is answered as the others: to allow it would allow its headers for them too.
       const asked = found.get(request.headers.get("access-control-request-method") ?? "");
       if (asked) routing.named = asked;
-      const { policy } = namedOf(routing);
+      const { headersFor } = namedOf(routing);
       // Browsers remember all methods of the response, so that each has to be open to the same origins.
-      const open = methods.filter((method) => found.get(method)!.policy === policy);
-      const isAllOfOwn = policy === ownPolicy && open.length === methods.length;
-      if (policy(request).headers.some(([name]) => name === "access-control-allow-origin")) {
-        Object.assign(headers, preflightHeaders(isAllOfOwn ? allow : open.join(", ")));
+      const alike = methods.filter((method) => found.get(method)!.headersFor === headersFor);
+      const isAllOfOwn = headersFor === ownHeadersFor && alike.length === methods.length;
+      if (headersFor(request).headers.some(([name]) => name === "access-control-allow-origin")) {
+        Object.assign(headers, preflightHeaders(isAllOfOwn ? allow : alike.join(", ")));
       }
     }
     return respondEmpty(204, headers);
@@ -341,7 +349,7 @@ export function createApp(checked: CheckedOptions): App {
       if (typeof request?.url !== "string" || typeof request.headers?.get !== "function") {
         const error = new TypeError("fetch expects a Request");
         log(describeError(error), { code: "error", level: "error", error });
-        const common = ownPolicy({ headers: new Headers() });
+        const common = ownHeadersFor({ headers: new Headers() });
         return Promise.resolve(nativeOf(finish(problem(500, FAILED), common, { method: "GET" })));
       }
       const target = parseTarget(request.url);
@@ -388,18 +396,17 @@ function isBesideNode({ node, description }: ResolvedOptions): boolean {
 
 function createCalls(
   { gateway, isDescribed }: Pick<Resources, "gateway" | "isDescribed">,
-  policy: CorsPolicy,
+  headersFor: CommonHeadersFor,
 ) {
-  /** @param start what stands in the path before that of the call; a body of JSON-RPC has all in it, and no path */
-  return (form: "callPath" | "callMethod" | "callRpc", start = ""): Handler => {
-    const refuseAll = form === "callRpc" ? refuseBody : refuse;
+  /** @param start the part of the path before that of the call */
+  return (form: CallForm, start: string, refuseCall = refuse): Handler => {
     const callNode = async (request: Request, routing: Routing, content: Call["content"]) => {
-      if (!gateway) return refuseAll(NOT_FORWARDED.off);
-      if (!await isDescribed()) return refuseAll(NOT_FORWARDED.unknown);
+      if (!gateway) return refuseCall(NOT_FORWARDED.off);
+      if (!await isDescribed()) return refuseCall(NOT_FORWARDED.unknown);
       const query = routing.target!.search.slice(1);
       const path = routing.path.slice(start.length);
-      const makeResponse = responseMaker(request, routing, policy);
-      return await gateway[form]({ request, query, path, content, makeResponse });
+      const makeResponse = responseMaker(request, routing, headersFor);
+      return await gateway.call(form, { request, query, path, content, makeResponse });
     };
     return async (request, routing) => {
       const content = { isRead: false };
@@ -412,13 +419,17 @@ function createCalls(
 }
 
 /** Makes a function that makes the response of the node's, the common headers with its own. */
-function responseMaker(request: Request, routing: Routing, policy: CorsPolicy): MakeResponse {
+function responseMaker(
+  request: Request,
+  routing: Routing,
+  headersFor: CommonHeadersFor,
+): MakeResponse {
   return (status, named, body) => {
     const headers = Object.entries(named);
     // `finish` takes the body of a HEAD away.
     if (request.method !== "HEAD") {
       routing.isFinished = true;
-      const { headers: common, vary } = policy(request);
+      const { headers: common, vary } = headersFor(request);
       headers.push(...common);
       if (vary) headers.push(["vary", vary]);
     }

@@ -4,9 +4,10 @@
  *
  * @module
  */
+import { CODES } from "../node/json-rpc.ts";
 import { readPlace, settingOf } from "../node/secrets.ts";
 import type { Permission, PolicyEntry, ResolvedForward } from "./policy.ts";
-import { CODES, LATER, type Refusal } from "./response.ts";
+import { LATER, type Refusal } from "./response.ts";
 
 interface Caller {
   readonly request: Request;
