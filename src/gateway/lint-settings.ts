@@ -24,12 +24,6 @@ export interface Diagnostic {
   readonly message: string;
 }
 
-export interface ServiceFacts {
-  readonly hosts: readonly string[] | "*";
-  readonly url: string | undefined;
-  readonly listening?: { readonly host: string; readonly port: number } | undefined;
-}
-
 /** Checks the names in the settings against the operations of the description. */
 export function lintNames(
   operations: readonly NodeOperation[],
@@ -109,10 +103,7 @@ function lines(operations: readonly NodeOperation[]): string {
   return `${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
-/**
- * Creates a check to run after each reload of the description; it returns new diagnostics, and names that now match
- * other operations.
- */
+/** Creates a check for each reload of the description: returns new diagnostics, and names that match other operations. */
 export function createNameWatch(
   forward: ResolvedForward,
 ): (operations: readonly NodeOperation[]) => Diagnostic[] {
@@ -135,9 +126,14 @@ export function createNameWatch(
   };
 }
 
+/** Checks the settings against those of the service, and the token. */
 export async function lintSettings(
   settings: ResolvedForward,
-  { hosts, url, listening }: ServiceFacts,
+  { hosts, url, listening }: {
+    readonly hosts: readonly string[] | "*";
+    readonly url: string | undefined;
+    readonly listening?: { readonly host: string; readonly port: number } | undefined;
+  },
 ): Promise<Diagnostic[]> {
   const { open, with_token: withToken } = settings;
   const found: Diagnostic[] = [];
@@ -158,16 +154,11 @@ export async function lintSettings(
   }
   const isFar = listening && !isLoopback(listening.host);
   if (isFar && isAny(open)) {
-    add(
-      "warn",
-      `every client that reaches ${listening.host} may call the operations of forward.open`,
-    );
+    const who = `every client that reaches ${listening.host}`;
+    add("warn", `${who} may call the operations of forward.open`);
   }
   if (isFar && isAny(withToken)) {
-    add(
-      "warn",
-      "clients send the token over plain http unless a proxy in front adds TLS",
-    );
+    add("warn", "clients send the token over plain http unless a proxy in front adds TLS");
   }
   return found;
 }
