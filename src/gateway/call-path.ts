@@ -29,7 +29,7 @@ import { busyNode, NO_UPGRADE, type Refusal, refuse, responseHeaders } from "./r
 
 const COLLECTED_MAX = 1024 * 1024;
 
-/** Request headers that an operation may not name: those of the connection and of the caller, and secrets. */
+/** Headers that an operation may not name: those of the connection and of the caller, and secrets. */
 const DENIED_HEADERS =
   /^(?:accept|content-type|proxy-.*|cookie2?|host|origin|referer|connection|keep-alive|transfer-encoding|content-length|content-encoding|expect|upgrade|range|if-.*|te|trailer|forwarded|via|x-forwarded-.*|x-real-ip|x-http-method.*|x-method-override|sec-.*|access-control-.*|accept-encoding|user-agent|x-nodeface|.*(?:authori[sz]ation|api-?key|token|secret|password).*)$/;
 
@@ -44,7 +44,7 @@ export async function callPath(gateway: Gateway, call: Call, lease: Lease): Prom
   }
   const { entry, parameters, fault } = match;
   const { operation, permission } = entry;
-  const refusal = await gateway.guard.reasonAgainst(call, entry);
+  const refusal = await gateway.guard.refuse(call, entry);
   if (refusal) return refuse(refusal);
   if (request.headers.has("upgrade")) return refuse(NO_UPGRADE);
   const types = Object.keys(operation.body?.rules ?? {});
@@ -90,7 +90,7 @@ export async function callPath(gateway: Gateway, call: Call, lease: Lease): Prom
   return passOn(response, entry, call, lease, record);
 }
 
-/** Returns the content type for the node; of `multipart` types it keeps the boundary. */
+/** Returns the content type for the node, with the boundary of a `multipart` type. */
 function typeOf(type: string, { headers }: Request): string {
   if (!type.startsWith("multipart/")) return type;
   const [, boundary] = /;\s*boundary="?([\w'()+,./:=?-]{1,70})"?\s*(?:;|$)/i
@@ -113,7 +113,7 @@ function queryOf({ given }: ReadParameters): string {
   ).join("&");
 }
 
-/** Encodes a name or a value. The apostrophe is encoded here, since the URL parser would do it later. */
+/** Encodes the apostrophe as well, since the URL parser would do it later. */
 const encode = (text: string): string => encodeURIComponent(text).replaceAll("'", "%27");
 
 /** Validates the content of a call. Duplicate keys are refused, since parsers disagree about them. */
@@ -176,10 +176,7 @@ function refusalOfStatus(
   return status >= 500 ? refusal(`The node failed with status ${status}${maybe}`) : undefined;
 }
 
-/**
- * Streams the part of a response that was already read, then the rest as it arrives. A response that breaks off fails
- * the stream.
- */
+/** Streams the part of a response that was already read, then the rest as it arrives. */
 function streamOf(
   upstream: UpstreamResponse,
   end: (bytes: number) => void,

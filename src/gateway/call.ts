@@ -11,13 +11,13 @@ import { FULL, type MakeResponse, type Refusal } from "./response.ts";
 
 export interface Call {
   readonly request: ServedRequest;
-  /** The path after `/v1/node` or `/v1/rpc/`, percent-encoded as received; unused for a JSON-RPC body. */
+  /** The path after `/v1/node` or `/v1/rpc/`, percent-encoded as received. */
   readonly path: string;
   /** Without `?`. */
   readonly query: string;
   /** The connection is closed unless the content was read to its end. */
   readonly content: { isRead: boolean };
-  /** Makes the response with the node's content and the common headers; refusals get these headers later. */
+  /** Adds the common headers, which refusals get later. */
   readonly makeResponse: MakeResponse;
 }
 
@@ -25,9 +25,7 @@ export interface Call {
 export const goneOf = ({ request }: Pick<Call, "request">): Signal =>
   request.gone ?? request.signal;
 
-const BODY_MAX = 1024 * 1024;
-
-const BODY_TIMEOUT_MS = 10_000;
+const BODY_MAX = 1024 * 1024, BODY_TIMEOUT_MS = 10_000;
 
 export interface Content {
   readonly bytes: Bytes | undefined;
@@ -35,7 +33,7 @@ export interface Content {
   readonly type: string | undefined;
 }
 
-/** Reads a content whose type is one of `types`, in lower case; the type `""` stands for a missing header. */
+/** @param types in lower case; `""` stands for a missing header */
 export async function readContent(
   { request, content }: Pick<Call, "request" | "content">,
   types: readonly string[],
@@ -137,14 +135,14 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Contents up to this size, in bytes, parse in less than about a millisecond. */
+/** A content up to this size, in bytes, is parsed within about a millisecond. */
 const AT_ONCE = 32_768;
 
 let last: Promise<unknown> = Promise.resolve();
 
 const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
 
-/** Parses a small content at once; large ones run one after the other, with a pause in between for the small ones. */
+/** Parses a small content at once; large ones one after the other, with a pause for the small ones. */
 export function inTurn<T>(size: number, read: () => T | Promise<T>): T | Promise<T> {
   if (size <= AT_ONCE) return read();
   const done = last.then(read);

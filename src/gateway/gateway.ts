@@ -14,7 +14,7 @@ import type { RequestContent } from "../node/http1.ts";
 import { RPC_HEADERS } from "../node/json-rpc.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { type Call, goneOf } from "./call.ts";
-import { createGuard, type Guard } from "./guard.ts";
+import { Guard } from "./guard.ts";
 import { Lease, type LeaseOptions, Leases } from "./lease.ts";
 import { createPathTable, type PathTable } from "./match.ts";
 import { decide, type PolicyEntry, type ResolvedForward } from "./policy.ts";
@@ -68,7 +68,7 @@ export class Gateway {
 
   constructor(options: GatewayOptions) {
     const { forward, node } = options;
-    this.guard = createGuard(forward);
+    this.guard = new Guard(forward);
     this.limit = forward.limit;
     this.secretHeader = node.auth && "header" in node.auth
       ? node.auth.header?.toLowerCase()

@@ -31,7 +31,7 @@ export interface Refusal {
 export const refuse = ({ status, message, more = "", headers }: Refusal): Response =>
   problem(status, message + more, headers);
 
-/** `Retry-After`, in seconds, where a later attempt may succeed. */
+/** For refusals after which a later attempt may succeed. */
 export const LATER = { "retry-after": "5" };
 
 export const FULL: Refusal = {
@@ -45,6 +45,7 @@ export const NO_UPGRADE: Refusal = {
   more: " here",
 };
 
+/** Refuses a call because of the node's own 503 or 429. */
 export function busyNode(
   { status, headers }: { readonly status: number; readonly headers: Pick<Headers, "get"> },
 ): Refusal {
@@ -70,11 +71,13 @@ export const NOT_FORWARDED: Readonly<Record<"off" | "unknown", Refusal>> = {
   },
 };
 
-/** The status in the log if the client has left, as in nginx. */
+/** The status in the log if the client has disconnected, as in nginx. */
 export const STATUS_GONE = 499;
 
+/** Failures before the node could receive a call. */
 const BEFORE: ReadonlySet<string> = new Set(["connection_refused", "dns", "tls", "not_tls"]);
 
+/** A failure of the node or of its queue. */
 export class UpstreamError extends Error {
   override name = "UpstreamError";
   readonly status: 502 | 503;
@@ -88,10 +91,7 @@ export class UpstreamError extends Error {
   }
 }
 
-/**
- * Makes the refusal of a failed call, which states if a write may have been carried out. The timeout is in
- * milliseconds.
- */
+/** Makes the refusal of a failed call. The timeout is in milliseconds. */
 export function refusalOf(error: unknown, isRead: boolean, timeout: number): Refusal {
   const maybe = isRead ? "" : "; it may have been carried out";
   const refusal = (status: 502 | 503 | 504, message: string): Refusal => ({
@@ -141,7 +141,7 @@ const COMMON = {
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
 };
 
-/** Makes the headers of a response from the node's; `named` holds the header names of the operation, in lower case. */
+/** @param named the headers of the operation, in lower case */
 export function responseHeaders(
   headers: Pick<Headers, "get">,
   named: readonly string[],
