@@ -1,6 +1,6 @@
 /**
- * Credentials for the node. They are sent only to the node's own origin. Credentials that nodes of a kind store on the
- * machine are sent only to a node on this machine whose refusal is typical of this kind alone.
+ * Credentials for the node, sent only to its origin. Those that nodes of a kind store on the machine are sent only to a
+ * node on this machine whose refusal is typical of this kind alone.
  *
  * @module
  */
@@ -27,10 +27,7 @@ export interface Exchanged {
 }
 
 export interface Credentials {
-  /**
-   * Sends a request, trying one secret after the other. With HTTP Digest, the connection is exclusive until `read` is
-   * done.
-   */
+  /** Sends a request, trying one secret after the other. A connection with HTTP Digest is exclusive until `read` is done. */
   sendWith<T>(
     client: Client,
     request: Omit<NodeRequest, "owner">,
@@ -42,7 +39,7 @@ export interface CredentialsOptions {
   readonly nodeUrl: string;
   readonly configured?: SecretPlace | undefined;
   readonly kind?: string | undefined;
-  /** All kinds by name, to compare refusals with. @default none: no kind's default files are tried */
+  /** By name, to compare refusals with. @default none */
   readonly kinds?: Readonly<Record<string, Kind>>;
   /** If true, tries the secrets that nodes of a kind store on this machine. @default true */
   readonly triesDefaults?: boolean;
@@ -50,7 +47,7 @@ export interface CredentialsOptions {
 
 type AuthHeaders = Readonly<Record<string, string>>;
 
-/** Yields the headers to try, receives the refusal of each, and returns the error when none is left. */
+/** Yields the headers to try, receives the refusal of each, and returns the error. */
 type Attempts = AsyncGenerator<AuthHeaders, SourceError, Refusal>;
 
 /** Retries of a refused request: some servers use a nonce per connection. */
@@ -153,7 +150,7 @@ const isSame = (a: AuthHeaders, b: AuthHeaders | undefined) =>
 
 const REFUSAL_MAX = 65_536;
 
-/** Reads a short response to its end, so that the connection can be reused. */
+/** Reads to the end, so that the connection can be reused. */
 async function discard(response: NodeResponse): Promise<void> {
   for (let length = 0; length < REFUSAL_MAX;) {
     const part = await response.next();
@@ -163,7 +160,7 @@ async function discard(response: NodeResponse): Promise<void> {
   response.cancel();
 }
 
-/** Creates headers from a secret and the last refusal; `undefined` if the node requires another scheme. */
+/** Creates headers; `undefined` if the node requires another scheme. */
 type Authorize = (
   place: SecretPlace,
   secret: string,

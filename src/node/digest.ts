@@ -20,10 +20,10 @@ export interface DigestChallenge {
   readonly nonce: string;
   readonly opaque: string | undefined;
   readonly algorithm: Algorithm;
-  /** The algorithm as the server writes it; `undefined` if it does not. */
+  /** As the server writes it, if it does. */
   readonly algorithmName: string | undefined;
   readonly isSession: boolean;
-  /** True if the server takes `qop=auth`; otherwise it takes none. */
+  /** True for `qop=auth`, false for none. */
   readonly hasQop: boolean;
   readonly isStale: boolean;
 }
@@ -34,7 +34,6 @@ export interface DigestCredentials {
   readonly method: string;
   readonly uri: string;
   readonly count: number;
-  /** The client's own nonce, the same for all uses of the server's. */
   readonly cnonce: string;
 }
 

@@ -73,19 +73,14 @@ const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: [\t\x20-\x7e\x80-\xff]*)?$/;
 const FIELD = /^([\w!#$%&'*+.^`|~-]+):([\t\x20-\x7e\x80-\xff]*)$/;
 /** Framing fields, which another recipient might honour in a trailer. */
 const FRAMING = /^(?:content-length|transfer-encoding):/i;
-/** Allows no white space around extensions, though some recipients do (RFC 9112, section 7.1.1). */
+/** Without white space around extensions (RFC 9112, section 7.1.1). */
 const CHUNK_SIZE =
   /^([\da-f]{1,12})(?:;[\w!#$%&'*+.^`|~-]+(?:=(?:[\w!#$%&'*+.^`|~-]+|"(?:[\t !#-[\]-~\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)*$/i;
 
+/** What comes next: a line, content, or nothing. */
 type State =
-  | "status"
-  | "field"
-  | "length"
-  | "close"
-  | "size"
-  | "chunk"
-  | "break"
-  | "trailer"
+  | ("status" | "field" | "size" | "break" | "trailer")
+  | ("length" | "chunk" | "close")
   | "over";
 
 export class ResponseReader {
@@ -99,23 +94,20 @@ export class ResponseReader {
   #left = 0;
   #isKept = false;
   #begun = "";
-  /** The length of the head, or of all extensions and trailers so far. */
+  /** Of the head, or of all extensions and trailers so far. */
   #headLength = 0;
   /** The content of joined short chunks, its length, and the number of chunks. */
   #joined: Bytes = NOTHING;
   #joinedLength = 0;
   #joinedChunks = 0;
 
-  /** @param method the request method; a response to HEAD has no content */
+  /** @param method of the request: a response to HEAD has no content */
   constructor(method: string, events: ResponseEvents) {
     this.#method = method;
     this.#events = events;
   }
 
-  /**
-   * Parses bytes. Throws an error with a code that begins with `HPE_`, like those of `node:http`, if they are not
-   * HTTP/1.1.
-   */
+  /** Parses bytes; throws an error with a code that begins with `HPE_`, like those of `node:http`. */
   push(bytes: Bytes): void {
     this.hasBegun = true;
     this.#read(bytes);
@@ -211,10 +203,7 @@ export class ResponseReader {
     if (isEmpty) this.#end();
   }
 
-  /**
-   * Joins short chunks without extensions, up to the first other one: there may be one chunk per byte, and each part
-   * has a cost.
-   */
+  /** Joins short chunks without extensions: there may be one chunk per byte, and each part has a cost. */
   #readShortChunks(bytes: Bytes, start: number): number {
     let at = start;
     while (at + SHORT_MAX + 6 < bytes.byteLength) {
@@ -266,12 +255,12 @@ const LINE_FEED = 10;
 
 const NOTHING: Bytes = new Uint8Array();
 
-/** The length of the longest chunk that is copied (two hexadecimal digits), and the size of a block, in bytes. */
+/** The longest chunk that is copied (two hexadecimal digits), and the size of a block, in bytes. */
 const SHORT_MAX = 0xff, BLOCK = 8192;
 
 const isBreak = (bytes: Bytes, at: number) => bytes[at] === 13 && bytes[at + 1] === LINE_FEED;
 
-/** The values of hexadecimal digits by byte; -1 for all other bytes. */
+/** The values of hexadecimal digits by byte; -1 for others. */
 const HEX_VALUES = Int8Array.from({ length: 256 }, (_, byte) => {
   const digit = String.fromCharCode(byte);
   return /[\da-f]/i.test(digit) ? parseInt(digit, 16) : -1;
@@ -302,7 +291,7 @@ function lengthOf(text: string | null): number | undefined {
   return Number(first);
 }
 
-/** Headers from alternating names, in lower case, and values; repeated values are joined by commas. */
+/** @param fields names, in lower case, and values alternate */
 function headersOf(fields: readonly string[]): Pick<Headers, "get"> {
   return {
     get(name) {

@@ -1,6 +1,5 @@
 /**
- * Sends queries to the node without trusting its response: time and size are limited, and redirects are not followed,
- * since they would send a secret elsewhere.
+ * Queries of the node, with limits of time and size. Redirects are not followed: they would send a secret elsewhere.
  *
  * @module
  */
@@ -38,9 +37,7 @@ export interface TextResponse {
   text: string;
 }
 
-/**
- * Sends a request, with credentials if the node requires them, and reads its response. Rejects with a `SourceError`.
- */
+/** Sends a request with credentials and reads its response. Rejects with a `SourceError`. */
 export async function requestText(
   request: TextRequest,
   { client, credentials }: NodeAccess,
@@ -76,7 +73,7 @@ export async function requestText(
   }
 }
 
-/** Adds a hint that the other scheme may be right: etcd closes connections of the wrong scheme. */
+/** Adds a hint that the other scheme may be right: etcd closes connections of the wrong one. */
 function withScheme(failure: SourceError, url: string): SourceError {
   if (failure.code !== "reset" || failure.hint) return failure;
   const [uses, other] = url.startsWith("https:") ? ["does not use", "http"] : ["uses", "https"];
