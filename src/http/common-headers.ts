@@ -6,12 +6,11 @@
  */
 import { FastResponse } from "./response.ts";
 
-/** `"*"` for any origin, a list of origins such as `https://app.example`, or `[]` for none. */
+/** The origins whose pages may read, such as `https://app.example`; `"*"` for any. */
 export type Cors = readonly string[] | "*";
 
-/** The headers of all responses of a route for one allowed origin, or for all others. */
+/** The headers of all responses of a route for one allowed origin, or for all others; names are in lower case. */
 export interface CommonHeaders {
-  /** Names are in lower case. */
   readonly headers: [name: string, value: string][];
   readonly vary: "Origin" | undefined;
 }

@@ -1,6 +1,5 @@
 /**
- * Server-Sent Events (HTML Standard, section 9.2): one bounded log of events that all listeners share. A listener is
- * only a position in the log, so a slow reader costs the others nothing.
+ * Server-Sent Events (HTML Standard, section 9.2): one bounded log of events, in which each listener is a position.
  *
  * @module
  */
@@ -9,8 +8,8 @@ import { formatJson } from "../json/lossless.ts";
 import type { ServedRequest } from "./request.ts";
 import { FastResponse, problem, REASONS } from "./response.ts";
 
-/** Limits of the log, from which a reconnecting listener resumes; the time is in milliseconds. */
-const KEPT = { events: 256, bytes: 1_048_576, time: 3_600_000 } as const;
+/** Limits of the log, from which a reconnecting listener resumes. */
+const EVENTS_MAX = 256, BYTES_MAX = 1_048_576, AGE_MAX_MS = 3_600_000;
 
 /** A listener with more bytes than this waiting, in more than one event, is disconnected. */
 const WAITING_MAX = 65_536;
@@ -18,7 +17,7 @@ const WAITING_MAX = 65_536;
 /** `Bun.serve` closes a stream that is silent for 12 s by default (Bun 1.4). */
 const COMMENT_INTERVAL_MS = 8000;
 
-/** A position: the log's prefix and the number of an event. */
+/** The log's prefix and the number of an event. */
 const POSITION = /^([0-9a-z]{1,16})-([0-9]{1,15})$/;
 
 const HEADERS: readonly [string, string][] = [
@@ -28,14 +27,9 @@ const HEADERS: readonly [string, string][] = [
   ["x-accel-buffering", "no"],
 ];
 
-const RETRY_AFTER = { "retry-after": "5" };
-
 export interface EventStreamOptions<Name extends string> {
   readonly names: readonly Name[];
-  /**
-   * Returns the whole state, which is sent first and in place of lost events; the same object while the state is the
-   * same.
-   */
+  /** Returns the whole state, sent first and in place of lost events; the same object while it has not changed. */
   readonly snapshot: () => object;
   readonly listeners: number;
   readonly perAddress: number;
@@ -44,10 +38,8 @@ export interface EventStreamOptions<Name extends string> {
 
 interface LoggedEvent {
   readonly name: string;
-  /** The first event of a log has number 1. */
   readonly number: number;
   readonly bytes: Bytes;
-  /** A monotonic time in milliseconds. */
   readonly at: number;
 }
 
@@ -65,10 +57,7 @@ const COMMENT = encoder.encode(":\n\n");
 
 export class EventStream<Name extends string> {
   readonly #options: EventStreamOptions<Name>;
-  /**
-   * Distinguishes this log from those of earlier runs. Created late: workers have no random numbers before the first
-   * request.
-   */
+  /** Distinguishes this log from those of earlier runs, which had the same numbers. */
   #prefix: string | undefined;
   readonly #listeners = new Set<Listener>();
   #events: LoggedEvent[] = [];
@@ -83,6 +72,7 @@ export class EventStream<Name extends string> {
     this.#options = options;
   }
 
+  /** Created late: workers have no random numbers before the first request. */
   get #log(): string {
     return this.#prefix ??= randomPrefix();
   }
@@ -116,8 +106,8 @@ export class EventStream<Name extends string> {
     const now = performance.now();
     let bytes = lengthOf(this.#events);
     while (
-      this.#events.length > KEPT.events || bytes > KEPT.bytes ||
-      now - (this.#events[0]?.at ?? now) > KEPT.time
+      this.#events.length > EVENTS_MAX || bytes > BYTES_MAX ||
+      now - (this.#events[0]?.at ?? now) > AGE_MAX_MS
     ) bytes -= this.#events.shift()!.bytes.byteLength;
   }
 
@@ -132,12 +122,12 @@ export class EventStream<Name extends string> {
     const init = { status: 200, statusText: REASONS[200], headers: [...HEADERS] };
     if (request.method === "HEAD") return new FastResponse(null, init);
     if (this.#hasEnded || this.#listeners.size >= listeners) {
-      return problem(503, "Too many listeners", RETRY_AFTER);
+      return problem(503, "Too many listeners", { "retry-after": "5" });
     }
     const client = address && clientAt(address);
     const ofClient = [...this.#listeners].filter((each) => each.client === client);
     if (client !== undefined && ofClient.length >= perAddress) {
-      return problem(503, "Too many listeners from this address", RETRY_AFTER);
+      return problem(503, "Too many listeners from this address", { "retry-after": "5" });
     }
     const from = this.#positionOf(request.headers.get("last-event-id"));
     let listener: Listener;
@@ -234,7 +224,7 @@ export class EventStream<Name extends string> {
     return lengthOf(this.#after(at)) <= WAITING_MAX ? at : undefined;
   }
 
-  /** Returns the whole state as an event at the current position, encoded once for all listeners. */
+  /** Returns the whole state as an event, encoded once for all listeners. */
   #whole(): Bytes {
     const [of, number] = [this.#options.snapshot(), this.#last];
     if (this.#snapshot?.of !== of || this.#snapshot.number !== number) {
@@ -253,7 +243,7 @@ export class EventStream<Name extends string> {
 const lengthOf = (events: readonly LoggedEvent[]): number =>
   events.reduce((sum, { bytes }) => sum + bytes.byteLength, 0);
 
-/** Returns a key for the client at an address; an IPv6 client owns a whole /64. */
+/** Returns a key for the client at an address: an IPv6 client owns a whole /64. */
 function clientAt(address: string): string {
   const [, mapped] = /^::ffff:(\d+(?:\.\d+){3})$/i.exec(address) ?? [];
   if (mapped !== undefined || !address.includes(":")) return mapped ?? address;

@@ -8,15 +8,15 @@ import { memoize } from "../lazy.ts";
 import { problem } from "./response.ts";
 import type { Signal } from "../with-timeout.ts";
 
-/** A request from a server or a router, with additions to the standard one. */
+/** A request with the additions of servers and routers. */
 export interface ServedRequest extends Request {
-  /** The path and query that the client requested, if a router has shortened `url`, as Express does. */
+  /** The path and query that the client requested, if a router such as Express has shortened `url`. */
   readonly originalUrl?: unknown;
   /** The client's address, if the server reports it. */
   readonly ip?: string | undefined;
   /** Aborted when the client disconnects; cheaper than `signal`. */
   readonly gone?: Signal | undefined;
-  /** Reads the content; cheaper than `body`, a stream of the platform. */
+  /** Cheaper than `body`. */
   readonly readChunks?: ReadChunks | undefined;
 }
 
@@ -78,7 +78,7 @@ export function isLoopback(hostname: string): boolean {
 /** The host names served in addition to loopback names and IP literals; `"*"` for any. */
 export type Hosts = readonly string[] | "*";
 
-/** The host that srvx 1.0 writes into the URL if it cannot parse `Host`. */
+/** The host in the URL if srvx 1.0 cannot parse `Host`. */
 const UNPARSED = "_invalid_";
 
 /** Longer targets are refused with 414; RFC 9110, section 4.1, recommends at least 8000. */

@@ -18,8 +18,8 @@ export interface NodeForm {
 type Body = Bytes | ReadableStream<Bytes> | null;
 
 /**
- * A response that keeps its parts for `node:http`: creating the platform's would take a tenth of the time of a short
- * call (Deno 2.9). That one is created only if other members are used.
+ * A response that keeps its parts for `node:http`. The platform's, which would take a tenth of the time of a short call
+ * (Deno 2.9), is created only if other members are used.
  */
 class KeptResponse {
   readonly #body: Body;
@@ -75,28 +75,21 @@ for (const name of levels.flatMap(Object.getOwnPropertyNames) as (keyof Response
 }
 Object.setPrototypeOf(KeptResponse.prototype, Response.prototype);
 
-/** Bodies of at least this size, in bytes, are sent as a `Blob`. */
-const BLOB_MIN = 65_536;
+const BLOB_BYTES_MIN = 65_536;
 
 /** Responses to several clients share a body, and so its `Blob`. */
 const blobs = new WeakMap<Bytes, Blob>();
 
-/**
- * Returns the body to send for bytes. The runtimes' `Response` copies bytes and keeps the copy until the client has
- * read it; a `Blob` is shared (https://github.com/oven-sh/bun/issues/35138).
- */
+/** Makes a `Blob` of long bytes, which `Response` would copy (https://github.com/oven-sh/bun/issues/35138). */
 export function sendable(body: Body): Body | Blob {
-  if (!(body instanceof Uint8Array) || body.byteLength < BLOB_MIN) return body;
+  if (!(body instanceof Uint8Array) || body.byteLength < BLOB_BYTES_MIN) return body;
   let blob = blobs.get(body);
   // Deno 2.9 reads each part of a `Blob` as a whole.
   if (!blob) blobs.set(body, blob = new Blob([...partsOf(body)]));
   return blob;
 }
 
-/**
- * The `Response` that the runtime's server writes fastest. Bun's server accepts only its own, which copies `Headers`
- * fast.
- */
+/** The `Response` that the runtime's server writes fastest. Bun's accepts only its own. */
 export const FastResponse: new (body: Body | Blob, init: ResponseInit) => Response =
   "Bun" in globalThis ? Response : KeptResponse as unknown as typeof Response;
 
@@ -111,24 +104,21 @@ export function nodeFormOf(given: Response): NodeForm {
   return { status, statusText, headers: flatten(headers), body };
 }
 
-/** Lists names and values alternately; `flat` takes five microseconds on Node 20. */
+/** Lists names and values alternately; `flat` would be slow on Node 20. */
 function flatten(headers: Iterable<readonly string[]>): string[] {
   const list: string[] = [];
   for (const header of headers) list.push(...header);
   return list;
 }
 
-/** Bytes that must be released once they are sent. */
+/** Bytes to be released once they are sent. */
 export interface HeldBytes {
   readonly parts: readonly Bytes[];
   /** May be called again. */
   release(): void;
 }
 
-/**
- * A response whose bytes are in memory. An adapter that can send all of them at once takes the parts, and no stream is
- * created.
- */
+/** A response whose bytes are in memory, so that an adapter can send them without a stream. */
 export class ResponseInParts extends FastResponse {
   readonly held: HeldBytes;
 
@@ -151,7 +141,6 @@ function streamOf({ parts, release }: HeldBytes): ReadableStream<Bytes> {
   }, { highWaterMark: 0 });
 }
 
-/** Splits bytes into parts short enough to be written one by one. */
 export function* shortPartsOf(parts: readonly Bytes[]): Generator<Bytes, undefined> {
   for (const part of parts) yield* partsOf(part);
 }
@@ -226,7 +215,7 @@ export function problem(
   return problemWith(status, detail, {}, headers);
 }
 
-/** {@linkcode problem} for a host, whose server may require the platform's own `Response`. */
+/** For hosts, whose server may require the platform's own `Response`. */
 export const nativeProblem: typeof problem = (...parts) => nativeOf(problem(...parts));
 
 export function problemWith(
@@ -277,7 +266,6 @@ export function notFound(): Response {
   return problem(404, "This path is not served; /v1/spec lists those that are");
 }
 
-/** OPTIONS is allowed on every path. */
 export function notAllowed(methods: readonly string[]): Response {
   const allow = [...methods, "OPTIONS"].join(", ");
   return problem(405, `This path allows ${allow}`, { allow });
