@@ -32,9 +32,9 @@ import {
 import type { Representation } from "./http/representation.ts";
 import {
   createHostGuard,
-  createPrefix,
   namesContent,
   parseTarget,
+  Prefix,
   type RequestTarget,
   type ServedRequest,
 } from "./http/request.ts";
@@ -137,7 +137,7 @@ export function createApp(checked: CheckedOptions): App {
   const options = withDefaults(checked);
   const { meters, log } = options;
   const resources = createResources(options);
-  const prefix = createPrefix(options.prefix);
+  const prefix = new Prefix(options.prefix);
   const hostGuard = createHostGuard(options.hosts);
   const ownHeadersFor = createCommonHeaders(options.cors);
 
@@ -373,8 +373,9 @@ export function createApp(checked: CheckedOptions): App {
       const target = parseTarget(url);
       if (!target) return false;
       // Only a router that has taken a mount's path off leaves less than the whole prefix.
-      const strip = originalUrl === url ? prefix.stripWhole : prefix.strip;
-      return findPath(strip(target.pathname)) !== undefined;
+      const { pathname } = target;
+      const paths = originalUrl === url ? prefix.stripWhole(pathname) : prefix.strip(pathname);
+      return findPath(paths) !== undefined;
     },
     async warmUp() {
       await resources.info.get().then(() => {}, options.onError);

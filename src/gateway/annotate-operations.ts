@@ -92,7 +92,6 @@ export interface CallNote {
   readonly description: string;
 }
 
-/** Reads the permission and its sentence from an annotated operation. */
 export function callNoteOf(operation: Json): CallNote | undefined {
   const right = operation[CALL_MARK];
   const description = textOf(operation.description) ?? "";

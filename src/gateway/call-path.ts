@@ -33,11 +33,9 @@ const COLLECTED_MAX = 1024 * 1024;
 const DENIED_HEADERS =
   /^(?:accept|content-type|proxy-.*|cookie2?|host|origin|referer|connection|keep-alive|transfer-encoding|content-length|content-encoding|expect|upgrade|range|if-.*|te|trailer|forwarded|via|x-forwarded-.*|x-real-ip|x-http-method.*|x-method-override|sec-.*|access-control-.*|accept-encoding|user-agent|x-nodeface|.*(?:authori[sz]ation|api-?key|token|secret|password).*)$/;
 
-/** Responds to a call of a path. */
 export async function callPath(gateway: Gateway, call: Call, lease: Lease): Promise<Response> {
   const { request, query } = call;
-  const { paths } = await gateway.table();
-  const match = paths.match(call.path, request.method);
+  const match = (await gateway.table()).matchPath(call.path, request.method);
   if (!match) return notFound();
   if ("methods" in match) {
     return notAllowed(match.methods.filter((method) => CALL_METHODS.includes(method)));

@@ -1,6 +1,5 @@
 /**
- * Calls of the node's methods. Existing JSON-RPC clients send bodies, single or as a batch, with only the URL changed;
- * others call a method by name, with `GET` and a query or `POST` and an object of parameters.
+ * Calls of the node's methods: JSON-RPC bodies, single or as a batch, and methods by name.
  *
  * @module
  */
@@ -61,13 +60,11 @@ const WRONG_TYPE: Refusal = {
   ...{ status: 415, code: CODES.invalidCall, message: "A call must be sent as application/json" },
 };
 
-/** A call that the node may receive. */
 interface ReadyCall extends Pick<RpcCall, "id" | "isJsonRpc1"> {
   readonly params: Params;
   readonly entry: PolicyEntry;
 }
 
-/** Responds to a JSON-RPC body. */
 export async function callRpc(gateway: Gateway, call: Call, lease: Lease): Promise<Response> {
   const { request, query } = call;
   const foreign = gateway.guard.refusePage(request);
@@ -127,10 +124,7 @@ export async function callRpc(gateway: Gateway, call: Call, lease: Lease): Promi
   });
 }
 
-/**
- * Checks a call. Returns the call if the node may receive it, otherwise an error response, or nothing for a
- * notification.
- */
+/** Returns the call if the node may receive it, otherwise an error response, or nothing for a notification. */
 async function checkCall(
   gateway: Gateway,
   call: Call,
@@ -157,7 +151,6 @@ async function checkCall(
   return fail({ code: CODES.wrongParams, message }, { errors });
 }
 
-/** Sends one call. Returns its response as JSON with the caller's id, or nothing for a notification. */
 async function sendOne(
   gateway: Gateway,
   call: Call,
@@ -192,7 +185,6 @@ function refusalOfNonsense(upstream: UpstreamResponse): Refusal {
   return { status: 502, code: CODES.notReached, message };
 }
 
-/** Responds to a call of a method by its name. */
 export async function callMethod(gateway: Gateway, call: Call, lease: Lease): Promise<Response> {
   const { request } = call;
   const entry = (await gateway.table()).methods.get(parsePercent(call.path) ?? "");
@@ -268,7 +260,6 @@ async function paramsOf(
   return typeof params === "string" ? params : problem(400, params.message);
 }
 
-/** Tells whether a call is heavy, because of its operation or of a parameter's value. */
 function isHeavyCall({ isHeavy, parameters }: NodeOperation, params: Params): boolean {
   if (isHeavy || typeof params === "string") return isHeavy;
   return parameters?.some(({ name, rule: { heavyFrom = Infinity } }, at) =>
@@ -322,17 +313,13 @@ function readResponse(
   }
 }
 
-/** Bitcoin's code for a node that is still starting. */
-const WARMING_UP = -28;
-
-/** Returns the HTTP status for a JSON-RPC error code. */
 function statusOf(code: number): Status {
   if (code === CODES.wrongParams) return 400;
   if (code === CODES.noMethod) return 404;
-  return code === WARMING_UP ? 503 : 422;
+  // Bitcoin's code while it starts.
+  return code === -28 ? 503 : 422;
 }
 
-/** Refuses a JSON-RPC body. */
 export function refuseRpc({ status, code, message, headers }: Refusal): Response {
   return jsonResponse(status, writeRpcResponse({}, { error: { code, message } }), headers);
 }

@@ -15,7 +15,6 @@ import { fits } from "./policy.ts";
 /** The maximum depth of JSON in a call. */
 export const DEPTH_MAX = 64;
 
-/** The error of a value, at a path within it. */
 export interface WrongValue {
   readonly path: readonly string[];
   readonly rule: string;
@@ -79,7 +78,6 @@ export function checkValue(rule: ValueRule, value: unknown): WrongValue | undefi
   return isObject(value) ? inMembers(rule, value) : undefined;
 }
 
-/** Writes the place of an error for messages. */
 export const placeOf = ({ path }: WrongValue, ...before: readonly string[]): string =>
   shorten([...before, ...path].join("."), 3 * NAME_MAX);
 
@@ -140,26 +138,20 @@ function outOfBounds(rule: ValueRule, value: unknown): string | undefined {
     if (maximum !== undefined && value > maximum) return `must be at most ${maximum}`;
     if (above !== undefined && value <= above) return `must be above ${above}`;
     if (below !== undefined && value >= below) return `must be below ${below}`;
-  } else if (typeof value === "string") {
-    const length = (minLength ?? maxLength) === undefined ? 0 : lengthOf(value);
-    if (minLength !== undefined && length < minLength) {
-      return `must have at least ${minLength} characters`;
-    }
-    if (maxLength !== undefined && length > maxLength) {
-      return `must have at most ${maxLength} characters`;
-    }
+  } else if (typeof value === "string" && (minLength ?? maxLength) !== undefined) {
+    return wrongLength(lengthOf(value), "characters", minLength, maxLength);
   } else if (Array.isArray(value)) {
-    if (minItems !== undefined && value.length < minItems) {
-      return `must have at least ${minItems} items`;
-    }
-    if (maxItems !== undefined && value.length > maxItems) {
-      return `must have at most ${maxItems} items`;
-    }
+    return wrongLength(value.length, "items", minItems, maxItems);
   }
   return undefined;
 }
 
-/** Counts characters (code points), as JSON Schema does. */
+function wrongLength(length: number, unit: string, least = 0, most = Infinity): string | undefined {
+  if (length < least) return `must have at least ${least} ${unit}`;
+  return length > most ? `must have at most ${most} ${unit}` : undefined;
+}
+
+/** Counts code points, as JSON Schema does. */
 function lengthOf(text: string): number {
   let length = 0;
   for (const _ of text) length++;
@@ -240,7 +232,6 @@ export function readQuery(
   return readTexts(known, (name) => texts.get(name) ?? [], "query", wrong);
 }
 
-/** Reads the parameters of a path or of headers. */
 export function readNamed(
   parameters: readonly NodeParameter[],
   place: "path" | "header",
@@ -305,7 +296,6 @@ function typesOf({ types, anyOf, values }: ValueRule): readonly string[] | undef
 
 const isList = (rule: ValueRule): boolean => typesOf(rule)?.includes("array") ?? false;
 
-/** Decodes percent-encoding, with a plus sign as a space, as forms do. */
 const decode = (text: string) => parsePercent(text.replaceAll("+", " "));
 
 /** The parameters of a call as JSON, by position or by name; the text itself if the description does not list them. */

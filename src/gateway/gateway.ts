@@ -16,7 +16,7 @@ import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { type Call, goneOf } from "./call.ts";
 import { Guard } from "./guard.ts";
 import { Lease, type LeaseOptions, Leases } from "./lease.ts";
-import { createPathTable, type PathTable } from "./match.ts";
+import { createPathMatcher, type MatchPath } from "./match.ts";
 import { decide, type PolicyEntry, type ResolvedForward } from "./policy.ts";
 import { type Refusal, refusalOf, STATUS_GONE } from "./response.ts";
 
@@ -26,7 +26,6 @@ export interface KnownKind {
   find(): Promise<{ readonly kind: string } | undefined>;
   /** The path of the node's JSON-RPC endpoint below its URL. */
   readonly rpcPath: Resource<string>;
-  /** Remembers that the node reports a method as missing. */
   noteLacking(method: string): void;
 }
 
@@ -47,7 +46,7 @@ export type CallRecorder = (status: number, bytes: number) => void;
 
 interface CallTable {
   readonly of: readonly NodeOperation[];
-  readonly paths: PathTable;
+  readonly matchPath: MatchPath;
   readonly methods: ReadonlyMap<string, PolicyEntry>;
 }
 
@@ -55,7 +54,6 @@ const encoder = new TextEncoder();
 
 export class Gateway {
   readonly guard: Guard;
-  /** The size limit of a response. */
   readonly limit: number;
   /** The header that carries the node's secret, in lower case; clients cannot set it. */
   readonly secretHeader: string | undefined;
@@ -92,7 +90,6 @@ export class Gateway {
     }
   }
 
-  /** The number of calls that wait for a slot. */
   get waiting(): number {
     return this.#leases.slots.waiting;
   }
@@ -101,7 +98,6 @@ export class Gateway {
     this.#leases.close();
   }
 
-  /** Returns the operations with their permissions, by path and by method name. */
   async table(): Promise<CallTable> {
     const operations = await this.#options.operations();
     if (this.#table?.of !== operations) {
@@ -109,8 +105,8 @@ export class Gateway {
       const methods = entries.filter(({ operation }) => operation.isMethod)
         // The path of a method is its name.
         .map((entry) => [entry.operation.path, entry] as const);
-      const paths = createPathTable(entries);
-      this.#table = { of: operations, paths, methods: new Map(methods) };
+      const matchPath = createPathMatcher(entries);
+      this.#table = { of: operations, matchPath, methods: new Map(methods) };
     }
     return this.#table;
   }
@@ -124,7 +120,6 @@ export class Gateway {
     };
   }
 
-  /** Remembers that the node reports a method as missing. */
   noteLacking({ path: methodName }: NodeOperation): void {
     this.#options.beside.noteLacking(methodName);
   }

@@ -31,7 +31,6 @@ export interface LeaseOptions extends Pick<ResolvedForward, "timeout" | "limit" 
 /** The time that calls may continue after the service begins to stop. */
 const GRACE_MS = 4000;
 
-/** The slots, the byte budget and the running calls of one node. */
 export class Leases {
   readonly options: LeaseOptions;
   readonly slots: Semaphore;
@@ -57,7 +56,6 @@ export class Leases {
 export class Lease {
   readonly #pool: Leases;
   readonly #clientGone: Signal;
-  /** The bytes reserved for the call's own body and for its responses. */
   readonly #body: Room;
   readonly #room: Room;
   /** Aborted when the client has left or the time is over; unset before `begin`. */
@@ -265,7 +263,6 @@ export class Lease {
 }
 
 interface CollectedResponse extends UpstreamResponse {
-  /** Number of bytes received on the wire. */
   readonly received: number;
   /** Reads and discards the rest, up to the limit; resolves when the node has finished. */
   drain(): Promise<void>;
@@ -389,14 +386,12 @@ const SHARE_OF_SMALL = 0.75;
 
 type Purpose = keyof typeof SHARES;
 
-/** The bytes that a call holds. */
 interface Room {
   /** Sets the number of bytes; returns false if there is no room. Shrinking always succeeds. */
   set(bytes: number, purpose: Purpose): boolean;
   end(): void;
 }
 
-/** Returns a function that creates the room of a call in one common budget. */
 function createBudget(): () => Room {
   let taken = 0;
   return () => {

@@ -24,7 +24,6 @@ export interface Diagnostic {
   readonly message: string;
 }
 
-/** Checks the names in the settings against the operations of the description. */
 export function lintNames(
   operations: readonly NodeOperation[],
   forward: ResolvedForward,

@@ -18,10 +18,11 @@ export interface PathMatch {
   isTakenByOther(): boolean;
 }
 
-export interface PathTable {
-  /** Finds the operation for a percent-encoded path, or the methods that are allowed if `method` is not. */
-  match(path: string, method: string): PathMatch | { readonly methods: string[] } | undefined;
-}
+/** Finds the operation for a percent-encoded path, or the methods that are allowed if `method` is not. */
+export type MatchPath = (
+  path: string,
+  method: string,
+) => PathMatch | { readonly methods: string[] } | undefined;
 
 const LENGTH_MAX = 256;
 
@@ -42,8 +43,7 @@ interface Compiled {
   matchFolded(path: string): readonly string[] | undefined;
 }
 
-/** Compiles the templates of a policy. */
-export function createPathTable(policy: readonly PolicyEntry[]): PathTable {
+export function createPathMatcher(policy: readonly PolicyEntry[]): MatchPath {
   const compiled = policy.filter(({ operation }) => !operation.isMethod).map(compile)
     .sort((a, b) => a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0);
   const fitting = memoize((path) => compiled.filter((one) => one.match(path)));
@@ -53,35 +53,33 @@ export function createPathTable(policy: readonly PolicyEntry[]): PathTable {
   });
   const isTaken = (own: Compiled, path: string, isSure: boolean) =>
     takersOf(own, fittingFolded(path), isSure).length > 0;
-  return {
-    match(path, method) {
-      if (!isPlain(path)) return undefined;
-      const normal = normalizePath(path);
-      const fits = fitting(normal);
-      if (fits.length === 0) return undefined;
-      const own = fits.find((one) => methodOf(one) === method);
-      const takers = own ? takersOf(own, fits, true) : fits;
-      if (!own || takers.length > 0) return { methods: [...new Set(takers.map(methodOf))] };
-      const { entry, names, literals, multiSegment } = own;
-      const texts = own.match(normal)!;
-      return {
-        entry,
-        ...readParameters(own, texts),
-        isTakenByOther() {
-          const isOpaque = (text: string, at: number) =>
-            multiSegment.get(names[at]!) === "encoded" && text.includes("%2F");
-          const readBy = (slash: string) =>
-            literals.map((literal, at) => {
-              const text = texts[at] ?? "";
-              return literal +
-                decodePercent(isOpaque(text, at) ? text.replaceAll("%2F", slash) : text);
-            }).join("");
-          // The mark may be wrong, but must never open a closed operation.
-          return isTaken(own, readBy(OPAQUE_SLASH), true) ||
-            (texts.some(isOpaque) && isTaken(own, readBy("/"), false));
-        },
-      };
-    },
+  return (path, method) => {
+    if (!isPlain(path)) return undefined;
+    const normal = normalizePath(path);
+    const fits = fitting(normal);
+    if (fits.length === 0) return undefined;
+    const own = fits.find((one) => methodOf(one) === method);
+    const takers = own ? takersOf(own, fits, true) : fits;
+    if (!own || takers.length > 0) return { methods: [...new Set(takers.map(methodOf))] };
+    const { entry, names, literals, multiSegment } = own;
+    const texts = own.match(normal)!;
+    return {
+      entry,
+      ...readParameters(own, texts),
+      isTakenByOther() {
+        const isOpaque = (text: string, at: number) =>
+          multiSegment.get(names[at]!) === "encoded" && text.includes("%2F");
+        const readBy = (slash: string) =>
+          literals.map((literal, at) => {
+            const text = texts[at] ?? "";
+            return literal +
+              decodePercent(isOpaque(text, at) ? text.replaceAll("%2F", slash) : text);
+          }).join("");
+        // The mark may be wrong, but must never open a closed operation.
+        return isTaken(own, readBy(OPAQUE_SLASH), true) ||
+          (texts.some(isOpaque) && isTaken(own, readBy("/"), false));
+      },
+    };
   };
 }
 

@@ -43,7 +43,6 @@ export interface ForwardSettings {
 /** The setting `forward`. */
 export type Forward = typeof FORWARDS[number] | ForwardSettings;
 
-/** The operations that a list allows. */
 export interface Allowed {
   readonly reads: boolean;
   readonly names: readonly string[];
@@ -129,7 +128,6 @@ export interface PolicyEntry {
   readonly reason: string;
 }
 
-/** Decides the permission of each operation. */
 export function decide(
   operations: readonly NodeOperation[],
   forward: Pick<ResolvedForward, "open" | "with_token">,
@@ -189,7 +187,6 @@ function matchesOf(names: readonly string[], operation: NodeOperation): NameMatc
   return names.flatMap((name) => matchOf(name, operation) ?? []);
 }
 
-/** Returns what a name in the settings matches of an operation. */
 export function matchOf(
   name: string,
   { name: own, operationId, method, path }: NodeOperation,

@@ -31,7 +31,6 @@ export interface Refusal {
 export const refuse = ({ status, message, more = "", headers }: Refusal): Response =>
   problem(status, message + more, headers);
 
-/** For refusals after which a later attempt may succeed. */
 export const LATER = { "retry-after": "5" };
 
 export const FULL: Refusal = {
@@ -77,7 +76,6 @@ export const STATUS_GONE = 499;
 /** Failures before the node could receive a call. */
 const BEFORE: ReadonlySet<string> = new Set(["connection_refused", "dns", "tls", "not_tls"]);
 
-/** A failure of the node or of its queue. */
 export class UpstreamError extends Error {
   override name = "UpstreamError";
   readonly status: 502 | 503;
@@ -132,7 +130,6 @@ const DENIED: ReadonlySet<string> = new Set([
 const DENIED_START =
   /^(?:access-control-|cross-origin-|sec-|proxy-|x-accel-|x-lighttpd-|x-litespeed-|x-nodeface)/;
 
-/** Types that are passed on as they are. */
 const TYPES =
   /^(?:application\/(?:[\w.-]+\+)?json|application\/(?:x-ndjson|ndjson|jsonl|cbor|octet-stream|protobuf|x-protobuf|msgpack|x-binary)|application\/vnd\.[\w.-]+\+(?:json|cbor|bcs)|text\/(?:plain|csv))$/;
 

@@ -24,7 +24,6 @@ export interface KeptContent {
 /** A content up to this size, in bytes, fits in one packet. */
 export const PACKET_SIZE = 1400;
 
-/** `identity` is stored up to this size, in bytes. */
 const KEPT_MAX = 1_048_576;
 
 export async function encode(content: string | Bytes): Promise<Encoded> {

@@ -8,7 +8,6 @@ import { formatJson } from "../json/lossless.ts";
 import type { ServedRequest } from "./request.ts";
 import { FastResponse, problem, REASONS } from "./response.ts";
 
-/** Limits of the log, from which a reconnecting listener resumes. */
 const EVENTS_MAX = 256, BYTES_MAX = 1_048_576, AGE_MAX_MS = 3_600_000;
 
 /** A listener with more bytes than this waiting, in more than one event, is disconnected. */
@@ -17,7 +16,6 @@ const WAITING_MAX = 65_536;
 /** `Bun.serve` closes a stream that is silent for 12 s by default (Bun 1.4). */
 const COMMENT_INTERVAL_MS = 8000;
 
-/** The log's prefix and the number of an event. */
 const POSITION = /^([0-9a-z]{1,16})-([0-9]{1,15})$/;
 
 const HEADERS: readonly [string, string][] = [
@@ -65,7 +63,6 @@ export class EventStream<Name extends string> {
   #snapshot: { readonly of: object; readonly number: number; readonly bytes: Bytes } | undefined;
   #timer: ReturnType<typeof setInterval> | undefined;
   #hasEnded = false;
-  /** The number of events sent, over all listeners. */
   sent = 0;
 
   constructor(options: EventStreamOptions<Name>) {
@@ -253,7 +250,6 @@ function clientAt(address: string): string {
   return [...start, ...left, ...end ?? []].slice(0, 4).join(":");
 }
 
-/** Returns 64 random bits, so that no position of another run can be guessed. */
 function randomPrefix(): string {
   const [high = 0n] = crypto.getRandomValues(new BigUint64Array(1));
   return high.toString(36);

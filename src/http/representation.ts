@@ -57,7 +57,6 @@ interface RepresentationInit {
 
 const encoder = new TextEncoder();
 
-/** Creates a representation of bytes, of text in UTF-8, or of a stored content. */
 export async function represent(
   given: string | Bytes | KeptContent,
   init: RepresentationInit,
@@ -205,7 +204,6 @@ function evaluatePreconditions(headers: Headers, etag: string): 200 | 304 | 412 
   return noneMatch !== null && matchesEntityTag(noneMatch, etag, "weak") ? 304 : 200;
 }
 
-/** @param comparison the comparison function of RFC 9110, section 8.8.3.2; `strong` matches no weak tag */
 function matchesEntityTag(list: string, etag: string, comparison: "strong" | "weak"): boolean {
   if (list === etag || list.trim() === "*") return true;
   for (const [member] of list.matchAll(MEMBER)) {

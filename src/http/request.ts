@@ -8,7 +8,6 @@ import { memoize } from "../lazy.ts";
 import { problem } from "./response.ts";
 import type { Signal } from "../with-timeout.ts";
 
-/** A request with the additions of servers and routers. */
 export interface ServedRequest extends Request {
   /** The path and query that the client requested, if a router such as Express has shortened `url`. */
   readonly originalUrl?: unknown;
@@ -44,7 +43,6 @@ export const parseTarget: (url: string) => RequestTarget | undefined = memoize((
   }
 });
 
-/** Tells whether the head announces content (RFC 9112, section 6). */
 export function namesContent({ headers }: Pick<Request, "headers">): boolean {
   const length = headers.get("content-length");
   return headers.has("transfer-encoding") || (length !== null && !/^0+$/.test(length));
@@ -125,31 +123,32 @@ function parseAuthority(authority: string): string | undefined {
 /** Tells whether a host is an IP address; `URL` writes every IPv4 address as four numbers. */
 const isIpLiteral = (host: string): boolean => /^(\d+\.){3}\d+$|^\[/.test(host);
 
-/** The prefix below which a host mounts the service next to other paths. */
-export interface Prefix {
-  /** Returns the paths that a requested one may stand for, the likeliest first: a router may have stripped a part. */
-  strip(pathname: string): readonly string[];
-  /** Returns the path after the whole prefix, in the same form; nothing outside of it. */
-  stripWhole(pathname: string): readonly string[];
-  /** Resolves a path such as `v1/spec` for `Location`; `original` is the path that the client requested. */
-  locate(reference: string, pathname: string, original: string | undefined): string;
-}
+/** The prefix below which a host mounts the service, such as `/deep/node`; `""` for none. */
+export class Prefix {
+  readonly #prefix: string;
+  readonly #ends: readonly string[];
 
-/** @param prefix such as `/deep/node`, or `""` for none */
-export function createPrefix(prefix: string): Prefix {
-  const starts = endsOf(prefix);
-  const stripAll = (pathname: string, starts: readonly string[]) =>
-    starts.map((start) => stripStart(pathname, start)).filter((path) => path !== undefined);
-  return {
-    strip: (pathname) => stripAll(pathname, starts),
-    stripWhole: (pathname) => stripAll(pathname, [prefix]),
-    locate(reference, pathname, original) {
-      const isWhole = stripStart(pathname, prefix) !== undefined;
-      return original !== undefined || isWhole
-        ? relativeTo(original ?? pathname, reference)
-        : `${prefix}/${reference}`;
-    },
-  };
+  constructor(prefix: string) {
+    this.#prefix = prefix;
+    this.#ends = endsOf(prefix);
+  }
+
+  /** Returns the paths that a requested one may stand for, the likeliest first: a router may have stripped a part. */
+  strip(pathname: string): string[] {
+    return this.#ends.flatMap((end) => stripStart(pathname, end) ?? []);
+  }
+
+  /** Returns the path after the whole prefix, in the same form. */
+  stripWhole(pathname: string): string[] {
+    return [stripStart(pathname, this.#prefix) ?? []].flat();
+  }
+
+  /** Resolves a path such as `v1/spec` for `Location`; `original` is the path that the client requested. */
+  locate(reference: string, pathname: string, original: string | undefined): string {
+    return original !== undefined || stripStart(pathname, this.#prefix) !== undefined
+      ? relativeTo(original ?? pathname, reference)
+      : `${this.#prefix}/${reference}`;
+  }
 }
 
 /** `/deep/node`, `/node` and `""`: the possible remains of a prefix. */

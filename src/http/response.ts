@@ -77,7 +77,6 @@ Object.setPrototypeOf(KeptResponse.prototype, Response.prototype);
 
 const BLOB_BYTES_MIN = 65_536;
 
-/** Responses to several clients share a body, and so its `Blob`. */
 const blobs = new WeakMap<Bytes, Blob>();
 
 /** Makes a `Blob` of long bytes, which `Response` would copy (https://github.com/oven-sh/bun/issues/35138). */
@@ -93,7 +92,6 @@ export function sendable(body: Body): Body | Blob {
 export const FastResponse: new (body: Body | Blob, init: ResponseInit) => Response =
   "Bun" in globalThis ? Response : KeptResponse as unknown as typeof Response;
 
-/** Returns the platform's own response, which a host's server may require. */
 export const nativeOf = (response: Response): Response =>
   response instanceof KeptResponse ? response.native : response;
 
@@ -111,7 +109,6 @@ function flatten(headers: Iterable<readonly string[]>): string[] {
   return list;
 }
 
-/** Bytes to be released once they are sent. */
 export interface HeldBytes {
   readonly parts: readonly Bytes[];
   /** May be called again. */
@@ -191,7 +188,6 @@ export const REASONS = {
   511: "Network Authentication Required",
 } as const;
 
-/** A status with a reason phrase. */
 export type Status = keyof typeof REASONS;
 
 /**

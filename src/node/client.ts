@@ -71,7 +71,6 @@ function holdsCertificates(text: string): boolean {
   });
 }
 
-/** Lists secrets and certificates that cannot be read: errors of the configuration, not of the node. */
 export async function findUnreadable({ auth, tls }: NodePlace): Promise<string[]> {
   const [secret, authority] = await Promise.all([
     auth && checkCredentials(auth),

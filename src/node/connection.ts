@@ -101,7 +101,6 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
     socket.destroy();
   };
   socket.setNoDelay(true);
-  // Each byte restarts the timeout.
   socket.setTimeout(idleTimeout, () => current || lose());
   socket.on("data", (bytes: Bytes) => {
     try {
@@ -202,7 +201,6 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
             finish();
             // The last part may have paused the socket.
             if (socket.isPaused()) socket.resume();
-            // An idle connection must not keep the process alive.
             socket.unref();
             if (isKept && isOpen) free();
             else lose();

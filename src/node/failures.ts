@@ -38,7 +38,6 @@ export interface FailureDetails {
   /** Advice for the operator, only for the log: it may name settings and paths. */
   readonly hint?: string | undefined;
   readonly looksLike?: string | undefined;
-  /** True if the message quotes the node. */
   readonly isQuoting?: boolean;
 }
 

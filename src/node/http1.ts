@@ -63,7 +63,6 @@ export interface ResponseEvents {
   head(head: ResponseHead): void;
   /** @param chunks the number of chunks in it; short chunks received together form one part */
   part(bytes: Bytes, chunks: number): void;
-  /** @param isKept whether the connection can be used again */
   end(isKept: boolean): void;
 }
 
@@ -96,7 +95,6 @@ export class ResponseReader {
   #begun = "";
   /** Of the head, or of all extensions and trailers so far. */
   #headLength = 0;
-  /** The content of joined short chunks, its length, and the number of chunks. */
   #joined: Bytes = NOTHING;
   #joinedLength = 0;
   #joinedChunks = 0;
@@ -117,7 +115,6 @@ export class ResponseReader {
   #read(bytes: Bytes): void {
     for (let at = 0; at < bytes.byteLength;) {
       const state = this.#state;
-      // Bytes after the response are unsolicited.
       if (state === "over") refuse("end");
       if (state === "length" || state === "chunk" || state === "close") {
         at = this.#readContent(bytes, at);
@@ -260,7 +257,6 @@ const SHORT_MAX = 0xff, BLOCK = 8192;
 
 const isBreak = (bytes: Bytes, at: number) => bytes[at] === 13 && bytes[at + 1] === LINE_FEED;
 
-/** The values of hexadecimal digits by byte; -1 for others. */
 const HEX_VALUES = Int8Array.from({ length: 256 }, (_, byte) => {
   const digit = String.fromCharCode(byte);
   return /[\da-f]/i.test(digit) ? parseInt(digit, 16) : -1;

@@ -73,7 +73,6 @@ export interface RpcError {
   /** As the node writes it; `undefined` if it is not a number. */
   readonly code?: string | number | undefined;
   readonly message: string;
-  /** As JSON. */
   readonly data?: string | undefined;
 }
 
@@ -106,7 +105,6 @@ export function readRpcError(text: string, depthMax: number): RpcError {
 /** Matches messages, since -32004, the code of EIP-1474, means "block not available" on Solana. */
 const NOT_SUPPORTED = /^(?:the )?(?:json-?rpc )?method\b[^]{0,80}\bnot (?:found|supported|exist)/i;
 
-/** Tells whether an error means that the node has no such method. */
 export function isNoMethod({ code, message }: RpcError): boolean {
   return Number(code) === CODES.noMethod || NOT_SUPPORTED.test(message);
 }
@@ -121,7 +119,6 @@ export interface RpcCall {
   readonly isJsonRpc1: boolean;
 }
 
-/** The error of a body or of a call in it. */
 export interface RpcFault {
   readonly id: string;
   readonly code: number;
@@ -134,7 +131,6 @@ export const isFault = (call: object): call is RpcFault => "code" in call;
 
 const CALLS_MAX = 100;
 
-/** Reads a body with one call or a batch. */
 export function readRpcBody(
   text: string,
   depthMax: number,
@@ -177,7 +173,6 @@ function readCall(text: string, { members }: Part): RpcCall | RpcFault {
   return { id, method, params, isJsonRpc1 };
 }
 
-/** Reads parameters that stand alone. */
 export function readRpcParams(text: string, depthMax: number): string | RpcFault {
   try {
     return listOrObject(text, readParts(text, { levels: 0 }, depthMax));
@@ -199,7 +194,6 @@ function faultOf(error: unknown): RpcFault {
   return fault(CODES.noJson, `Invalid JSON: ${error.message}`);
 }
 
-/** Writes the response to a client's call. */
 export function writeRpcResponse(
   { id = "null", isJsonRpc1 = false }: Partial<Pick<RpcCall, "id" | "isJsonRpc1">>,
   response: { readonly result: string } | { readonly error: RpcError },

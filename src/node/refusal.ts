@@ -19,7 +19,6 @@ export const challengesIn = (headers: Refusal["headers"]): string =>
 const schemesOf = (headers: Refusal["headers"]) =>
   parseChallenges(challengesIn(headers)).map(({ scheme }) => scheme);
 
-/** The length up to which a header is matched with a kind's pattern. */
 const HEADER_LENGTH = 1024;
 
 /** Returns the kinds whose nodes refuse like this, without kinds that extend another one of them. */
@@ -83,7 +82,6 @@ export function wanted(
   });
 }
 
-/** Names one file that was tried, rather one that is not just missing. */
 function lookedAt(failures: readonly Failure[]): string[] {
   const telling = failures.find(({ reason }) => !/no such file/.test(reason)) ?? failures[0];
   if (!telling) return [];

@@ -61,7 +61,6 @@ export async function requestText(
     // Ends on the signal even if a `fetch` ignores it.
     return await withSignal(exchanged, ended);
   } catch (error) {
-    // Cancels the rest of the response and closes its connection.
     stop();
     if (isLate) {
       throw new SourceError("timeout", `did not finish its response within ${formatTime(timeout)}`);

@@ -60,14 +60,6 @@ export async function readSecret(place: SecretPlace): Promise<Secret> {
   return { text };
 }
 
-/** Returns the name of a secret's place, and the reason if it cannot be read. */
-export async function checkPlace(place: SecretPlace): Promise<{ name: string; reason?: string }> {
-  const secret = await readSecret(place);
-  const { name } = settingOf(place);
-  return "reason" in secret ? { name, reason: secret.reason } : { name };
-}
-
-/** Returns why configured credentials cannot be read. */
 export async function checkCredentials(place: SecretPlace): Promise<string | undefined> {
   const secret = await readSecret(place);
   return "reason" in secret ? cannotRead(place, secret.reason) : undefined;
@@ -78,7 +70,6 @@ export function cannotRead(place: SecretPlace, reason: string): string {
   return `cannot read node.auth.${key} ${name}: ${reason}`;
 }
 
-/** Lists secrets that other users can read, one line each. */
 export async function findOpenSecrets(place: SecretPlace | undefined): Promise<string[]> {
   const { key, name } = settingOf(place ?? {});
   if (!key.endsWith("_file")) return [];
