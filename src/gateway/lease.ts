@@ -381,10 +381,15 @@ const SMALL = 16_384;
  * The share of the budget that each use may fill. The last quarter is for callers with the token. The response to a
  * write is always kept, since the write has been carried out.
  */
-const SHARES = { body: 0.25, response: 0.625, token: 1, write: Infinity } as const;
+const SHARES: Readonly<Record<Purpose, number>> = {
+  body: 0.25,
+  response: 0.625,
+  token: 1,
+  write: Infinity,
+};
 const SHARE_OF_SMALL = 0.75;
 
-type Purpose = keyof typeof SHARES;
+type Purpose = "body" | "response" | "token" | "write";
 
 interface Room {
   /** Sets the number of bytes; returns false if there is no room. Shrinking always succeeds. */
