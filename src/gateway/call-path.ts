@@ -47,7 +47,7 @@ export async function callPath(gateway: Gateway, call: Call, lease: Lease): Prom
   if (request.headers.has("upgrade")) return refuse(NO_UPGRADE);
   const types = Object.keys(operation.body?.rules ?? {});
   const hasToken = permission === "token";
-  const content = await readContent(call, types, (length) => lease.holdBody(length, hasToken));
+  const content = await readContent(call, types, lease, hasToken);
   if ("status" in content) return refuse(content);
   if (fault) return refuseParameters([{ in: "path", ...fault }]);
   const list = operation.parameters ?? [];

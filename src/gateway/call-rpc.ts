@@ -74,7 +74,7 @@ export async function callRpc(gateway: Gateway, call: Call, lease: Lease): Promi
   // bitcoin-core (npm) sends no type. Pages can do that too, so browsers are excluded.
   const types = looksLikeBrowser(request.headers) ? TYPES : [...TYPES, ""];
   const hasToken = await gateway.guard.hasToken(request);
-  const content = await readContent(call, types, (length) => lease.holdBody(length, hasToken));
+  const content = await readContent(call, types, lease, hasToken);
   if ("status" in content) return refuseRpc(content.status === 415 ? WRONG_TYPE : content);
   if (!content.bytes) return refuseRpc(WRONG_TYPE);
   const text = decodeUtf8(content.bytes);
@@ -196,7 +196,7 @@ export async function callMethod(gateway: Gateway, call: Call, lease: Lease): Pr
   if (refusal) return refuse(refusal);
   if (request.headers.has("upgrade")) return refuse(NO_UPGRADE);
   const hasToken = permission === "token";
-  const given = await paramsOf(operation, call, (length) => lease.holdBody(length, hasToken));
+  const given = await paramsOf(operation, call, lease, hasToken);
   if (given instanceof Response) return given;
   const size = typeof given === "string" ? given.length : 0;
   const { params, wrong } = await inTurn(size, () => checkParams(operation, given));
@@ -236,10 +236,11 @@ function respondTo(
 async function paramsOf(
   operation: NodeOperation,
   call: Call,
-  holdBytes: (length: number) => boolean,
+  lease: Lease,
+  hasToken: boolean,
 ): Promise<string | ReadonlyMap<string, string> | Response> {
   const isGet = call.request.method === "GET";
-  const content = await readContent(call, isGet ? [] : ["application/json"], holdBytes);
+  const content = await readContent(call, isGet ? [] : ["application/json"], lease, hasToken);
   if ("status" in content) return refuse(content);
   const known = isGet ? operation.parameters ?? [] : [];
   const { given, wrong } = readQuery(known, call.query, "body");

@@ -7,6 +7,7 @@ import { type Bytes, createCollector, isInTinyParts, joinBytes } from "../bytes.
 import { namesContent, type ReadChunks, type ServedRequest } from "../http/request.ts";
 import { CODES } from "../node/json-rpc.ts";
 import { LightSignal, type Signal } from "../with-timeout.ts";
+import type { Lease } from "./lease.ts";
 import { FULL, type MakeResponse, type Refusal } from "./response.ts";
 
 export interface Call {
@@ -37,7 +38,8 @@ export interface Content {
 export async function readContent(
   { request, content }: Pick<Call, "request" | "content">,
   types: readonly string[],
-  holdBytes: (length: number) => boolean,
+  lease: Lease,
+  hasToken: boolean,
 ): Promise<Content | Refusal> {
   const { headers } = request;
   const wrongType = refusal(
@@ -62,7 +64,8 @@ export async function readContent(
   const said = Number(headers.get("content-length") ?? 0);
   // HTTP/2 and a host's own requests may omit the length, so an empty content can have any type.
   const most = isTaken ? BODY_MAX : 0;
-  const bytes = said > most ? TOO_LARGE : await readBody(readChunks, most, holdBytes);
+  const hold = (length: number) => lease.holdBody(length, hasToken);
+  const bytes = said > most ? TOO_LARGE : await readBody(readChunks, most, hold);
   if ("status" in bytes) return !isTaken && bytes.status === 413 ? wrongType : bytes;
   content.isRead = true;
   return bytes.byteLength === 0 ? NO_CONTENT : { bytes, type: isTaken ? type : undefined };
@@ -97,7 +100,7 @@ function readerOf({ body }: Request): ReadChunks | undefined {
 async function readBody(
   readChunks: ReadChunks,
   most: number,
-  holdBytes: (length: number) => boolean,
+  hold: (length: number) => boolean,
 ): Promise<Bytes | Refusal> {
   const come = createCollector();
   let length = 0;
@@ -110,7 +113,7 @@ async function readBody(
     length += part.byteLength;
     if (length > most) reason = TOO_LARGE;
     else if (isInTinyParts(++count, length)) reason = TINY;
-    else if (!holdBytes(length)) reason = FULL;
+    else if (!hold(length)) reason = FULL;
     else come.push(part);
     return reason === undefined;
   };

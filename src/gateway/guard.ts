@@ -17,11 +17,7 @@ export class Guard {
     this.#forward = forward;
   }
 
-  /**
-   * Refuses a request of a page that may not call; `undefined` if it may, or if no page sent it.
-   *
-   * @param what the object of "Pages of other origins may not call …"
-   */
+  /** @param what the object of "Pages of other origins may not call …" */
   refusePage(
     request: Request,
     permission: Permission = "open",
@@ -39,7 +35,6 @@ export class Guard {
     };
   }
 
-  /** Refuses a caller that may not call an operation; `undefined` if it may. */
   async refuse(
     { request, query }: Pick<Call, "request" | "query">,
     { operation: { name }, permission, reason }: PolicyEntry,

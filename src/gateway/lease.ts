@@ -1,6 +1,6 @@
 /**
- * The lease of a call: its slot at the node, time limit, byte budget, and the node's response. The slot is held until
- * the node has finished, since most nodes do not notice that a client has disconnected.
+ * The lease of a call: its slot at the node, time limit, byte budget, and the node's response. Most nodes do not notice
+ * that a client has disconnected, so the slot is held until they have finished.
  *
  * @module
  */
@@ -135,10 +135,7 @@ export class Lease {
     return { ...response, next: () => withSignal(next(), callStop) };
   }
 
-  /**
-   * Hands over the bytes, and the slot if the node has not finished. The caller must call the returned function, which
-   * may be called twice.
-   */
+  /** Hands over the bytes, and the slot if the node has not finished, until the returned function is called. */
   handOver(): () => void {
     this.#isHandedOver = true;
     return () => this.#end();
@@ -374,19 +371,17 @@ export function createSemaphore(count: number): Semaphore {
 
 const BYTES_MAX = 128 * 1024 * 1024;
 
-/** Bytes reserved for a response before its call is sent. Small responses still find room when large ones do not. */
+/** Bytes reserved for a response before its call is sent. */
 const SMALL = 16_384;
 
-/**
- * The share of the budget that each use may fill. The last quarter is for callers with the token. The response to a
- * write is always kept, since the write has been carried out.
- */
+/** The shares of the budget. The last quarter is for callers with the token; a write has been carried out. */
 const SHARES: Readonly<Record<Purpose, number>> = {
   body: 0.25,
   response: 0.625,
   token: 1,
   write: Infinity,
 };
+/** Small responses still find room when large ones do not. */
 const SHARE_OF_SMALL = 0.75;
 
 type Purpose = "body" | "response" | "token" | "write";

@@ -61,12 +61,8 @@ function lintName(
   }
   const covered = foreign("pattern");
   if (covered.length > 0) {
-    return [[
-      "error",
-      `but * does not match operations of a description read over the network; write ${
-        lines(covered)
-      }`,
-    ]];
+    const what = "but * does not match operations of a description read over the network";
+    return [["error", `${what}; write ${lines(covered)}`]];
   }
   const found: [Diagnostic["level"], string][] = [];
   const moved = foreign("operationId");
@@ -80,10 +76,8 @@ function lintName(
   }
   const omitted = closed(meant.pattern);
   if (omitted.length > 0) {
-    found.push([
-      "warn",
-      `but * does not match operations marked write or secret: ${lines(omitted)}`,
-    ]);
+    const what = "but * does not match operations marked write or secret";
+    found.push(["warn", `${what}: ${lines(omitted)}`]);
   }
   return found;
 }

@@ -113,8 +113,7 @@ const CLOSED = { open: 0, token: 1, refused: 2 } as const;
  * Returns the operations that a path belongs to instead of `own`: those with a more specific template and the same
  * method, or with a stricter permission, since a node may route by the path alone.
  *
- * @param fits the operations whose templates match, the most specific first
- * @param isSure whether the node surely reads the path this way; if not, only stricter operations count
+ * @param isSure false if the node may not read the path this way, so that only stricter operations count
  */
 function takersOf(own: Compiled, fits: readonly Compiled[], isSure: boolean): Compiled[] {
   const at = fits.findIndex(({ rank }) => rank === own.rank);

@@ -177,10 +177,7 @@ function decideOne(
   return refused("it has no access mark; open or with_token can allow it by name");
 }
 
-/**
- * What a name in the settings matches. The author of a description can choose operationIds, and paths that match a
- * pattern; the name of a method, or an HTTP method with a path, is what the node receives.
- */
+/** The author of a description can choose operationIds, and paths that match a pattern, but not what the node receives. */
 export type NameMatch = "name" | "operationId" | "pattern";
 
 function matchesOf(names: readonly string[], operation: NodeOperation): NameMatch[] {
@@ -199,7 +196,6 @@ export function matchOf(
   return isFitting ? "pattern" : undefined;
 }
 
-/** Lists the permissions of operations, for `nodeface check`. */
 export function policyRows(
   operations: readonly NodeOperation[],
   forward: ResolvedForward,

@@ -1,6 +1,5 @@
 /**
- * The headers of every response: security headers, and cross-origin resource sharing (CORS, Fetch standard).
- * Credentials are never allowed.
+ * The headers of every response: security headers, and CORS (Fetch standard), which never allows credentials.
  *
  * @module
  */

@@ -8,10 +8,7 @@ export interface PathTemplate {
   readonly names: readonly string[];
   /** Equal for templates that match the same paths. */
   readonly source: string;
-  /**
-   * Sorts templates that match the same path, the most specific first: literals before names, names before
-   * multi-segment names, long before short. Case and a trailing slash are ignored.
-   */
+  /** Sorts templates that match the same path: literals, names, multi-segment names; long ones before short ones. */
   readonly rank: string;
   /**
    * Returns the text of each name in a path, as {@linkcode normalizePath} returns it: one or more characters, as few as

@@ -21,11 +21,7 @@ import { FastResponse, problem, REASONS, sendable, type Status } from "./respons
 export interface Representation {
   /** Always includes `identity`. */
   readonly variants: Readonly<Partial<Record<ContentCoding, Variant>>>;
-  /**
-   * Responds to GET or HEAD: selects the coding and evaluates the preconditions.
-   *
-   * @param common headers over which the content's own take precedence
-   */
+  /** Responds to GET or HEAD. The content's own headers take precedence over the common ones. */
   respond(
     request: Pick<Request, "method" | "headers">,
     common?: CommonHeaders,
@@ -78,7 +74,10 @@ export async function represent(
   return {
     variants,
     respond({ method, headers }, common = NOTHING) {
-      const variant = choose(variants, headers.get("accept-encoding"));
+      const accept = headers.get("accept-encoding");
+      const accepted = accept === null ? ["identity"] as const : acceptedCodings(accept);
+      const coding = accepted.find((coding) => variants[coding]);
+      const variant = coding && variants[coding];
       if (!variant) {
         const detail =
           "Accept-Encoding excludes every available coding; identity is always available";
@@ -176,13 +175,6 @@ function share<T extends WeakKey>(make: () => Promise<T>): () => Promise<T> {
     }
   };
   return async () => last?.deref() ?? await (making ??= makeAgain());
-}
-
-/** @param accept the value of `Accept-Encoding` (RFC 9110, section 12.5.3) */
-function choose(variants: Representation["variants"], accept: string | null): Variant | undefined {
-  if (accept === null) return variants.identity;
-  const coding = acceptedCodings(accept).find((coding) => variants[coding]);
-  return coding && variants[coding];
 }
 
 const acceptedCodings = memoize((accept): readonly ContentCoding[] =>

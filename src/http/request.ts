@@ -130,7 +130,9 @@ export class Prefix {
 
   constructor(prefix: string) {
     this.#prefix = prefix;
-    this.#ends = endsOf(prefix);
+    const parts = prefix.split("/").slice(1);
+    // `/deep/node`, `/node` and `""`.
+    this.#ends = [...parts.map((_, i) => `/${parts.slice(i).join("/")}`), ""];
   }
 
   /** Returns the paths that a requested one may stand for, the likeliest first: a router may have stripped a part. */
@@ -149,12 +151,6 @@ export class Prefix {
       ? relativeTo(original ?? pathname, reference)
       : `${this.#prefix}/${reference}`;
   }
-}
-
-/** `/deep/node`, `/node` and `""`: the possible remains of a prefix. */
-function endsOf(prefix: string): string[] {
-  const parts = prefix.split("/").slice(1);
-  return [...parts.map((_, i) => `/${parts.slice(i).join("/")}`), ""];
 }
 
 function stripStart(pathname: string, start: string): string | undefined {

@@ -28,31 +28,26 @@ export const WRONG_ANSWER = [
 /** The machine-readable code of a failure. */
 export type FailureCode = (typeof NO_ANSWER)[number] | (typeof WRONG_ANSWER)[number];
 
-export interface FailureDetails {
-  /** The code of a JSON-RPC error, or the status of an HTTP response. */
-  readonly number?: number | undefined;
-  /** True if the node has no such method or path. */
-  readonly isAbsent?: boolean;
-  /** True if a node of this kind would never respond like this. */
-  readonly isForeign?: boolean;
-  /** Advice for the operator, only for the log: it may name settings and paths. */
-  readonly hint?: string | undefined;
-  readonly looksLike?: string | undefined;
-  readonly isQuoting?: boolean;
-}
-
 /** A failure of a source. Its message is public: it completes "the node …", without secrets or paths. */
 export class SourceError extends Error {
   override name = "SourceError";
   readonly code: FailureCode;
+  /** The code of a JSON-RPC error, or the status of an HTTP response. */
   readonly number: number | undefined;
+  /** True if the node has no such method or path. */
   readonly isAbsent: boolean;
+  /** True if a node of this kind would never respond like this. */
   readonly isForeign: boolean;
+  /** Advice for the operator, only for the log: it may name settings and paths. */
   readonly hint: string | undefined;
   readonly looksLike: string | undefined;
   readonly isQuoting: boolean;
 
-  constructor(code: FailureCode, message: string, details: FailureDetails = {}) {
+  constructor(
+    code: FailureCode,
+    message: string,
+    details: Partial<Omit<SourceError, keyof Error | "code" | "isAnswer">> = {},
+  ) {
     super(message);
     this.code = code;
     this.number = details.number;

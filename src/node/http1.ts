@@ -1,6 +1,6 @@
 /**
- * Requests to the node and its responses in HTTP/1.1 (RFC 9112). Ambiguous framing is refused: a response may combine
- * the output of several servers, which must not read it differently.
+ * Requests to the node and its responses in HTTP/1.1 (RFC 9112). Ambiguous framing is refused: several servers on the
+ * way must not read it differently.
  *
  * @module
  */
