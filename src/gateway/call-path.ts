@@ -88,7 +88,6 @@ export async function callPath(gateway: Gateway, call: Call, lease: Lease): Prom
   return passOn(response, entry, call, lease, record);
 }
 
-/** Returns the content type for the node, with the boundary of a `multipart` type. */
 function typeOf(type: string, { headers }: Request): string {
   if (!type.startsWith("multipart/")) return type;
   const [, boundary] = /;\s*boundary="?([\w'()+,./:=?-]{1,70})"?\s*(?:;|$)/i
@@ -174,7 +173,6 @@ function refusalOfStatus(
   return status >= 500 ? refusal(`The node failed with status ${status}${maybe}`) : undefined;
 }
 
-/** Streams the part of a response that was already read, then the rest as it arrives. */
 function streamOf(
   upstream: UpstreamResponse,
   end: (bytes: number) => void,

@@ -86,7 +86,6 @@ export async function callRpc(gateway: Gateway, call: Call, lease: Lease): Promi
     return jsonResponse(status, writeRpcResponse(body, { error: body }));
   }
   const checked: (ReadyCall | string | undefined)[] = [];
-  // The calls of a batch share the limit on reported errors.
   const most = Math.max(1, Math.floor(WRONG_MAX / body.calls.length));
   for (const one of body.calls) {
     checked.push(
@@ -178,7 +177,6 @@ async function sendOne(
   }
 }
 
-/** Returns the refusal for a response that is not JSON-RPC: by its status, the node may be busy or starting. */
 function refusalOfNonsense(upstream: UpstreamResponse): Refusal {
   if (upstream.status === 503 || upstream.status === 429) return busyNode(upstream);
   const message = "The node's response is not JSON-RPC";
@@ -232,7 +230,6 @@ function respondTo(
   return problemWith(status, "The node refused the call", members, status === 503 ? LATER : {});
 }
 
-/** Reads the parameters of a method: from the query of a GET, each as JSON, or from the content of a POST. */
 async function paramsOf(
   operation: NodeOperation,
   call: Call,
@@ -287,7 +284,6 @@ function writeNodeCall(
   return writeCall(methodName, 1, isNone ? undefined : text);
 }
 
-/** Returns values by position: a missing value becomes null, and is omitted at the end. */
 function inPlaces(values: readonly (string | undefined)[]): string[] {
   const length = values.findLastIndex((value) => value !== undefined) + 1;
   return values.slice(0, length).map((value) => value ?? "null");

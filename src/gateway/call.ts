@@ -22,7 +22,6 @@ export interface Call {
   readonly makeResponse: MakeResponse;
 }
 
-/** Aborted when the client disconnects. */
 export const goneOf = ({ request }: Pick<Call, "request">): Signal =>
   request.gone ?? request.signal;
 
@@ -106,7 +105,6 @@ async function readBody(
   let length = 0;
   let count = 0;
   let reason: Refusal | undefined;
-  // An `AbortSignal` of the platform is slower.
   const stop = new LightSignal();
   const timer = setTimeout(() => stop.abort(LATE), BODY_TIMEOUT_MS);
   const take = (part: Bytes) => {

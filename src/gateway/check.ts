@@ -12,7 +12,6 @@ import type { NodeOperation, NodeParameter, ValueRule } from "../openapi/callabl
 import { parsePercent, shorten } from "../untrusted-text.ts";
 import { fits } from "./policy.ts";
 
-/** The maximum depth of JSON in a call. */
 export const DEPTH_MAX = 64;
 
 export interface WrongValue {
@@ -122,13 +121,10 @@ function inMembers(rule: ValueRule, value: Record<string, unknown>): WrongValue 
 const fold = (name: string): string => name.replaceAll("\u017f", "s").toLowerCase();
 
 function isOfType(value: unknown, type: string): boolean {
-  const isNumber = typeof value === "number" || typeof value === "bigint";
   if (type === "integer") return typeof value === "bigint" || Number.isInteger(value);
-  if (type === "number") return isNumber;
-  if (type === "null") return value === null;
-  if (type === "array") return Array.isArray(value);
-  if (type === "object") return isObject(value);
-  return typeof value as string === type;
+  if (type === "number") return typeof value === "number" || typeof value === "bigint";
+  if (value === null) return type === "null";
+  return type === (Array.isArray(value) ? "array" : typeof value);
 }
 
 function outOfBounds(rule: ValueRule, value: unknown): string | undefined {

@@ -38,10 +38,8 @@ export interface GatewayOptions {
   readonly onCall: (record: CallRecord) => void;
 }
 
-/** Responds to a call of one form: a path, a method, or a JSON-RPC body. */
 export type CallForm = (gateway: Gateway, call: Call, lease: Lease) => Promise<Response>;
 
-/** Writes the log line of a call, with its status and the size of its response. */
 export type CallRecorder = (status: number, bytes: number) => void;
 
 interface CallTable {
@@ -124,7 +122,6 @@ export class Gateway {
     this.#options.beside.noteLacking(methodName);
   }
 
-  /** Starts the time of a call. */
   record({ name }: NodeOperation): CallRecorder {
     const started = performance.now();
     return (status, bytes) => {

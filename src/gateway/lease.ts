@@ -163,7 +163,6 @@ export class Lease {
     this.#nodeStop.abort(reason);
   }
 
-  /** Collects a short response, and streams the rest of a long one. */
   async #sendAndCollect(
     request: RequestContent,
     credentials: Credentials,
@@ -206,7 +205,6 @@ export class Lease {
       let isWhole = false;
       while (!isWhole && size <= Math.min(collect, left)) {
         const part = await next();
-        // Nothing is collected once the client has left.
         if (this.isLeft) break;
         const bytes = this.#held + Math.max(response.received(), SMALL);
         if (!part) isWhole = true;

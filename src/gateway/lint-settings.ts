@@ -119,7 +119,6 @@ export function createNameWatch(
   };
 }
 
-/** Checks the settings against those of the service, and the token. */
 export async function lintSettings(
   settings: ResolvedForward,
   { hosts, url, listening }: {

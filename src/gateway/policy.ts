@@ -111,7 +111,6 @@ export function bytesOf(size: string): number {
   return Math.round(Number(number) * UNITS[unit]!);
 }
 
-/** Formats a size in bytes for people: `32 MiB`. */
 export function sizeText(bytes: number): string {
   const unit = ["GiB", "MiB", "KiB"].find((unit) => bytes % UNITS[unit]! === 0);
   return unit === undefined ? `${bytes} bytes` : `${bytes / UNITS[unit]!} ${unit}`;

@@ -44,7 +44,6 @@ export const NO_UPGRADE: Refusal = {
   more: " here",
 };
 
-/** Refuses a call because of the node's own 503 or 429. */
 export function busyNode(
   { status, headers }: { readonly status: number; readonly headers: Pick<Headers, "get"> },
 ): Refusal {

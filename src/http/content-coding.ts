@@ -13,8 +13,6 @@ export type ContentCoding = (typeof CODINGS)[number];
 
 export type Encoded = Partial<Record<ContentCoding, Bytes>>;
 
-export type EncodedContent = Encoded & { identity: Bytes };
-
 /** A stored content. A large one lacks `identity`, which is decoded from `gzip` for the few clients that need it. */
 export interface KeptContent {
   readonly codings: Encoded;
@@ -75,7 +73,9 @@ export async function gzip(content: string | Bytes): Promise<Bytes> {
 /** A content in base64, by coding, from `build/generated-modules.ts`. It has `identity` only if it lacks `gzip`. */
 export type PackedContent = Readonly<Partial<Record<ContentCoding, string>>>;
 
-export async function unpack({ br, gzip, identity }: PackedContent): Promise<EncodedContent> {
+export async function unpack(
+  { br, gzip, identity }: PackedContent,
+): Promise<Encoded & { identity: Bytes }> {
   const gz = gzip === undefined ? undefined : fromBase64(gzip);
   return {
     identity: gz ? await gunzip(gz) : fromBase64(identity ?? ""),

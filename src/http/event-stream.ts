@@ -71,7 +71,7 @@ export class EventStream<Name extends string> {
 
   /** Created late: workers have no random numbers before the first request. */
   get #log(): string {
-    return this.#prefix ??= randomPrefix();
+    return this.#prefix ??= crypto.getRandomValues(new BigUint64Array(1))[0]!.toString(36);
   }
 
   get #forgotten(): number {
@@ -91,7 +91,11 @@ export class EventStream<Name extends string> {
     for (const listener of this.#listeners) {
       try {
         if (listener.isWaiting) this.#feed(listener);
-        else if (this.#isStuck(listener)) this.#cut(listener);
+        else {
+          const waiting = this.#waitingFor(listener);
+          const isStuck = waiting.length > 1 && lengthOf(waiting) > WAITING_MAX;
+          if (isStuck) this.#cut(listener);
+        }
       } catch {
         // A stream that its reader broke must not affect the others.
         this.#remove(listener);
@@ -207,11 +211,6 @@ export class EventStream<Name extends string> {
     return this.#events.slice(Math.max(0, number - this.#forgotten));
   }
 
-  #isStuck(listener: Listener): boolean {
-    const waiting = this.#waitingFor(listener);
-    return waiting.length > 1 && lengthOf(waiting) > WAITING_MAX;
-  }
-
   /** Reads the position of a reconnecting listener; `undefined` if it needs a snapshot instead of the missed events. */
   #positionOf(id: string | null): number | undefined {
     this.#forget();
@@ -221,7 +220,6 @@ export class EventStream<Name extends string> {
     return lengthOf(this.#after(at)) <= WAITING_MAX ? at : undefined;
   }
 
-  /** Returns the whole state as an event, encoded once for all listeners. */
   #whole(): Bytes {
     const [of, number] = [this.#options.snapshot(), this.#last];
     if (this.#snapshot?.of !== of || this.#snapshot.number !== number) {
@@ -248,9 +246,4 @@ function clientAt(address: string): string {
     .map((part) => part.split(":").filter(Boolean).map((group) => parseInt(group, 16)));
   const left = end ? Array(Math.max(0, 8 - start.length - end.length)).fill(0) : [];
   return [...start, ...left, ...end ?? []].slice(0, 4).join(":");
-}
-
-function randomPrefix(): string {
-  const [high = 0n] = crypto.getRandomValues(new BigUint64Array(1));
-  return high.toString(36);
 }

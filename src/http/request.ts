@@ -11,7 +11,6 @@ import type { Signal } from "../with-timeout.ts";
 export interface ServedRequest extends Request {
   /** The path and query that the client requested, if a router such as Express has shortened `url`. */
   readonly originalUrl?: unknown;
-  /** The client's address, if the server reports it. */
   readonly ip?: string | undefined;
   /** Aborted when the client disconnects; cheaper than `signal`. */
   readonly gone?: Signal | undefined;

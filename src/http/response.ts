@@ -95,7 +95,6 @@ export const FastResponse: new (body: Body | Blob, init: ResponseInit) => Respon
 export const nativeOf = (response: Response): Response =>
   response instanceof KeptResponse ? response.native : response;
 
-/** Returns the parts of any response, including srvx's, in the form for `node:http`. */
 export function nodeFormOf(given: Response): NodeForm {
   if ("_toNodeResponse" in given) return (given as unknown as KeptResponse)._toNodeResponse();
   const { status, statusText, headers, body } = given;
@@ -142,7 +141,6 @@ export function* shortPartsOf(parts: readonly Bytes[]): Generator<Bytes, undefin
   for (const part of parts) yield* partsOf(part);
 }
 
-/** The reason phrases of the status codes of responses and errors (RFC 9110, section 15). */
 export const REASONS = {
   200: "OK",
   204: "No Content",

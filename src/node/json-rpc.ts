@@ -76,7 +76,6 @@ export interface RpcError {
   readonly data?: string | undefined;
 }
 
-/** The longest part of an error, in UTF-16 code units. */
 const CODE_MAX = 32, MESSAGE_MAX = 1024, DATA_MAX = 16_384;
 
 /** Reads the members of an error that JSON-RPC defines; others may expose the node's stack and directories. */

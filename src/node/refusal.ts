@@ -37,7 +37,6 @@ export function kindsLike(
   });
 }
 
-/** Returns the kind if only its nodes refuse like this. */
 export function looksLike(
   headers: Refusal["headers"],
   kinds: Readonly<Record<string, Kind>>,
