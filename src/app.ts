@@ -3,7 +3,7 @@
  * what every request passes through.
  *
  * `before` (the host guard) → the route's handler → `finally` (`finish`, then the count), and `catch` where something is
- * thrown. `finish` (`http/common-headers.ts`) adds the common headers; a representation, and what a node says, have them already.
+ * thrown. `finish` (`http/response.ts`) adds the common headers; a representation, and what a node says, have them already.
  *
  * @module
  */
@@ -22,13 +22,6 @@ import {
   hasOperationAt,
   type OperationMatch,
 } from "./host-operations/call-operation.ts";
-import {
-  type CommonHeadersFor,
-  createCommonHeaders,
-  finish,
-  isPreflight,
-  preflightHeaders,
-} from "./http/common-headers.ts";
 import type { Representation } from "./http/representation.ts";
 import {
   createHostGuard,
@@ -39,10 +32,15 @@ import {
   type ServedRequest,
 } from "./http/request.ts";
 import {
+  createCommonHeaders,
   FastResponse,
+  finish,
+  type HeadersFor,
+  isPreflight,
   nativeOf,
   notAllowed,
   notFound,
+  preflightHeaders,
   problem,
   REASONS,
   ResponseInParts,
@@ -182,7 +180,7 @@ export function createApp(checked: CheckedOptions): App {
     methods: readonly string[],
     path: string,
     handle: Handler,
-    headersFor: CommonHeadersFor = ownHeadersFor,
+    headersFor: HeadersFor = ownHeadersFor,
   ) => {
     const template = path.replaceAll(/:(\w+)/g, "{$1}").replace("*", "{path}") || "/";
     for (const method of methods) router[method.toLowerCase()]!(path, handle);
@@ -197,11 +195,7 @@ export function createApp(checked: CheckedOptions): App {
     routing.isFinished = true;
     return representation.respond(request, namedOf(routing).headersFor(request));
   };
-  const addResource = (
-    path: string,
-    resource: Resource<Representation>,
-    headersFor?: CommonHeadersFor,
-  ) =>
+  const addResource = (path: string, resource: Resource<Representation>, headersFor?: HeadersFor) =>
     add(
       ["GET"],
       path,
@@ -397,7 +391,7 @@ function isBesideNode({ node, description }: ResolvedOptions): boolean {
 
 function createCalls(
   { gateway, isDescribed }: Pick<Resources, "gateway" | "isDescribed">,
-  headersFor: CommonHeadersFor,
+  headersFor: HeadersFor,
 ) {
   /** @param start the part of the path before that of the call */
   return (form: CallForm, start: string, refuseCall = refuse): Handler => {
@@ -420,11 +414,7 @@ function createCalls(
 }
 
 /** Makes a function that makes the response of the node's, the common headers with its own. */
-function responseMaker(
-  request: Request,
-  routing: Routing,
-  headersFor: CommonHeadersFor,
-): MakeResponse {
+function responseMaker(request: Request, routing: Routing, headersFor: HeadersFor): MakeResponse {
   return (status, named, body) => {
     const headers = Object.entries(named);
     // `finish` takes the body of a HEAD away.

@@ -40,7 +40,7 @@ export type {
   PageSettings,
 } from "./options.ts";
 export type { Closeable } from "./closeable.ts";
-export type { Cors } from "./http/common-headers.ts";
+export type { Cors } from "./http/response.ts";
 export type { Hosts } from "./http/request.ts";
 export type { HostInfo } from "./info/query-plan.ts";
 export type { Info, LastSeen, Service } from "./info/info.ts";

@@ -13,7 +13,6 @@ import {
   sendNodeResponse,
 } from "srvx/node";
 import { type Bytes, isInTinyParts, PART_LENGTH } from "../bytes.ts";
-import { SECURITY_HEADERS } from "../http/common-headers.ts";
 import type { ServedRequest } from "../http/request.ts";
 import {
   type NodeForm,
@@ -21,6 +20,7 @@ import {
   problemText,
   REASONS,
   ResponseInParts,
+  SECURITY_HEADERS,
   shortPartsOf,
   type Status,
 } from "../http/response.ts";

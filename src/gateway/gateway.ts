@@ -1,6 +1,5 @@
 /**
- * The gateway: forwards calls that the description names and the operator allows. `call-path.ts` and `call-rpc.ts` hold
- * the forms of a call, this file what they share.
+ * The gateway to the node: what the forms of a call, in `call-path.ts` and `call-rpc.ts`, share.
  *
  * @module
  */

@@ -155,7 +155,7 @@ export function responseHeaders(
 }
 
 /** The node's `Retry-After` in seconds; `undefined` if it is a date or missing. */
-export function retryAfterOf(headers: Pick<Headers, "get">): string | undefined {
+function retryAfterOf(headers: Pick<Headers, "get">): string | undefined {
   const seconds = headers.get("retry-after") ?? "";
   return /^\d{1,9}$/.test(seconds) ? seconds : undefined;
 }

@@ -3,8 +3,13 @@
  *
  * @module
  */
-import { type CommonHeadersFor, type Cors, createCommonHeaders } from "../http/common-headers.ts";
-import { FastResponse, problem } from "../http/response.ts";
+import {
+  type Cors,
+  createCommonHeaders,
+  FastResponse,
+  type HeadersFor,
+  problem,
+} from "../http/response.ts";
 import { normalizePath, parsePathTemplate } from "../http/path-template.ts";
 import { isFromOtherOrigin } from "../http/request.ts";
 import { describeValue, parsePercent } from "../untrusted-text.ts";
@@ -12,7 +17,7 @@ import type { Operation } from "./operation.ts";
 
 export interface OperationMatch {
   readonly template: string;
-  readonly headersFor: CommonHeadersFor;
+  readonly headersFor: HeadersFor;
   call(request: Request, context: readonly unknown[]): Promise<Response>;
 }
 

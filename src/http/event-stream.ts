@@ -36,7 +36,6 @@ export interface EventStreamOptions<Name extends string> {
 
 interface LoggedEvent {
   readonly name: string;
-  readonly number: number;
   readonly bytes: Bytes;
   readonly at: number;
 }
@@ -86,7 +85,7 @@ export class EventStream<Name extends string> {
   append(name: Name | "snapshot", json: string): void {
     const number = ++this.#last;
     const bytes = this.#write(name, json, number);
-    this.#events.push({ name, number, bytes, at: performance.now() });
+    this.#events.push({ name, bytes, at: performance.now() });
     this.#forget();
     for (const listener of this.#listeners) {
       try {

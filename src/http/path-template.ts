@@ -1,6 +1,5 @@
 /**
- * Path templates of OpenAPI, such as `/v1/peers/{id}`. As a regular expression, one with several names would backtrack
- * for seconds.
+ * Path templates of OpenAPI, such as `/v1/peers/{id}`; regular expressions of several names backtrack for seconds.
  *
  * @module
  */

@@ -15,8 +15,14 @@ import {
   identityOf,
   type KeptContent,
 } from "./content-coding.ts";
-import type { CommonHeaders } from "./common-headers.ts";
-import { FastResponse, problem, REASONS, sendable, type Status } from "./response.ts";
+import {
+  type CommonHeaders,
+  FastResponse,
+  problem,
+  REASONS,
+  sendable,
+  type Status,
+} from "./response.ts";
 
 export interface Representation {
   /** Always includes `identity`. */

@@ -1,6 +1,5 @@
 /**
- * The HTTP/1.1 client on sockets. Like `platform.ts`, it uses more than web standards, and imports `node:` modules on
- * demand; hosts that import the library do not need their types.
+ * The HTTP/1.1 client on sockets. Hosts that import the library do not need the types of `node:` that it uses.
  *
  * @module
  */

@@ -1,6 +1,5 @@
 /**
- * JSON-RPC 2.0: writes calls to the node and reads its responses, reads calls of clients and writes theirs. Values stay
- * JSON text: numbers are never parsed and printed again.
+ * JSON-RPC 2.0, with the node and with clients. Values stay JSON text: numbers are never parsed and printed again.
  *
  * @module
  */
