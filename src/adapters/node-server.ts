@@ -49,8 +49,8 @@ export function createNodeServer(
 ): { readonly http: Server; close(): Promise<void> } {
   const connections = new Connections(slowest);
   const settings = {
-    headersTimeout: TIMEOUTS.nextHead,
-    requestTimeout: TIMEOUTS.nextHead + TIMEOUTS.content,
+    headersTimeout: TIMEOUTS.head,
+    requestTimeout: TIMEOUTS.head + TIMEOUTS.content,
     // `connections` closes idle ones.
     keepAliveTimeout: 0,
     connectionsCheckingInterval: TIMEOUTS.check,
@@ -104,7 +104,7 @@ export function createNodeServer(
   http.on("connect", (message, stream) => {
     const socket = stream as Socket;
     // The server has detached this socket and its timeouts.
-    socket.on("error", () => {}).resume().setTimeout(TIMEOUTS.nextHead, () => socket.destroy());
+    socket.on("error", () => {}).resume().setTimeout(TIMEOUTS.head, () => socket.destroy());
     refuseAfterResponses(socket, undefined, message);
   });
   return {
@@ -474,7 +474,7 @@ class Connections {
       if (this.#isResponding(socket) || socket.bytesWritten !== connection.bytesWrittenBefore) {
         connection.bytesWrittenBefore = socket.bytesWritten;
         connection.idleSince = now;
-      } else if (now - connection.idleSince > TIMEOUTS.nextHead) socket.destroy();
+      } else if (now - connection.idleSince > TIMEOUTS.head) socket.destroy();
     }
   }
 }

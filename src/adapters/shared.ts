@@ -66,7 +66,7 @@ export interface Listening extends Closeable {
 /** Timeouts in milliseconds. Together they disconnect every idle client within 30 seconds. */
 export const TIMEOUTS = {
   /** From the start of the connection, or the end of the last response, to the end of a request's head. */
-  nextHead: 10_000,
+  head: 10_000,
   /** From the end of a request's head to the end of its content. */
   content: 10_000,
   /** Without a byte sent or received; `node:http` allows a client that does not read twice as long. */

@@ -11,7 +11,7 @@ import { VERSION } from "../generated/build-info.js";
 import { KINDS } from "../generated/kinds.js";
 import type { Detection } from "../info/detect-kind.ts";
 import type { NodeStatus } from "../info/status.ts";
-import { readSecret, settingOf } from "../node/secrets.ts";
+import { checkPlace } from "../node/secrets.ts";
 import { NO_ANSWER } from "../node/failures.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { isFilePlace, isKindFile } from "../settings/texts.ts";
@@ -133,10 +133,7 @@ interface SecretPlaces {
 async function lookForSecret({ auth }: Kind): Promise<SecretPlaces | undefined> {
   const { files = [], example = files[0] } = auth ?? {};
   if (example === undefined) return undefined;
-  const looked = await Promise.all(files.map(async (file) => {
-    const secret = await readSecret(file);
-    return { name: settingOf(file).name, reason: "reason" in secret ? secret.reason : undefined };
-  }));
+  const looked = await Promise.all(files.map(checkPlace));
   const found = looked.filter(({ reason }) => reason === undefined);
   const told = (found.length > 0 ? found : looked).slice(0, PLACES_MAX);
   const more = (found.length > 0 ? found : looked).length - told.length;

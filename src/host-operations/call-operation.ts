@@ -4,10 +4,10 @@
  * @module
  */
 import {
+  type CommonHeadersFor,
   type Cors,
   createCommonHeaders,
   FastResponse,
-  type HeadersFor,
   problem,
 } from "../http/response.ts";
 import { normalizePath, parsePathTemplate } from "../http/path-template.ts";
@@ -17,7 +17,7 @@ import type { Operation } from "./operation.ts";
 
 export interface OperationMatch {
   readonly template: string;
-  readonly headersFor: HeadersFor;
+  readonly headersFor: CommonHeadersFor;
   call(request: Request, context: readonly unknown[]): Promise<Response>;
 }
 

@@ -122,34 +122,28 @@ function parseAuthority(authority: string): string | undefined {
 /** Tells whether a host is an IP address; `URL` writes every IPv4 address as four numbers. */
 const isIpLiteral = (host: string): boolean => /^(\d+\.){3}\d+$|^\[/.test(host);
 
-/** The prefix below which a host mounts the service, such as `/deep/node`; `""` for none. */
-export class Prefix {
-  readonly #prefix: string;
-  readonly #ends: readonly string[];
-
-  constructor(prefix: string) {
-    this.#prefix = prefix;
-    const parts = prefix.split("/").slice(1);
-    // `/deep/node`, `/node` and `""`.
-    this.#ends = [...parts.map((_, i) => `/${parts.slice(i).join("/")}`), ""];
-  }
-
+export interface Prefix {
   /** Returns the paths that a requested one may stand for, the likeliest first: a router may have stripped a part. */
-  strip(pathname: string): string[] {
-    return this.#ends.flatMap((end) => stripStart(pathname, end) ?? []);
-  }
-
+  strip(pathname: string): readonly string[];
   /** Returns the path after the whole prefix, in the same form. */
-  stripWhole(pathname: string): string[] {
-    return [stripStart(pathname, this.#prefix) ?? []].flat();
-  }
-
+  stripWhole(pathname: string): readonly string[];
   /** Resolves a path such as `v1/spec` for `Location`; `original` is the path that the client requested. */
-  locate(reference: string, pathname: string, original: string | undefined): string {
-    return original !== undefined || stripStart(pathname, this.#prefix) !== undefined
-      ? relativeTo(original ?? pathname, reference)
-      : `${this.#prefix}/${reference}`;
-  }
+  locate(reference: string, pathname: string, original: string | undefined): string;
+}
+
+/** @param prefix below which a host mounts the service, such as `/deep/node`, or `""` for none */
+export function createPrefix(prefix: string): Prefix {
+  const parts = prefix.split("/").slice(1);
+  // `/deep/node`, `/node` and `""`.
+  const ends = [...parts.map((_, i) => `/${parts.slice(i).join("/")}`), ""];
+  return {
+    strip: (pathname) => ends.flatMap((end) => stripStart(pathname, end) ?? []),
+    stripWhole: (pathname) => [stripStart(pathname, prefix) ?? []].flat(),
+    locate: (reference, pathname, original) =>
+      original !== undefined || stripStart(pathname, prefix) !== undefined
+        ? relativeTo(original ?? pathname, reference)
+        : `${prefix}/${reference}`,
+  };
 }
 
 function stripStart(pathname: string, start: string): string | undefined {

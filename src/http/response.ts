@@ -275,7 +275,7 @@ export interface CommonHeaders {
 }
 
 /** Returns the common headers for a request; the same object for the same origin. */
-export type HeadersFor = (request: Pick<Request, "headers">) => CommonHeaders;
+export type CommonHeadersFor = (request: Pick<Request, "headers">) => CommonHeaders;
 
 export const SECURITY_HEADERS = {
   "x-content-type-options": "nosniff",
@@ -294,7 +294,7 @@ const PREFLIGHT = {
 export function createCommonHeaders(
   cors: Cors,
   resources: "cross-origin" | "same-origin" = cors === "*" ? "cross-origin" : "same-origin",
-): HeadersFor {
+): CommonHeadersFor {
   // A page that may not read a response may not embed it either.
   const common = { ...SECURITY_HEADERS, "cross-origin-resource-policy": resources };
   const allowing = (origin: string, vary?: "Origin"): CommonHeaders => ({

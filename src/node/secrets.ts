@@ -60,6 +60,13 @@ export async function readSecret(place: SecretPlace): Promise<Secret> {
   return { text };
 }
 
+/** Returns the name of a secret's place, and the reason if it cannot be read. */
+export async function checkPlace(place: SecretPlace): Promise<{ name: string; reason?: string }> {
+  const secret = await readSecret(place);
+  const { name } = settingOf(place);
+  return "reason" in secret ? { name, reason: secret.reason } : { name };
+}
+
 export async function checkCredentials(place: SecretPlace): Promise<string | undefined> {
   const secret = await readSecret(place);
   return "reason" in secret ? cannotRead(place, secret.reason) : undefined;
