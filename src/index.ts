@@ -31,7 +31,7 @@ export type {
   TagObject,
   Word,
 } from "./host-operations/operation.ts";
-export { nativeProblem as problem } from "./http/problem-details.ts";
+export { nativeProblem as problem } from "./http/response.ts";
 export type {
   DescriptionDocument,
   DescriptionWithServers,
@@ -40,8 +40,8 @@ export type {
   PageSettings,
 } from "./options.ts";
 export type { Closeable } from "./closeable.ts";
-export type { Cors } from "./http/common-headers.ts";
-export type { Hosts } from "./http/hosts.ts";
+export type { Cors } from "./http/response.ts";
+export type { Hosts } from "./http/request.ts";
 export type { HostInfo } from "./info/query-plan.ts";
 export type { Info, LastSeen, Service } from "./info/info.ts";
 export type {

@@ -6,8 +6,8 @@
 import type { DescriptionPlace, DescriptionReport } from "./description/watch.ts";
 import type { View } from "./explorer/page-settings.ts";
 import type { Forward, ResolvedForward } from "./gateway/policy.ts";
-import type { Cors } from "./http/common-headers.ts";
-import type { Hosts } from "./http/hosts.ts";
+import type { Cors } from "./http/response.ts";
+import type { Hosts } from "./http/request.ts";
 import { NodeMemory } from "./info/memory.ts";
 import type { EventSettings, InfoSettings, NodeSettings } from "./info/settings.ts";
 import type { HostInfo } from "./info/query-plan.ts";

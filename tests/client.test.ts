@@ -3,8 +3,8 @@ import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { createConnection, createSocketClient, writeHead } from "../src/node/connection.ts";
-import { type ResponseHead, ResponseReader } from "../src/node/http1-response.ts";
+import { createConnection, createSocketClient } from "../src/node/connection.ts";
+import { type ResponseHead, ResponseReader, writeHead } from "../src/node/http1.ts";
 import { createRandom } from "./_random.ts";
 
 const client = suite("the client of the node");

@@ -2,9 +2,8 @@ import type { ServerResponse } from "node:http";
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { Leases } from "../src/gateway/lease.ts";
-import { createSemaphore, NoSlot } from "../src/gateway/limits.ts";
-import type { UpstreamError } from "../src/gateway/response.ts";
+import { createSemaphore, Lease, Leases } from "../src/gateway/lease.ts";
+import { UpstreamError } from "../src/gateway/response.ts";
 import { createCredentials } from "../src/node/credentials.ts";
 import type { NodeOperation } from "../src/openapi/callable-operations.ts";
 import {
@@ -39,8 +38,8 @@ load(
     const places = createSemaphore(1);
     const { signal } = new AbortController();
     const order: string[] = [];
-    const take = async (name: string, lane: "open" | "token" = "open") => {
-      const giveBack = await places.take(lane, false, signal);
+    const take = async (name: string) => {
+      const giveBack = await places.take(false, false, signal);
       order.push(name);
       return giveBack;
     };
@@ -61,11 +60,11 @@ load(
   async () => {
     const places = createSemaphore(1);
     const { signal } = new AbortController();
-    const open = await places.take("open", false, signal);
-    const waiting = places.take("open", false, signal);
-    const token = await places.take("token", false, signal);
+    const open = await places.take(false, false, signal);
+    const waiting = places.take(false, false, signal);
+    const token = await places.take(true, false, signal);
     const order: string[] = [];
-    const later = places.take("token", false, signal).then((giveBack) => {
+    const later = places.take(true, false, signal).then((giveBack) => {
       order.push("token");
       return giveBack;
     });
@@ -82,15 +81,15 @@ load(
 load("heavy ones are one at a time, and hold up no light ones", async () => {
   const places = createSemaphore(3);
   const { signal } = new AbortController();
-  const heavy = await places.take("open", true, signal);
+  const heavy = await places.take(false, true, signal);
   let isSecond = false;
-  const second = places.take("open", true, signal).then((giveBack) => {
+  const second = places.take(false, true, signal).then((giveBack) => {
     isSecond = true;
     return giveBack;
   });
-  const tokens = places.take("token", true, signal);
-  const light = await places.take("open", false, signal);
-  const lighter = await places.take("open", false, signal);
+  const tokens = places.take(true, true, signal);
+  const light = await places.take(false, false, signal);
+  const lighter = await places.take(false, false, signal);
   assert.not(isSecond);
   light();
   lighter();
@@ -104,14 +103,14 @@ load("heavy ones are one at a time, and hold up no light ones", async () => {
 load("64 wait, and who comes then is sent away at once", async () => {
   const places = createSemaphore(1);
   const { signal } = new AbortController();
-  const giveBack = await places.take("open", false, signal);
+  const giveBack = await places.take(false, false, signal);
   const waiting = Array.from(
     { length: 64 },
-    () => places.take("open", false, new AbortController().signal),
+    () => places.take(false, false, new AbortController().signal),
   );
   let error: unknown;
-  await places.take("open", false, signal).catch((thrown) => error = thrown);
-  assert.instance(error, NoSlot);
+  await places.take(false, false, signal).catch((thrown) => error = thrown);
+  assert.instance(error, UpstreamError);
   for (const one of waiting) void one.then((giveBack) => giveBack());
   giveBack();
   await Promise.all(waiting);
@@ -121,38 +120,38 @@ load("64 wait, and who comes then is sent away at once", async () => {
 load("who leaves makes room, and gets no place", async () => {
   const places = createSemaphore(1);
   const { signal } = new AbortController();
-  const giveBack = await places.take("open", false, signal);
+  const giveBack = await places.take(false, false, signal);
   const leaving = new AbortController();
-  const left = places.take("open", false, leaving.signal).catch((error) => error);
-  const waiting = places.take("open", false, signal);
+  const left = places.take(false, false, leaving.signal).catch((error) => error);
+  const waiting = places.take(false, false, signal);
   assert.is(places.waiting, 2);
   leaving.abort();
-  assert.instance(await left, NoSlot);
+  assert.instance(await left, UpstreamError);
   assert.is(places.waiting, 1);
   giveBack();
   (await waiting)();
-  const error = await places.take("open", false, leaving.signal).catch((
+  const error = await places.take(false, false, leaving.signal).catch((
     error,
   ) => error);
-  assert.instance(error, NoSlot);
+  assert.instance(error, UpstreamError);
 });
 
 load("who waits is sent away when it closes, and who comes then", async () => {
   const places = createSemaphore(1);
   const { signal } = new AbortController();
-  const giveBack = await places.take("open", false, signal);
+  const giveBack = await places.take(false, false, signal);
   const waiting = [
-    places.take("open", false, signal),
-    places.take("token", true, signal),
+    places.take(false, false, signal),
+    places.take(true, true, signal),
   ];
   (await waiting[1]!)();
   const left = waiting[0]!.catch((error) => error);
   places.close();
-  assert.instance(await left, NoSlot);
+  assert.instance(await left, UpstreamError);
   giveBack();
   assert.instance(
-    await places.take("open", false, signal).catch((error) => error),
-    NoSlot,
+    await places.take(false, false, signal).catch((error) => error),
+    UpstreamError,
   );
 });
 
@@ -481,8 +480,8 @@ const leasing = (timeout = 10_000) => {
   const block = new Uint8Array(MIB);
   const leases = new Leases({
     ...{ timeout, limit: 32 * MIB, concurrency: 1000 },
-    credentials: () => Promise.resolve(createCredentials({ nodeUrl: node.url })),
-    client({ url }) {
+    credentialsFor: () => Promise.resolve(createCredentials({ nodeUrl: node.url })),
+    nodeClient({ url }) {
       sent.push(url.pathname);
       const length = Number(url.pathname.slice(1));
       let come = 0;
@@ -501,15 +500,15 @@ const leasing = (timeout = 10_000) => {
   });
   const send = async (
     length: number,
-    lane: "open" | "token" = "open",
+    hasToken = false,
     isRead = true,
   ) => {
-    const lease = leases.open(new AbortController().signal);
+    const lease = new Lease(leases, new AbortController().signal);
     const url = new URL(`${node.url}/${length}`);
     const request = { method: "GET", url, headers: {}, body: undefined };
     const operation = { access: isRead ? "read" : "write" } as NodeOperation;
     try {
-      await lease.begin(lane, false);
+      await lease.begin(hasToken, false);
       const { size } = await lease.send(request, operation, 32 * MIB);
       lease.handOver();
       return size;
@@ -534,18 +533,18 @@ load(
       );
     }
     assert.is(await send(40), 40);
-    assert.is(await send(1 * MIB, "token"), MIB);
+    assert.is(await send(1 * MIB, true), MIB);
     // Short ones have a limit too; later calls are not sent to the node at all.
     let filled: number | UpstreamError = 0;
     while (typeof filled === "number") filled = await send(16_000);
     assert.ok(filled.wasRefused);
     const before = sent.length;
-    assert.is((await send(40, "open", false) as UpstreamError).status, 503);
+    assert.is((await send(40, false, false) as UpstreamError).status, 503);
     assert.is(sent.length, before);
-    assert.is(await send(32, "token"), 32);
+    assert.is(await send(32, true), 32);
     // A response to a write with the token is passed on, whatever the budget.
-    assert.is(await send(31 * MIB, "token", false), 31 * MIB);
-    assert.is(await send(31 * MIB, "token", false), 31 * MIB);
+    assert.is(await send(31 * MIB, true, false), 31 * MIB);
+    assert.is(await send(31 * MIB, true, false), 31 * MIB);
   },
 );
 

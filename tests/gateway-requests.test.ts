@@ -7,7 +7,7 @@ import * as assert from "uvu/assert";
 import type { NodefaceOptions } from "../src/index.ts";
 import type { Kind } from "../src/kinds/kind.ts";
 import { createCredentials } from "../src/node/credentials.ts";
-import type { Client } from "../src/node/client.ts";
+import type { Client } from "../src/node/http1.ts";
 import {
   forwarding,
   type Gateway,

@@ -196,7 +196,7 @@ for (const [forward, own, foreign] of OPENS) {
     () => {
       const letters = { open: "o", token: "t", refused: "-" } as const;
       const opened = (isForeign: boolean) =>
-        decide(operations(isForeign), resolveForward(forward)).map(({ permission }) =>
+        decide(operations(isForeign), resolveForward(forward)!).map(({ permission }) =>
           letters[permission]
         );
       assert.is(opened(false).join(""), own);

@@ -2,7 +2,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { LackingMethods } from "../src/description/lacking.ts";
-import { isNoMethod } from "../src/gateway/call-rpc.ts";
+import { isNoMethod } from "../src/node/json-rpc.ts";
 import { createNodeface } from "../src/index.ts";
 import { play } from "./_sources.ts";
 

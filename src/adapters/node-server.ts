@@ -13,14 +13,14 @@ import {
   sendNodeResponse,
 } from "srvx/node";
 import { type Bytes, isInTinyParts, PART_LENGTH } from "../bytes.ts";
-import { SECURITY_HEADERS } from "../http/common-headers.ts";
 import type { ServedRequest } from "../http/request.ts";
-import { problemText } from "../http/problem-details.ts";
 import {
   type NodeForm,
   nodeFormOf,
+  problemText,
   REASONS,
   ResponseInParts,
+  SECURITY_HEADERS,
   shortPartsOf,
   type Status,
 } from "../http/response.ts";

@@ -5,9 +5,7 @@
  * @module
  */
 import type { Closeable } from "../closeable.ts";
-import { SECURITY_HEADERS } from "../http/common-headers.ts";
-import { problem } from "../http/problem-details.ts";
-import type { Status } from "../http/response.ts";
+import { problem, SECURITY_HEADERS, type Status } from "../http/response.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import { describeValue } from "../untrusted-text.ts";
 

@@ -1,6 +1,5 @@
 /**
- * Annotates a description with the policy: `x-call`, a sentence for people, and the token's security scheme. The page
- * reads all three.
+ * Annotates a description with the policy: `x-call`, a sentence for people, and the token's security scheme.
  *
  * @module
  */
@@ -36,22 +35,15 @@ const TOKEN = {
     "only; the service itself adds the node's own credentials.",
 };
 
-export interface DescribedCalls {
-  readonly document: Json;
-  readonly operations: readonly NodeOperation[];
-}
-
-/**
- * Annotates each operation of the node, and removes the node's own `security`: our page must not ask for the node's
- * secret.
- */
+/** Annotates the node's operations, and removes their own `security`: our page must not ask for the node's secret. */
 export function annotateCalls(
   document: Json,
   forward: ResolvedForward | undefined,
   by: DescribedBy,
-): DescribedCalls {
+): { readonly document: Json; readonly operations: readonly NodeOperation[] } {
   const operations = forward ? listNodeOperations(document, by) : [];
-  const policy = new Map(decide(operations, forward).map((entry) => [entry.operation.name, entry]));
+  const entries = forward ? decide(operations, forward) : [];
+  const policy = new Map(entries.map((entry) => [entry.operation.name, entry]));
   const scheme = createFreeName(
     new Set(Object.keys(objectOf(objectOf(document.components).securitySchemes))),
   )(TOKEN_SCHEME);
@@ -89,13 +81,13 @@ export function annotateCalls(
     ...document.paths !== undefined && { paths },
     ...document.webhooks !== undefined && { webhooks },
   };
-  const isWanted = [...policy.values()].some(({ permission }) => permission === "token");
+  const isWanted = entries.some(({ permission }) => permission === "token");
   return { document: withSchemes(changed, taken, isWanted ? scheme : undefined), operations };
 }
 
 export interface CallNote {
   readonly right: Permission;
-  /** Shown to people; empty where every client may call. */
+  /** Empty if every client may call. */
   readonly sentence: string;
   readonly description: string;
 }
@@ -109,12 +101,12 @@ export function callNoteOf(operation: Json): CallNote | undefined {
   return { right, sentence, description: others.join("\n\n") };
 }
 
-/** Puts the sentence first: a long description is truncated at its end. */
 function withPermission(
   operation: Json,
   { permission, reason }: PolicyEntry,
   scheme: string,
 ): Json {
+  // First, since a long description is truncated at its end.
   const sentence = permission === "token"
     ? "Needs the operator's token."
     : permission === "refused"
@@ -127,10 +119,7 @@ function withPermission(
 
 /** Adds the token's scheme if an operation needs it, and removes the schemes that are no longer used. */
 function withSchemes(document: Json, taken: ReadonlySet<string>, added: string | undefined): Json {
-  const used = new Set([
-    ...namesUsed(document.paths),
-    ...namesUsed(document.webhooks),
-  ]);
+  const used = new Set([...namesUsed(document.paths), ...namesUsed(document.webhooks)]);
   const { securitySchemes, ...components } = objectOf(document.components);
   const left = Object.entries(objectOf(securitySchemes))
     .filter(([name]) => used.has(name) || !taken.has(name));

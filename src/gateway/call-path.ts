@@ -4,19 +4,13 @@
  * @module
  */
 import type { Bytes } from "../bytes.ts";
-import { notAllowed, notFound } from "../http/problem-details.ts";
+import { notAllowed, notFound } from "../http/response.ts";
 import { parseComparable } from "../json/lossless.ts";
 import { readParts } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
+import { CODES } from "../node/json-rpc.ts";
 import type { NodeOperation, NodeParameter } from "../openapi/callable-operations.ts";
-import {
-  type Call,
-  type CalledNode,
-  type CallRecorder,
-  type Content,
-  decodeUtf8,
-  readContent,
-} from "./call.ts";
+import { type Call, type Content, decodeUtf8, inTurn, readContent } from "./call.ts";
 import {
   checkValue,
   DEPTH_MAX,
@@ -28,47 +22,38 @@ import {
   WRONG_MAX,
   type WrongParameter,
 } from "./check.ts";
+import type { CallRecorder, Gateway } from "./gateway.ts";
 import type { Lease, UpstreamResponse } from "./lease.ts";
-import { inTurn } from "./limits.ts";
 import { CALL_METHODS, type PolicyEntry } from "./policy.ts";
-import {
-  busyNode,
-  CODES,
-  heldBody,
-  NO_UPGRADE,
-  type Refusal,
-  refuse,
-  responseHeaders,
-} from "./response.ts";
+import { busyNode, NO_UPGRADE, type Refusal, refuse, responseHeaders } from "./response.ts";
 
 const COLLECTED_MAX = 1024 * 1024;
 
-/** Request headers that an operation may not name: those of the connection and of the caller, and secrets. */
+/** Headers that an operation may not name: those of the connection and of the caller, and secrets. */
 const DENIED_HEADERS =
   /^(?:accept|content-type|proxy-.*|cookie2?|host|origin|referer|connection|keep-alive|transfer-encoding|content-length|content-encoding|expect|upgrade|range|if-.*|te|trailer|forwarded|via|x-forwarded-.*|x-real-ip|x-http-method.*|x-method-override|sec-.*|access-control-.*|accept-encoding|user-agent|x-nodeface|.*(?:authori[sz]ation|api-?key|token|secret|password).*)$/;
 
-export async function callPath(node: CalledNode, call: Call, lease: Lease): Promise<Response> {
+export async function callPath(gateway: Gateway, call: Call, lease: Lease): Promise<Response> {
   const { request, query } = call;
-  const { paths } = await node.calls();
-  const match = paths.match(call.path, request.method);
+  const match = (await gateway.table()).matchPath(call.path, request.method);
   if (!match) return notFound();
   if ("methods" in match) {
     return notAllowed(match.methods.filter((method) => CALL_METHODS.includes(method)));
   }
   const { entry, parameters, fault } = match;
   const { operation, permission } = entry;
-  const refusal = await node.guard.reasonAgainst(call, entry);
+  const refusal = await gateway.guard.refuse(call, entry);
   if (refusal) return refuse(refusal);
   if (request.headers.has("upgrade")) return refuse(NO_UPGRADE);
   const types = Object.keys(operation.body?.rules ?? {});
-  const purpose = permission === "token" ? "token" : "body";
-  const content = await readContent(call, types, (bytes) => lease.holdBody(bytes, purpose));
+  const hasToken = permission === "token";
+  const content = await readContent(call, types, lease, hasToken);
   if ("status" in content) return refuse(content);
   if (fault) return refuseParameters([{ in: "path", ...fault }]);
   const list = operation.parameters ?? [];
   const isTaken = ({ name, in: place }: NodeParameter) =>
     place === "header" && !DENIED_HEADERS.test(name.toLowerCase()) &&
-    name.toLowerCase() !== node.secretHeader;
+    name.toLowerCase() !== gateway.secretHeader;
   const read = {
     path: readNamed(list, "path", (name) => parameters.get(name)),
     query: readQuery(list, query),
@@ -80,7 +65,9 @@ export async function callPath(node: CalledNode, call: Call, lease: Lease): Prom
   );
   if (wrong.length > 0) return refuseParameters(wrong.slice(0, WRONG_MAX));
   // The node may route a parameter as a path of its own: `/peers/{address}` with `connect` is `/peers/connect`.
-  const url = match.isTakenByOther() ? undefined : join(node.base, call.path, queryOf(read.query));
+  const url = match.isTakenByOther()
+    ? undefined
+    : join(gateway.base, call.path, queryOf(read.query));
   if (url === undefined) return notFound();
   const headers = {
     ...Object.fromEntries(
@@ -89,19 +76,18 @@ export async function callPath(node: CalledNode, call: Call, lease: Lease): Prom
     accept: acceptFor(request.headers.get("accept"), operation.responseTypes),
     ...content.type !== undefined && { "content-type": typeOf(content.type, request) },
   };
-  const record = node.record(operation);
+  const record = gateway.record(operation);
   let response: UpstreamResponse;
   try {
-    await lease.begin(permission === "token" ? "token" : "open", operation.isHeavy);
+    await lease.begin(hasToken, operation.isHeavy);
     const sent = { method: operation.method, url, headers, body: content.bytes };
     response = await lease.send(sent, operation, COLLECTED_MAX);
   } catch (error) {
-    return refuse(node.fail(error, operation, call, record));
+    return refuse(gateway.fail(error, operation, call, record));
   }
   return passOn(response, entry, call, lease, record);
 }
 
-/** Returns the content type for the node; of `multipart` types it keeps the boundary. */
 function typeOf(type: string, { headers }: Request): string {
   if (!type.startsWith("multipart/")) return type;
   const [, boundary] = /;\s*boundary="?([\w'()+,./:=?-]{1,70})"?\s*(?:;|$)/i
@@ -124,7 +110,7 @@ function queryOf({ given }: ReadParameters): string {
   ).join("&");
 }
 
-/** Encodes a name or a value. The apostrophe is encoded here, since the URL parser would do it later. */
+/** Encodes the apostrophe as well, since the URL parser would do it later. */
 const encode = (text: string): string => encodeURIComponent(text).replaceAll("'", "%27");
 
 /** Validates the content of a call. Duplicate keys are refused, since parsers disagree about them. */
@@ -161,11 +147,11 @@ function passOn(
   const isEmpty = status === 204 || status === 205 || operation.method === "HEAD";
   if (isWhole || isEmpty) record(status, isEmpty ? 0 : size);
   if (isEmpty) return makeResponse(status, headers, null);
-  const release = lease.handOver();
   if (isWhole) {
     headers["content-length"] = String(size);
-    return makeResponse(status, headers, heldBody(parts, release));
+    return makeResponse(status, headers, lease.handOverBytes(parts));
   }
+  const release = lease.handOver();
   const end = (bytes: number) => {
     release();
     record(status, bytes);
@@ -179,9 +165,7 @@ function refusalOfStatus(
 ): Refusal | undefined {
   const { status } = upstream;
   if (status === 503) return busyNode(upstream);
-  const refusal = (message: string): Refusal => ({
-    ...{ status: 502, code: CODES.notReached, message },
-  });
+  const refusal = (message: string): Refusal => ({ status: 502, code: CODES.notReached, message });
   if ([401, 407, 421].includes(status)) {
     return refusal("The node rejected the service's credentials");
   }
@@ -189,10 +173,6 @@ function refusalOfStatus(
   return status >= 500 ? refusal(`The node failed with status ${status}${maybe}`) : undefined;
 }
 
-/**
- * Streams the part of a response that was already read, then the rest as it arrives. A response that breaks off fails
- * the stream.
- */
 function streamOf(
   upstream: UpstreamResponse,
   end: (bytes: number) => void,

@@ -1,18 +1,34 @@
 /**
- * Calls of the node's methods. Existing JSON-RPC clients send bodies, single or as a batch, with only the URL changed;
- * others call a method by name, with `GET` and a query or `POST` and an object of parameters.
+ * Calls of the node's methods: JSON-RPC bodies, single or as a batch, and methods by name.
  *
  * @module
  */
 import { joinBytes } from "../bytes.ts";
-import { notAllowed, notFound, problem, problemWith } from "../http/problem-details.ts";
-import { FastResponse, REASONS, type Status } from "../http/response.ts";
-import { type Part, readParts, textOfPart } from "../json/parts.ts";
-import { JsonSyntaxError } from "../json/scan.ts";
-import { readRpcError, readRpcResponse, type RpcError, writeCall } from "../node/json-rpc.ts";
+import {
+  FastResponse,
+  notAllowed,
+  notFound,
+  problem,
+  problemWith,
+  REASONS,
+  type Status,
+} from "../http/response.ts";
+import {
+  CODES,
+  isFault,
+  isNoMethod,
+  readRpcBody,
+  readRpcError,
+  readRpcParams,
+  readRpcResponse,
+  type RpcCall,
+  type RpcError,
+  writeCall,
+  writeRpcResponse,
+} from "../node/json-rpc.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { parsePercent } from "../untrusted-text.ts";
-import { type Call, type CalledNode, decodeUtf8, goneOf, readContent } from "./call.ts";
+import { type Call, decodeUtf8, goneOf, inTurn, readContent } from "./call.ts";
 import {
   checkParams,
   DEPTH_MAX,
@@ -22,22 +38,18 @@ import {
   refuseParameters,
   WRONG_MAX,
 } from "./check.ts";
+import type { Gateway } from "./gateway.ts";
 import { hasTokenInQuery, looksLikeBrowser, TOKEN_IN_QUERY } from "./guard.ts";
 import type { Lease, UpstreamResponse } from "./lease.ts";
-import { inTurn, NoSlot } from "./limits.ts";
 import type { PolicyEntry } from "./policy.ts";
 import {
   busyNode,
-  CODES,
-  errorOf,
-  heldJson,
-  jsonResponse,
   LATER,
+  type MakeResponse,
   NO_UPGRADE,
-  NONSENSE,
   type Refusal,
   refuse,
-  refuseBody,
+  responseHeaders,
   STATUS_GONE,
 } from "./response.ts";
 
@@ -48,63 +60,61 @@ const WRONG_TYPE: Refusal = {
   ...{ status: 415, code: CODES.invalidCall, message: "A call must be sent as application/json" },
 };
 
-interface ReadyCall extends Pick<RawCall, "id" | "isJsonRpc1"> {
+interface ReadyCall extends Pick<RpcCall, "id" | "isJsonRpc1"> {
   readonly params: Params;
   readonly entry: PolicyEntry;
 }
 
-export async function callRpc(node: CalledNode, call: Call, lease: Lease): Promise<Response> {
+export async function callRpc(gateway: Gateway, call: Call, lease: Lease): Promise<Response> {
   const { request, query } = call;
-  const foreign = node.guard.reasonAgainstPage(request);
-  if (foreign) return refuseBody(foreign);
-  if (hasTokenInQuery(query)) return refuseBody(TOKEN_IN_QUERY);
-  if (request.headers.has("upgrade")) return refuseBody(NO_UPGRADE);
+  const foreign = gateway.guard.refusePage(request);
+  if (foreign) return refuseRpc(foreign);
+  if (hasTokenInQuery(query)) return refuseRpc(TOKEN_IN_QUERY);
+  if (request.headers.has("upgrade")) return refuseRpc(NO_UPGRADE);
   // bitcoin-core (npm) sends no type. Pages can do that too, so browsers are excluded.
   const types = looksLikeBrowser(request.headers) ? TYPES : [...TYPES, ""];
-  const purpose = await node.guard.hasToken(request) ? "token" : "body";
-  const content = await readContent(call, types, (bytes) => lease.holdBody(bytes, purpose));
-  if ("status" in content) return refuseBody(content.status === 415 ? WRONG_TYPE : content);
-  if (!content.bytes) return refuseBody(WRONG_TYPE);
+  const hasToken = await gateway.guard.hasToken(request);
+  const content = await readContent(call, types, lease, hasToken);
+  if ("status" in content) return refuseRpc(content.status === 415 ? WRONG_TYPE : content);
+  if (!content.bytes) return refuseRpc(WRONG_TYPE);
   const text = decodeUtf8(content.bytes);
   const body = text === undefined
     ? { id: "null", code: CODES.noJson, message: "The body is not UTF-8" }
-    // Large bodies are parsed one after the other.
-    : await inTurn(text.length, () => readRpcBody(text));
+    : await inTurn(text.length, () => readRpcBody(text, DEPTH_MAX));
   if (isFault(body)) {
     const status = body.code === CODES.noJson ? 400 : 200;
-    return jsonResponse(status, writeResponse(body, { error: errorOf(body) }));
+    return jsonResponse(status, writeRpcResponse(body, { error: body }));
   }
   const checked: (ReadyCall | string | undefined)[] = [];
-  // The calls of a batch share the limit on reported errors.
   const most = Math.max(1, Math.floor(WRONG_MAX / body.calls.length));
   for (const one of body.calls) {
-    const isWrong = isFault(one);
     checked.push(
-      isWrong
-        ? writeResponse(one, { error: errorOf(one) })
-        : await checkCall(node, call, one, most),
+      isFault(one)
+        ? writeRpcResponse(one, { error: one })
+        : await checkCall(gateway, call, one, most),
     );
   }
   const ready = checked.filter((one) => typeof one === "object");
-  const responses: string[] = [];
-  try {
+  if (ready.length > 0) {
     const isWithToken = ready.some(({ entry }) => entry.permission === "token");
     const isHeavy = ready.some(({ entry, params }) => isHeavyCall(entry.operation, params));
-    if (ready.length > 0) await lease.begin(isWithToken ? "token" : "open", isHeavy);
-    // Calls of a batch are sent one by one: not every node accepts a batch, and if a connection breaks, the outcome of
-    // only one call is unknown.
-    for (const one of checked) {
-      const response = typeof one === "object" ? await sendOne(node, call, one, lease) : one;
-      if (response !== undefined) responses.push(response);
+    try {
+      await lease.begin(isWithToken, isHeavy);
+    } catch (error) {
+      const { operation } = ready[0]!.entry;
+      return refuseRpc(gateway.fail(error, operation, call, gateway.record(operation)));
     }
-  } catch (error) {
-    if (!(error instanceof NoSlot)) throw error;
-    const { operation } = ready[0]!.entry;
-    return refuseBody(node.fail(error, operation, call, node.record(operation)));
+  }
+  const responses: string[] = [];
+  // Calls of a batch are sent one by one: not every node accepts a batch, and if a connection breaks, the outcome of
+  // only one call is unknown.
+  for (const one of checked) {
+    const response = typeof one === "object" ? await sendOne(gateway, call, one, lease) : one;
+    if (response !== undefined) responses.push(response);
   }
   if (responses.length > 0) {
     const text = body.isBatch ? `[${responses.join(",")}]` : responses[0]!;
-    return heldJson(text, lease.handOver(), call.makeResponse);
+    return sendJson(text, lease, call.makeResponse);
   }
   return new FastResponse(null, {
     status: 204,
@@ -113,23 +123,22 @@ export async function callRpc(node: CalledNode, call: Call, lease: Lease): Promi
   });
 }
 
-/**
- * Checks a call. Returns the call if the node may receive it, otherwise an error response, or nothing for a
- * notification.
- */
+/** Returns the call if the node may receive it, otherwise an error response, or nothing for a notification. */
 async function checkCall(
-  node: CalledNode,
+  gateway: Gateway,
   call: Call,
-  one: RawCall,
+  one: RpcCall,
   most: number,
 ): Promise<ReadyCall | string | undefined> {
   const { id, method, isJsonRpc1 } = one;
-  const fail = (refusal: Pick<Refusal, "code" | "message">, data?: object) =>
-    id === undefined ? undefined : writeResponse(one, { error: errorOf(refusal, data) });
-  const entry = (await node.calls()).methods.get(method);
+  const fail = ({ code, message }: RpcError, data?: object) => {
+    if (id === undefined) return undefined;
+    return writeRpcResponse(one, { error: { code, message, data: data && JSON.stringify(data) } });
+  };
+  const entry = (await gateway.table()).methods.get(method);
   if (!entry) return fail({ code: CODES.noMethod, message: "Unknown method" });
   const { operation } = entry;
-  const refusal = await node.guard.reasonAgainst(call, entry, method);
+  const refusal = await gateway.guard.refuse(call, entry, method);
   if (refusal) return fail(refusal, { setting: refusal.setting });
   const { params, wrong: errors } = await inTurn(
     one.params.length,
@@ -141,55 +150,51 @@ async function checkCall(
   return fail({ code: CODES.wrongParams, message }, { errors });
 }
 
-/** Sends one call. Returns its response as JSON with the caller's id, or nothing for a notification. */
 async function sendOne(
-  node: CalledNode,
+  gateway: Gateway,
   call: Call,
   ready: ReadyCall,
   lease: Lease,
 ): Promise<string | undefined> {
   const { entry: { operation }, params, id } = ready;
-  const fail = (refusal: Refusal) =>
-    id === undefined ? undefined : writeResponse(ready, { error: errorOf(refusal) });
-  const record = node.record(operation);
+  const write = (response: { result: string } | { error: RpcError }) =>
+    id === undefined ? undefined : writeRpcResponse(ready, response);
+  const record = gateway.record(operation);
   try {
-    const request = await node.rpcRequest(writeNodeCall(operation, params));
-    const upstream = await lease.send(request, operation, node.limit);
-    const read = readResponse(node, operation, upstream);
-    const refusal = read ? undefined : refusalOfNonsense(upstream);
-    const failed = goneOf(call).aborted ? STATUS_GONE : refusal?.status;
-    record(refusal ? failed! : 200, upstream.size);
-    if (!read) return fail(refusal!);
-    return id === undefined
-      ? undefined
-      : writeResponse(ready, "result" in read ? read : { error: writeError(read) });
+    const request = await gateway.rpcRequest(writeNodeCall(operation, params));
+    const upstream = await lease.send(request, operation, gateway.limit);
+    const read = readResponse(gateway, operation, upstream);
+    if (read) {
+      record(200, upstream.size);
+      return write("result" in read ? read : { error: read });
+    }
+    const { status, code, message } = refusalOfNonsense(upstream);
+    record(goneOf(call).aborted ? STATUS_GONE : status, upstream.size);
+    return write({ error: { code, message } });
   } catch (error) {
-    return fail(node.fail(error, operation, call, record));
+    const { code, message } = gateway.fail(error, operation, call, record);
+    return write({ error: { code, message } });
   }
 }
 
-function readResponse(node: CalledNode, operation: NodeOperation, upstream: UpstreamResponse) {
-  const read = readNodeResponse(upstream);
-  if (read && "message" in read && isNoMethod(read)) node.onNoMethod(operation);
-  return read;
+function refusalOfNonsense(upstream: UpstreamResponse): Refusal {
+  if (upstream.status === 503 || upstream.status === 429) return busyNode(upstream);
+  const message = "The node's response is not JSON-RPC";
+  return { status: 502, code: CODES.notReached, message };
 }
 
-/** Returns the refusal for a response that is not JSON-RPC: by its status, the node may be busy or starting. */
-const refusalOfNonsense = (upstream: UpstreamResponse): Refusal =>
-  upstream.status === 503 || upstream.status === 429 ? busyNode(upstream) : NONSENSE;
-
-export async function callMethod(node: CalledNode, call: Call, lease: Lease): Promise<Response> {
+export async function callMethod(gateway: Gateway, call: Call, lease: Lease): Promise<Response> {
   const { request } = call;
-  const entry = (await node.calls()).methods.get(parsePercent(call.path) ?? "");
+  const entry = (await gateway.table()).methods.get(parsePercent(call.path) ?? "");
   if (!entry) return notFound();
   const { operation, permission } = entry;
   const methods = operation.isGettable ? ["GET", "POST"] : ["POST"];
   if (!methods.includes(request.method)) return notAllowed(methods);
-  const refusal = await node.guard.reasonAgainst(call, entry);
+  const refusal = await gateway.guard.refuse(call, entry);
   if (refusal) return refuse(refusal);
   if (request.headers.has("upgrade")) return refuse(NO_UPGRADE);
-  const purpose = permission === "token" ? "token" : "body";
-  const given = await paramsOf(operation, call, (bytes) => lease.holdBody(bytes, purpose));
+  const hasToken = permission === "token";
+  const given = await paramsOf(operation, call, lease, hasToken);
   if (given instanceof Response) return given;
   const size = typeof given === "string" ? given.length : 0;
   const { params, wrong } = await inTurn(size, () => checkParams(operation, given));
@@ -197,43 +202,42 @@ export async function callMethod(node: CalledNode, call: Call, lease: Lease): Pr
     const place = request.method === "GET" ? "query" : "body";
     return refuseParameters(wrong.map((one) => ({ ...one, in: place })));
   }
-  const record = node.record(operation);
+  const record = gateway.record(operation);
   let upstream: UpstreamResponse;
   try {
-    const sent = await node.rpcRequest(writeNodeCall(operation, params));
-    const isHeavy = isHeavyCall(operation, params);
-    await lease.begin(permission === "token" ? "token" : "open", isHeavy);
-    upstream = await lease.send(sent, operation, node.limit);
+    const sent = await gateway.rpcRequest(writeNodeCall(operation, params));
+    await lease.begin(hasToken, isHeavyCall(operation, params));
+    upstream = await lease.send(sent, operation, gateway.limit);
   } catch (error) {
-    return refuse(node.fail(error, operation, call, record));
+    return refuse(gateway.fail(error, operation, call, record));
   }
-  const response = respondTo(upstream, readResponse(node, operation, upstream), call, lease);
+  const response = respondTo(upstream, readResponse(gateway, operation, upstream), call, lease);
   record(response.status, upstream.size);
   return response;
 }
 
 function respondTo(
   upstream: UpstreamResponse,
-  read: ReturnType<typeof readNodeResponse>,
+  read: ReturnType<typeof readResponse>,
   call: Call,
   lease: Lease,
 ): Response {
   if (!read) return refuse(refusalOfNonsense(upstream));
-  if ("result" in read) return heldJson(read.result, lease.handOver(), call.makeResponse);
+  if ("result" in read) return sendJson(read.result, lease, call.makeResponse);
   const { code, message, data } = read;
-  const status = statusOf(code);
-  const members = { code, message: JSON.stringify(message), data };
+  const status = statusOf(Number(code));
+  const members = { code: code?.toString(), message: JSON.stringify(message), data };
   return problemWith(status, "The node refused the call", members, status === 503 ? LATER : {});
 }
 
-/** Reads the parameters of a method: from the query of a GET, each as JSON, or from the content of a POST. */
 async function paramsOf(
   operation: NodeOperation,
   call: Call,
-  grow: (bytes: number) => boolean,
+  lease: Lease,
+  hasToken: boolean,
 ): Promise<string | ReadonlyMap<string, string> | Response> {
   const isGet = call.request.method === "GET";
-  const content = await readContent(call, isGet ? [] : ["application/json"], grow);
+  const content = await readContent(call, isGet ? [] : ["application/json"], lease, hasToken);
   if ("status" in content) return refuse(content);
   const known = isGet ? operation.parameters ?? [] : [];
   const { given, wrong } = readQuery(known, call.query, "body");
@@ -250,95 +254,10 @@ async function paramsOf(
   if (!content.bytes) return new Map();
   const text = decodeUtf8(content.bytes);
   if (text === undefined) return problem(400, "The content is not UTF-8");
-  const params = await inTurn(text.length, () => readParams(text));
+  const params = await inTurn(text.length, () => readRpcParams(text, DEPTH_MAX));
   return typeof params === "string" ? params : problem(400, params.message);
 }
 
-const CALLS_MAX = 100;
-
-interface RawCall {
-  readonly id: string | undefined;
-  readonly method: string;
-  readonly params: string;
-  /** True if the response needs both `result` and `error`, as bitcoin-core (npm) expects. */
-  readonly isJsonRpc1: boolean;
-}
-
-interface RpcFault {
-  readonly id: string;
-  readonly code: number;
-  readonly message: string;
-}
-
-const fault = (code: number, message: string, id = "null"): RpcFault => ({ id, code, message });
-
-const isFault = (call: object): call is RpcFault => "code" in call;
-
-const MEMBERS: ReadonlySet<string> = new Set(["jsonrpc", "id", "method", "params"]);
-
-function readRpcBody(
-  text: string,
-): { readonly isBatch: boolean; readonly calls: readonly (RawCall | RpcFault)[] } | RpcFault {
-  const isBatch = /^\s*\[/.test(text);
-  let root: Part;
-  try {
-    root = readParts(text, {
-      levels: isBatch ? 2 : 1,
-      items: CALLS_MAX,
-      member: (name) => MEMBERS.has(name),
-    }, DEPTH_MAX);
-  } catch (error) {
-    return faultOf(error);
-  }
-  if (!root.items) return { isBatch: false, calls: [readCall(text, root)] };
-  if (root.count === 0) return fault(CODES.invalidCall, "A batch must have at least one call");
-  if (root.count > CALLS_MAX) {
-    return fault(CODES.invalidCall, `A batch may have at most ${CALLS_MAX} calls`);
-  }
-  return { isBatch: true, calls: root.items.map((part) => readCall(text, part)) };
-}
-
-function readCall(text: string, { members }: Part): RawCall | RpcFault {
-  if (!members) return fault(CODES.invalidCall, "A call must be an object");
-  const idPart = members.get("id");
-  const id = idPart && textOfPart(text, idPart);
-  if (idPart && (idPart.kind === "{" || idPart.kind === "[" || id === "true" || id === "false")) {
-    return fault(CODES.invalidCall, "The id of a call must be a string or a number");
-  }
-  const methodPart = members.get("method");
-  if (methodPart?.kind !== "string") {
-    return fault(CODES.invalidCall, "The method of a call must be a string", id);
-  }
-  const method = JSON.parse(textOfPart(text, methodPart)) as string;
-  const params = listOrObject(text, members.get("params"));
-  if (typeof params !== "string") return { ...params, id: id ?? "null" };
-  const version = members.get("jsonrpc");
-  const isJsonRpc1 = version === undefined || textOfPart(text, version) !== '"2.0"';
-  return { id, method, params, isJsonRpc1 };
-}
-
-function readParams(text: string): string | RpcFault {
-  try {
-    return listOrObject(text, readParts(text, { levels: 0 }, DEPTH_MAX));
-  } catch (error) {
-    return faultOf(error);
-  }
-}
-
-function listOrObject(text: string, params: Part | undefined): string | RpcFault {
-  // Some clients send null instead of omitting the parameters.
-  const json = params ? textOfPart(text, params) : "null";
-  if (json === "null") return "[]";
-  if (params!.kind === "[" || params!.kind === "{") return json;
-  return fault(CODES.wrongParams, "The params of a call must be an array or an object");
-}
-
-function faultOf(error: unknown): RpcFault {
-  if (!(error instanceof JsonSyntaxError)) throw error;
-  return fault(CODES.noJson, `Invalid JSON: ${error.message}`);
-}
-
-/** Tells whether a call is heavy, because of its operation or of a parameter's value. */
 function isHeavyCall({ isHeavy, parameters }: NodeOperation, params: Params): boolean {
   if (isHeavy || typeof params === "string") return isHeavy;
   return parameters?.some(({ name, rule: { heavyFrom = Infinity } }, at) =>
@@ -365,62 +284,63 @@ function writeNodeCall(
   return writeCall(methodName, 1, isNone ? undefined : text);
 }
 
-/** Returns values by position: a missing value becomes null, and is omitted at the end. */
 function inPlaces(values: readonly (string | undefined)[]): string[] {
   const length = values.findLastIndex((value) => value !== undefined) + 1;
   return values.slice(0, length).map((value) => value ?? "null");
 }
 
-/** Reads the node's response to one call: the result as JSON, or the error; `undefined` if it is malformed. */
-function readNodeResponse(
-  { isWhole, parts }: Pick<UpstreamResponse, "isWhole" | "parts">,
+/** Reads the node's response: the result as JSON, or the error; `undefined` if it is malformed. */
+function readResponse(
+  gateway: Gateway,
+  operation: NodeOperation,
+  { isWhole, parts }: UpstreamResponse,
 ): { readonly result: string } | RpcError | undefined {
   const text = isWhole ? decodeUtf8(parts.length === 1 ? parts[0]! : joinBytes(parts)) : undefined;
   if (text === undefined) return undefined;
   try {
     const response = readRpcResponse(text, DEPTH_MAX);
     if (Array.isArray(response)) return undefined;
-    const { result, error } = response;
-    if (error !== undefined) return readRpcError(error, DEPTH_MAX);
-    return result === undefined ? undefined : { result };
+    const { result, error: errorText } = response;
+    if (errorText === undefined) return result === undefined ? undefined : { result };
+    const error = readRpcError(errorText, DEPTH_MAX);
+    if (isNoMethod(error)) gateway.noteLacking(operation);
+    return error;
   } catch {
     return undefined;
   }
 }
 
-/** Matches messages, since -32004, the code of EIP-1474, means "block not available" on Solana. */
-const NOT_SUPPORTED = /^(?:the )?(?:json-?rpc )?method\b[^]{0,80}\bnot (?:found|supported|exist)/i;
-
-/** Tells whether an error means that the node has no such method. */
-export function isNoMethod({ code, message }: RpcError): boolean {
-  return Number(code) === CODES.noMethod || NOT_SUPPORTED.test(message);
-}
-
-function writeError({ code = String(CODES.internal), message, data }: RpcError): string {
-  const more = data === undefined ? "" : `,"data":${data}`;
-  return `{"code":${code},"message":${JSON.stringify(message)}${more}}`;
-}
-
-function writeResponse(
-  { id = "null", isJsonRpc1 = false }: Partial<Pick<RawCall, "id" | "isJsonRpc1">>,
-  response: { readonly result: string } | { readonly error: string },
-): string {
-  if (isJsonRpc1) {
-    const { result, error } = { result: "null", error: "null", ...response };
-    return `{"result":${result},"error":${error},"id":${id}}`;
-  }
-  return "result" in response
-    ? `{"jsonrpc":"2.0","result":${response.result},"id":${id}}`
-    : `{"jsonrpc":"2.0","error":${response.error},"id":${id}}`;
-}
-
-/** Bitcoin's code for a node that is still starting. */
-const WARMING_UP = -28;
-
-/** Returns the HTTP status for a JSON-RPC error code. */
-function statusOf(digits: string | undefined): Status {
-  const code = Number(digits);
+function statusOf(code: number): Status {
   if (code === CODES.wrongParams) return 400;
   if (code === CODES.noMethod) return 404;
-  return code === WARMING_UP ? 503 : 422;
+  // Bitcoin's code while it starts.
+  return code === -28 ? 503 : 422;
+}
+
+export function refuseRpc({ status, code, message, headers }: Refusal): Response {
+  return jsonResponse(status, writeRpcResponse({}, { error: { code, message } }), headers);
+}
+
+const encoder = new TextEncoder();
+
+const JSON_HEADERS = responseHeaders(new Headers({ "content-type": "application/json" }), []);
+
+const headersOf = (length: number) => ({ ...JSON_HEADERS, "content-length": String(length) });
+
+function jsonResponse(
+  status: Status,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  const bytes = encoder.encode(text);
+  return new FastResponse(bytes, {
+    status,
+    statusText: REASONS[status],
+    headers: Object.entries({ ...headersOf(bytes.byteLength), ...headers }),
+  });
+}
+
+function sendJson(text: string, lease: Lease, makeResponse: MakeResponse): Response {
+  const bytes = encoder.encode(text);
+  return makeResponse(200, headersOf(bytes.byteLength), lease.handOverBytes([bytes]));
 }

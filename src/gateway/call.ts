@@ -1,64 +1,31 @@
 /**
- * A call of the node, the view of the node that calls use (made in `gateway.ts`), and the content of a call, limited in
- * size and time.
+ * A call, and its content, limited in size and time.
  *
  * @module
  */
 import { type Bytes, createCollector, isInTinyParts, joinBytes } from "../bytes.ts";
 import { namesContent, type ReadChunks, type ServedRequest } from "../http/request.ts";
-import type { RequestContent } from "../node/client.ts";
-import type { NodeOperation } from "../openapi/callable-operations.ts";
+import { CODES } from "../node/json-rpc.ts";
 import { LightSignal, type Signal } from "../with-timeout.ts";
-import type { Guard } from "./guard.ts";
-import type { PathTable } from "./match.ts";
-import type { PolicyEntry } from "./policy.ts";
-import { CODES, LATER, type MakeResponse, type Refusal } from "./response.ts";
+import type { Lease } from "./lease.ts";
+import { FULL, type MakeResponse, type Refusal } from "./response.ts";
 
 export interface Call {
   readonly request: ServedRequest;
-  /** The path after `/v1/node` or `/v1/rpc/`, percent-encoded as received; unused for a JSON-RPC body. */
+  /** The path after `/v1/node` or `/v1/rpc/`, percent-encoded as received. */
   readonly path: string;
   /** Without `?`. */
   readonly query: string;
   /** The connection is closed unless the content was read to its end. */
   readonly content: { isRead: boolean };
-  /** Makes the response with the node's content and the common headers; refusals get these headers later. */
+  /** Adds the common headers, which refusals get later. */
   readonly makeResponse: MakeResponse;
 }
 
 export const goneOf = ({ request }: Pick<Call, "request">): Signal =>
   request.gone ?? request.signal;
 
-export interface CallTable {
-  readonly paths: PathTable;
-  readonly methods: ReadonlyMap<string, PolicyEntry>;
-}
-
-export interface CalledNode {
-  readonly limit: number;
-  /**
-   * The header that carries the node's secret, in lower case, if the operator configured one; clients cannot set it.
-   */
-  readonly secretHeader: string | undefined;
-  readonly guard: Guard;
-  /** The node's URL, normalized and without a trailing slash. */
-  readonly base: string;
-  calls(): Promise<CallTable>;
-  rpcRequest(text: string): Promise<RequestContent>;
-  /** Called when the node reports that a method is missing. */
-  onNoMethod(operation: NodeOperation): void;
-  record(operation: NodeOperation): CallRecorder;
-  fail(error: unknown, operation: NodeOperation, call: Call, record: CallRecorder): Refusal;
-}
-
-/** Writes the log line of a call, with its status and the size of its response. */
-export type CallRecorder = (status: number, bytes: number) => void;
-
-const BODY_MAX = 1024 * 1024;
-
-const BODY_TIMEOUT_MS = 10_000;
-
-type Grow = (bytes: number) => boolean;
+const BODY_MAX = 1024 * 1024, BODY_TIMEOUT_MS = 10_000;
 
 export interface Content {
   readonly bytes: Bytes | undefined;
@@ -66,11 +33,12 @@ export interface Content {
   readonly type: string | undefined;
 }
 
-/** Reads a content whose type is one of `types`, in lower case; the type `""` stands for a missing header. */
+/** @param types in lower case; `""` stands for a missing header */
 export async function readContent(
   { request, content }: Pick<Call, "request" | "content">,
   types: readonly string[],
-  grow: Grow,
+  lease: Lease,
+  hasToken: boolean,
 ): Promise<Content | Refusal> {
   const { headers } = request;
   const wrongType = refusal(
@@ -95,7 +63,8 @@ export async function readContent(
   const said = Number(headers.get("content-length") ?? 0);
   // HTTP/2 and a host's own requests may omit the length, so an empty content can have any type.
   const most = isTaken ? BODY_MAX : 0;
-  const bytes = said > most ? TOO_LARGE : await readBody(readChunks, most, grow);
+  const hold = (length: number) => lease.holdBody(length, hasToken);
+  const bytes = said > most ? TOO_LARGE : await readBody(readChunks, most, hold);
   if ("status" in bytes) return !isTaken && bytes.status === 413 ? wrongType : bytes;
   content.isRead = true;
   return bytes.byteLength === 0 ? NO_CONTENT : { bytes, type: isTaken ? type : undefined };
@@ -112,10 +81,6 @@ const LATE = refusal(408, "The content of the call did not arrive in time");
 const TINY = refusal(400, "The content of the call arrived in too many small parts");
 const BROKEN = refusal(400, "The content of the call is incomplete");
 const ENCODED = refusal(415, "The content of a call must not be encoded");
-const FULL: Refusal = {
-  ...{ status: 503, code: CODES.busy, headers: LATER },
-  message: "Too much data is in transit; try again later",
-};
 
 function readerOf({ body }: Request): ReadChunks | undefined {
   return body === null ? undefined : async (take, stop) => {
@@ -134,20 +99,19 @@ function readerOf({ body }: Request): ReadChunks | undefined {
 async function readBody(
   readChunks: ReadChunks,
   most: number,
-  grow: Grow,
+  hold: (length: number) => boolean,
 ): Promise<Bytes | Refusal> {
   const come = createCollector();
   let length = 0;
   let count = 0;
   let reason: Refusal | undefined;
-  // An `AbortSignal` of the platform is slower.
   const stop = new LightSignal();
   const timer = setTimeout(() => stop.abort(LATE), BODY_TIMEOUT_MS);
   const take = (part: Bytes) => {
     length += part.byteLength;
     if (length > most) reason = TOO_LARGE;
     else if (isInTinyParts(++count, length)) reason = TINY;
-    else if (!grow(length)) reason = FULL;
+    else if (!hold(length)) reason = FULL;
     else come.push(part);
     return reason === undefined;
   };
@@ -170,4 +134,19 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** A content up to this size, in bytes, is parsed within about a millisecond. */
+const AT_ONCE = 32_768;
+
+let last: Promise<unknown> = Promise.resolve();
+
+const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
+
+/** Parses a small content at once; large ones one after the other, with a pause for the small ones. */
+export function inTurn<T>(size: number, read: () => T | Promise<T>): T | Promise<T> {
+  if (size <= AT_ONCE) return read();
+  const done = last.then(read);
+  last = done.then(pause, pause);
+  return done;
 }

@@ -1,26 +1,25 @@
 /**
- * Validates the parameters and the content of a call against the description. Most nodes silently ignore misspelt
- * names. Patterns are not evaluated: a regular expression from an untrusted description is code.
+ * Validates the parameters and the content of a call against the description: most nodes silently ignore misspelt names.
+ * Patterns are not evaluated, since a regular expression from an untrusted description is code.
  *
  * @module
  */
-import { problemWith } from "../http/problem-details.ts";
+import { problemWith } from "../http/response.ts";
 import { formatJson, parseComparable } from "../json/lossless.ts";
 import { readParts, textOfPart } from "../json/parts.ts";
 import { isEqual, isObject } from "../json/values.ts";
 import type { NodeOperation, NodeParameter, ValueRule } from "../openapi/callable-operations.ts";
-import { parsePercent } from "../untrusted-text.ts";
-import { shorten } from "../untrusted-text.ts";
-import { holdsParts } from "./policy.ts";
+import { parsePercent, shorten } from "../untrusted-text.ts";
+import { fits } from "./policy.ts";
+
+export const DEPTH_MAX = 64;
 
 export interface WrongValue {
   readonly path: readonly string[];
   readonly rule: string;
 }
 
-/**
- * Limits of error messages: the length of a client's name that is repeated, and the number of allowed values listed.
- */
+/** The most of a client's name, and of the allowed values, that messages repeat. */
 const NAME_MAX = 100, VALUES_MAX = 20;
 
 /** Prepared once per rule, since a body may hold half a million values. */
@@ -51,10 +50,7 @@ function prepare(rule: ValueRule): Prepared {
   return made;
 }
 
-/**
- * Returns the first error of a value. Numbers are compared exactly: as `bigint` above 2^53, as infinity above the
- * largest double.
- */
+/** Returns the first error of a value, whose integers above 2^53 are `bigint`. */
 export function checkValue(rule: ValueRule, value: unknown): WrongValue | undefined {
   const wrong = (says: string): WrongValue => ({ path: [], rule: says });
   const { types, values, anyOf } = rule;
@@ -84,7 +80,18 @@ export function checkValue(rule: ValueRule, value: unknown): WrongValue | undefi
 export const placeOf = ({ path }: WrongValue, ...before: readonly string[]): string =>
   shorten([...before, ...path].join("."), 3 * NAME_MAX);
 
-export const tellName = (name: string): string => shorten(name, NAME_MAX);
+const tellName = (name: string): string => shorten(name, NAME_MAX);
+
+/** Tells whether consecutive segments of a path match those of a pattern such as `ipns/*.*`, ignoring case. */
+function holdsParts(path: string, pattern: string): boolean {
+  const wanted = partsOf(pattern);
+  const parts = partsOf(path);
+  return parts.some((_, at) =>
+    wanted.every((part, i) => at + i < parts.length && fits(part, parts[at + i]!))
+  );
+}
+
+const partsOf = (path: string): string[] => path.toLowerCase().split("/").filter(Boolean);
 
 function inItems(rule: ValueRule, items: readonly unknown[]): WrongValue | undefined {
   for (let at = 0; at < items.length; at++) {
@@ -114,14 +121,10 @@ function inMembers(rule: ValueRule, value: Record<string, unknown>): WrongValue 
 const fold = (name: string): string => name.replaceAll("\u017f", "s").toLowerCase();
 
 function isOfType(value: unknown, type: string): boolean {
-  const isNumber = typeof value === "number" || typeof value === "bigint";
   if (type === "integer") return typeof value === "bigint" || Number.isInteger(value);
-  if (type === "number") return isNumber;
-  if (type === "null") return value === null;
-  if (type === "array") return Array.isArray(value);
-  if (type === "object") return isObject(value);
-  const own: string = typeof value;
-  return own === type;
+  if (type === "number") return typeof value === "number" || typeof value === "bigint";
+  if (value === null) return type === "null";
+  return type === (Array.isArray(value) ? "array" : typeof value);
 }
 
 function outOfBounds(rule: ValueRule, value: unknown): string | undefined {
@@ -131,26 +134,20 @@ function outOfBounds(rule: ValueRule, value: unknown): string | undefined {
     if (maximum !== undefined && value > maximum) return `must be at most ${maximum}`;
     if (above !== undefined && value <= above) return `must be above ${above}`;
     if (below !== undefined && value >= below) return `must be below ${below}`;
-  } else if (typeof value === "string") {
-    const length = (minLength ?? maxLength) === undefined ? 0 : lengthOf(value);
-    if (minLength !== undefined && length < minLength) {
-      return `must have at least ${minLength} characters`;
-    }
-    if (maxLength !== undefined && length > maxLength) {
-      return `must have at most ${maxLength} characters`;
-    }
+  } else if (typeof value === "string" && (minLength ?? maxLength) !== undefined) {
+    return wrongLength(lengthOf(value), "characters", minLength, maxLength);
   } else if (Array.isArray(value)) {
-    if (minItems !== undefined && value.length < minItems) {
-      return `must have at least ${minItems} items`;
-    }
-    if (maxItems !== undefined && value.length > maxItems) {
-      return `must have at most ${maxItems} items`;
-    }
+    return wrongLength(value.length, "items", minItems, maxItems);
   }
   return undefined;
 }
 
-/** Counts characters (code points), as JSON Schema does. */
+function wrongLength(length: number, unit: string, least = 0, most = Infinity): string | undefined {
+  if (length < least) return `must have at least ${least} ${unit}`;
+  return length > most ? `must have at most ${most} ${unit}` : undefined;
+}
+
+/** Counts code points, as JSON Schema does. */
 function lengthOf(text: string): number {
   let length = 0;
   for (const _ of text) length++;
@@ -167,7 +164,7 @@ export interface WrongParameter {
   readonly rule: string;
 }
 
-/** Refuses wrong parameters by name and reason; never repeats their values. */
+/** Refuses wrong parameters by name and rule; never repeats their values. */
 export function refuseParameters(wrong: readonly WrongParameter[]): Response {
   const [{ name, rule }] = wrong as [WrongParameter];
   const others = wrong.length - 1;
@@ -184,7 +181,7 @@ export const WRONG_MAX = 20;
 
 interface GivenParameter {
   readonly parameter: NodeParameter;
-  /** The decoded texts from a URL or a header; several for an exploded list. */
+  /** Decoded; several for an exploded list. */
   readonly texts: readonly string[];
   readonly value: unknown;
 }
@@ -194,7 +191,7 @@ export interface ReadParameters {
   readonly wrong: readonly WrongParameter[];
 }
 
-/** Reads the parameters of a query; with `body`, those of a method that is called with GET. */
+/** @param place `body` for the parameters of a method that is called with GET */
 export function readQuery(
   parameters: readonly NodeParameter[],
   query: string,
@@ -260,9 +257,8 @@ function readTexts(
     }
     const value = valueOf(parameter, found);
     const fault = checkValue(rule, value);
-    if (fault) {
-      wrong.push({ in: place, name: placeOf(fault, name), rule: fault.rule });
-    } else given.push({ parameter, texts: found, value });
+    if (fault) wrong.push({ in: place, name: placeOf(fault, name), rule: fault.rule });
+    else given.push({ parameter, texts: found, value });
   }
   return { given, wrong };
 }
@@ -296,25 +292,17 @@ function typesOf({ types, anyOf, values }: ValueRule): readonly string[] | undef
 
 const isList = (rule: ValueRule): boolean => typesOf(rule)?.includes("array") ?? false;
 
-/** Decodes percent-encoding, with a plus sign as a space, as forms do. */
 const decode = (text: string) => parsePercent(text.replaceAll("+", " "));
 
-/** The parameters of a call as JSON, by position or by name; unchanged text if the description does not list them. */
+/** The parameters of a call as JSON, by position or by name; the text itself if the description does not list them. */
 export type Params = readonly string[] | ReadonlyMap<string, string> | string;
 
-export interface CheckedParams {
-  readonly params: Params;
-  readonly wrong: readonly WrongParameter[];
-}
-
-/**
- * Validates the parameters of a method, given as a JSON array or object or by name, and reports at most `most` errors.
- */
+/** Validates the parameters of a method: a JSON array, an object, or values by name. Reports at most `most` errors. */
 export function checkParams(
   { parameters }: NodeOperation,
   given: string | ReadonlyMap<string, string>,
   most: number = WRONG_MAX,
-): CheckedParams {
+): { readonly params: Params; readonly wrong: readonly WrongParameter[] } {
   if (!parameters) return { params: given, wrong: [] };
   const wrong: WrongParameter[] = [];
   const refuse = (name: string, rule: string) => {
@@ -335,10 +323,7 @@ export function checkParams(
   return { params, wrong };
 }
 
-/**
- * Splits parameters by the description; `undefined` if there are too many. Unknown ones are refused without being
- * stored.
- */
+/** Splits parameters by the description; `undefined` if there are too many. Unknown ones are not stored. */
 function splitParams(
   parameters: readonly NodeParameter[],
   text: string,
@@ -362,5 +347,3 @@ function splitParams(
 
 export const isNamed = (params: Params): params is ReadonlyMap<string, string> =>
   params instanceof Map;
-
-export const DEPTH_MAX = 64;

@@ -1,6 +1,5 @@
 /**
- * Forwards calls below `/v1/node` and `/v1/rpc` that the description names and the operator allows. This file holds
- * what all calls share; `call-path.ts` and `call-rpc.ts` hold the two forms of a call.
+ * The gateway to the node: what the forms of a call, in `call-path.ts` and `call-rpc.ts`, share.
  *
  * @module
  */
@@ -10,24 +9,15 @@ import { lazy, memoize, type Resource } from "../lazy.ts";
 import type { CallRecord } from "../log.ts";
 import { createClient } from "../node/client.ts";
 import { createCredentials } from "../node/credentials.ts";
+import type { RequestContent } from "../node/http1.ts";
 import { RPC_HEADERS } from "../node/json-rpc.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
-import { type Call, type CalledNode, type CallTable, goneOf } from "./call.ts";
-import { callPath } from "./call-path.ts";
-import { callMethod, callRpc } from "./call-rpc.ts";
-import { createGuard } from "./guard.ts";
-import { type LeaseOptions, Leases } from "./lease.ts";
-import { createPathTable } from "./match.ts";
-import { decide, type ResolvedForward } from "./policy.ts";
-import { refusalOf, STATUS_GONE } from "./response.ts";
-
-export interface Gateway {
-  callPath(call: Call): Promise<Response>;
-  callMethod(call: Call): Promise<Response>;
-  callRpc(call: Call): Promise<Response>;
-  readonly waiting: number;
-  close(): void;
-}
+import { type Call, goneOf } from "./call.ts";
+import { Guard } from "./guard.ts";
+import { Lease, type LeaseOptions, Leases } from "./lease.ts";
+import { createPathMatcher, type MatchPath } from "./match.ts";
+import { decide, type PolicyEntry, type ResolvedForward } from "./policy.ts";
+import { type Refusal, refusalOf, STATUS_GONE } from "./response.ts";
 
 export interface KnownKind {
   kinds(): Promise<Readonly<Record<string, Kind>>>;
@@ -35,7 +25,6 @@ export interface KnownKind {
   find(): Promise<{ readonly kind: string } | undefined>;
   /** The path of the node's JSON-RPC endpoint below its URL. */
   readonly rpcPath: Resource<string>;
-  /** Remembers that the node reports a method as missing. */
   noteLacking(method: string): void;
 }
 
@@ -48,36 +37,109 @@ export interface GatewayOptions {
   readonly onCall: (record: CallRecord) => void;
 }
 
-export function createGateway(options: GatewayOptions): Gateway {
-  const node = createCalledNode(options);
-  const credentials = createOperationCredentials(options);
-  const leases = new Leases({
-    ...options.forward,
-    client: createClient(options.node),
-    credentials,
-  });
-  const withLease = (form: typeof callPath) => async (call: Call): Promise<Response> => {
-    const lease = leases.open(goneOf(call));
+export type CallForm = (gateway: Gateway, call: Call, lease: Lease) => Promise<Response>;
+
+export type CallRecorder = (status: number, bytes: number) => void;
+
+interface CallTable {
+  readonly of: readonly NodeOperation[];
+  readonly matchPath: MatchPath;
+  readonly methods: ReadonlyMap<string, PolicyEntry>;
+}
+
+const encoder = new TextEncoder();
+
+export class Gateway {
+  readonly guard: Guard;
+  readonly limit: number;
+  /** The header that carries the node's secret, in lower case; clients cannot set it. */
+  readonly secretHeader: string | undefined;
+  /** The node's URL, normalized and without a trailing slash. */
+  readonly base: string;
+  readonly #options: GatewayOptions;
+  readonly #leases: Leases;
+  readonly #urlOf: (path: string) => URL;
+  #table: CallTable | undefined;
+
+  constructor(options: GatewayOptions) {
+    const { forward, node } = options;
+    this.guard = new Guard(forward);
+    this.limit = forward.limit;
+    this.secretHeader = node.auth && "header" in node.auth
+      ? node.auth.header?.toLowerCase()
+      : undefined;
+    this.base = new URL(node.url).href.replace(/\/+$/, "");
+    this.#options = options;
+    this.#leases = new Leases({
+      ...forward,
+      nodeClient: createClient(node),
+      credentialsFor: chooseCredentials(options),
+    });
+    this.#urlOf = memoize((path) => new URL(this.base + path));
+  }
+
+  async call(form: CallForm, call: Call): Promise<Response> {
+    const lease = new Lease(this.#leases, goneOf(call));
     try {
-      return await form(node, call, lease);
+      return await form(this, call, lease);
     } finally {
       lease.dispose();
     }
-  };
-  return {
-    callPath: withLease(callPath),
-    callMethod: withLease(callMethod),
-    callRpc: withLease(callRpc),
-    get waiting() {
-      return leases.slots.waiting;
-    },
-    close: () => leases.close(),
-  };
+  }
+
+  get waiting(): number {
+    return this.#leases.slots.waiting;
+  }
+
+  close(): void {
+    this.#leases.close();
+  }
+
+  async table(): Promise<CallTable> {
+    const operations = await this.#options.operations();
+    if (this.#table?.of !== operations) {
+      const entries = decide(operations, this.#options.forward);
+      const methods = entries.filter(({ operation }) => operation.isMethod)
+        // The path of a method is its name.
+        .map((entry) => [entry.operation.path, entry] as const);
+      const matchPath = createPathMatcher(entries);
+      this.#table = { of: operations, matchPath, methods: new Map(methods) };
+    }
+    return this.#table;
+  }
+
+  async rpcRequest(text: string): Promise<RequestContent> {
+    return {
+      method: "POST",
+      url: this.#urlOf(await this.#options.beside.rpcPath.get()),
+      headers: RPC_HEADERS,
+      body: encoder.encode(text),
+    };
+  }
+
+  noteLacking({ path: methodName }: NodeOperation): void {
+    this.#options.beside.noteLacking(methodName);
+  }
+
+  record({ name }: NodeOperation): CallRecorder {
+    const started = performance.now();
+    return (status, bytes) => {
+      const milliseconds = performance.now() - started;
+      this.#options.onCall({ operation: name, status, milliseconds, bytes });
+    };
+  }
+
+  /** Records a failed call, and returns its refusal. */
+  fail(error: unknown, { access }: NodeOperation, call: Call, record: CallRecorder): Refusal {
+    const refusal = refusalOf(error, access === "read", this.#options.forward.timeout);
+    record(goneOf(call).aborted ? STATUS_GONE : refusal.status, 0);
+    return refusal;
+  }
 }
 
-function createOperationCredentials(
+function chooseCredentials(
   { node: { url, auth, kind: named }, beside }: GatewayOptions,
-): LeaseOptions["credentials"] {
+): LeaseOptions["credentialsFor"] {
   const withSecret = lazy(async () => {
     const [kind, kinds] = await Promise.all([beside.kind(), beside.kinds()]);
     return createCredentials({ nodeUrl: url, configured: auth, kind, kinds });
@@ -95,55 +157,4 @@ function createOperationCredentials(
     const isBare = isAnonymous || (access === "read" && (isReadBare ?? await askKind()));
     return isBare ? anonymous : await withSecret.get();
   };
-}
-
-function createCalledNode(
-  { forward, node, beside, operations, onCall }: GatewayOptions,
-): CalledNode {
-  const base = new URL(node.url).href.replace(/\/+$/, "");
-  const encoder = new TextEncoder();
-  const urlOf = memoize((path) => new URL(base + path));
-  let made: { readonly of: readonly NodeOperation[]; readonly table: CallTable } | undefined;
-  return {
-    limit: forward.limit,
-    secretHeader: node.auth && "header" in node.auth ? node.auth.header?.toLowerCase() : undefined,
-    guard: createGuard(forward),
-    base,
-    async calls() {
-      const current = await operations();
-      if (made?.of !== current) made = { of: current, table: createCallTable(current, forward) };
-      return made.table;
-    },
-    rpcRequest: async (text) => ({
-      method: "POST",
-      url: urlOf(await beside.rpcPath.get()),
-      headers: RPC_HEADERS,
-      body: encoder.encode(text),
-    }),
-    onNoMethod: ({ path: methodName }) => beside.noteLacking(methodName),
-    record({ name }) {
-      const started = performance.now();
-      return (status, bytes) =>
-        onCall({ operation: name, status, milliseconds: performance.now() - started, bytes });
-    },
-    fail(error, { access }, call, record) {
-      const refusal = refusalOf(error, access === "read", forward.timeout);
-      record(goneOf(call).aborted ? STATUS_GONE : refusal.status, 0);
-      return refusal;
-    },
-  };
-}
-
-/** Applies the policy, and indexes its entries by path or by method name. */
-function createCallTable(
-  operations: readonly NodeOperation[],
-  forward: ResolvedForward,
-): CallTable {
-  const entries = decide(operations, forward);
-  const methods = new Map(
-    entries.filter(({ operation }) => operation.isMethod)
-      // The path of a method is its name.
-      .map((entry) => [entry.operation.path, entry]),
-  );
-  return { paths: createPathTable(entries), methods };
 }

@@ -1,40 +1,31 @@
 /**
  * Decides who may call. A page on any site can make a browser send requests to this machine, so a request from a
- * browser must prove that it is ours; failing to look foreign is not enough.
+ * browser must prove that it is from our own page.
  *
  * @module
  */
+import { CODES } from "../node/json-rpc.ts";
 import { readPlace, settingOf } from "../node/secrets.ts";
+import type { Call } from "./call.ts";
 import type { Permission, PolicyEntry, ResolvedForward } from "./policy.ts";
-import { CODES, LATER, type Refusal } from "./response.ts";
+import { LATER, type Refusal } from "./response.ts";
 
-interface Caller {
-  readonly request: Request;
-  readonly query: string;
-}
+export class Guard {
+  readonly #forward: Pick<ResolvedForward, "origins" | "token_file" | "token_env">;
 
-export interface Guard {
-  /**
-   * Returns why a page of another origin may not send a JSON-RPC body; `undefined` if allowed or not sent by a page.
-   */
-  reasonAgainstPage(request: Request): Refusal | undefined;
-  /**
-   * Returns why a caller may not call an operation; `what` is the object of "Pages of other origins may not call …".
-   */
-  reasonAgainst(caller: Caller, entry: PolicyEntry, what?: string): Promise<Refusal | undefined>;
-  hasToken(request: Request): Promise<boolean>;
-}
+  constructor(forward: Pick<ResolvedForward, "origins" | "token_file" | "token_env">) {
+    this.#forward = forward;
+  }
 
-export function createGuard(
-  forward: Pick<ResolvedForward, "origins" | "token_file" | "token_env">,
-): Guard {
-  const reasonAgainstOrigin = (
+  /** @param what the object of "Pages of other origins may not call …" */
+  refusePage(
     request: Request,
-    permission: Permission,
-    what: string,
-  ): Refusal | undefined => {
+    permission: Permission = "open",
+    what: string = THE_NODE,
+  ): Refusal | undefined {
+    const { origins } = this.#forward;
     // `"*"` covers public operations only; a refused one may tell any origin that it is refused.
-    const allowed = forward.origins === "*" && permission === "token" ? [] : forward.origins;
+    const allowed = origins === "*" && permission === "token" ? [] : origins;
     if (isAllowedCaller(request, allowed)) return undefined;
     return {
       ...{ status: 403, code: CODES.notAllowed, setting: "forward.origins" },
@@ -42,37 +33,39 @@ export function createGuard(
       more:
         ", nor may addresses typed into a browser over plain http; use the explorer at /v1/spec",
     };
-  };
-  return {
-    reasonAgainstPage: (request) => reasonAgainstOrigin(request, "open", THE_NODE),
-    async reasonAgainst({ request, query }, { operation, permission, reason }, what = THE_NODE) {
-      const foreign = reasonAgainstOrigin(request, permission, what);
-      if (foreign || permission === "open") return foreign;
-      const { name } = operation;
-      if (permission === "refused") {
-        return {
-          ...{ status: 403, code: CODES.notAllowed, setting: "forward" },
-          message: `${name} is not forwarded: ${reason}`,
-          more: '. See the setting "forward"',
-        };
-      }
-      if (hasTokenInQuery(query)) return TOKEN_IN_QUERY;
-      const known = await readToken(forward);
-      if ("reason" in known) return TOKEN_UNKNOWN;
-      if (await isToken(known.token, request.headers.get("authorization"))) return undefined;
+  }
+
+  async refuse(
+    { request, query }: Pick<Call, "request" | "query">,
+    { operation: { name }, permission, reason }: PolicyEntry,
+    what?: string,
+  ): Promise<Refusal | undefined> {
+    const foreign = this.refusePage(request, permission, what);
+    if (foreign || permission === "open") return foreign;
+    if (permission === "refused") {
       return {
-        ...{ status: 401, code: CODES.wantsToken, setting: "forward.token_file" },
-        message: `${name} needs the operator's token`,
-        more: ": send it as Authorization: Bearer",
-        headers: { "www-authenticate": 'Bearer realm="nodeface"' },
+        ...{ status: 403, code: CODES.notAllowed, setting: "forward" },
+        message: `${name} is not forwarded: ${reason}`,
+        more: '. See the setting "forward"',
       };
-    },
-    async hasToken({ headers }) {
-      if (!headers.has("authorization")) return false;
-      const known = await readToken(forward);
-      return "token" in known && await isToken(known.token, headers.get("authorization"));
-    },
-  };
+    }
+    if (hasTokenInQuery(query)) return TOKEN_IN_QUERY;
+    const known = await readToken(this.#forward);
+    if ("reason" in known) return TOKEN_UNKNOWN;
+    if (await isToken(known.token, request.headers.get("authorization"))) return undefined;
+    return {
+      ...{ status: 401, code: CODES.wantsToken, setting: "forward.token_file" },
+      message: `${name} needs the operator's token`,
+      more: ": send it as Authorization: Bearer",
+      headers: { "www-authenticate": 'Bearer realm="nodeface"' },
+    };
+  }
+
+  async hasToken({ headers }: Request): Promise<boolean> {
+    if (!headers.has("authorization")) return false;
+    const known = await readToken(this.#forward);
+    return "token" in known && await isToken(known.token, headers.get("authorization"));
+  }
 }
 
 const THE_NODE = "the node";
@@ -115,9 +108,7 @@ export async function readToken(
   };
 }
 
-/**
- * Compares digests of equal length, so that timing reveals nothing about the token. Other schemes count as no token.
- */
+/** Compares digests of equal length, so that timing reveals nothing about the token. */
 async function isToken(token: string, authorization: string | null): Promise<boolean> {
   const [, given] = /^bearer +(\S+)$/i.exec(authorization ?? "") ?? [];
   if (given === undefined) return false;
@@ -131,25 +122,17 @@ async function isToken(token: string, authorization: string | null): Promise<boo
   return difference === 0;
 }
 
-/** A header of the explorer and its `curl` lines. A cross-origin page cannot send it without a CORS preflight. */
+/** A header of the explorer, which a cross-origin page cannot send without a CORS preflight. */
 const OWN_HEADER = "x-nodeface";
 
-/**
- * Headers that only browsers send. `Sec-Fetch-Mode` is not listed: Node's `fetch` (20 to 26) sends it alone, while
- * browsers send it only with `Sec-Fetch-Site` (Fetch Metadata, section 3).
- */
+/** Headers that only browsers send. Node's `fetch` (20 to 26) sends `Sec-Fetch-Mode` too. */
 const BROWSER_HEADERS = [
   ...["origin", "referer", "cookie", "sec-fetch-site", "sec-fetch-dest", "sec-fetch-user"],
   ...["sec-fetch-storage-access", "sec-ch-ua", "sec-ch-ua-mobile", "sec-ch-ua-platform"],
   ...["sec-gpc", "sec-purpose", "sec-websocket-key", "sec-websocket-version"],
 ];
 
-/**
- * Tells whether a request may call the node. If the browser marks the request as cross-site, our own header does not
- * count: a proxy in front may have let that page send it.
- *
- * @param origins the origins whose pages may call; `"*"` for any
- */
+/** @param origins the origins whose pages may call; `"*"` for any */
 export function isAllowedCaller(
   { method, url, headers }: Pick<Request, "method" | "url" | "headers">,
   origins: readonly string[] | "*",
@@ -162,6 +145,7 @@ export function isAllowedCaller(
       headers.get("sec-fetch-mode") === "navigate");
   if (!isUsual) return false;
   if (origin !== null && (origins === "*" || origins.includes(origin))) return true;
+  // Here our own header does not count: a proxy in front may have let a cross-site page send it.
   if (site !== null) return site === "same-origin" || site === "none";
   if (headers.has(OWN_HEADER)) return true;
   const from = origin ?? headers.get("referer");
@@ -172,7 +156,6 @@ export function isAllowedCaller(
   return !looksLikeBrowser(headers);
 }
 
-/** Tells whether a request carries headers that only browsers send; every browser sends at least its `User-Agent`. */
 export function looksLikeBrowser(headers: Pick<Headers, "get" | "has">): boolean {
   return BROWSER_HEADERS.some((name) => headers.has(name)) ||
     /^Mozilla\//i.test(headers.get("user-agent") ?? "");

@@ -1,26 +1,17 @@
 /**
- * The lease of a call: its slot at the node, time limit, byte budget, and the connection with the node's response. The
- * slot is held until the node has finished, since most nodes do not notice that a client has disconnected.
+ * The lease of a call: its slot at the node, time limit, byte budget, and the node's response. Most nodes do not notice
+ * that a client has disconnected, so the slot is held until they have finished.
  *
  * @module
  */
-import { type Bytes, createCollector } from "../bytes.ts";
+import { type Bytes, createCollector, joinBytes } from "../bytes.ts";
 import type { Credentials } from "../node/credentials.ts";
-import type { Client, NodeResponse, RequestContent } from "../node/client.ts";
+import type { HeldBytes } from "../http/response.ts";
+import type { Client, NodeResponse, RequestContent } from "../node/http1.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { following, LightSignal, type Signal, withSignal } from "../with-timeout.ts";
-import {
-  type Budget,
-  createBudget,
-  createSemaphore,
-  type Priority,
-  type Purpose,
-  type Room,
-  type Semaphore,
-  SMALL,
-} from "./limits.ts";
 import { type ResolvedForward, sizeText } from "./policy.ts";
-import { UpstreamError } from "./response.ts";
+import { FULL, UpstreamError } from "./response.ts";
 
 export interface UpstreamResponse {
   readonly status: number;
@@ -33,28 +24,23 @@ export interface UpstreamResponse {
 }
 
 export interface LeaseOptions extends Pick<ResolvedForward, "timeout" | "limit" | "concurrency"> {
-  readonly client: Client;
-  /** Returns the credentials for calls of an operation. */
-  readonly credentials: (operation: NodeOperation) => Promise<Credentials>;
+  readonly nodeClient: Client;
+  readonly credentialsFor: (operation: NodeOperation) => Promise<Credentials>;
 }
 
-/** How long calls may continue after the service begins to stop, in milliseconds. */
+/** The time that calls may continue after the service begins to stop. */
 const GRACE_MS = 4000;
 
 export class Leases {
   readonly options: LeaseOptions;
   readonly slots: Semaphore;
-  readonly budget: Budget = createBudget();
+  readonly budget: () => Room = createBudget();
   readonly underWay: Set<Lease> = new Set();
   closing: ReturnType<typeof setTimeout> | undefined;
 
   constructor(options: LeaseOptions) {
     this.options = options;
     this.slots = createSemaphore(options.concurrency);
-  }
-
-  open(gone: Signal): Lease {
-    return new Lease(this, gone);
   }
 
   /** Rejects waiting calls and aborts running ones: at once if the client has left, otherwise after a grace period. */
@@ -66,20 +52,16 @@ export class Leases {
   }
 }
 
-/**
- * The lease of one call or one batch. A batch shares one time limit and one response limit. The code that opens a lease
- * must dispose of it.
- */
+/** The lease of one call, or of one batch with all its calls. Whoever creates a lease must dispose of it. */
 export class Lease {
   readonly #pool: Leases;
-  readonly #gone: Signal;
-  /** The bytes reserved for the call's own body and for its responses. */
+  readonly #clientGone: Signal;
   readonly #body: Room;
   readonly #room: Room;
   /** Aborted when the client has left or the time is over; unset before `begin`. */
-  #clientGone: LightSignal | undefined;
+  #callStop: LightSignal | undefined;
   readonly #nodeStop = new LightSignal();
-  #priority: Priority = "open";
+  #hasToken = false;
   #isHeavy = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #giveBack = () => {};
@@ -91,53 +73,47 @@ export class Lease {
   #isFree = false;
   #hasEnded = false;
 
-  constructor(pool: Leases, gone: Signal) {
+  constructor(pool: Leases, clientGone: Signal) {
     this.#pool = pool;
-    this.#gone = gone;
+    this.#clientGone = clientGone;
     this.#body = pool.budget();
     this.#room = pool.budget();
     this.#left = pool.options.limit;
   }
 
   get isLeft(): boolean {
-    return this.#clientGone?.aborted ?? this.#gone.aborted;
+    return (this.#callStop ?? this.#clientGone).aborted;
   }
 
   /** Reserves room for the call's own body; returns false if there is none. */
-  holdBody(bytes: number, purpose: Purpose): boolean {
-    return this.#body.set(bytes, purpose);
+  holdBody(bytes: number, hasToken: boolean): boolean {
+    return this.#body.set(bytes, hasToken ? "token" : "body");
   }
 
-  /** Waits for a slot at the node, or throws `NoSlot`; the time limit starts here. */
-  async begin(priority: Priority, isHeavy: boolean): Promise<void> {
-    // Aborted together with `#gone`, or by this lease.
-    const clientGone = this.#clientGone = following(this.#gone);
-    this.#priority = priority;
+  /** Waits for a slot at the node; the time limit starts here. Rejects with `UpstreamError` if there is none. */
+  async begin(hasToken: boolean, isHeavy: boolean): Promise<void> {
+    const callStop = this.#callStop = following(this.#clientGone);
+    this.#hasToken = hasToken;
     this.#isHeavy = isHeavy;
     this.#timer = setTimeout(() => this.#late(), this.#pool.options.timeout);
     this.#pool.underWay.add(this);
-    this.#giveBack = await this.#pool.slots.take(priority, isHeavy, clientGone);
-    clientGone.addEventListener("abort", () => this.#end());
+    this.#giveBack = await this.#pool.slots.take(hasToken, isHeavy, callStop);
+    callStop.addEventListener("abort", () => this.#end());
   }
 
-  /**
-   * Sends a call, and reads up to `collect` bytes before it resolves. Rejects with `UpstreamError` or `TimeoutError`.
-   */
+  /** Sends a call, and reads up to `collect` bytes before it resolves. Rejects with `UpstreamError` or `TimeoutError`. */
   async send(
     request: RequestContent,
     operation: NodeOperation,
     collect: number,
   ): Promise<UpstreamResponse> {
-    const { options } = this.#pool;
-    const clientGone = this.#clientGone!;
+    const callStop = this.#callStop!;
     const isRead = operation.access === "read";
-    const credentials = await options.credentials(operation);
-    if (clientGone.aborted) throw clientGone.reason;
-    const isOpen = this.#priority === "open";
-    const purpose = isOpen ? "response" : isRead ? "token" : "write";
-    if (!this.#room.set(this.#held + SMALL, isOpen ? "response" : "token")) {
-      throw new UpstreamError(503, "Too much data is in transit; try again later", true);
-    }
+    const credentials = await this.#pool.options.credentialsFor(operation);
+    if (callStop.aborted) throw callStop.reason;
+    const use = this.#hasToken ? "token" : "response";
+    const purpose = use === "token" && !isRead ? "write" : use;
+    if (!this.#room.set(this.#held + SMALL, use)) throw new UpstreamError(503, FULL.message, true);
     const called = this.#called = this.#sendAndCollect(
       request,
       credentials,
@@ -147,25 +123,31 @@ export class Lease {
     );
     let response: CollectedResponse | undefined;
     try {
-      response = await withSignal(called, clientGone);
+      response = await withSignal(called, callStop);
     } finally {
       // A streaming or abandoned response still occupies the node; a call that failed does not.
-      const hasNodeEnded = response ? response.isWhole : !clientGone.aborted;
+      const hasNodeEnded = response ? response.isWhole : !callStop.aborted;
       if (hasNodeEnded) this.#called = undefined;
     }
     this.#left -= response.size;
     if (response.isWhole) this.#room.set(this.#held += response.received, purpose);
     const { next } = response;
-    return { ...response, next: () => withSignal(next(), clientGone) };
+    return { ...response, next: () => withSignal(next(), callStop) };
   }
 
-  /**
-   * Hands over the bytes, and the slot if the node has not finished. The caller must call the returned function, which
-   * may be called twice.
-   */
+  /** Hands over the bytes, and the slot if the node has not finished, until the returned function is called. */
   handOver(): () => void {
     this.#isHandedOver = true;
     return () => this.#end();
+  }
+
+  /** Makes a body whose bytes count until they are sent; short ones are released at once. */
+  handOverBytes(parts: readonly Bytes[]): Bytes | HeldBytes {
+    const release = this.handOver();
+    const length = parts.reduce((length, { byteLength }) => length + byteLength, 0);
+    if (length > SMALL) return { parts, release };
+    release();
+    return parts.length === 1 ? parts[0]! : joinBytes(parts);
   }
 
   dispose(): void {
@@ -177,11 +159,10 @@ export class Lease {
 
   breakOff(): void {
     const reason = new UpstreamError(503, "The service is stopping");
-    this.#clientGone?.abort(reason);
+    this.#callStop?.abort(reason);
     this.#nodeStop.abort(reason);
   }
 
-  /** Sends a call and reads the response: collects a short one, streams the rest of a long one. */
   async #sendAndCollect(
     request: RequestContent,
     credentials: Credentials,
@@ -189,10 +170,10 @@ export class Lease {
     collect: number,
     purpose: Purpose,
   ): Promise<CollectedResponse> {
-    const { client, limit } = this.#pool.options;
+    const { nodeClient, limit } = this.#pool.options;
     const left = this.#left;
     const sent = { ...request, signal: this.#nodeStop, isOnce: !isRead };
-    const response = await credentials.sendWith(client, sent, ({ response, refusal }) => {
+    const response = await credentials.sendWith(nodeClient, sent, ({ response, refusal }) => {
       // Without credentials of ours, the node's own refusal is passed on.
       if (!refusal || response.status === 403) return response;
       response.cancel();
@@ -224,12 +205,11 @@ export class Lease {
       let isWhole = false;
       while (!isWhole && size <= Math.min(collect, left)) {
         const part = await next();
-        // Nothing is collected once the client has left.
         if (this.isLeft) break;
         const bytes = this.#held + Math.max(response.received(), SMALL);
         if (!part) isWhole = true;
         else if (this.#room.set(bytes, purpose)) come.push(part);
-        else throw new UpstreamError(503, "Too much data is in transit; try again later");
+        else throw new UpstreamError(503, FULL.message);
       }
       const received = response.received();
       const parts = this.isLeft ? [] : come.take();
@@ -247,7 +227,7 @@ export class Lease {
     const stop = () => this.#nodeStop.abort(reason);
     // Most nodes finish a heavy call even if its client has left.
     if (this.#isHeavy) this.#timer = setTimeout(stop, this.#pool.options.timeout);
-    this.#clientGone?.abort(reason);
+    this.#callStop?.abort(reason);
     if (!this.#isHeavy) stop();
   }
 
@@ -278,7 +258,6 @@ export class Lease {
 }
 
 interface CollectedResponse extends UpstreamResponse {
-  /** Number of bytes received on the wire. */
   readonly received: number;
   /** Reads and discards the rest, up to the limit; resolves when the node has finished. */
   drain(): Promise<void>;
@@ -299,4 +278,137 @@ function whyUnread(
   if (coding !== "identity") return "The node compressed its response without being asked to";
   const length = headers.get("content-length") ?? "";
   return /^\d+$/.test(length) && Number(length) > left ? tooLong(limit) : undefined;
+}
+
+const WAITING_MAX = 64, WAIT_MAX_MS = 5000;
+
+interface Semaphore {
+  /** Resolves to a function that returns the slot; only one heavy call runs at a time. */
+  take(hasToken: boolean, isHeavy: boolean, signal: Signal): Promise<() => void>;
+  readonly waiting: number;
+  close(): void;
+}
+
+const noSlot = () => new UpstreamError(503, "Too many calls are waiting for the node", true);
+
+interface Waiting {
+  readonly isHeavy: boolean;
+  give(): void;
+  fail(): void;
+}
+
+/** Creates a semaphore with `count` slots and one more for callers with the token, who do not wait behind others. */
+export function createSemaphore(count: number): Semaphore {
+  let taken = 0;
+  let isHeavyTaken = false;
+  let isClosed = false;
+  const withToken = new Set<Waiting>();
+  const others = new Set<Waiting>();
+
+  const isFree = (hasToken: boolean, isHeavy: boolean) =>
+    taken < (hasToken ? count + 1 : count) && !(isHeavy && isHeavyTaken);
+
+  const occupy = (isHeavy: boolean): () => void => {
+    taken++;
+    if (isHeavy) isHeavyTaken = true;
+    let isBack = false;
+    return () => {
+      if (isBack) return;
+      isBack = true;
+      taken--;
+      if (isHeavy) isHeavyTaken = false;
+      giveFree();
+    };
+  };
+
+  /** Gives free slots to waiting calls; a heavy call does not block light ones behind it. */
+  const giveFree = () => {
+    for (const queue of [withToken, others]) {
+      for (const waiting of queue) if (isFree(queue === withToken, waiting.isHeavy)) waiting.give();
+    }
+  };
+
+  return {
+    get waiting() {
+      return withToken.size + others.size;
+    },
+    async take(hasToken, isHeavy, signal) {
+      if (isClosed || signal.aborted) throw noSlot();
+      const queue = hasToken ? withToken : others;
+      const isNext = [...queue].every((other) => other.isHeavy !== isHeavy);
+      if (isNext && isFree(hasToken, isHeavy)) return occupy(isHeavy);
+      if (queue.size >= WAITING_MAX) throw noSlot();
+      return await new Promise((resolve, reject) => {
+        const end = () => {
+          clearTimeout(timer);
+          signal.removeEventListener("abort", waiting.fail);
+          queue.delete(waiting);
+        };
+        const waiting: Waiting = {
+          isHeavy,
+          give() {
+            end();
+            resolve(occupy(isHeavy));
+          },
+          fail() {
+            end();
+            reject(noSlot());
+          },
+        };
+        const timer = setTimeout(waiting.fail, WAIT_MAX_MS);
+        signal.addEventListener("abort", waiting.fail);
+        queue.add(waiting);
+      });
+    },
+    close() {
+      isClosed = true;
+      for (const waiting of [...withToken, ...others]) waiting.fail();
+    },
+  };
+}
+
+const BYTES_MAX = 128 * 1024 * 1024;
+
+/** Bytes reserved for a response before its call is sent. */
+const SMALL = 16_384;
+
+/** The shares of the budget. The last quarter is for callers with the token; a write has been carried out. */
+const SHARES: Readonly<Record<Purpose, number>> = {
+  body: 0.25,
+  response: 0.625,
+  token: 1,
+  write: Infinity,
+};
+/** Small responses still find room when large ones do not. */
+const SHARE_OF_SMALL = 0.75;
+
+type Purpose = "body" | "response" | "token" | "write";
+
+interface Room {
+  /** Sets the number of bytes; returns false if there is no room. Shrinking always succeeds. */
+  set(bytes: number, purpose: Purpose): boolean;
+  end(): void;
+}
+
+function createBudget(): () => Room {
+  let taken = 0;
+  return () => {
+    let held = 0;
+    let hasEnded = false;
+    return {
+      set(bytes, purpose) {
+        const more = hasEnded ? 0 : bytes - held;
+        const share = Math.max(SHARES[purpose], bytes <= SMALL ? SHARE_OF_SMALL : 0);
+        if (more > 0 && taken + more > BYTES_MAX * share) return false;
+        taken += more;
+        held += more;
+        return true;
+      },
+      end() {
+        hasEnded = true;
+        taken -= held;
+        held = 0;
+      },
+    };
+  };
 }

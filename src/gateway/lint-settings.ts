@@ -24,13 +24,6 @@ export interface Diagnostic {
   readonly message: string;
 }
 
-export interface ServiceFacts {
-  readonly hosts: readonly string[] | "*";
-  readonly url: string | undefined;
-  readonly listening?: { readonly host: string; readonly port: number } | undefined;
-}
-
-/** Checks the names in the settings against the operations of the description. */
 export function lintNames(
   operations: readonly NodeOperation[],
   forward: ResolvedForward,
@@ -68,12 +61,8 @@ function lintName(
   }
   const covered = foreign("pattern");
   if (covered.length > 0) {
-    return [[
-      "error",
-      `but * does not match operations of a description read over the network; write ${
-        lines(covered)
-      }`,
-    ]];
+    const what = "but * does not match operations of a description read over the network";
+    return [["error", `${what}; write ${lines(covered)}`]];
   }
   const found: [Diagnostic["level"], string][] = [];
   const moved = foreign("operationId");
@@ -87,10 +76,8 @@ function lintName(
   }
   const omitted = closed(meant.pattern);
   if (omitted.length > 0) {
-    found.push([
-      "warn",
-      `but * does not match operations marked write or secret: ${lines(omitted)}`,
-    ]);
+    const what = "but * does not match operations marked write or secret";
+    found.push(["warn", `${what}: ${lines(omitted)}`]);
   }
   return found;
 }
@@ -109,10 +96,7 @@ function lines(operations: readonly NodeOperation[]): string {
   return `${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
-/**
- * Creates a check to run after each reload of the description; it returns new diagnostics, and names that now match
- * other operations.
- */
+/** Creates a check for each reload of the description: returns new diagnostics, and names that match other operations. */
 export function createNameWatch(
   forward: ResolvedForward,
 ): (operations: readonly NodeOperation[]) => Diagnostic[] {
@@ -137,7 +121,11 @@ export function createNameWatch(
 
 export async function lintSettings(
   settings: ResolvedForward,
-  { hosts, url, listening }: ServiceFacts,
+  { hosts, url, listening }: {
+    readonly hosts: readonly string[] | "*";
+    readonly url: string | undefined;
+    readonly listening?: { readonly host: string; readonly port: number } | undefined;
+  },
 ): Promise<Diagnostic[]> {
   const { open, with_token: withToken } = settings;
   const found: Diagnostic[] = [];
@@ -158,16 +146,11 @@ export async function lintSettings(
   }
   const isFar = listening && !isLoopback(listening.host);
   if (isFar && isAny(open)) {
-    add(
-      "warn",
-      `every client that reaches ${listening.host} may call the operations of forward.open`,
-    );
+    const who = `every client that reaches ${listening.host}`;
+    add("warn", `${who} may call the operations of forward.open`);
   }
   if (isFar && isAny(withToken)) {
-    add(
-      "warn",
-      "clients send the token over plain http unless a proxy in front adds TLS",
-    );
+    add("warn", "clients send the token over plain http unless a proxy in front adds TLS");
   }
   return found;
 }

@@ -1,6 +1,5 @@
 /**
- * Finds the operation for a path of the node. The path is matched against templates; its parameters are decoded once
- * and checked. A matching path is forwarded byte for byte.
+ * Finds the operation for a path of the node, which is forwarded byte for byte.
  *
  * @module
  */
@@ -19,21 +18,19 @@ export interface PathMatch {
   isTakenByOther(): boolean;
 }
 
-export interface PathTable {
-  /** Finds the operation for a percent-encoded path, or the methods that are allowed if `method` is not. */
-  match(path: string, method: string): PathMatch | { readonly methods: string[] } | undefined;
-}
+/** Finds the operation for a percent-encoded path, or the methods that are allowed if `method` is not. */
+export type MatchPath = (
+  path: string,
+  method: string,
+) => PathMatch | { readonly methods: string[] } | undefined;
 
 const LENGTH_MAX = 256;
 
-/** Characters that parsers change or treat as a separator, the replacement character, and control characters. */
+/** Characters that parsers change or treat as a separator, and control characters. */
 const FORBIDDEN =
   /[\\\p{Cc}\u2024\u2025\u2044\u2215\u2216\u29f5\u29f8\u29f9\ufe52\ufe68\uff0e\uff0f\uff3c\ufffd]/u;
 
-/**
- * Stands for an encoded slash in a parameter where the node distinguishes it from a plain one; no parameter may contain
- * it.
- */
+/** Stands for an encoded slash where the node distinguishes it from a plain one; no parameter may contain it. */
 const OPAQUE_SLASH = "\0";
 
 interface Compiled {
@@ -46,7 +43,7 @@ interface Compiled {
   matchFolded(path: string): readonly string[] | undefined;
 }
 
-export function createPathTable(policy: readonly PolicyEntry[]): PathTable {
+export function createPathMatcher(policy: readonly PolicyEntry[]): MatchPath {
   const compiled = policy.filter(({ operation }) => !operation.isMethod).map(compile)
     .sort((a, b) => a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0);
   const fitting = memoize((path) => compiled.filter((one) => one.match(path)));
@@ -56,35 +53,33 @@ export function createPathTable(policy: readonly PolicyEntry[]): PathTable {
   });
   const isTaken = (own: Compiled, path: string, isSure: boolean) =>
     takersOf(own, fittingFolded(path), isSure).length > 0;
-  return {
-    match(path, method) {
-      if (!isPlain(path)) return undefined;
-      const normal = normalizePath(path);
-      const fits = fitting(normal);
-      if (fits.length === 0) return undefined;
-      const own = fits.find((one) => methodOf(one) === method);
-      const takers = own ? takersOf(own, fits, true) : fits;
-      if (!own || takers.length > 0) return { methods: [...new Set(takers.map(methodOf))] };
-      const { entry, names, literals, multiSegment } = own;
-      const texts = own.match(normal)!;
-      return {
-        entry,
-        ...readParameters(own, texts),
-        isTakenByOther() {
-          const isOpaque = (text: string, at: number) =>
-            multiSegment.get(names[at]!) === "encoded" && text.includes("%2F");
-          const readBy = (slash: string) =>
-            literals.map((literal, at) => {
-              const text = texts[at] ?? "";
-              return literal +
-                decodePercent(isOpaque(text, at) ? text.replaceAll("%2F", slash) : text);
-            }).join("");
-          // The mark may be wrong or come from an untrusted description; it must never open a closed operation.
-          return isTaken(own, readBy(OPAQUE_SLASH), true) ||
-            (texts.some(isOpaque) && isTaken(own, readBy("/"), false));
-        },
-      };
-    },
+  return (path, method) => {
+    if (!isPlain(path)) return undefined;
+    const normal = normalizePath(path);
+    const fits = fitting(normal);
+    if (fits.length === 0) return undefined;
+    const own = fits.find((one) => methodOf(one) === method);
+    const takers = own ? takersOf(own, fits, true) : fits;
+    if (!own || takers.length > 0) return { methods: [...new Set(takers.map(methodOf))] };
+    const { entry, names, literals, multiSegment } = own;
+    const texts = own.match(normal)!;
+    return {
+      entry,
+      ...readParameters(own, texts),
+      isTakenByOther() {
+        const isOpaque = (text: string, at: number) =>
+          multiSegment.get(names[at]!) === "encoded" && text.includes("%2F");
+        const readBy = (slash: string) =>
+          literals.map((literal, at) => {
+            const text = texts[at] ?? "";
+            return literal +
+              decodePercent(isOpaque(text, at) ? text.replaceAll("%2F", slash) : text);
+          }).join("");
+        // The mark may be wrong, but must never open a closed operation.
+        return isTaken(own, readBy(OPAQUE_SLASH), true) ||
+          (texts.some(isOpaque) && isTaken(own, readBy("/"), false));
+      },
+    };
   };
 }
 
@@ -115,11 +110,10 @@ const methodOf = ({ entry }: Compiled): string => entry.operation.method;
 const CLOSED = { open: 0, token: 1, refused: 2 } as const;
 
 /**
- * Finds the operations that a path belongs to instead of `own`: those with a more specific template that have the same
- * method, or another method and a stricter permission, since a node may route by the path alone.
+ * Returns the operations that a path belongs to instead of `own`: those with a more specific template and the same
+ * method, or with a stricter permission, since a node may route by the path alone.
  *
- * @param fits the operations whose templates match, the most specific first
- * @param isSure whether the node surely reads the path this way; if not, only stricter operations count
+ * @param isSure false if the node may not read the path this way, so that only stricter operations count
  */
 function takersOf(own: Compiled, fits: readonly Compiled[], isSure: boolean): Compiled[] {
   const at = fits.findIndex(({ rank }) => rank === own.rank);
@@ -170,10 +164,7 @@ function faultOf(value: string, multiSegment: MultiSegment | undefined): string 
     : undefined;
 }
 
-/**
- * Normalizes a decoded path as the most lenient server would: drops text after `;`, `?` or `#`, spaces around segments
- * and empty segments; ignores case, and maps compatible characters to one.
- */
+/** Normalizes a decoded path as the most lenient server would. */
 const foldPath = (path: string): string =>
   fold(path).split("/").map(readSegment).filter((segment) => segment !== "")
     .map((segment) => `/${segment}`).join("");

@@ -1,6 +1,5 @@
 /**
- * The policy of calls: the operations that an operator allows, and the resulting permission of each operation. It is
- * computed when the description or the settings change; callers, the page and lists only look it up.
+ * The policy of calls: the setting `forward`, and the permission that it gives each operation.
  *
  * @module
  */
@@ -8,10 +7,10 @@ import { milliseconds } from "../info/settings.ts";
 import type { Duration } from "../kinds/kind.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 
-/** The short forms of `forward`: nothing, or all reads. */
+/** The values of `forward` that are one word: nothing, or all reads. */
 export const FORWARDS = ["off", "reads"] as const;
 
-/** Aliases of the short forms. */
+/** Other words for `off` and `reads`, such as those that YAML reads as booleans. */
 export const FORWARD_ALIASES: Readonly<Record<string, (typeof FORWARDS)[number]>> = {
   ...{ true: "reads", on: "reads", yes: "reads", read: "reads" },
   ...{ false: "off", no: "off", none: "off" },
@@ -20,10 +19,9 @@ export const FORWARD_ALIASES: Readonly<Record<string, (typeof FORWARDS)[number]>
 /** The setting `forward` in the form of the configuration file. */
 export interface ForwardSettings {
   /**
-   * Operations that need no token: `reads`, or names. `*` in a name matches any text, but never operations marked
-   * `write` or `secret`. A name is a method's name, an `operationId`, or an HTTP method with a path template, as in
-   * `GET /blocks/*`. If the description is read over the network, `*` and `operationId` do not apply, since its author
-   * decides what they mean.
+   * Operations that need no token: `reads`, or names of methods, an `operationId`, or an HTTP method with a path
+   * template, as in `GET /blocks/*`. `*` matches any text, but no operation marked `write` or `secret`. If the
+   * description is read over the network, `*` and `operationId` do not apply, since its author decides what they mean.
    */
   open?: readonly string[] | undefined;
   /** Operations that need the token, in the same form. */
@@ -44,8 +42,6 @@ export interface ForwardSettings {
 
 /** The setting `forward`. */
 export type Forward = typeof FORWARDS[number] | ForwardSettings;
-
-const READS = "reads";
 
 export interface Allowed {
   readonly reads: boolean;
@@ -68,7 +64,7 @@ export function resolveForward(forward: ForwardSettings | "reads"): ResolvedForw
 export function resolveForward(forward: Forward | undefined): ResolvedForward | undefined;
 export function resolveForward(forward: Forward | undefined): ResolvedForward | undefined {
   if (forward === undefined || forward === "off") return undefined;
-  const settings = forward === READS ? { open: [READS] } : forward;
+  const settings: ForwardSettings = forward === "reads" ? { open: ["reads"] } : forward;
   const { open, with_token, origins = [], token_file, token_env } = settings;
   const { timeout, limit, concurrency } = settings;
   return {
@@ -82,26 +78,18 @@ export function resolveForward(forward: Forward | undefined): ResolvedForward | 
 }
 
 const allowedBy = (list: readonly string[] = []): Allowed => ({
-  reads: list.includes(READS),
-  names: list.filter((name) => name !== READS),
+  reads: list.includes("reads"),
+  names: list.filter((name) => name !== "reads"),
 });
 
-export interface Surroundings {
-  readonly hosts: readonly string[] | "*";
-  /** `undefined` if another setting may still set the node's URL. */
-  readonly hasNode: boolean | undefined;
-}
-
+/** @param hasNode `undefined` if another setting may still set the node's URL */
 export function* clashesWith(
   settings: Pick<ForwardSettings, "origins"> | undefined,
-  { hosts, hasNode }: Surroundings,
+  { hosts, hasNode }: { hosts: readonly string[] | "*"; hasNode: boolean | undefined },
 ): Generator<{ readonly key: "hosts" | "forward"; readonly message: string }> {
   if (!settings) return;
   if (hosts === "*") {
-    yield {
-      key: "hosts",
-      message: 'cannot be "*" if calls are forwarded; list the host names',
-    };
+    yield { key: "hosts", message: 'cannot be "*" if calls are forwarded; list the host names' };
   }
   if (settings.origins === "*" && (hosts === "*" || hosts.length === 0)) {
     yield { key: "forward", message: 'has origins: "*", which needs the setting hosts' };
@@ -123,11 +111,8 @@ export function bytesOf(size: string): number {
   return Math.round(Number(number) * UNITS[unit]!);
 }
 
-/** Formats a size in bytes for people: `32 MiB`. */
 export function sizeText(bytes: number): string {
-  const unit = ["GiB", "MiB", "KiB"].find((unit) =>
-    bytes >= UNITS[unit]! && bytes % UNITS[unit]! === 0
-  );
+  const unit = ["GiB", "MiB", "KiB"].find((unit) => bytes % UNITS[unit]! === 0);
   return unit === undefined ? `${bytes} bytes` : `${bytes / UNITS[unit]!} ${unit}`;
 }
 
@@ -136,34 +121,29 @@ export const CALL_METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "P
 /** The permission of an operation: for all callers, for callers with the token, or for nobody. */
 export type Permission = "open" | "token" | "refused";
 
-interface Decision {
+export interface PolicyEntry {
+  readonly operation: NodeOperation;
   readonly permission: Permission;
   readonly reason: string;
 }
 
-export interface PolicyEntry extends Decision {
-  readonly operation: NodeOperation;
-}
-
 export function decide(
   operations: readonly NodeOperation[],
-  forward: Pick<ResolvedForward, "open" | "with_token"> | undefined,
+  forward: Pick<ResolvedForward, "open" | "with_token">,
 ): PolicyEntry[] {
   return operations.map((operation) => ({ operation, ...decideOne(operation, forward) }));
 }
 
 function decideOne(
   operation: NodeOperation,
-  settings: Parameters<typeof decide>[1],
-): Decision {
-  const refused = (reason: string): Decision => ({ permission: "refused", reason });
-  if (!settings) return refused("forward is off");
+  { open, with_token: withToken }: Parameters<typeof decide>[1],
+): Omit<PolicyEntry, "operation"> {
+  const refused = (reason: string) => ({ permission: "refused" as const, reason });
   if (!CALL_METHODS.includes(operation.method)) {
     return refused(`${operation.method} is never forwarded`);
   }
   if (operation.isStreaming) return refused("its response is a stream or waits for events");
   if (operation.obstacle !== undefined) return refused(operation.obstacle);
-  const { open, with_token: withToken } = settings;
   const { access, isForeign } = operation;
   const isRead = access === "read";
   const isClosed = access === "write" || access === "secret";
@@ -196,10 +176,7 @@ function decideOne(
   return refused("it has no access mark; open or with_token can allow it by name");
 }
 
-/**
- * The part of an operation that a name in the settings matches. The author of a description can choose operationIds and
- * paths that match a pattern; a method's name, or an HTTP method with a path, is what the node receives.
- */
+/** The author of a description can choose operationIds, and paths that match a pattern, but not what the node receives. */
 export type NameMatch = "name" | "operationId" | "pattern";
 
 function matchesOf(names: readonly string[], operation: NodeOperation): NameMatch[] {
@@ -231,7 +208,7 @@ export function policyRows(
   ]);
 }
 
-/** Tells whether a text matches a pattern in which `*` stands for any text; takes linear time for untrusted input. */
+/** Tells whether a text matches a pattern in which `*` stands for any text, in linear time. */
 export function fits(pattern: string, text: string): boolean {
   const parts = pattern.split("*");
   const [first, last] = [parts[0]!, parts.at(-1)!];
@@ -245,14 +222,3 @@ export function fits(pattern: string, text: string): boolean {
   }
   return at <= text.length - last.length;
 }
-
-/** Tells whether consecutive segments of a path match those of a pattern such as `ipns/*.*`, ignoring case. */
-export function holdsParts(path: string, pattern: string): boolean {
-  const wanted = partsOf(pattern);
-  const parts = partsOf(path);
-  return parts.some((_, at) =>
-    wanted.every((part, i) => at + i < parts.length && fits(part, parts[at + i]!))
-  );
-}
-
-const partsOf = (path: string): string[] => path.toLowerCase().split("/").filter(Boolean);

@@ -1,32 +1,13 @@
 /**
- * Responses to calls: the node's, labelled so that no content can run in a page, and refusals, as problem details (RFC
- * 9457) or JSON-RPC errors.
+ * Responses to calls: refusals, and the headers of the node's, so that no content can run in a page.
  *
  * @module
  */
-import { type Bytes, joinBytes } from "../bytes.ts";
-import { problem } from "../http/problem-details.ts";
-import { FastResponse, type HeldBytes, REASONS, type Status } from "../http/response.ts";
+import type { Bytes } from "../bytes.ts";
+import { type HeldBytes, problem, type Status } from "../http/response.ts";
 import { failureOf } from "../node/failures.ts";
+import { CODES } from "../node/json-rpc.ts";
 import { HAS_SOCKETS } from "../platform.ts";
-import { NoSlot, SMALL } from "./limits.ts";
-
-/**
- * JSON-RPC 2.0 error codes (section 5.1). The first five are our choice from the server range; they avoid EIP-1474
- * (-32000 to -32006), Ethereum nodes (-32009, -32010, -32015) and MCP (-32020 and below).
- */
-export const CODES = {
-  notAllowed: -32011,
-  wantsToken: -32012,
-  notReached: -32013,
-  tooLate: -32014,
-  busy: -32016,
-  invalidCall: -32600,
-  noMethod: -32601,
-  wrongParams: -32602,
-  internal: -32603,
-  noJson: -32700,
-} as const;
 
 /** Makes a response with the node's content; the names of `headers` are in lower case. */
 export type MakeResponse = (
@@ -35,7 +16,7 @@ export type MakeResponse = (
   body: ReadableStream<Bytes> | Bytes | HeldBytes | null,
 ) => Response;
 
-/** The reason why a call gets no response of the node, for both forms of a refusal. */
+/** The reason why a call gets no response of the node, for problem details and for JSON-RPC errors. */
 export interface Refusal {
   readonly status: Status;
   readonly code: number;
@@ -46,32 +27,15 @@ export interface Refusal {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** Refuses a call with problem details (RFC 9457). */
 export const refuse = ({ status, message, more = "", headers }: Refusal): Response =>
   problem(status, message + more, headers);
 
-export function errorOf(
-  { code, message }: Pick<Refusal, "code" | "message">,
-  data?: object,
-): string {
-  return JSON.stringify({ code, message, data });
-}
-
-export function refuseBody(refusal: Refusal): Response {
-  const text = `{"jsonrpc":"2.0","error":${errorOf(refusal)},"id":null}`;
-  return jsonResponse(refusal.status, text, refusal.headers);
-}
-
-/** `Retry-After`, in seconds, where a later attempt may succeed. */
 export const LATER = { "retry-after": "5" };
 
-const BUSY: Refusal = {
+export const FULL: Refusal = {
   ...{ status: 503, code: CODES.busy, headers: LATER },
-  message: "Too many calls are waiting for the node",
-};
-
-export const NONSENSE: Refusal = {
-  ...{ status: 502, code: CODES.notReached },
-  message: "The node's response is not JSON-RPC",
+  message: "Too much data is in transit; try again later",
 };
 
 export const NO_UPGRADE: Refusal = {
@@ -105,9 +69,10 @@ export const NOT_FORWARDED: Readonly<Record<"off" | "unknown", Refusal>> = {
   },
 };
 
-/** The status in the log if the client has left, as in nginx. */
+/** The status in the log if the client has disconnected, as in nginx. */
 export const STATUS_GONE = 499;
 
+/** Failures before the node could receive a call. */
 const BEFORE: ReadonlySet<string> = new Set(["connection_refused", "dns", "tls", "not_tls"]);
 
 export class UpstreamError extends Error {
@@ -123,12 +88,8 @@ export class UpstreamError extends Error {
   }
 }
 
-/**
- * Makes the refusal of a failed call, which states if a write may have been carried out. The timeout is in
- * milliseconds.
- */
+/** Makes the refusal of a failed call. The timeout is in milliseconds. */
 export function refusalOf(error: unknown, isRead: boolean, timeout: number): Refusal {
-  if (error instanceof NoSlot) return BUSY;
   const maybe = isRead ? "" : "; it may have been carried out";
   const refusal = (status: 502 | 503 | 504, message: string): Refusal => ({
     ...{ status, message },
@@ -168,7 +129,6 @@ const DENIED: ReadonlySet<string> = new Set([
 const DENIED_START =
   /^(?:access-control-|cross-origin-|sec-|proxy-|x-accel-|x-lighttpd-|x-litespeed-|x-nodeface)/;
 
-/** Types that are passed on as they are. */
 const TYPES =
   /^(?:application\/(?:[\w.-]+\+)?json|application\/(?:x-ndjson|ndjson|jsonl|cbor|octet-stream|protobuf|x-protobuf|msgpack|x-binary)|application\/vnd\.[\w.-]+\+(?:json|cbor|bcs)|text\/(?:plain|csv))$/;
 
@@ -177,7 +137,7 @@ const COMMON = {
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
 };
 
-/** Makes the headers of a response from the node's; `named` holds the header names of the operation, in lower case. */
+/** @param named the headers of the operation, in lower case */
 export function responseHeaders(
   headers: Pick<Headers, "get">,
   named: readonly string[],
@@ -195,7 +155,7 @@ export function responseHeaders(
 }
 
 /** The node's `Retry-After` in seconds; `undefined` if it is a date or missing. */
-export function retryAfterOf(headers: Pick<Headers, "get">): string | undefined {
+function retryAfterOf(headers: Pick<Headers, "get">): string | undefined {
   const seconds = headers.get("retry-after") ?? "";
   return /^\d{1,9}$/.test(seconds) ? seconds : undefined;
 }
@@ -213,38 +173,4 @@ function typeOf(type: string | null): Record<string, string> {
     .find((charset) => charset !== undefined);
   const isText = known.startsWith("text/");
   return { "content-type": isText ? `${known}; charset=${charset ?? "utf-8"}` : known };
-}
-
-/** Makes a body whose bytes count against the lease until they are sent; short bodies are released at once. */
-export function heldBody(parts: readonly Bytes[], release: () => void): Bytes | HeldBytes {
-  const length = parts.reduce((length, { byteLength }) => length + byteLength, 0);
-  if (length > SMALL) return { parts, release };
-  release();
-  return parts.length === 1 ? parts[0]! : joinBytes(parts);
-}
-
-const encoder = new TextEncoder();
-
-const JSON_HEADERS = responseHeaders({
-  get: (name: string) => name === "content-type" ? "application/json" : null,
-}, []);
-
-const headersOf = (length: number) => ({ ...JSON_HEADERS, "content-length": String(length) });
-
-export function jsonResponse(
-  status: Status,
-  text: string,
-  headers: Readonly<Record<string, string>> = {},
-): Response {
-  const bytes = encoder.encode(text);
-  return new FastResponse(bytes, {
-    status,
-    statusText: REASONS[status],
-    headers: Object.entries({ ...headersOf(bytes.byteLength), ...headers }),
-  });
-}
-
-export function heldJson(text: string, release: () => void, makeResponse: MakeResponse): Response {
-  const bytes = encoder.encode(text);
-  return makeResponse(200, headersOf(bytes.byteLength), heldBody([bytes], release));
 }

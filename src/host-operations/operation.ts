@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Cors } from "../http/common-headers.ts";
+import type { Cors } from "../http/response.ts";
 
 /** An operation of a host's own. */
 export interface Operation<Path extends string = string> {

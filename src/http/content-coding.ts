@@ -1,5 +1,5 @@
 /**
- * Content codings (RFC 9110, section 8.4.1): encodes contents, unpacks those of the build, and computes digests.
+ * Content codings (RFC 9110, section 8.4.1) and digests.
  *
  * @module
  */
@@ -13,18 +13,15 @@ export type ContentCoding = (typeof CODINGS)[number];
 
 export type Encoded = Partial<Record<ContentCoding, Bytes>>;
 
-export type EncodedContent = Encoded & { identity: Bytes };
-
-/** A stored content. A large one lacks `identity`, which is decoded from `gzip` for the clients that need it. */
+/** A stored content. A large one lacks `identity`, which is decoded from `gzip` for the few clients that need it. */
 export interface KeptContent {
   readonly codings: Encoded;
   readonly size: number;
 }
 
-/** A content up to this size, in bytes, fits in one packet, so encoding gains nothing. */
+/** A content up to this size, in bytes, fits in one packet. */
 export const PACKET_SIZE = 1400;
 
-/** `identity` is stored up to this size, in bytes: few clients cannot read gzip. */
 const KEPT_MAX = 1_048_576;
 
 export async function encode(content: string | Bytes): Promise<Encoded> {
@@ -57,10 +54,7 @@ async function gunzip(bytes: Bytes): Promise<Bytes> {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/**
- * Encodes a content as gzip. `CompressionStream` is the last choice: on Node it does not report when a part is
- * finished.
- */
+/** Encodes a content; with `CompressionStream` last, which on Node does not report when a part is finished. */
 export async function gzip(content: string | Bytes): Promise<Bytes> {
   const encoded = await compress("gzip", partsOf(content));
   if (encoded) return encoded;
@@ -76,13 +70,12 @@ export async function gzip(content: string | Bytes): Promise<Bytes> {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/**
- * A content in base64, which every bundler and runtime accepts, by coding; packed by `build/generated-modules.ts`. Has
- * `identity` only if it lacks `gzip`.
- */
+/** A content in base64, by coding, from `build/generated-modules.ts`. It has `identity` only if it lacks `gzip`. */
 export type PackedContent = Readonly<Partial<Record<ContentCoding, string>>>;
 
-export async function unpack({ br, gzip, identity }: PackedContent): Promise<EncodedContent> {
+export async function unpack(
+  { br, gzip, identity }: PackedContent,
+): Promise<Encoded & { identity: Bytes }> {
   const gz = gzip === undefined ? undefined : fromBase64(gzip);
   return {
     identity: gz ? await gunzip(gz) : fromBase64(identity ?? ""),

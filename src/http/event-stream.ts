@@ -1,17 +1,14 @@
 /**
- * Server-Sent Events (HTML Standard, section 9.2): one bounded log of events that all listeners share. A listener is
- * only a position in the log, so a slow reader costs the others nothing.
+ * Server-Sent Events (HTML Standard, section 9.2): one bounded log of events, in which each listener is a position.
  *
  * @module
  */
 import { type Bytes, joinBytes } from "../bytes.ts";
 import { formatJson } from "../json/lossless.ts";
 import type { ServedRequest } from "./request.ts";
-import { FastResponse, REASONS } from "./response.ts";
-import { problem } from "./problem-details.ts";
+import { FastResponse, problem, REASONS } from "./response.ts";
 
-/** Limits of the log, from which a reconnecting listener resumes; the time is in milliseconds. */
-const KEPT = { events: 256, bytes: 1_048_576, time: 3_600_000 } as const;
+const EVENTS_MAX = 256, BYTES_MAX = 1_048_576, AGE_MAX_MS = 3_600_000;
 
 /** A listener with more bytes than this waiting, in more than one event, is disconnected. */
 const WAITING_MAX = 65_536;
@@ -19,7 +16,6 @@ const WAITING_MAX = 65_536;
 /** `Bun.serve` closes a stream that is silent for 12 s by default (Bun 1.4). */
 const COMMENT_INTERVAL_MS = 8000;
 
-/** A position: the log's prefix and the number of an event. */
 const POSITION = /^([0-9a-z]{1,16})-([0-9]{1,15})$/;
 
 const HEADERS: readonly [string, string][] = [
@@ -29,14 +25,9 @@ const HEADERS: readonly [string, string][] = [
   ["x-accel-buffering", "no"],
 ];
 
-const RETRY_AFTER = { "retry-after": "5" };
-
 export interface EventStreamOptions<Name extends string> {
   readonly names: readonly Name[];
-  /**
-   * Returns the whole state, which is sent first and in place of lost events; the same object while the state is the
-   * same.
-   */
+  /** Returns the whole state, sent first and in place of lost events; the same object while it has not changed. */
   readonly snapshot: () => object;
   readonly listeners: number;
   readonly perAddress: number;
@@ -45,10 +36,7 @@ export interface EventStreamOptions<Name extends string> {
 
 interface LoggedEvent {
   readonly name: string;
-  /** The first event of a log has number 1. */
-  readonly number: number;
   readonly bytes: Bytes;
-  /** A monotonic time in milliseconds. */
   readonly at: number;
 }
 
@@ -66,10 +54,7 @@ const COMMENT = encoder.encode(":\n\n");
 
 export class EventStream<Name extends string> {
   readonly #options: EventStreamOptions<Name>;
-  /**
-   * Distinguishes this log from those of earlier runs. Created late: workers have no random numbers before the first
-   * request.
-   */
+  /** Distinguishes this log from those of earlier runs, which had the same numbers. */
   #prefix: string | undefined;
   readonly #listeners = new Set<Listener>();
   #events: LoggedEvent[] = [];
@@ -77,15 +62,15 @@ export class EventStream<Name extends string> {
   #snapshot: { readonly of: object; readonly number: number; readonly bytes: Bytes } | undefined;
   #timer: ReturnType<typeof setInterval> | undefined;
   #hasEnded = false;
-  /** The number of events sent, over all listeners. */
   sent = 0;
 
   constructor(options: EventStreamOptions<Name>) {
     this.#options = options;
   }
 
+  /** Created late: workers have no random numbers before the first request. */
   get #log(): string {
-    return this.#prefix ??= randomPrefix();
+    return this.#prefix ??= crypto.getRandomValues(new BigUint64Array(1))[0]!.toString(36);
   }
 
   get #forgotten(): number {
@@ -100,12 +85,16 @@ export class EventStream<Name extends string> {
   append(name: Name | "snapshot", json: string): void {
     const number = ++this.#last;
     const bytes = this.#write(name, json, number);
-    this.#events.push({ name, number, bytes, at: performance.now() });
+    this.#events.push({ name, bytes, at: performance.now() });
     this.#forget();
     for (const listener of this.#listeners) {
       try {
         if (listener.isWaiting) this.#feed(listener);
-        else if (this.#isStuck(listener)) this.#cut(listener);
+        else {
+          const waiting = this.#waitingFor(listener);
+          const isStuck = waiting.length > 1 && lengthOf(waiting) > WAITING_MAX;
+          if (isStuck) this.#cut(listener);
+        }
       } catch {
         // A stream that its reader broke must not affect the others.
         this.#remove(listener);
@@ -117,8 +106,8 @@ export class EventStream<Name extends string> {
     const now = performance.now();
     let bytes = lengthOf(this.#events);
     while (
-      this.#events.length > KEPT.events || bytes > KEPT.bytes ||
-      now - (this.#events[0]?.at ?? now) > KEPT.time
+      this.#events.length > EVENTS_MAX || bytes > BYTES_MAX ||
+      now - (this.#events[0]?.at ?? now) > AGE_MAX_MS
     ) bytes -= this.#events.shift()!.bytes.byteLength;
   }
 
@@ -133,12 +122,12 @@ export class EventStream<Name extends string> {
     const init = { status: 200, statusText: REASONS[200], headers: [...HEADERS] };
     if (request.method === "HEAD") return new FastResponse(null, init);
     if (this.#hasEnded || this.#listeners.size >= listeners) {
-      return problem(503, "Too many listeners", RETRY_AFTER);
+      return problem(503, "Too many listeners", { "retry-after": "5" });
     }
     const client = address && clientAt(address);
     const ofClient = [...this.#listeners].filter((each) => each.client === client);
     if (client !== undefined && ofClient.length >= perAddress) {
-      return problem(503, "Too many listeners from this address", RETRY_AFTER);
+      return problem(503, "Too many listeners from this address", { "retry-after": "5" });
     }
     const from = this.#positionOf(request.headers.get("last-event-id"));
     let listener: Listener;
@@ -221,11 +210,6 @@ export class EventStream<Name extends string> {
     return this.#events.slice(Math.max(0, number - this.#forgotten));
   }
 
-  #isStuck(listener: Listener): boolean {
-    const waiting = this.#waitingFor(listener);
-    return waiting.length > 1 && lengthOf(waiting) > WAITING_MAX;
-  }
-
   /** Reads the position of a reconnecting listener; `undefined` if it needs a snapshot instead of the missed events. */
   #positionOf(id: string | null): number | undefined {
     this.#forget();
@@ -235,7 +219,6 @@ export class EventStream<Name extends string> {
     return lengthOf(this.#after(at)) <= WAITING_MAX ? at : undefined;
   }
 
-  /** Returns the whole state as an event at the current position, encoded once for all listeners. */
   #whole(): Bytes {
     const [of, number] = [this.#options.snapshot(), this.#last];
     if (this.#snapshot?.of !== of || this.#snapshot.number !== number) {
@@ -254,7 +237,7 @@ export class EventStream<Name extends string> {
 const lengthOf = (events: readonly LoggedEvent[]): number =>
   events.reduce((sum, { bytes }) => sum + bytes.byteLength, 0);
 
-/** Returns a key for the client at an address; an IPv6 client owns a whole /64. */
+/** Returns a key for the client at an address: an IPv6 client owns a whole /64. */
 function clientAt(address: string): string {
   const [, mapped] = /^::ffff:(\d+(?:\.\d+){3})$/i.exec(address) ?? [];
   if (mapped !== undefined || !address.includes(":")) return mapped ?? address;
@@ -262,10 +245,4 @@ function clientAt(address: string): string {
     .map((part) => part.split(":").filter(Boolean).map((group) => parseInt(group, 16)));
   const left = end ? Array(Math.max(0, 8 - start.length - end.length)).fill(0) : [];
   return [...start, ...left, ...end ?? []].slice(0, 4).join(":");
-}
-
-/** Returns 64 random bits, so that no position of another run can be guessed. */
-function randomPrefix(): string {
-  const [high = 0n] = crypto.getRandomValues(new BigUint64Array(1));
-  return high.toString(36);
 }

@@ -6,7 +6,6 @@
 declare module "negotiator" {
   export default class Negotiator {
     constructor(request: { headers: Record<string, string> });
-    /** The available codings that the client accepts, by weight, then in the order of `preferred`. */
     encodings<Coding extends string>(
       available: readonly Coding[],
       options: { preferred: readonly Coding[] },

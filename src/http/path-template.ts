@@ -1,6 +1,5 @@
 /**
- * Path templates of OpenAPI, such as `/v1/peers/{id}`. They are not compiled to regular expressions: a template with
- * several names would backtrack, for seconds on a path of 40 letters.
+ * Path templates of OpenAPI, such as `/v1/peers/{id}`; regular expressions of several names backtrack for seconds.
  *
  * @module
  */
@@ -8,17 +7,11 @@ export interface PathTemplate {
   readonly names: readonly string[];
   /** Equal for templates that match the same paths. */
   readonly source: string;
-  /**
-   * Sorts templates that match the same path, the most specific first: literals before names, names before
-   * multi-segment names, longer templates before shorter ones. Case and a trailing slash are ignored.
-   */
+  /** Sorts templates that match the same path: literals, names, multi-segment names; long ones before short ones. */
   readonly rank: string;
   /**
-   * Matches a whole path in time linear in its length. A name matches one or more characters without a slash, as few as
-   * possible; a multi-segment name matches slashes too, as many as possible.
-   *
-   * @param path as {@linkcode normalizePath} returns it
-   * @returns the text of each name; `undefined` if the path does not match
+   * Returns the text of each name in a path, as {@linkcode normalizePath} returns it: one or more characters, as few as
+   * possible, without a slash except in multi-segment names. Takes linear time.
    */
   match(path: string): readonly string[] | undefined;
 }
@@ -28,7 +21,7 @@ const NAME = /\{([^{}]*)\}/;
 /** Sorts after every literal. */
 const ONE = "\ufffe", SPAN_OR_END = "\uffff";
 
-/** Compiles a template. The first multi-segment name matches as much as possible; `readLiteral` normalizes literals. */
+/** Compiles a template. The first multi-segment name matches as much as possible. */
 export function parsePathTemplate(
   template: string,
   spans: (name: string) => boolean = () => false,
@@ -81,10 +74,7 @@ export function parsePathTemplate(
   };
 }
 
-/**
- * Normalizes a percent-encoded path: hexadecimal digits in capitals (RFC 3986, section 6.2.2.1), and characters encoded
- * that `URL` leaves unencoded in a path.
- */
+/** Normalizes a path: hexadecimal digits in capitals (RFC 3986, section 6.2.2.1), and `|[]^` encoded. */
 export function normalizePath(path: string): string {
   return path.replaceAll(
     /%[\da-f]{2}|[|[\]^]/gi,

@@ -1,6 +1,5 @@
 /**
- * A representation (RFC 9110, section 3.2): a content in every coding, each with its headers and validator. It is
- * prepared when the content changes; a request only selects from it.
+ * A representation (RFC 9110, section 3.2): a content in every coding, each with its headers and validator.
  *
  * @module
  */
@@ -16,18 +15,19 @@ import {
   identityOf,
   type KeptContent,
 } from "./content-coding.ts";
-import type { CommonHeaders } from "./common-headers.ts";
-import { problem } from "./problem-details.ts";
-import { FastResponse, REASONS, sendable, type Status } from "./response.ts";
+import {
+  type CommonHeaders,
+  FastResponse,
+  problem,
+  REASONS,
+  sendable,
+  type Status,
+} from "./response.ts";
 
 export interface Representation {
   /** Always includes `identity`. */
   readonly variants: Readonly<Partial<Record<ContentCoding, Variant>>>;
-  /**
-   * Responds to a GET or HEAD request: selects the coding and evaluates the preconditions.
-   *
-   * @param common further headers of every response; the content's own headers take precedence
-   */
+  /** Responds to GET or HEAD. The content's own headers take precedence over the common ones. */
   respond(
     request: Pick<Request, "method" | "headers">,
     common?: CommonHeaders,
@@ -37,17 +37,16 @@ export interface Representation {
 export interface Variant {
   /** The strong validator, quotes included (RFC 9110, section 8.8.3). */
   readonly etag: string;
-  /** The heads of a full response, and of a 304 with the headers that it must repeat (RFC 9110, section 15.4.5). */
   readonly full: MakeHead;
+  /** With the headers that a 304 must repeat (RFC 9110, section 15.4.5). */
   readonly notModified: MakeHead;
-  /** Absent if it is not stored. */
+  /** `undefined` if it is not stored. */
   readonly body: Bytes | undefined;
 }
 
-/** Makes the status and headers of a response, including the common ones. */
-export type MakeHead = (common: CommonHeaders) => ResponseInit;
+type MakeHead = (common: CommonHeaders) => ResponseInit;
 
-export interface RepresentationInit {
+interface RepresentationInit {
   type: string;
   cache: string;
   /** @default 200 */
@@ -60,24 +59,14 @@ export interface RepresentationInit {
 
 const encoder = new TextEncoder();
 
-/** Creates a representation of bytes, of text in UTF-8, or of a stored content. */
 export async function represent(
-  content: string | Bytes | KeptContent,
+  given: string | Bytes | KeptContent,
   init: RepresentationInit,
 ): Promise<Representation> {
-  if (typeof content === "object" && "codings" in content) {
-    return await representKept(content, init);
-  }
-  const identity = typeof content === "string" ? encoder.encode(content) : content;
-  const codings = { ...init.encoded ?? await encode(identity), identity };
-  return await representKept({ codings, size: identity.byteLength }, init);
-}
-
-async function representKept(
-  content: KeptContent,
-  init: RepresentationInit,
-): Promise<Representation> {
-  const { status = 200 } = init;
+  const { status = 200, encoded } = init;
+  const content = typeof given === "object" && "codings" in given
+    ? given
+    : await withCodings(given, encoded);
   const variants: Partial<Record<ContentCoding, Variant>> = {};
   for (const coding of CODINGS) {
     const body = content.codings[coding];
@@ -91,7 +80,10 @@ async function representKept(
   return {
     variants,
     respond({ method, headers }, common = NOTHING) {
-      const variant = choose(variants, headers.get("accept-encoding"));
+      const accept = headers.get("accept-encoding");
+      const accepted = accept === null ? ["identity"] as const : acceptedCodings(accept);
+      const coding = accepted.find((coding) => variants[coding]);
+      const variant = coding && variants[coding];
       if (!variant) {
         const detail =
           "Accept-Encoding excludes every available coding; identity is always available";
@@ -108,6 +100,14 @@ async function representKept(
       if (body) return new FastResponse(bodyOf(body), full(common));
       return load().then((body) => new FastResponse(bodyOf(body), full(common)));
     },
+  };
+}
+
+async function withCodings(content: string | Bytes, encoded?: Encoded): Promise<KeptContent> {
+  const identity = typeof content === "string" ? encoder.encode(content) : content;
+  return {
+    codings: { ...encoded ?? await encode(identity), identity },
+    size: identity.byteLength,
   };
 }
 
@@ -133,8 +133,7 @@ function makeVariant(
   const validators = {
     "cache-control": cache,
     etag,
-    // A cache updates stored headers from a 304 (RFC 9111, section 3.2), so a 304 repeats our own header, not the
-    // common one.
+    // A cache updates stored headers from a 304 (RFC 9111, section 3.2).
     ...(policy && { "cross-origin-resource-policy": policy }),
   };
   const all = {
@@ -149,7 +148,7 @@ function makeVariant(
 
 const bodyOf = (body: Bytes) => FastResponse === Response ? sendable(body) : body;
 
-/** Makes each head once per common-headers object, of which there is one for each origin of a `CorsPolicy`. */
+/** Makes each head once per common headers, of which there are few. */
 function headMaker(status: Status, own: Readonly<Record<string, string>>): MakeHead {
   const heads = new Map<CommonHeaders, ResponseInit>();
   const make = (common: CommonHeaders): ResponseInit => {
@@ -168,7 +167,7 @@ function headMaker(status: Status, own: Readonly<Record<string, string>>): MakeH
   return (common) => heads.get(common) ?? make(common);
 }
 
-/** Recreates a value that was garbage-collected; all slow clients share it. */
+/** Makes a value again when it was garbage-collected; all slow clients share it. */
 function share<T extends WeakKey>(make: () => Promise<T>): () => Promise<T> {
   let last: WeakRef<T> | undefined;
   let making: Promise<T> | undefined;
@@ -184,28 +183,18 @@ function share<T extends WeakKey>(make: () => Promise<T>): () => Promise<T> {
   return async () => last?.deref() ?? await (making ??= makeAgain());
 }
 
-/** @param accept the value of `Accept-Encoding` (RFC 9110, section 12.5.3); `null` chooses `identity` */
-function choose(variants: Representation["variants"], accept: string | null): Variant | undefined {
-  if (accept === null) return variants.identity;
-  const coding = acceptedCodings(accept).find((coding) => variants[coding]);
-  return coding && variants[coding];
-}
-
 const acceptedCodings = memoize((accept): readonly ContentCoding[] =>
   new Negotiator({ headers: { "accept-encoding": accept } })
     .encodings(CODINGS, { preferred: CODINGS })
 );
 
-/** One member of a list; a comma between quotes does not separate. */
+/** A comma between quotes does not separate members. */
 const MEMBER = /(?:"[^"]*"|[^",]+|")+/g;
 
-/** An entity tag, weak or strong (RFC 9110, section 8.8.3). */
+/** RFC 9110, section 8.8.3. */
 const ENTITY_TAG = /^(W\/)?("[\x21\x23-\x7e\x80-\xff]*")$/;
 
-/**
- * Evaluates `If-Match` and `If-None-Match` of a GET or HEAD request in their order of precedence (RFC 9110, section
- * 13.2.2). Conditions on dates are ignored: no response here has a `Last-Modified`.
- */
+/** Evaluates `If-Match`, then `If-None-Match` (RFC 9110, section 13.2.2); no response here has a `Last-Modified`. */
 function evaluatePreconditions(headers: Headers, etag: string): 200 | 304 | 412 {
   const match = headers.get("if-match");
   if (match !== null && !matchesEntityTag(match, etag, "strong")) return 412;
@@ -213,7 +202,6 @@ function evaluatePreconditions(headers: Headers, etag: string): 200 | 304 | 412 
   return noneMatch !== null && matchesEntityTag(noneMatch, etag, "weak") ? 304 : 200;
 }
 
-/** @param comparison the comparison function of RFC 9110, section 8.8.3.2; `strong` matches no weak tag */
 function matchesEntityTag(list: string, etag: string, comparison: "strong" | "weak"): boolean {
   if (list === etag || list.trim() === "*") return true;
   for (const [member] of list.matchAll(MEMBER)) {

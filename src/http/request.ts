@@ -1,29 +1,24 @@
 /**
- * Reads the head of a request: its target, its path below a prefix, whether it has content, and whether a cross-origin
- * page sent it.
+ * Reads the head of a request: its target, its path below a prefix, and the host that it is for.
  *
  * @module
  */
 import type { Bytes } from "../bytes.ts";
 import { memoize } from "../lazy.ts";
+import { problem } from "./response.ts";
 import type { Signal } from "../with-timeout.ts";
 
-/** A request from a server or a router, with additions to the standard one. */
 export interface ServedRequest extends Request {
-  /** The path and query that the client requested, if a router has shortened `url`, as Express does. */
+  /** The path and query that the client requested, if a router such as Express has shortened `url`. */
   readonly originalUrl?: unknown;
-  /** The client's address, if the server reports it. */
   readonly ip?: string | undefined;
   /** Aborted when the client disconnects; cheaper than `signal`. */
   readonly gone?: Signal | undefined;
-  /** Reads the content; cheaper than `body`, a stream of the platform. */
+  /** Cheaper than `body`. */
   readonly readChunks?: ReadChunks | undefined;
 }
 
-/**
- * Reads a content part by part, to its end or until `take` returns false or `stop` is aborted. Rejects if the content
- * breaks off.
- */
+/** Reads a content until its end, `take` returns false or `stop` is aborted. Rejects if the content breaks off. */
 export type ReadChunks = (take: (part: Bytes) => boolean, stop: Signal) => Promise<void>;
 
 export interface RequestTarget {
@@ -33,7 +28,7 @@ export interface RequestTarget {
   readonly host: string | undefined;
 }
 
-/** Parses the `url` of a request: absolute, or a path, as `node:http` gives it. */
+/** Parses the `url` of a request: absolute, or a path; `undefined` if it is malformed. */
 export const parseTarget: (url: string) => RequestTarget | undefined = memoize((url) => {
   const isPath = url.startsWith("/");
   try {
@@ -47,16 +42,14 @@ export const parseTarget: (url: string) => RequestTarget | undefined = memoize((
   }
 });
 
-/** RFC 9112, section 6. */
 export function namesContent({ headers }: Pick<Request, "headers">): boolean {
   const length = headers.get("content-length");
   return headers.has("transfer-encoding") || (length !== null && !/^0+$/.test(length));
 }
 
 /**
- * Tells whether a page of another origin sent a request. Browsers report that in `Sec-Fetch-Site` to HTTPS and loopback
- * addresses (Fetch Metadata, section 2.3). Otherwise `Origin` is compared with `Host`, so a proxy must pass `Host` on.
- * Programs send neither.
+ * Tells whether a page of another origin sent a request. Browsers send `Sec-Fetch-Site` only to HTTPS and loopback
+ * addresses (Fetch Metadata, section 2.3); otherwise `Origin` is compared with `Host`.
  */
 export function isFromOtherOrigin({ headers, url }: Pick<Request, "headers" | "url">): boolean {
   const site = headers.get("sec-fetch-site");
@@ -74,45 +67,83 @@ export function isFromOtherOrigin({ headers, url }: Pick<Request, "headers" | "u
 /** Matches 127.0.0.0/8 and `::1` (RFC 6890), `localhost` and all names below it (RFC 6761, section 6.3). */
 const LOOPBACK = /^(?:127(?:\.\d+){3}|\[::1\]|(?:.+\.)?localhost\.?)$/;
 
-/** Tells whether a host name, as `URL` writes it, is a loopback name or address. */
+/** @param hostname as `URL` writes it */
 export function isLoopback(hostname: string): boolean {
   return LOOPBACK.test(hostname);
 }
 
-/** The prefix below which a host mounts the service next to other paths. */
-export interface Prefix {
-  /**
-   * Returns the paths of the service that a requested path may stand for, the likeliest first: the host's router may
-   * have stripped the prefix or part of it.
-   */
-  strip(pathname: string): readonly string[];
-  /** Returns the path after the whole prefix, in the same form; `undefined` outside of it. */
-  stripWhole(pathname: string): readonly string[];
-  /** Resolves a path such as `v1/spec` for `Location`; `original` is the path that the client requested, if known. */
-  locate(reference: string, pathname: string, original: string | undefined): string;
-}
+/** The host names served in addition to loopback names and IP literals; `"*"` for any. */
+export type Hosts = readonly string[] | "*";
 
-/** @param prefix such as `/deep/node`, or `""` for none */
-export function createPrefix(prefix: string): Prefix {
-  const starts = endsOf(prefix);
-  const stripAll = (pathname: string, starts: readonly string[]) =>
-    starts.map((start) => stripStart(pathname, start)).filter((path) => path !== undefined);
-  return {
-    strip: (pathname) => stripAll(pathname, starts),
-    stripWhole: (pathname) => stripAll(pathname, [prefix]),
-    locate(reference, pathname, original) {
-      const isWhole = stripStart(pathname, prefix) !== undefined;
-      return original !== undefined || isWhole
-        ? relativeTo(original ?? pathname, reference)
-        : `${prefix}/${reference}`;
-    },
+/** The host in the URL if srvx 1.0 cannot parse `Host`. */
+const UNPARSED = "_invalid_";
+
+/** Longer targets are refused with 414; RFC 9110, section 4.1, recommends at least 8000. */
+const TARGET_LENGTH_MAX = 8192;
+
+/**
+ * Creates a guard against malformed targets and DNS rebinding: a page can make its own host name resolve to this
+ * machine, and then read this service as its own origin; that name in `Host` gets 421 (RFC 9110, section 15.5.20).
+ */
+export function createHostGuard(
+  hosts: Hosts,
+): (request: Pick<Request, "headers">, target: RequestTarget | undefined) => Response | undefined {
+  const names = new Set(hosts);
+  const isServed = (host: string) =>
+    hosts === "*" || isIpLiteral(host) || isLoopback(host) || names.has(host);
+  const judge = memoize((authority) => {
+    const host = parseAuthority(authority);
+    return host === undefined ? null : { host, isServed: isServed(host) };
+  });
+
+  return ({ headers }, target) => {
+    if (target && target.pathname.length + target.search.length > TARGET_LENGTH_MAX) {
+      return problem(414, `The request target may have at most ${TARGET_LENGTH_MAX} characters`);
+    }
+    const asked = judge(headers.get("host") ?? target?.host ?? "localhost");
+    if (!target || !asked) {
+      return problem(400, "The request target or the Host header is malformed");
+    }
+    // A target in absolute form names its own host.
+    const { host = asked.host } = target;
+    const isElsewhere = host !== asked.host && host !== UNPARSED;
+    if (asked.isServed && !(isElsewhere && !isServed(host))) return undefined;
+    return problem(421, 'This host name is not served; add it to the setting "hosts"');
   };
 }
 
-/** `/deep/node`, `/node` and `""`: the possible remains of a prefix. */
-function endsOf(prefix: string): string[] {
+/** Returns the host name of a `Host` header (RFC 9110, section 7.2); `undefined` if it is malformed. */
+function parseAuthority(authority: string): string | undefined {
+  if (!/^[\w.~!$&'()*+,;=:[\]-]+$/.test(authority)) return undefined;
+  if (!URL.canParse(`http://${authority}`)) return undefined;
+  return new URL(`http://${authority}`).hostname;
+}
+
+/** Tells whether a host is an IP address; `URL` writes every IPv4 address as four numbers. */
+const isIpLiteral = (host: string): boolean => /^(\d+\.){3}\d+$|^\[/.test(host);
+
+export interface Prefix {
+  /** Returns the paths that a requested one may stand for, the likeliest first: a router may have stripped a part. */
+  strip(pathname: string): readonly string[];
+  /** Returns the path after the whole prefix, in the same form. */
+  stripWhole(pathname: string): readonly string[];
+  /** Resolves a path such as `v1/spec` for `Location`; `original` is the path that the client requested. */
+  locate(reference: string, pathname: string, original: string | undefined): string;
+}
+
+/** @param prefix below which a host mounts the service, such as `/deep/node`, or `""` for none */
+export function createPrefix(prefix: string): Prefix {
   const parts = prefix.split("/").slice(1);
-  return [...parts.map((_, i) => `/${parts.slice(i).join("/")}`), ""];
+  // `/deep/node`, `/node` and `""`.
+  const ends = [...parts.map((_, i) => `/${parts.slice(i).join("/")}`), ""];
+  return {
+    strip: (pathname) => ends.flatMap((end) => stripStart(pathname, end) ?? []),
+    stripWhole: (pathname) => [stripStart(pathname, prefix) ?? []].flat(),
+    locate: (reference, pathname, original) =>
+      original !== undefined || stripStart(pathname, prefix) !== undefined
+        ? relativeTo(original ?? pathname, reference)
+        : `${prefix}/${reference}`,
+  };
 }
 
 function stripStart(pathname: string, start: string): string | undefined {
@@ -120,7 +151,6 @@ function stripStart(pathname: string, start: string): string | undefined {
   return pathname.startsWith(`${start}/`) ? pathname.slice(start.length) : undefined;
 }
 
-/** Returns a reference directly below a path, with or without a trailing slash. */
 function relativeTo(pathname: string, reference: string): string {
   const last = pathname.slice(pathname.lastIndexOf("/") + 1);
   if (last === "") return reference;

@@ -1,5 +1,6 @@
 /**
- * The response class, and status codes with reason phrases. Like `platform.ts`, this file uses more than web standards.
+ * Responses: a class that adapters send fast, problem details (RFC 9457), and the headers of every response with CORS
+ * (Fetch standard). Like `platform.ts`, this file uses more than web standards.
  *
  * @module
  */
@@ -17,8 +18,8 @@ export interface NodeForm {
 type Body = Bytes | ReadableStream<Bytes> | null;
 
 /**
- * A response that keeps its parts for `node:http`: creating the platform's would take a tenth of the time of a short
- * call (Deno 2.9). That one is created only if other members are used.
+ * A response that keeps its parts for `node:http`. The platform's, which would take a tenth of the time of a short call
+ * (Deno 2.9), is created only if other members are used.
  */
 class KeptResponse {
   readonly #body: Body;
@@ -74,60 +75,46 @@ for (const name of levels.flatMap(Object.getOwnPropertyNames) as (keyof Response
 }
 Object.setPrototypeOf(KeptResponse.prototype, Response.prototype);
 
-/** Bodies of at least this size, in bytes, are sent as a `Blob`. */
-const BLOB_MIN = 65_536;
+const BLOB_BYTES_MIN = 65_536;
 
-/** Responses to several clients share a body, and so its `Blob`. */
 const blobs = new WeakMap<Bytes, Blob>();
 
-/**
- * Returns the body to send for bytes. The runtimes' `Response` copies bytes and keeps the copy until the client has
- * read it; a `Blob` is shared (https://github.com/oven-sh/bun/issues/35138).
- */
+/** Makes a `Blob` of long bytes, which `Response` would copy (https://github.com/oven-sh/bun/issues/35138). */
 export function sendable(body: Body): Body | Blob {
-  if (!(body instanceof Uint8Array) || body.byteLength < BLOB_MIN) return body;
+  if (!(body instanceof Uint8Array) || body.byteLength < BLOB_BYTES_MIN) return body;
   let blob = blobs.get(body);
   // Deno 2.9 reads each part of a `Blob` as a whole.
   if (!blob) blobs.set(body, blob = new Blob([...partsOf(body)]));
   return blob;
 }
 
-/**
- * The `Response` that the runtime's server writes fastest. Bun's server accepts only its own, which copies `Headers`
- * fast.
- */
+/** The `Response` that the runtime's server writes fastest. Bun's accepts only its own. */
 export const FastResponse: new (body: Body | Blob, init: ResponseInit) => Response =
   "Bun" in globalThis ? Response : KeptResponse as unknown as typeof Response;
 
-/** Returns the platform's own response, which a host's server may require. */
 export const nativeOf = (response: Response): Response =>
   response instanceof KeptResponse ? response.native : response;
 
-/** Returns the parts of any response, including srvx's, in the form for `node:http`. */
 export function nodeFormOf(given: Response): NodeForm {
   if ("_toNodeResponse" in given) return (given as unknown as KeptResponse)._toNodeResponse();
   const { status, statusText, headers, body } = given;
   return { status, statusText, headers: flatten(headers), body };
 }
 
-/** Lists names and values alternately; `flat` takes five microseconds on Node 20. */
+/** Lists names and values alternately; `flat` would be slow on Node 20. */
 function flatten(headers: Iterable<readonly string[]>): string[] {
   const list: string[] = [];
   for (const header of headers) list.push(...header);
   return list;
 }
 
-/** Bytes that must be released once they are sent. */
 export interface HeldBytes {
   readonly parts: readonly Bytes[];
   /** May be called again. */
   release(): void;
 }
 
-/**
- * A response whose bytes are in memory. An adapter that can send all of them at once takes the parts, and no stream is
- * created.
- */
+/** A response whose bytes are in memory, so that an adapter can send them without a stream. */
 export class ResponseInParts extends FastResponse {
   readonly held: HeldBytes;
 
@@ -150,12 +137,10 @@ function streamOf({ parts, release }: HeldBytes): ReadableStream<Bytes> {
   }, { highWaterMark: 0 });
 }
 
-/** Splits bytes into parts short enough to be written one by one. */
 export function* shortPartsOf(parts: readonly Bytes[]): Generator<Bytes, undefined> {
   for (const part of parts) yield* partsOf(part);
 }
 
-/** The reason phrases of the status codes of responses and errors (RFC 9110, section 15). */
 export const REASONS = {
   200: "OK",
   204: "No Content",
@@ -201,5 +186,153 @@ export const REASONS = {
   511: "Network Authentication Required",
 } as const;
 
-/** A status with a reason phrase. */
 export type Status = keyof typeof REASONS;
+
+/**
+ * Makes an `application/problem+json` response (RFC 9457), to return or to throw. No cache stores it.
+ *
+ * @param status 400 to 599
+ * @param detail one or two sentences for the client, without internals of the service
+ * @param headers further headers, such as `retry-after`
+ * @throws {RangeError} if the status is not an error status
+ * @throws {TypeError} if a header is invalid
+ * @example
+ * ```ts
+ * if (!peer) throw problem(404, `Unknown peer ${id}`);
+ * ```
+ */
+export function problem(
+  status: number,
+  detail: string,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  return problemWith(status, detail, {}, headers);
+}
+
+/** For hosts, whose server may require the platform's own `Response`. */
+export const nativeProblem: typeof problem = (...parts) => nativeOf(problem(...parts));
+
+export function problemWith(
+  status: number,
+  detail: string,
+  members: Readonly<Record<string, string | undefined>>,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  if (!Number.isInteger(status) || status < 400 || status > 599) {
+    throw new RangeError(`the status of a problem must be from 400 to 599, not ${status}`);
+  }
+  const title = titleOf(status);
+  const body = new TextEncoder().encode(problemText(status, detail, members));
+  return new FastResponse(body, {
+    status,
+    ...title !== undefined && { statusText: title },
+    // `FastResponse` takes a list unchecked; `Headers` refuses values with line breaks.
+    headers: new Headers({
+      "content-type": "application/problem+json",
+      "content-length": String(body.byteLength),
+      "cache-control": "no-store",
+      ...headers,
+    }),
+  });
+}
+
+const titleOf = (status: number): string | undefined =>
+  (REASONS as Readonly<Record<number, string>>)[status];
+
+export function problemText(
+  status: number,
+  detail: string,
+  members: Readonly<Record<string, string | undefined>> = {},
+): string {
+  const lines = Object.entries({
+    // The status says everything (RFC 9457, section 4.2.1).
+    type: '"about:blank"',
+    title: JSON.stringify(titleOf(status)),
+    status: String(status),
+    detail: JSON.stringify(detail),
+    ...members,
+  }).filter(([, json]) => json !== undefined)
+    .map(([name, json]) => `  ${JSON.stringify(name)}: ${json}`);
+  return `{\n${lines.join(",\n")}\n}\n`;
+}
+
+export function notFound(): Response {
+  return problem(404, "This path is not served; /v1/spec lists those that are");
+}
+
+export function notAllowed(methods: readonly string[]): Response {
+  const allow = [...methods, "OPTIONS"].join(", ");
+  return problem(405, `This path allows ${allow}`, { allow });
+}
+
+/** The origins whose pages may read, such as `https://app.example`; `"*"` for any. */
+export type Cors = readonly string[] | "*";
+
+/** The headers of all responses of a route for one allowed origin, or for all others; names are in lower case. */
+export interface CommonHeaders {
+  readonly headers: [name: string, value: string][];
+  readonly vary: "Origin" | undefined;
+}
+
+/** Returns the common headers for a request; the same object for the same origin. */
+export type CommonHeadersFor = (request: Pick<Request, "headers">) => CommonHeaders;
+
+export const SECURITY_HEADERS = {
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+};
+
+const EXPOSED = { "access-control-expose-headers": "etag, allow, link" };
+
+// `*` does not include `Authorization` (Fetch standard, "CORS-preflight fetch").
+const PREFLIGHT = {
+  "access-control-allow-headers": "*, authorization",
+  "access-control-max-age": "86400",
+};
+
+/** @param resources the origins whose pages may embed a response; by default those that may read it */
+export function createCommonHeaders(
+  cors: Cors,
+  resources: "cross-origin" | "same-origin" = cors === "*" ? "cross-origin" : "same-origin",
+): CommonHeadersFor {
+  // A page that may not read a response may not embed it either.
+  const common = { ...SECURITY_HEADERS, "cross-origin-resource-policy": resources };
+  const allowing = (origin: string, vary?: "Origin"): CommonHeaders => ({
+    headers: Object.entries({ ...common, "access-control-allow-origin": origin, ...EXPOSED }),
+    vary,
+  });
+  if (cors === "*") {
+    const any = allowing("*");
+    return () => any;
+  }
+  const other: CommonHeaders = {
+    headers: Object.entries(common),
+    vary: cors.length === 0 ? undefined : "Origin",
+  };
+  const origins = new Map(cors.map((origin) => [origin, allowing(origin, "Origin")]));
+  return ({ headers }) => origins.get(headers.get("origin") ?? "") ?? other;
+}
+
+/** Adds the common headers that a mutable response lacks, and removes the body for HEAD. */
+export function finish(
+  response: Response,
+  { headers: common, vary }: CommonHeaders,
+  { method }: Pick<Request, "method">,
+): Response {
+  const { status, statusText, headers } = response;
+  for (const [name, value] of common) if (!headers.has(name)) headers.set(name, value);
+  if (vary) headers.append("vary", vary);
+  if (method !== "HEAD") return response;
+  // A handler may hold resources until its body is read or cancelled.
+  response.body?.cancel().catch(() => {});
+  return new FastResponse(null, { status, statusText, headers });
+}
+
+export function isPreflight({ method, headers }: Pick<Request, "method" | "headers">): boolean {
+  return method === "OPTIONS" && headers.has("origin") &&
+    headers.has("access-control-request-method");
+}
+
+export function preflightHeaders(allow: string): Record<string, string> {
+  return { "access-control-allow-methods": allow, ...PREFLIGHT };
+}

@@ -7,7 +7,7 @@ import { formatJson } from "../json/lossless.ts";
 import type { Kind, Reference } from "../kinds/kind.ts";
 import { createCredentials } from "../node/credentials.ts";
 import { SourceError } from "../node/failures.ts";
-import type { Client } from "../node/client.ts";
+import type { Client } from "../node/http1.ts";
 import type { SecretPlace } from "../node/secrets.ts";
 import { excerpt } from "../untrusted-text.ts";
 import { type NodeStatus, statusOfError, statusOfSilence, worst } from "./status.ts";

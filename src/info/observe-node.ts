@@ -6,7 +6,7 @@
  */
 import type { Kind } from "../kinds/kind.ts";
 import { createCredentials } from "../node/credentials.ts";
-import type { Client } from "../node/client.ts";
+import type { Client } from "../node/http1.ts";
 import { NodeMemory } from "./memory.ts";
 import { assessStatus, type NodeStatus, NOT_ASKED, withoutHidden } from "./status.ts";
 import { type Detection, detectKind } from "./detect-kind.ts";

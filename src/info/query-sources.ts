@@ -8,7 +8,7 @@ import { formatJson, toJson } from "../json/lossless.ts";
 import { formatPointer, isObject, resolvePointer } from "../json/values.ts";
 import type { Credentials } from "../node/credentials.ts";
 import { SourceError } from "../node/failures.ts";
-import type { Client } from "../node/client.ts";
+import type { Client } from "../node/http1.ts";
 import type { NodeAccess, RequestLimits } from "../node/request.ts";
 import { quote } from "../untrusted-text.ts";
 import { withSignal, withTimeout } from "../with-timeout.ts";

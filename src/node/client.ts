@@ -1,8 +1,6 @@
 /**
- * The client for all requests to the node: info, descriptions and calls. It speaks HTTP/1.1 on sockets, or uses `fetch`
- * if there are none. It can guarantee that a request is sent only once, reads a response no faster than its consumer,
- * and does not follow redirects, decode or cache. The runtimes' own clients do not guarantee that: `fetch` of Deno 2.9
- * and of Bun 1.4 resends a request that was received but not answered.
+ * The client for all requests to the node, on sockets or on `fetch` if there are none. `fetch` of Deno 2.9 and of Bun 1.4
+ * may resend a request that was received but not answered; sockets do not.
  *
  * @module
  */
@@ -10,11 +8,9 @@ import type { Bytes } from "../bytes.ts";
 import { lazy } from "../lazy.ts";
 import { HAS_SOCKETS } from "../platform.ts";
 import { createSocketClient, openerOf } from "./connection.ts";
-import type { Client } from "./exchange.ts";
 import { SourceError } from "./failures.ts";
+import type { Client } from "./http1.ts";
 import { checkCredentials, readPlace, type SecretPlace } from "./secrets.ts";
-
-export type { Client, NodeRequest, NodeResponse, RequestContent } from "./exchange.ts";
 
 export interface NodePlace {
   readonly auth?: SecretPlace | undefined;
@@ -28,7 +24,6 @@ export function createClient({ tls }: Pick<NodePlace, "tls"> = {}): Client {
   return async (request) => await (client.made ?? await client.get())(request);
 }
 
-/** Creates a client on `fetch`, which may resend a request that got no response. */
 export function clientOfFetch(fetch: typeof globalThis.fetch): Client {
   return async ({ method, url, headers, body = null, signal }) => {
     const controller = new AbortController();
@@ -64,7 +59,7 @@ async function readTrust(tls: NonNullable<NodePlace["tls"]>): Promise<string> {
   });
 }
 
-/** Tells whether a text holds PEM certificates (RFC 7468, section 5); the runtimes report a fault late or never. */
+/** Tells whether a text holds PEM certificates (RFC 7468); the runtimes report a fault late or never. */
 function holdsCertificates(text: string): boolean {
   const blocks = [...text.matchAll(/-----BEGIN CERTIFICATE-----([^-]*)-----END CERTIFICATE-----/g)];
   return blocks.length > 0 && blocks.every(([, base64 = ""]) => {
@@ -76,7 +71,6 @@ function holdsCertificates(text: string): boolean {
   });
 }
 
-/** Lists secrets and certificates that cannot be read: errors of the configuration, not of the node. */
 export async function findUnreadable({ auth, tls }: NodePlace): Promise<string[]> {
   const [secret, authority] = await Promise.all([
     auth && checkCredentials(auth),

@@ -1,14 +1,17 @@
 /**
- * The HTTP/1.1 client on sockets: chooses a connection, writes the request, and reads the response. Like `platform.ts`,
- * it uses more than web standards, and imports `node:` modules on demand. Their types are used only here, so hosts that
- * import the library do not need them.
+ * The HTTP/1.1 client on sockets. Hosts that import the library do not need the types of `node:` that it uses.
  *
  * @module
  */
 import type { Socket } from "node:net";
 import { type Bytes, createCollector } from "../bytes.ts";
-import type { Client, NodeRequest, NodeResponse, RequestContent } from "./exchange.ts";
-import { ResponseReader } from "./http1-response.ts";
+import {
+  type Client,
+  type NodeRequest,
+  type NodeResponse,
+  ResponseReader,
+  writeHead,
+} from "./http1.ts";
 
 export type OpenSocket = (url: URL) => Socket;
 
@@ -24,17 +27,12 @@ export async function openerOf(ca: string | undefined): Promise<OpenSocket> {
   };
 }
 
-/**
- * Times in milliseconds that an idle connection is kept: in general, and after a request that must be sent only once.
- */
-const IDLE_TIMEOUT = 4000, ONCE_TIMEOUT = 500;
+/** The times that an idle connection is kept: in general, and after a request that must be sent only once. */
+const IDLE_TIMEOUT_MS = 4000, ONCE_TIMEOUT_MS = 500;
 
-/**
- * Creates a client. If a kept connection turns out to be closed, the request is sent again, once, unless it must arrive
- * only once.
- */
+/** Creates a client. If a kept connection turns out to be closed, the request is sent once more, unless it `isOnce`. */
 export function createSocketClient(open: OpenSocket): Client {
-  /** Idle connections by origin and by owner; the most recently used one is reused first. */
+  /** Idle connections; the most recently used one is reused first. */
   const idle = new Map<string, Connection[]>();
   const owned = new WeakMap<object, Connection[]>();
 
@@ -52,7 +50,7 @@ export function createSocketClient(open: OpenSocket): Client {
     const sendOn = (connection: Connection) =>
       connection.exchange(request, () => kept.push(connection));
     const sendFresh = () =>
-      sendOn(createConnection(open(request.url), isOnce ? ONCE_TIMEOUT : IDLE_TIMEOUT));
+      sendOn(createConnection(open(request.url), isOnce ? ONCE_TIMEOUT_MS : IDLE_TIMEOUT_MS));
     let connection = kept.pop();
     while (connection && !(await connection.isFree())) connection = kept.pop();
     if (!connection) return await sendFresh();
@@ -67,12 +65,9 @@ export function createSocketClient(open: OpenSocket): Client {
 }
 
 export interface Connection {
-  /** Tells whether the connection can carry a request. Unsolicited bytes must not be read as the next response. */
+  /** Tells whether the connection can carry a request: unsolicited bytes must not be read as its response. */
   isFree(): Promise<boolean>;
-  /**
-   * Sends a request once; calls `free` when the connection is available again. Rejects with `StaleError` if a kept
-   * connection was closed.
-   */
+  /** Sends a request once, and calls `free` after its response. Rejects with `StaleError` if a kept one was closed. */
   exchange(request: NodeRequest, free: () => void): Promise<NodeResponse>;
 }
 
@@ -93,7 +88,6 @@ interface Exchange {
   fail(reason: unknown): void;
 }
 
-/** Wraps a socket; an idle one is closed after `idleTimeout` milliseconds. */
 export function createConnection(socket: Socket, idleTimeout: number): Connection {
   let current: Exchange | undefined;
   let isOpen = true;
@@ -106,7 +100,6 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
     socket.destroy();
   };
   socket.setNoDelay(true);
-  // Each byte restarts the timeout.
   socket.setTimeout(idleTimeout, () => current || lose());
   socket.on("data", (bytes: Bytes) => {
     try {
@@ -120,7 +113,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
       lose(error);
     }
   });
-  /** Yields to other tasks: a runtime may read megabytes from each socket at a time, and Node 20 accepts one client. */
+  /** Yields: a runtime may read megabytes from each socket at a time, and Node 20 accepts one client. */
   let isResting = false;
   const rest = () => {
     isResting = true;
@@ -207,7 +200,6 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
             finish();
             // The last part may have paused the socket.
             if (socket.isPaused()) socket.resume();
-            // An idle connection must not keep the process alive.
             socket.unref();
             if (isKept && isOpen) free();
             else lose();
@@ -221,8 +213,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
         const received = () => exchange.received;
         current = exchange;
         signal.addEventListener("abort", stop);
-        // Each write may wake the server and yield the processor, so head and body are sent together. `isFree` has
-        // waited a tick, and a new socket connects later.
+        // Each write may wake the server and yield the processor, so head and body are sent together.
         if (!body) return void socket.write(head, "latin1");
         socket.cork();
         socket.write(head, "latin1");
@@ -230,27 +221,6 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
         socket.uncork();
       }),
   };
-}
-
-const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
-const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-
-/**
- * Writes the head of a request in Latin-1 (RFC 9112, section 3); throws if a header contains a line break or other
- * forbidden characters.
- */
-export function writeHead({ method, url, headers, body }: RequestContent): string {
-  let head = `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n`;
-  for (const name in headers) {
-    const value = headers[name]!;
-    if (!NAME.test(name) || !VALUE.test(value)) throw new TypeError("A header is malformed");
-    head += `${name}: ${value}\r\n`;
-  }
-  // Sent even without a body if the method usually has one (RFC 9110, section 8.6).
-  if (body || /^(?:POST|PUT|PATCH)$/.test(method)) {
-    head += `content-length: ${body?.byteLength ?? 0}\r\n`;
-  }
-  return `${head}connection: keep-alive\r\n\r\n`;
 }
 
 const nobody = () => {};

@@ -1,18 +1,21 @@
 /**
- * Credentials for the node. They are sent only to the node's own origin. Credentials that nodes of a kind store on the
- * machine are sent only to a node on this machine whose refusal is typical of this kind alone.
+ * Credentials for the node, sent only to its origin. Those that nodes of a kind store on the machine are sent only to a
+ * node on this machine whose refusal is typical of this kind alone.
  *
  * @module
  */
+import { md5 } from "@noble/hashes/legacy.js";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { isLoopback } from "../http/request.ts";
 import type { AuthFile, Kind } from "../kinds/kind.ts";
-import { type DigestChallenge, findDigestChallenge, writeDigest } from "./digest.ts";
 import type { SourceError } from "./failures.ts";
-import type { Client, NodeRequest, NodeResponse } from "./client.ts";
+import type { Client, NodeRequest, NodeResponse } from "./http1.ts";
 import {
   challengesIn,
   type Failure,
   looksLike,
+  parseChallenges,
   type Refusal,
   refused,
   unreadable,
@@ -27,10 +30,7 @@ export interface Exchanged {
 }
 
 export interface Credentials {
-  /**
-   * Sends a request, trying one secret after the other. With HTTP Digest, the connection is exclusive until `read` is
-   * done.
-   */
+  /** Sends a request, trying one secret after the other. A connection with HTTP Digest is exclusive until `read` is done. */
   sendWith<T>(
     client: Client,
     request: Omit<NodeRequest, "owner">,
@@ -42,15 +42,14 @@ export interface CredentialsOptions {
   readonly nodeUrl: string;
   readonly configured?: SecretPlace | undefined;
   readonly kind?: string | undefined;
-  /** All kinds by name, to compare refusals with. @default none: no kind's default files are tried */
+  /** By name, to compare refusals with. @default none */
   readonly kinds?: Readonly<Record<string, Kind>>;
-  /** If true, tries the secrets that nodes of a kind store on this machine. @default true */
   readonly triesDefaults?: boolean;
 }
 
 type AuthHeaders = Readonly<Record<string, string>>;
 
-/** Yields the headers to try, receives the refusal of each, and returns the error when none is left. */
+/** Yields the headers to try, receives the refusal of each, and returns the error. */
 type Attempts = AsyncGenerator<AuthHeaders, SourceError, Refusal>;
 
 /** Retries of a refused request: some servers use a nonce per connection. */
@@ -153,7 +152,7 @@ const isSame = (a: AuthHeaders, b: AuthHeaders | undefined) =>
 
 const REFUSAL_MAX = 65_536;
 
-/** Reads a short response to its end, so that the connection can be reused. */
+/** Reads to the end, so that the connection can be reused. */
 async function discard(response: NodeResponse): Promise<void> {
   for (let length = 0; length < REFUSAL_MAX;) {
     const part = await response.next();
@@ -163,7 +162,7 @@ async function discard(response: NodeResponse): Promise<void> {
   response.cancel();
 }
 
-/** Creates headers from a secret and the last refusal; `undefined` if the node requires another scheme. */
+/** Creates headers; `undefined` if the node requires another scheme. */
 type Authorize = (
   place: SecretPlace,
   secret: string,
@@ -179,7 +178,6 @@ interface DigestSession {
 }
 
 function createAuthorize(): Authorize {
-  /** Sessions by connection: monerod uses a nonce for each. */
   const sessions = new WeakMap<object, DigestSession>();
   const anyConnection = {};
 
@@ -219,3 +217,81 @@ function createAuthorize(): Authorize {
   };
   return (place, ...rest) => schemes[settingOf(place).scheme](place, ...rest);
 }
+
+/** The algorithms of HTTP Digest (RFC 7616, and RFC 2069 where a server offers no `qop`). */
+type Algorithm = "SHA-256" | "MD5";
+
+const ALGORITHMS: Readonly<Record<Algorithm, (data: Uint8Array) => Uint8Array>> = {
+  "SHA-256": sha256,
+  "MD5": md5,
+};
+
+export interface DigestChallenge {
+  readonly realm: string;
+  readonly nonce: string;
+  readonly opaque: string | undefined;
+  readonly algorithm: Algorithm;
+  /** As the server writes it, if it does. */
+  readonly algorithmName: string | undefined;
+  readonly isSession: boolean;
+  /** True for `qop=auth`, false for none. */
+  readonly hasQop: boolean;
+  readonly isStale: boolean;
+}
+
+interface DigestCredentials {
+  readonly user: string;
+  readonly password: string;
+  readonly method: string;
+  readonly uri: string;
+  readonly count: number;
+  readonly cnonce: string;
+}
+
+export function findDigestChallenge(header: string): DigestChallenge | undefined {
+  const challenges = parseChallenges(header)
+    .filter(({ scheme }) => scheme === "digest")
+    .map(({ parameters }) => readChallenge(parameters))
+    .filter((challenge) => challenge !== undefined);
+  return challenges.find(({ algorithm }) => algorithm === "SHA-256") ?? challenges[0];
+}
+
+function readChallenge(parameters: Readonly<Record<string, string>>): DigestChallenge | undefined {
+  const { realm, nonce, opaque, algorithm: algorithmName, qop, stale } = parameters;
+  const [, name, session] = /^(.*?)(-sess)?$/i.exec(algorithmName ?? "MD5") ?? [];
+  const algorithm = name?.toUpperCase();
+  if (realm === undefined || nonce === undefined) return undefined;
+  if (algorithm !== "MD5" && algorithm !== "SHA-256") return undefined;
+  const hasQop = qop !== undefined;
+  if (hasQop && !/(^|[\s,])auth([\s,]|$)/i.test(qop)) return undefined;
+  const isStale = stale?.toLowerCase() === "true";
+  const isSession = session !== undefined;
+  return { realm, nonce, opaque, algorithm, algorithmName, isSession, hasQop, isStale };
+}
+
+export function writeDigest(challenge: DigestChallenge, credentials: DigestCredentials): string {
+  const { realm, nonce, opaque, algorithm, algorithmName, isSession, hasQop } = challenge;
+  const { user, password, method, uri, cnonce } = credentials;
+  const hash = (...parts: string[]) =>
+    bytesToHex(ALGORITHMS[algorithm](utf8ToBytes(parts.join(":"))));
+  const count = credentials.count.toString(16).padStart(8, "0");
+  const login = hash(user, realm, password);
+  const secret = isSession ? hash(login, nonce, cnonce) : login;
+  const target = hash(method, uri);
+  const response = hasQop
+    ? hash(secret, nonce, count, cnonce, "auth", target)
+    : hash(secret, nonce, target);
+  return "Digest " + [
+    `username=${quoted(user)}`,
+    `realm=${quoted(realm)}`,
+    `nonce=${quoted(nonce)}`,
+    `uri=${quoted(uri)}`,
+    ...(algorithmName === undefined ? [] : [`algorithm=${algorithmName}`]),
+    `response="${response}"`,
+    ...(opaque === undefined ? [] : [`opaque=${quoted(opaque)}`]),
+    ...(hasQop ? ["qop=auth", `nc=${count}`] : []),
+    ...(hasQop || isSession ? [`cnonce="${cnonce}"`] : []),
+  ].join(", ");
+}
+
+const quoted = (text: string) => `"${text.replaceAll(/["\\]/g, "\\$&")}"`;

@@ -1,6 +1,5 @@
 /**
- * Failures of the node and of other sources: one table of codes and sentences. Node, Deno and Bun use the same codes
- * for sockets, with different messages.
+ * Failures of the node and of other sources.
  *
  * @module
  */
@@ -29,35 +28,26 @@ export const WRONG_ANSWER = [
 /** The machine-readable code of a failure. */
 export type FailureCode = (typeof NO_ANSWER)[number] | (typeof WRONG_ANSWER)[number];
 
-export interface FailureDetails {
-  /** The code of a JSON-RPC error, or the status of an HTTP response. */
-  readonly number?: number | undefined;
-  /** True if the node reports that it has no such method or path. */
-  readonly isAbsent?: boolean;
-  /** True if a node of this kind would never respond like this, for instance with an HTML page. */
-  readonly isForeign?: boolean;
-  /** Advice for the operator, only for the log: it may name settings and paths. */
-  readonly hint?: string | undefined;
-  readonly looksLike?: string | undefined;
-  /** True if the message quotes the node. */
-  readonly isQuoting?: boolean;
-}
-
-/**
- * A failure of a source. Its message is public: a clause that completes "the node …", on one line, without secrets,
- * paths or a stack.
- */
+/** A failure of a source. Its message is public: it completes "the node …", without secrets or paths. */
 export class SourceError extends Error {
   override name = "SourceError";
   readonly code: FailureCode;
+  /** The code of a JSON-RPC error, or the status of an HTTP response. */
   readonly number: number | undefined;
+  /** True if the node has no such method or path. */
   readonly isAbsent: boolean;
+  /** True if a node of this kind would never respond like this. */
   readonly isForeign: boolean;
+  /** Advice for the operator, only for the log: it may name settings and paths. */
   readonly hint: string | undefined;
   readonly looksLike: string | undefined;
   readonly isQuoting: boolean;
 
-  constructor(code: FailureCode, message: string, details: FailureDetails = {}) {
+  constructor(
+    code: FailureCode,
+    message: string,
+    details: Partial<Omit<SourceError, keyof Error | "code" | "isAnswer">> = {},
+  ) {
     super(message);
     this.code = code;
     this.number = details.number;
@@ -73,7 +63,7 @@ export class SourceError extends Error {
   }
 }
 
-/** Statuses of a path that is not there, or not for this method. A server of files has 501 for POST. */
+/** Statuses of a path that is missing, or not for this method; file servers have 501 for POST. */
 export const ABSENT: readonly number[] = [404, 405, 501];
 
 export function failureOfStatus(status: number): SourceError {
@@ -83,10 +73,8 @@ export function failureOfStatus(status: number): SourceError {
   });
 }
 
-/** The meaning of an error: a pattern for `CODE message`, the code, the sentence, and a hint. */
+/** The pattern matches `CODE message`; the runtimes use the same codes, with different messages. */
 type Meaning = readonly [pattern: RegExp, code: FailureCode, message: string, hint?: string];
-
-const SET_CA = "set node.tls.ca_file to trust its certificate authority";
 
 const MEANINGS: readonly Meaning[] = [
   [/^ECONNREFUSED/, "connection_refused", "connection refused"],
@@ -115,7 +103,7 @@ const MEANINGS: readonly Meaning[] = [
     /^(UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|CERT_|INVALID_CA)/,
     "tls",
     "has a certificate that is not trusted",
-    SET_CA,
+    "set node.tls.ca_file to trust its certificate authority",
   ],
   [
     /alert:?[ _](certificate[ _]?required|bad[ _]?certificate)/i,
@@ -136,7 +124,7 @@ const MEANINGS: readonly Meaning[] = [
   ],
 ];
 
-/** Classifies an error of a socket or of `fetch`; its own message may contain headers and is not passed on. */
+/** Classifies an error of a socket or of `fetch`, whose own message may contain headers. */
 export function failureOf(error: unknown): SourceError {
   if (error instanceof SourceError) return error;
   const { code, cause, message, name } = (error ?? {}) as Partial<Record<string, unknown>>;

@@ -1,21 +1,38 @@
 /**
- * Encodes and decodes JSON-RPC 2.0 for the node's info, descriptions and calls. Values stay JSON text: numbers are
- * never parsed and printed again.
+ * JSON-RPC 2.0, with the node and with clients. Values stay JSON text: numbers are never parsed and printed again.
  *
  * @module
  */
 import { type Part, readParts, textOfPart } from "../json/parts.ts";
+import { JsonSyntaxError } from "../json/scan.ts";
 import { shorten } from "../untrusted-text.ts";
+
+/**
+ * Error codes (section 5.1). The first five are our choice from the server range; they avoid EIP-1474 (-32000 to
+ * -32006), Ethereum nodes (-32009, -32010, -32015) and MCP (-32020 and below).
+ */
+export const CODES = {
+  notAllowed: -32011,
+  wantsToken: -32012,
+  notReached: -32013,
+  tooLate: -32014,
+  busy: -32016,
+  invalidCall: -32600,
+  noMethod: -32601,
+  wrongParams: -32602,
+  internal: -32603,
+  noJson: -32700,
+} as const;
 
 export const RPC_HEADERS = { "content-type": "application/json", accept: "application/json" };
 
-/** Writes a call; `params` is an array or an object as JSON. */
+/** Writes a call for the node; `params` is an array or an object as JSON. */
 export function writeCall(method: string, id: number, params: string | undefined): string {
   const start = `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)}`;
   return params === undefined ? `${start}}` : `${start},"params":${params}}`;
 }
 
-/** The response to one call, with its members as JSON. Nodes may omit members that JSON-RPC 2.0 requires. */
+/** The node's response to one call, its members as JSON. Nodes may omit members that JSON-RPC 2.0 requires. */
 export interface RpcResponse {
   readonly id?: string | undefined;
   readonly result?: string | undefined;
@@ -52,19 +69,15 @@ export function readRpcResponse(
 }
 
 export interface RpcError {
-  /** As written; `undefined` if it is not a number. */
-  readonly code: string | undefined;
+  /** As the node writes it; `undefined` if it is not a number. */
+  readonly code?: string | number | undefined;
   readonly message: string;
-  readonly data: string | undefined;
+  readonly data?: string | undefined;
 }
 
-/** The longest part of an error, in UTF-16 code units. */
 const CODE_MAX = 32, MESSAGE_MAX = 1024, DATA_MAX = 16_384;
 
-/**
- * Reads the members of an error that JSON-RPC defines (section 5.1); others may expose the node's stack and
- * directories.
- */
+/** Reads the members of an error that JSON-RPC defines; others may expose the node's stack and directories. */
 export function readRpcError(text: string, depthMax: number): RpcError {
   const { members } = readParts(text, {
     levels: 1,
@@ -85,4 +98,112 @@ export function readRpcError(text: string, depthMax: number): RpcError {
     message: shorten(message.startsWith('"') ? JSON.parse(message) : message, MESSAGE_MAX),
     data: data !== undefined && data.length <= DATA_MAX ? data : undefined,
   };
+}
+
+/** Matches messages, since -32004, the code of EIP-1474, means "block not available" on Solana. */
+const NOT_SUPPORTED = /^(?:the )?(?:json-?rpc )?method\b[^]{0,80}\bnot (?:found|supported|exist)/i;
+
+export function isNoMethod({ code, message }: RpcError): boolean {
+  return Number(code) === CODES.noMethod || NOT_SUPPORTED.test(message);
+}
+
+/** A call of a client, its members as JSON. */
+export interface RpcCall {
+  /** `undefined` for a notification. */
+  readonly id: string | undefined;
+  readonly method: string;
+  readonly params: string;
+  /** True if the response needs both `result` and `error`, as bitcoin-core (npm) expects. */
+  readonly isJsonRpc1: boolean;
+}
+
+export interface RpcFault {
+  readonly id: string;
+  readonly code: number;
+  readonly message: string;
+}
+
+const fault = (code: number, message: string, id = "null"): RpcFault => ({ id, code, message });
+
+export const isFault = (call: object): call is RpcFault => "code" in call;
+
+const CALLS_MAX = 100;
+
+export function readRpcBody(
+  text: string,
+  depthMax: number,
+): { readonly isBatch: boolean; readonly calls: readonly (RpcCall | RpcFault)[] } | RpcFault {
+  const isBatch = /^\s*\[/.test(text);
+  let root: Part;
+  try {
+    root = readParts(text, {
+      levels: isBatch ? 2 : 1,
+      items: CALLS_MAX,
+      member: (name) => /^(?:jsonrpc|id|method|params)$/.test(name),
+    }, depthMax);
+  } catch (error) {
+    return faultOf(error);
+  }
+  if (!root.items) return { isBatch: false, calls: [readCall(text, root)] };
+  if (root.count === 0) return fault(CODES.invalidCall, "A batch must have at least one call");
+  if (root.count > CALLS_MAX) {
+    return fault(CODES.invalidCall, `A batch may have at most ${CALLS_MAX} calls`);
+  }
+  return { isBatch: true, calls: root.items.map((part) => readCall(text, part)) };
+}
+
+function readCall(text: string, { members }: Part): RpcCall | RpcFault {
+  if (!members) return fault(CODES.invalidCall, "A call must be an object");
+  const idPart = members.get("id");
+  const id = idPart && textOfPart(text, idPart);
+  if (idPart && (idPart.kind === "{" || idPart.kind === "[" || id === "true" || id === "false")) {
+    return fault(CODES.invalidCall, "The id of a call must be a string or a number");
+  }
+  const methodPart = members.get("method");
+  if (methodPart?.kind !== "string") {
+    return fault(CODES.invalidCall, "The method of a call must be a string", id);
+  }
+  const method = JSON.parse(textOfPart(text, methodPart)) as string;
+  const params = listOrObject(text, members.get("params"));
+  if (typeof params !== "string") return { ...params, id: id ?? "null" };
+  const version = members.get("jsonrpc");
+  const isJsonRpc1 = version === undefined || textOfPart(text, version) !== '"2.0"';
+  return { id, method, params, isJsonRpc1 };
+}
+
+export function readRpcParams(text: string, depthMax: number): string | RpcFault {
+  try {
+    return listOrObject(text, readParts(text, { levels: 0 }, depthMax));
+  } catch (error) {
+    return faultOf(error);
+  }
+}
+
+function listOrObject(text: string, params: Part | undefined): string | RpcFault {
+  // Some clients send null instead of omitting the parameters.
+  const json = params ? textOfPart(text, params) : "null";
+  if (json === "null") return "[]";
+  if (params!.kind === "[" || params!.kind === "{") return json;
+  return fault(CODES.wrongParams, "The params of a call must be an array or an object");
+}
+
+function faultOf(error: unknown): RpcFault {
+  if (!(error instanceof JsonSyntaxError)) throw error;
+  return fault(CODES.noJson, `Invalid JSON: ${error.message}`);
+}
+
+export function writeRpcResponse(
+  { id = "null", isJsonRpc1 = false }: Partial<Pick<RpcCall, "id" | "isJsonRpc1">>,
+  response: { readonly result: string } | { readonly error: RpcError },
+): string {
+  const result = "result" in response ? response.result : "null";
+  const error = "error" in response ? writeRpcError(response.error) : "null";
+  if (isJsonRpc1) return `{"result":${result},"error":${error},"id":${id}}`;
+  const member = "result" in response ? `"result":${result}` : `"error":${error}`;
+  return `{"jsonrpc":"2.0",${member},"id":${id}}`;
+}
+
+function writeRpcError({ code = CODES.internal, message, data }: RpcError): string {
+  const more = data === undefined ? "" : `,"data":${data}`;
+  return `{"code":${code},"message":${JSON.stringify(message)}${more}}`;
 }

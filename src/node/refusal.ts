@@ -1,6 +1,5 @@
 /**
- * Refusals of a node: parses `WWW-Authenticate` challenges (RFC 9110, section 11.6.1), recognizes the kind by its
- * refusal, and writes messages for the operator.
+ * Refusals of a node: their challenges, the kind that refuses like this, and messages for the operator.
  *
  * @module
  */
@@ -20,7 +19,6 @@ export const challengesIn = (headers: Refusal["headers"]): string =>
 const schemesOf = (headers: Refusal["headers"]) =>
   parseChallenges(challengesIn(headers)).map(({ scheme }) => scheme);
 
-/** The length, in UTF-16 code units, up to which a header is matched with a kind's pattern. */
 const HEADER_LENGTH = 1024;
 
 /** Returns the kinds whose nodes refuse like this, without kinds that extend another one of them. */
@@ -39,7 +37,6 @@ export function kindsLike(
   });
 }
 
-/** Returns the kind if only its nodes refuse like this. */
 export function looksLike(
   headers: Refusal["headers"],
   kinds: Readonly<Record<string, Kind>>,
@@ -84,7 +81,6 @@ export function wanted(
   });
 }
 
-/** Names the file that was tried; of several, the first with a reason other than that it is missing. */
 function lookedAt(failures: readonly Failure[]): string[] {
   const telling = failures.find(({ reason }) => !/no such file/.test(reason)) ?? failures[0];
   if (!telling) return [];
@@ -140,7 +136,7 @@ const PARAMETER =
 /** `token68`, an alternative to parameters. */
 const TOKEN = /[\w.~+/-]+=*[ \t]*(?=,|$)/y;
 
-/** Parses challenges, up to the first syntax error. */
+/** Parses `WWW-Authenticate` (RFC 9110, section 11.6.1) up to the first syntax error. */
 export function parseChallenges(header: string): Challenge[] {
   const text = header.slice(0, LENGTH_MAX);
   const challenges: Challenge[] = [];

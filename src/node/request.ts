@@ -1,6 +1,5 @@
 /**
- * Sends queries to the node without trusting its response: time and size are limited, and redirects are not followed,
- * since they would send a secret elsewhere.
+ * Queries of the node, with limits of time and size. Redirects are not followed: they would send a secret elsewhere.
  *
  * @module
  */
@@ -8,7 +7,7 @@ import { excerpt, startOf } from "../untrusted-text.ts";
 import { withSignal } from "../with-timeout.ts";
 import type { Credentials, Exchanged } from "./credentials.ts";
 import { failureOf, SourceError } from "./failures.ts";
-import type { Client, NodeResponse } from "./client.ts";
+import type { Client, NodeResponse } from "./http1.ts";
 
 export const RESPONSE_MAX: number = 1024 * 1024;
 
@@ -38,9 +37,7 @@ export interface TextResponse {
   text: string;
 }
 
-/**
- * Sends a request, with credentials if the node requires them, and reads its response. Rejects with a `SourceError`.
- */
+/** Sends a request with credentials and reads its response. Rejects with a `SourceError`. */
 export async function requestText(
   request: TextRequest,
   { client, credentials }: NodeAccess,
@@ -64,7 +61,6 @@ export async function requestText(
     // Ends on the signal even if a `fetch` ignores it.
     return await withSignal(exchanged, ended);
   } catch (error) {
-    // Cancels the rest of the response and closes its connection.
     stop();
     if (isLate) {
       throw new SourceError("timeout", `did not finish its response within ${formatTime(timeout)}`);
@@ -76,7 +72,7 @@ export async function requestText(
   }
 }
 
-/** Adds a hint that the other scheme may be right: etcd closes connections of the wrong scheme. */
+/** Adds a hint that the other scheme may be right: etcd closes connections of the wrong one. */
 function withScheme(failure: SourceError, url: string): SourceError {
   if (failure.code !== "reset" || failure.hint) return failure;
   const [uses, other] = url.startsWith("https:") ? ["does not use", "http"] : ["uses", "https"];

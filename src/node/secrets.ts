@@ -1,6 +1,5 @@
 /**
- * Reads secrets from files and environment variables. They are read on every use, since a daemon may write a new one at
- * each start.
+ * Reads secrets from files and environment variables, on every use: a daemon may write a new one at each start.
  *
  * @module
  */
@@ -21,10 +20,9 @@ export type Scheme = "basic" | "bearer" | "digest" | "header";
 
 export type Secret = { readonly text: string } | { readonly reason: string };
 
-/** Limits for one file, which holds a line of text. */
 const BOUNDS = { limit: 1024 * 1024, timeout: 2000 } as const;
 
-/** Returns the setting that names a place, and its value: a path or a variable, never the secret. */
+/** Returns the setting that names a place, and its value: a path or a variable. */
 export function settingOf(place: object): { key: string; name: string; scheme: Scheme } {
   const [key = "", name = ""] =
     Object.entries(place).find(([key, value]) => /_(file|env)$/.test(key) && value !== undefined) ??
@@ -62,17 +60,13 @@ export async function readSecret(place: SecretPlace): Promise<Secret> {
   return { text };
 }
 
-/** Checks whether a secret can be read; returns the name of its place, and the reason if not. */
+/** Returns the name of a secret's place, and the reason if it cannot be read. */
 export async function checkPlace(place: SecretPlace): Promise<{ name: string; reason?: string }> {
   const secret = await readSecret(place);
   const { name } = settingOf(place);
   return "reason" in secret ? { name, reason: secret.reason } : { name };
 }
 
-/**
- * Returns why configured credentials cannot be read, such as `cannot read node.auth.basic_file none.txt: there is no
- * such file`.
- */
 export async function checkCredentials(place: SecretPlace): Promise<string | undefined> {
   const secret = await readSecret(place);
   return "reason" in secret ? cannotRead(place, secret.reason) : undefined;
@@ -83,7 +77,6 @@ export function cannotRead(place: SecretPlace, reason: string): string {
   return `cannot read node.auth.${key} ${name}: ${reason}`;
 }
 
-/** Lists secrets that other users can read, one line each. */
 export async function findOpenSecrets(place: SecretPlace | undefined): Promise<string[]> {
   const { key, name } = settingOf(place ?? {});
   if (!key.endsWith("_file")) return [];

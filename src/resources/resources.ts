@@ -6,7 +6,7 @@
 import type { DescriptionPlace, Shown } from "../description/watch.ts";
 import { type Assets, createAssets, createIcons } from "../explorer/files.ts";
 import type { DocumentName, Page } from "../explorer/page.ts";
-import { createGateway, type Gateway } from "../gateway/gateway.ts";
+import { Gateway } from "../gateway/gateway.ts";
 import { represent, type Representation } from "../http/representation.ts";
 import { isAlone } from "../info/query-plan.ts";
 import { lazy, type Resource } from "../lazy.ts";
@@ -92,7 +92,7 @@ export function createResources(options: ResolvedOptions): Resources {
   };
   const { url } = node;
   const gateway = forward && url !== undefined
-    ? createGateway({ forward, node: { ...node, url }, beside, operations: callable, onCall })
+    ? new Gateway({ forward, node: { ...node, url }, beside, operations: callable, onCall })
     : undefined;
   const metrics: Resource<Representation> | undefined = meters && {
     async get() {

@@ -16,8 +16,8 @@ import {
   type ResolvedForward,
   resolveForward,
 } from "../gateway/policy.ts";
-import type { Cors } from "../http/common-headers.ts";
-import type { Hosts } from "../http/hosts.ts";
+import type { Cors } from "../http/response.ts";
+import type { Hosts } from "../http/request.ts";
 import {
   EVENT_DEFAULTS,
   type EventSettings,

@@ -1,7 +1,7 @@
 /** Calls the operations of kinds at real nodes, and validates the responses with the kinds' schemas. */
 import Ajv2020 from "ajv/dist/2020.js";
 import type { ValidateFunction } from "ajv/dist/2020.js";
-import { isNoMethod } from "../../src/gateway/call-rpc.ts";
+import { isNoMethod } from "../../src/node/json-rpc.ts";
 import { formatJson } from "../../src/json/lossless.ts";
 import type {
   KindInterface,

@@ -2,7 +2,7 @@
 import { request } from "node:http";
 import { Duplex } from "node:stream";
 import type { Bytes } from "../../src/bytes.ts";
-import { type ResponseHead, ResponseReader } from "../../src/node/http1-response.ts";
+import { type ResponseHead, ResponseReader } from "../../src/node/http1.ts";
 import { createRandom } from "../_random.ts";
 
 /** A response, and how it is sent. */

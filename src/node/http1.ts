@@ -1,21 +1,68 @@
 /**
- * Parses HTTP/1.1 responses (RFC 9112). Ambiguous framing is refused: a response may combine the output of several
- * servers, which must not read it differently.
+ * Requests to the node and its responses in HTTP/1.1 (RFC 9112). Ambiguous framing is refused: several servers on the
+ * way must not read it differently.
  *
  * @module
  */
 import type { Bytes } from "../bytes.ts";
+import type { Signal } from "../with-timeout.ts";
+
+export interface RequestContent {
+  readonly method: string;
+  readonly url: URL;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Bytes | undefined;
+}
+
+export interface NodeRequest extends RequestContent {
+  /** Ends the exchange, which then rejects with its reason. */
+  readonly signal: Signal;
+  /** If true, the request is not sent again when a kept connection turns out to be closed. */
+  readonly isOnce: boolean;
+  /** Requests with the same owner share connections that no others use. */
+  readonly owner?: object | undefined;
+}
 
 export interface ResponseHead {
   readonly status: number;
   readonly headers: Pick<Headers, "get">;
 }
 
+export interface NodeResponse extends ResponseHead {
+  /** Reads the next bytes; `undefined` at the end. Rejects if the response breaks off. */
+  next(): Promise<Bytes | undefined>;
+  /** Number of bytes received on the wire, with the head and chunk framing. */
+  received(): number;
+  /** Closes the connection, unless the response has ended. */
+  cancel(): void;
+}
+
+/** Sends a request to the node. Follows no redirects, and decodes nothing. */
+export type Client = (request: NodeRequest) => Promise<NodeResponse>;
+
+const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** Writes the head of a request in Latin-1; throws if a header contains a line break or other forbidden characters. */
+export function writeHead({ method, url, headers, body }: RequestContent): string {
+  let head = `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n`;
+  for (const name in headers) {
+    const value = headers[name]!;
+    if (!NAME.test(name) || !VALUE.test(value)) throw new TypeError("A header is malformed");
+    head += `${name}: ${value}\r\n`;
+  }
+  // Sent even without a body if the method usually has one (RFC 9110, section 8.6).
+  if (body || /^(?:POST|PUT|PATCH)$/.test(method)) {
+    head += `content-length: ${body?.byteLength ?? 0}\r\n`;
+  }
+  return `${head}connection: keep-alive\r\n\r\n`;
+}
+
 export interface ResponseEvents {
   head(head: ResponseHead): void;
   /** @param chunks the number of chunks in it; short chunks received together form one part */
   part(bytes: Bytes, chunks: number): void;
-  /** @param isKept whether the connection can be used again */
   end(isKept: boolean): void;
 }
 
@@ -25,19 +72,14 @@ const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: [\t\x20-\x7e\x80-\xff]*)?$/;
 const FIELD = /^([\w!#$%&'*+.^`|~-]+):([\t\x20-\x7e\x80-\xff]*)$/;
 /** Framing fields, which another recipient might honour in a trailer. */
 const FRAMING = /^(?:content-length|transfer-encoding):/i;
-/** Allows no white space around extensions, though some recipients do (RFC 9112, section 7.1.1). */
+/** Without white space around extensions (RFC 9112, section 7.1.1). */
 const CHUNK_SIZE =
   /^([\da-f]{1,12})(?:;[\w!#$%&'*+.^`|~-]+(?:=(?:[\w!#$%&'*+.^`|~-]+|"(?:[\t !#-[\]-~\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)*$/i;
 
+/** What comes next: a line, content, or nothing. */
 type State =
-  | "status"
-  | "field"
-  | "length"
-  | "close"
-  | "size"
-  | "chunk"
-  | "break"
-  | "trailer"
+  | ("status" | "field" | "size" | "break" | "trailer")
+  | ("length" | "chunk" | "close")
   | "over";
 
 export class ResponseReader {
@@ -51,23 +93,19 @@ export class ResponseReader {
   #left = 0;
   #isKept = false;
   #begun = "";
-  /** The length of the head, or of all extensions and trailers so far. */
+  /** Of the head, or of all extensions and trailers so far. */
   #headLength = 0;
-  /** The content of joined short chunks, its length, and the number of chunks. */
   #joined: Bytes = NOTHING;
   #joinedLength = 0;
   #joinedChunks = 0;
 
-  /** @param method the request method; a response to HEAD has no content */
+  /** @param method of the request: a response to HEAD has no content */
   constructor(method: string, events: ResponseEvents) {
     this.#method = method;
     this.#events = events;
   }
 
-  /**
-   * Parses bytes. Throws an error with a code that begins with `HPE_`, like those of `node:http`, if they are not
-   * HTTP/1.1.
-   */
+  /** Parses bytes; throws an error with a code that begins with `HPE_`, like those of `node:http`. */
   push(bytes: Bytes): void {
     this.hasBegun = true;
     this.#read(bytes);
@@ -77,7 +115,6 @@ export class ResponseReader {
   #read(bytes: Bytes): void {
     for (let at = 0; at < bytes.byteLength;) {
       const state = this.#state;
-      // Bytes after the response are unsolicited.
       if (state === "over") refuse("end");
       if (state === "length" || state === "chunk" || state === "close") {
         at = this.#readContent(bytes, at);
@@ -163,10 +200,7 @@ export class ResponseReader {
     if (isEmpty) this.#end();
   }
 
-  /**
-   * Joins short chunks without extensions, up to the first other one: there may be one chunk per byte, and each part
-   * has a cost.
-   */
+  /** Joins short chunks without extensions: there may be one chunk per byte, and each part has a cost. */
   #readShortChunks(bytes: Bytes, start: number): number {
     let at = start;
     while (at + SHORT_MAX + 6 < bytes.byteLength) {
@@ -218,12 +252,11 @@ const LINE_FEED = 10;
 
 const NOTHING: Bytes = new Uint8Array();
 
-/** The length of the longest chunk that is copied (two hexadecimal digits), and the size of a block, in bytes. */
+/** The longest chunk that is copied (two hexadecimal digits), and the size of a block, in bytes. */
 const SHORT_MAX = 0xff, BLOCK = 8192;
 
 const isBreak = (bytes: Bytes, at: number) => bytes[at] === 13 && bytes[at + 1] === LINE_FEED;
 
-/** The values of hexadecimal digits by byte; -1 for all other bytes. */
 const HEX_VALUES = Int8Array.from({ length: 256 }, (_, byte) => {
   const digit = String.fromCharCode(byte);
   return /[\da-f]/i.test(digit) ? parseInt(digit, 16) : -1;
@@ -254,7 +287,7 @@ function lengthOf(text: string | null): number | undefined {
   return Number(first);
 }
 
-/** Headers from alternating names, in lower case, and values; repeated values are joined by commas. */
+/** @param fields names, in lower case, and values alternate */
 function headersOf(fields: readonly string[]): Pick<Headers, "get"> {
   return {
     get(name) {
