@@ -3,11 +3,11 @@ import {
   describeInfo,
   describeState,
   formatAge,
+  type History,
   type Info,
   renderFigures,
   type StateText,
 } from "../src/explorer/head.ts";
-import type { History } from "../src/explorer/sparkline.ts";
 
 /** What is shown. */
 let info: Info = {};
