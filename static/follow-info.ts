@@ -1,40 +1,34 @@
 /**
- * Follows the info while the page is visible: by a stream of its changes, by requests where there is none, and seldom by
- * one beside it, since a stream does not tell that the service hangs.
+ * Follows the info while the page is visible: by a stream of its changes, and by requests, which are rare beside a
+ * stream. A stream does not show that the service hangs.
  */
 import type { Info } from "../src/explorer/head.ts";
 import { isObject, type Json } from "../src/json/values.ts";
 import { setClock, showAges, showChange, showHistory, showInfo, showSilence } from "./head.ts";
 
-/** The time between two requests, in milliseconds. It doubles after each failure, up to the maximum. */
-const INTERVAL = 5_000;
-const INTERVAL_MAX = 60_000;
+/** The milliseconds between two requests; they double after each failure, up to the maximum. */
+const INTERVAL = 5_000, INTERVAL_MAX = 60_000;
 
-/** The time between two requests beside a stream, and between two for the history. */
+/** The milliseconds between two requests beside a stream, and between two for the history. */
 const INTERVAL_BESIDE = 30_000;
 
-/**
- * The time after which a stream that has ended is opened again: half of it to all of it, since other pages have lost
- * theirs at the same moment. It doubles while the service responds and has no stream.
- */
+/** The most milliseconds after which an ended stream is opened again; they double while there is none. */
 const RETRY = 4_000;
 
-/** The most objects within each other in what a stream tells. */
+/** The most levels of an event's JSON. */
 const DEPTH_MAX = 32;
 
 /**
  * Keeps the head current.
  *
- * @param base where the service is
- * @param isClockSet whether something else tells the service's time, which a stream does not
- * @param isIdle tells whether the document may be loaded again without loss, for another description
+ * @param base the URL of the service
+ * @param isClockSet whether another response tells the service's time, which a stream does not
+ * @param isIdle tells whether the document may be reloaded for another description
  */
 export function followInfo(base: URL, isClockSet: boolean, isIdle: () => boolean): void {
-  const address = new URL("v1/info", base);
-  const events = new URL("v1/events?events=info,description", base);
-  /** `undefined` where what changes cannot be told from what is known. */
+  /** `undefined` until an event can be applied to it. */
   let info: Info | undefined;
-  let told = 0;
+  let eventCount = 0;
   let source: EventSource | undefined;
   let isStreaming = false;
   let isRequesting = false;
@@ -49,46 +43,48 @@ export function followInfo(base: URL, isClockSet: boolean, isIdle: () => boolean
     requesting = setTimeout(request, isStreaming ? INTERVAL_BESIDE : interval);
   };
 
-  const show = (info: Info) => {
-    showInfo(info);
-    // A service alone has no past.
+  const plot = async () => {
+    const history = document.hidden ? undefined : await fetchObject(new URL("v1/history", base));
+    if (history) showHistory(history);
+  };
+
+  const show = (found: Info) => {
+    showInfo(info = found);
+    // A service without a node has no history.
     if (!info.api || isPlotted || !("history" in document.getElementById("node")!.dataset)) return;
     isPlotted = true;
-    readHistory();
-    setInterval(readHistory, INTERVAL_BESIDE);
+    plot();
+    setInterval(plot, INTERVAL_BESIDE);
   };
 
-  const readHistory = async () => {
-    const found = document.hidden ? undefined : await fetchObject(new URL("v1/history", base));
-    if (found) showHistory(found);
-  };
-
-  /** The time of stale values is not told. */
+  /** No event has the time of stale values. */
   const isIncomplete = () => !info || info.status === "stale" || info.updated_at !== undefined;
 
   const request = async (): Promise<void> => {
     if (document.hidden || isRequesting) return;
     isRequesting = true;
-    const before = told;
-    const found = await fetchObject(address);
+    const before = eventCount;
+    const found = await fetchObject(new URL("v1/info", base));
     isRequesting = false;
-    // What was told meanwhile is newer.
-    if (told === before) {
-      interval = found ? INTERVAL : Math.min(2 * interval, INTERVAL_MAX);
-      if (found) show(info = found);
-      else {
-        showSilence();
-        // A new stream begins with the whole info as soon as the service is back.
-        listen();
-      }
-    } else if (isIncomplete()) return request();
+    // An event during the request is newer.
+    if (eventCount !== before) {
+      if (isIncomplete()) return request();
+    } else if (found) {
+      interval = INTERVAL;
+      show(found);
+    } else {
+      interval = Math.min(2 * interval, INTERVAL_MAX);
+      showSilence();
+      // A new stream begins with the whole info as soon as the service is back.
+      listen();
+    }
     schedule();
   };
 
-  const take = (event: MessageEvent<string>, known: Info | undefined) => {
+  const apply = (event: MessageEvent<string>, known: Info | undefined) => {
     info = known && patchInfo(known, event.data);
     if (info) {
-      told++;
+      eventCount++;
       show(info);
     }
     if (isIncomplete()) request();
@@ -99,17 +95,17 @@ export function followInfo(base: URL, isClockSet: boolean, isIdle: () => boolean
     source?.close();
     isStreaming = false;
     if (document.hidden) return;
-    const opened = source = new EventSource(events);
+    const opened = source = new EventSource(new URL("v1/events?events=info,description", base));
     opened.addEventListener("snapshot", (event) => {
       isStreaming = true;
       interval = INTERVAL;
       retry = RETRY;
       schedule();
-      take(event, {});
+      apply(event, {});
     });
-    opened.addEventListener("info", (event) => take(event, info));
+    opened.addEventListener("info", (event) => apply(event, info));
     opened.addEventListener("description", () => {
-      // One that changes again and again does not load the document each time.
+      // One that changes again and again does not reload the document each time.
       const [visit] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
       if (isIdle() && visit?.type !== "reload") location.reload();
       else showChange();
@@ -122,6 +118,7 @@ export function followInfo(base: URL, isClockSet: boolean, isIdle: () => boolean
         schedule();
       }
       if (interval > INTERVAL) retry = RETRY;
+      // Other pages have lost theirs at the same moment.
       listening = setTimeout(listen, retry * (1 - Math.random() / 2));
       retry = Math.min(2 * retry, INTERVAL_MAX);
     });
@@ -152,8 +149,8 @@ async function fetchObject(address: URL): Promise<Json | undefined> {
 const SCALARS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[-+.\deE]*/g;
 
 /**
- * Reads the info; an integer of 16 digits or more becomes a `bigint`. Not every browser gives the source of a number
- * to who revives it, so its digits are read as a string that begins with NUL.
+ * Parses the info; integers of 16 digits or more become a `bigint`. Not every browser's `JSON.parse` gives a reviver
+ * the source of a number, so their digits are parsed as a string that begins with NUL.
  *
  * @throws {SyntaxError} if the text is not JSON
  */
@@ -170,7 +167,7 @@ export function parseInfo(text: string): Json | undefined {
   return isObject(info) ? info : undefined;
 }
 
-/** Applies what an event tells; `undefined` where it cannot be applied. */
+/** Applies the data of an event; `undefined` where that is impossible. */
 export function patchInfo(info: Info, data: string): Info | undefined {
   try {
     const patch = parseInfo(data);
@@ -180,7 +177,7 @@ export function patchInfo(info: Info, data: string): Info | undefined {
   }
 }
 
-/** Applies a JSON Merge Patch (RFC 7396). The objects that it makes have no prototype, which a name could change. */
+/** Applies a JSON Merge Patch (RFC 7396). Its objects have no prototype, which a name could change. */
 function applyPatch(target: unknown, patch: unknown, depth: number): unknown {
   if (!isObject(patch)) return patch;
   if (depth === 0) throw new RangeError("The patch is too deep");

@@ -9,16 +9,16 @@ import {
   type StateText,
 } from "../src/explorer/head.ts";
 
-/** What is shown. */
 let info: Info = {};
 let history: History = {};
+let shownFigures = "";
 
-/** The service's clock less the browser's, in milliseconds; `undefined` until an answer has said it. */
+/** The service's clock less the browser's, in milliseconds. */
 let clockOffset: number | undefined;
 
 const header = () => document.getElementById("node")!;
 
-/** Tells the time by the service's clock: that of the browser may be wrong. */
+/** Sets the service's clock from a `Date` header: that of the browser may be wrong. */
 export function setClock(date: string | null): void {
   const time = Date.parse(date ?? "");
   if (Number.isNaN(time)) return;
@@ -26,7 +26,7 @@ export function setClock(date: string | null): void {
   showAges();
 }
 
-/** Shows of each time how long ago it was. */
+/** Shows how long ago each time was. */
 export function showAges(): void {
   if (clockOffset === undefined) return;
   for (const time of header().querySelectorAll("time")) {
@@ -39,7 +39,6 @@ export function showInfo(found: Info): void {
   show();
 }
 
-/** Shows the past of what is shown. */
 export function showHistory(found: History): void {
   history = found;
   show();
@@ -54,16 +53,14 @@ function show(): void {
   setText(find(".names p"), text.about);
   document.title = text.title;
   const html = renderFigures(text.figures, history);
-  // What is the same stays: somebody may be reading it.
+  // Equal figures stay, since somebody may be reading them.
   if (html !== shownFigures) find("dl").innerHTML = shownFigures = html;
   setText(find(".hint"), text.hint);
   showState(text);
   showAges();
 }
 
-let shownFigures = "";
-
-/** Shows the icon of another name, where it is made of the name. */
+/** Shows the icon of another name, unless it is a logo. */
 function showIcon(name: string): void {
   const image = find<HTMLImageElement>(".icon");
   const address = new URL(image.src);
@@ -73,7 +70,6 @@ function showIcon(name: string): void {
   document.querySelector<HTMLLinkElement>("link[rel=icon]")!.href = address.href;
 }
 
-/** Shows that the service does not respond. */
 export const showSilence = (): void => showState(describeState("silent"));
 
 function showState({ state, label, note }: StateText): void {
@@ -87,7 +83,7 @@ function showState({ state, label, note }: StateText): void {
   setText(span, note);
 }
 
-/** Says that there is another description, with a button that shows it. */
+/** Announces another description, with a button that shows it. */
 export function showChange(): void {
   const show = Object.assign(document.createElement("button"), { textContent: "Show it" });
   show.addEventListener("click", () => location.reload());
