@@ -14,7 +14,6 @@ import { imageTypeOf } from "./page-settings.ts";
 /** The folder's name contains a digest of its files, so a file never changes (RFC 8246). */
 const IMMUTABLE = "public, max-age=31536000, immutable";
 
-/** Finds a file by its path below `/assets/`. */
 export type Assets = (path: string) => Promise<Representation> | undefined;
 
 /** All services of a process share the contents. */
@@ -46,7 +45,6 @@ export const COLOURS: readonly string[] = [
   "#00697a",
 ];
 
-/** A letter or a digit with its combining marks. */
 const LETTER = /[\p{L}\p{N}]\p{M}{0,3}/u;
 
 /** An SVG may hold scripts and links, which must do nothing when it is opened by itself. */
@@ -100,7 +98,6 @@ export function drawLetter(name: string): string | undefined {
     `text-anchor="middle" fill="#fff">${escape(shown)}</text></svg>\n`;
 }
 
-/** FNV-1a, 32 bits. */
 function hash(bytes: Uint8Array): number {
   let hash = 0x811c9dc5;
   for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193);

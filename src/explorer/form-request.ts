@@ -17,7 +17,6 @@ export interface FormData {
   readonly address: string;
   readonly fields: readonly FieldData[];
   readonly body?: BodyData | undefined;
-  /** The security scheme of the token that this service requires. */
   readonly token?: string | undefined;
   /** True if it is sent after a confirmation, since it may change something. */
   readonly isWrite?: boolean | undefined;
@@ -36,17 +35,14 @@ export interface FieldData {
   readonly list?: "again" | "comma" | undefined;
   /** True if the slashes of its value separate segments of the path. */
   readonly spans?: boolean | undefined;
-  /** The example or the default. */
   readonly example?: string | undefined;
   /** True if the example is filled in, rather than only shown while the field is empty. */
   readonly isFilled?: boolean | undefined;
-  /** The only values that it takes. */
   readonly values?: readonly string[] | undefined;
   /** A regular expression that is surely fast. */
   readonly pattern?: string | undefined;
   /** The reference to the node's own value that is filled in. */
   readonly source?: Reference | undefined;
-  /** What to enter, where nothing is filled in. */
   readonly hint?: string | undefined;
 }
 
@@ -65,7 +61,6 @@ export interface Filled {
   readonly body: string;
 }
 
-/** A request without the token. */
 export interface FormRequest {
   readonly method: string;
   readonly url: string;
@@ -131,11 +126,8 @@ export function mistakeInBody({ type, isRequired }: BodyData, text: string): str
 export const isJson = (type: string): boolean => /json/i.test(type) && !/ndjson/i.test(type);
 
 /** Makes the request of a form. `base` is the URL of this service, without a slash at its end. */
-export function requestOf(
-  { method, address, fields, body }: FormData,
-  filled: Filled,
-  base: string,
-): FormRequest {
+export function requestOf(form: FormData, filled: Filled, base: string): FormRequest {
+  const { method, address, fields, body } = form;
   const given = fields.map((field, at) => ({ ...field, text: filled.fields[at] ?? "" }))
     .filter(({ text }) => text !== "");
   const at = (wanted: Place) => given.filter(({ in: place }) => place === wanted);
@@ -169,7 +161,6 @@ const percentEncode = (text: string): string =>
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
 
-/** Percent-encodes the same in a URL whose parts are encoded. */
 const encodeParts = (address: string): string =>
   address.replaceAll(/[^\w.~/?&=:@,+%-]+/g, percentEncode);
 
@@ -207,7 +198,6 @@ const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 /** Invisible characters: pasted into a terminal, some are pressed keys. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** Writes invisible characters as `\u…`. */
 export const showUnseen = (text: string): string =>
   text.replaceAll(
     UNSEEN,

@@ -33,7 +33,6 @@ const FIGURES_LAST: readonly Row[] = [
   ["started_at", "Started", formatTime],
 ];
 
-/** The members of `last_seen`. */
 const FIGURES_LAST_SEEN: readonly Row[] = [
   ["at", "Last seen", formatTime],
   ["height", "At height"],
@@ -105,13 +104,11 @@ export interface StateText {
 
 export interface HeadText extends StateText {
   readonly name: string;
-  /** The software with its version and the network. */
   readonly about: string;
   readonly title: string;
   /** Empty for a service without a node. */
   readonly iconName: string;
   readonly figures: readonly Figure[];
-  /** The remedy where something is wrong. */
   readonly hint: string;
 }
 
@@ -148,7 +145,6 @@ export function describeInfo(info: Info, naming: Naming, history: History = {}):
 const joinTexts = (separator: string, ...texts: readonly string[]): string =>
   texts.filter((text) => text !== "").join(separator);
 
-/** Lists the columns of a history that only its kind of node has. */
 function columnsOf(history: History): Row[] {
   const known = ["interval", "at", "status", ...[...FIGURES, ...FIGURES_LAST].map(([key]) => key)];
   return Object.keys(history).filter((key) => !known.includes(key))
@@ -220,14 +216,12 @@ function stateOf({ status, synced, api }: Info): string {
 const isNumber = (value: unknown): value is number | bigint =>
   typeof value === "bigint" || Number.isFinite(value);
 
-/** Writes a string or a number; an empty text for any other value. */
 function formatValue(value: unknown): string {
   return formatText(isNumber(value) ? groupDigits(String(value), "\u202f") : value);
 }
 
 const TIME = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/;
 
-/** Writes an RFC 3339 time in UTC, in whole seconds; any other text as it is. */
 function formatTime(value: unknown): string {
   return formatText(value).replace(TIME, "$1 $2 UTC");
 }
@@ -289,7 +283,6 @@ export function renderHead(text: HeadText, icon: string, end = "", calls = ""): 
     `<div class="notes"><p class="hint">${escape(hint)}</p>${calls}</div>`;
 }
 
-/** Renders figures, with plots where the history has them. */
 export function renderFigures(figures: readonly Figure[], history: History = {}): string {
   return figures.map(({ key, label, value, time }) => {
     const text = escape(value);

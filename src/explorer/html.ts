@@ -15,7 +15,6 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Control characters that HTML does not allow. */
 // deno-lint-ignore no-control-regex
 const FORBIDDEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/g;
 

@@ -13,7 +13,6 @@ export interface JsonLine {
   value: string;
   /** The index of the line that closes what it opens; its own where it opens nothing. */
   end: number;
-  /** The number of members of what it opens. */
   count: number;
 }
 

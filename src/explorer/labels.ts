@@ -51,7 +51,6 @@ export const MARKS: readonly (readonly [
   [CALL_MARK, "refused", "not enabled", "cannot be called here", "#525b69"],
 ];
 
-/** In UTF-16 code units. */
 const SINCE_LENGTH_MAX = 20;
 
 export function wordsOf(operation: Json): string[] {

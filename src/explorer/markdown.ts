@@ -17,7 +17,6 @@ const INLINE = /`([^`]+)`|(!?)\[([^[\]]+)\]\(([^()\s]+)\)|\*\*([^*]+)\*\*/g;
 /** Relative URLs and those of HTTP; others, such as `javascript:`, are not linked. */
 const FOLLOWABLE = /^(?:https?:|[^:]*$|[^:/?#]*[/?#])/i;
 
-/** URLs that are relative to the folder of the page. */
 const BESIDE = /^(?!\/|#|\?|https?:)/i;
 
 /** Renders the first `length` characters of an untrusted text as HTML blocks. */

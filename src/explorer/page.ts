@@ -43,16 +43,13 @@ const OTHERS: Readonly<Record<View, string>> = {
 };
 
 interface PageOptions {
-  /** The origins of the description's servers. */
   readonly origins: readonly string[];
   readonly notice: string | undefined;
-  /** The operator's name for the page. */
   readonly title: string | undefined;
   readonly view: View;
   readonly icons: Pick<Icons, "queryOf">;
 }
 
-/** The documents of one description. */
 export interface Page {
   /** Renders a document for an info; returns the last representation if nothing has changed. */
   prepare(name: DocumentName, info: Info, examples?: NodeExamples): Promise<Representation>;
@@ -77,7 +74,6 @@ export function createPage(
     DocumentName,
     { info: Info; ofNode: NodeExamples; values: Filling; representation: Representation }
   >();
-  /** Renders what changes with the node. */
   const renderValues = (view: View, info: Info, ofNode: NodeExamples): Filling => {
     const text = describeInfo(info, naming);
     const icon = `${V1}../favicon.ico${escape(icons.queryOf(text.iconName))}`;

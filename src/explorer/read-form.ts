@@ -5,15 +5,7 @@
  * @module
  */
 import { formatJson } from "../json/lossless.ts";
-import {
-  isObject,
-  type Json,
-  listOf,
-  objectOf,
-  onceFor,
-  setMember,
-  textOf,
-} from "../json/values.ts";
+import { isObject, type Json, listOf, objectOf, onceFor, textOf } from "../json/values.ts";
 import { shorten } from "../untrusted-text.ts";
 import { EXAMPLE_FROM, multiSegmentOf } from "../kinds/interface.ts";
 import type { Reference } from "../kinds/kind.ts";
@@ -32,13 +24,10 @@ const TEXTS = [
   /^application\/(x-www-form-urlencoded|x-ndjson|yaml)$/i,
 ];
 
-/** The methods that no page may send. */
-const FORBIDDEN_METHODS = ["TRACE", "CONNECT"];
-
-const WITHOUT_BODY = ["GET", "HEAD"];
-
-/** RFC 9110, section 9.2.1, and the draft of QUERY. */
-const SAFE_METHODS = ["GET", "HEAD", "OPTIONS", "QUERY"];
+/** Methods that no page may send, those without a body, and those that change nothing (RFC 9110, section 9.2.1). */
+const FORBIDDEN_METHODS = ["TRACE", "CONNECT"],
+  WITHOUT_BODY = ["GET", "HEAD"],
+  SAFE_METHODS = ["GET", "HEAD", "OPTIONS", "QUERY"];
 
 const SCHEMES_MAX = 20, OPTIONS_MAX = 60;
 
@@ -110,7 +99,6 @@ function readField(root: Json, parameter: Json, place: Place, isRead: boolean): 
   };
 }
 
-/** Reads the reference to a value of the node itself. */
 const sourceOf = (schema: Json): Reference | undefined =>
   (schema as { [EXAMPLE_FROM]?: Reference })[EXAMPLE_FROM];
 
@@ -176,7 +164,6 @@ const typeIn = onceFor((content: Json): string | undefined => {
   return found.find((type) => type !== undefined) ?? "no text";
 });
 
-/** Finds the first scheme of an operation that is a bearer token. */
 function tokenOf(root: Json, operation: Json): string | undefined {
   const schemes = objectOf(objectOf(root.components).securitySchemes);
   return listOf(operation.security ?? root.security).slice(0, SCHEMES_MAX)
@@ -187,7 +174,6 @@ function tokenOf(root: Json, operation: Json): string | undefined {
     });
 }
 
-/** A parameter as it is written, and with its references followed. */
 export interface Parameter {
   readonly value: unknown;
   readonly parameter: Json;
@@ -215,7 +201,6 @@ const VALUES: Readonly<Record<string, unknown>> = {
   null: null,
 };
 
-/** Finds the example of a parameter or a media type: its own, or that of its schema. */
 function exampleOf(root: Json, holder: Json): unknown {
   if (holder.example !== undefined) return holder.example;
   const { value } = followReference(root, firstMemberOf(objectOf(holder.examples)));
@@ -245,33 +230,22 @@ export function makeExample(root: Json, schema: unknown): unknown {
     const { allOf, type: types, items, properties, required } = schema;
     if (Array.isArray(allOf)) {
       const all = allOf.slice(0, VALUES_MAX).map(inner);
-      return mergeValues([...all, inner({ type: types, items, properties, required })]);
+      all.push(inner({ type: types, items, properties, required }));
+      const other = all.find((one) => !isObject(one));
+      return other === undefined
+        ? Object.fromEntries(all.flatMap((one) => Object.entries(objectOf(one))))
+        : other;
     }
     const type = [types].flat().find((type) => type !== "null");
     if (type === "array") return items ? [inner(items)] : [];
-    if (type === "object" || properties) return makeMembers(schema, inner);
-    return VALUES[String(type)] ?? (type === undefined ? {} : null);
+    if (type !== "object" && !properties) {
+      return VALUES[String(type)] ?? (type === undefined ? {} : null);
+    }
+    const writable = requiredOf(schema).filter(([, value]) => objectOf(value).readOnly !== true);
+    return Object.fromEntries(writable.map(([name, value]) => [name, inner(value)]));
   };
   const made = make(schema, 0);
   return left < 0 ? undefined : made;
-}
-
-/** Merges the values of the schemas of `allOf`. */
-function mergeValues(values: readonly unknown[]): unknown {
-  const joined: Json = {};
-  for (const value of values) {
-    if (!isObject(value)) return value;
-    for (const [name, member] of Object.entries(value)) setMember(joined, name, member);
-  }
-  return joined;
-}
-
-function makeMembers(schema: Json, inner: (value: unknown) => unknown): Json {
-  const members: Json = {};
-  for (const [name, value] of requiredOf(schema)) {
-    if (objectOf(value).readOnly !== true) setMember(members, name, inner(value));
-  }
-  return members;
 }
 
 /** The required properties of a schema, no more than are made: many may refer to a large one. */

@@ -44,7 +44,6 @@ export interface Section {
   name: string;
   description: string;
   operations: Operation[];
-  /** True if the operations are this service's own. */
   isService: boolean;
 }
 
@@ -65,22 +64,17 @@ export interface Operation {
   isCommon: boolean;
   /** The name of a call of the node; `undefined` where another server responds. */
   nodeName: string | undefined;
-  /** True for a JSON-RPC method. */
   isMethod: boolean;
   /** True for a GET that stands for a POST as well. */
   isPostedToo: boolean;
   /** True if the API sends it; its name stands for a path. */
   isWebhook: boolean;
-  /** The permission of a forwarded call. */
   call: "open" | "token" | "refused" | undefined;
   callSentence: string;
-  /** Its parameters, its body and its responses. */
   items: readonly (readonly [heading: string, items: readonly Item[]])[];
   /** `undefined` where it cannot be tried here. */
   form: FormData | undefined;
 }
-
-const WEBHOOKS = "Webhooks";
 
 /** Stands for the origin of this service. */
 const HERE = "http://here.invalid";
@@ -134,7 +128,7 @@ function readSections(root: Json): Section[] {
       const made = { ...read(item, located, path, isWebhook), isPostedToo };
       const anchor = isWebhook ? "" : anchorOf(path, operation);
       const tags = listOf(operation.tags).map(text).filter(Boolean);
-      const names = tags.length > 0 ? tags : [isWebhook ? WEBHOOKS : UNTAGGED];
+      const names = tags.length > 0 ? tags : [isWebhook ? "Webhooks" : UNTAGGED];
       for (const name of new Set(names)) {
         if (hidden.has(name)) continue;
         const { id, operations } = sectionOf(name);
@@ -157,16 +151,10 @@ function readSections(root: Json): Section[] {
   return shown.sort((a, b) => Number(a.isService) - Number(b.isService));
 }
 
-/** Makes the reader of a document's operations. */
 function createOperationReader(root: Json) {
   const readItems = createItemReader(root);
   let left = ITEMS_MAX;
-  return (
-    item: Json,
-    located: LocatedOperation,
-    path: string,
-    isWebhook: boolean,
-  ): Omit<Operation, "id" | "anchor" | "isPostedToo"> => {
+  return (item: Json, located: LocatedOperation, path: string, isWebhook: boolean) => {
     const { method, operation } = located;
     const note = callNoteOf(operation);
     const rpcName = methodNameOf(path);
@@ -198,7 +186,6 @@ function createOperationReader(root: Json) {
 /** Descriptions that say no more than the type. */
 const FILLERS = new Set(["The result.", "The answer.", "It is done.", "It was not done."]);
 
-/** Makes the reader of parameters, bodies and responses. */
 function createItemReader(root: Json) {
   const fieldsOf = createFieldReader(root);
 
@@ -228,7 +215,6 @@ function createItemReader(root: Json) {
     }];
   };
 
-  /** Reads the parameters of a JSON-RPC method, which are the properties of its body. */
   const readProperties = (value: unknown): Item[] =>
     fieldsOf(contentOf(root, followReference(root, value)).schema, LEVELS + 1)
       .map((item) => ({ ...item, facts: ["body", ...item.facts] }));
@@ -257,6 +243,7 @@ function createItemReader(root: Json) {
   ): Operation["items"] => [
     ["Parameters", [
       ...parameters.map(readParameter),
+      // The parameters of a JSON-RPC method are the properties of its body.
       ...isMethod ? readProperties(requestBody) : [],
     ]],
     ["Request body", isMethod ? [] : readBody(requestBody)],
@@ -264,7 +251,6 @@ function createItemReader(root: Json) {
   ];
 }
 
-/** Reads the media types of a content, and the schema of the first one. */
 function contentOf(root: Json, { content }: Json): { types: string[]; schema: unknown } {
   const types = Object.keys(objectOf(content));
   const schema = types[0] === undefined

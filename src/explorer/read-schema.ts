@@ -19,18 +19,15 @@ export interface Item {
   readonly fields: readonly Item[];
 }
 
-/** A rule for a value, such as `default`, `5`. */
 export type Rule = readonly [name: string, value: string];
 
 /** The depth to which references, lists and choices are followed for one type. */
 const DEPTH_MAX = 4;
 
-/** The levels of fields. */
 export const LEVELS = 2;
 
 const FIELDS_MAX = 60, OPTIONS_MAX = 4, VALUES_MAX = 12, VALUE_LENGTH_MAX = 80;
 
-/** The rules that are shown, and their keywords. */
 const KEYWORDS = [
   ["one of", "enum"],
   ["from", "minimum"],
@@ -94,7 +91,6 @@ const optionsOf = (schema: Json): unknown[] =>
 
 /** Makes the reader of fields, which reads each schema once a level: many refer to the same. */
 export function createFieldReader(root: Json): (schema: unknown, levels?: number) => Item[] {
-  /** By their levels. */
   const readers: ((schema: unknown) => Item[])[] = [() => []];
   for (let levels = 1; levels <= LEVELS + 1; levels++) {
     const readInner = readers[levels - 1]!;

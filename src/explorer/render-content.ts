@@ -42,46 +42,35 @@ export interface PageParts {
 /** A link of Markdown, which is shown as text where the description is from the network. */
 const LINK = /<a href="[^\w"]*([^"]*)" rel="noreferrer">([^<]*)<\/a>/g;
 
-/**
- * Renders what a description fills.
- *
- * @param by who describes the node; `undefined` for this service's own description
- */
+/** @param by who describes the node; `undefined` for this service's own description */
 export async function renderParts(document: unknown, by?: DescribedBy): Promise<PageParts> {
   const read = readOutline(document);
   const isForeign = by === "network";
   // The version of a description that this service includes is not that of the node.
   const outline = isForeign || by === "operator" ? read : { ...read, version: "" };
-  const forms = outline.sections.flatMap(({ operations }) =>
-    operations.flatMap(({ form }) => form ?? [])
-  );
+  const fields = operationsIn(outline).flatMap(({ form }) => form?.fields ?? []);
   const content = await renderContent(outline);
   return {
     title: shorten(outline.title, 100),
     summary: shorten(outline.summary || outline.description, 200),
     calls: renderCalls(outline, by),
     content: isForeign ? content.replaceAll(LINK, "$2 ($1)") : content,
-    sources: [
-      ...new Set(forms.flatMap(({ fields }) => fields.flatMap(({ source }) => source ?? []))),
-    ],
+    sources: [...new Set(fields.flatMap(({ source }) => source ?? []))],
     flags:
       (Object.hasOwn(objectOf(objectOf(document).paths), "/v1/history") ? " data-history" : "") +
       (isForeign ? " data-foreign" : ""),
   };
 }
 
-/**
- * The levels of detail, from most to least: the first that keeps the page within its limits is used. Lengths are in
- * characters.
- */
+const operationsIn = ({ sections }: Outline) => sections.flatMap(({ operations }) => operations);
+
+/** The levels of detail, of which the first that keeps the page within its limits is used. Lengths are in characters. */
 const DETAILS = {
   /** The most operations of a tag in the navigation. */
   listed: [Infinity, Infinity, 0, 0, 0],
-  /** The description of the API and of each tag. */
   about: [4000, 2000, 1000, 300, 300],
   operation: [2000, 300, 0, 0, 0],
   summary: [300, 120, 80, 60, 30],
-  /** The description of each parameter and response. */
   item: [500, 120, 40, 0, 0],
   items: [100, 30, 12, 8, 3],
   fields: [60, 0, 0, 0, 0],
@@ -95,9 +84,12 @@ const LEVELS: readonly Detail[] = DETAILS.about.map((_, level) =>
   Object.fromEntries(Object.entries(DETAILS).map(([name, of]) => [name, of[level]])) as Detail
 );
 
-const GZIP_BYTES_MAX = 70_000;
+const GZIP_BYTES_MAX = 70_000, HTML_LENGTH_MAX = 2_000_000;
 
-const HTML_LENGTH_MAX = 2_000_000;
+const NAME_LENGTH_MAX = 200, NAVIGATION_TAGS_MAX = 200;
+
+/** More operations than these take a slow phone a second to lay out. */
+const MANY = 300;
 
 /** The page's script replaces `$BASE_URL`. */
 const WITHOUT_SCRIPT =
@@ -105,21 +97,12 @@ const WITHOUT_SCRIPT =
   "<code>/v1/spec</code>. Without JavaScript, only requests that consist of a URL can be tried here." +
   "</p></noscript>";
 
-const SENT_BY_API = `<p class="also">Sent by the API to its subscribers.</p>`;
-
 const POSTED_TOO =
   `<p class="also">Each <b class="get">GET</b> below <code>/v1/rpc</code> also works as a ` +
   `<b class="post">POST</b> with the parameters as a JSON object.</p>`;
 
-const NAME_LENGTH_MAX = 200;
-
-const NAVIGATION_TAGS_MAX = 200;
-
-/** More operations than these take a slow phone a second to lay out. */
-const MANY = 300;
-
 export async function renderContent(outline: Outline): Promise<string> {
-  const total = outline.sections.reduce((sum, { operations }) => sum + operations.length, 0);
+  const total = operationsIn(outline).length;
   for (const detail of LEVELS) {
     const html = render(outline, detail, total, total);
     if (await fits(html)) return html;
@@ -132,12 +115,9 @@ export async function renderContent(outline: Outline): Promise<string> {
   return render(outline, least, 0, total);
 }
 
-async function fits(html: string): Promise<boolean> {
-  if (html.length > HTML_LENGTH_MAX) return false;
-  return (await gzip(html)).byteLength <= GZIP_BYTES_MAX;
-}
+const fits = async (html: string): Promise<boolean> =>
+  html.length <= HTML_LENGTH_MAX && (await gzip(html)).byteLength <= GZIP_BYTES_MAX;
 
-/** Renders the first `shown` operations; stops where the HTML is too long. */
 function render(outline: Outline, detail: Detail, shown: number, total: number): string {
   // A browser lays out only those of many that are near.
   const many = shown > MANY ? ` class="many"` : "";
@@ -167,47 +147,39 @@ function render(outline: Outline, detail: Detail, shown: number, total: number):
 }
 
 /** Renders what can be called and where, or what to do where nothing can. */
-function renderCalls({ sections }: Outline, by: DescribedBy | undefined): string {
+function renderCalls(outline: Outline, by: DescribedBy | undefined): string {
   // An operation stands under each of its tags, and a method may have a GET and a POST.
-  const named = new Map(
-    sections.flatMap(({ operations }) => operations).map((one) => [one.nodeName, one]),
-  );
+  const named = new Map(operationsIn(outline).map((one) => [one.nodeName, one]));
   named.delete(undefined);
   const operations = [...named.values()];
   const count = (is: (one: Operation) => boolean) => operations.filter(is).length;
   const total = operations.length;
   if (total === 0) return "";
-  const gets = count(({ method, isMethod }) => method === "GET" && !isMethod);
   const withToken = count(({ call }) => call === "token");
   const callable = withToken + count(({ call }) => call === "open");
   const areMethods = operations.every(({ isMethod }) => isMethod);
+  const [all, path] = areMethods ? ["methods", "v1/rpc"] : ["operations", "v1/node"];
   if (callable > 0) {
     const token = withToken > 0 ? `, ${withToken} of them with the token` : "";
-    return `<p class="calls"><span>${callable} of ${total} ${
-      areMethods ? "methods" : "operations"
-    } can be called here${token}.</span> ` +
-      `<span class="connect">Connect to <code><var>…</var>/${
-        areMethods ? "v1/rpc" : "v1/node"
-      }</code> <button type="button">Copy</button></span></p>`;
+    return `<p class="calls"><span>${callable} of ${total} ${all} can be called here${token}.` +
+      `</span> <span class="connect">Connect to <code><var>…</var>/${path}</code> ` +
+      `<button type="button">Copy</button></span></p>`;
   }
   const reads = count(({ marks }) => marks.includes("read"));
-  const isOff = count(({ call }) => call !== undefined) === 0;
+  const isOff = operations.every(({ call }) => call === undefined);
   if (isOff && reads > 0) {
     return `<p class="calls">Calls are switched off. Start with <code>--forward reads</code> ` +
       `to try the ${reads} that only read.</p>`;
   }
-  // A name from the network may be opened only by itself.
+  const gets = count(({ method, isMethod }) => method === "GET" && !isMethod);
+  // A pattern does not open what the network describes.
   const remedy = by === "network" || gets === 0
-    ? `List them under <code>forward.open</code> in the configuration.`
-    : `<code>${
-      escape('forward: { open: ["GET *"] }')
-    }</code> opens each <code>GET</code>: ${gets} of ${total}.`;
-  return `<p class="calls">${
-    isOff
-      ? "Calls are switched off"
-      : `None of ${total} ${areMethods ? "methods" : "operations"} can be called`
-  }. <code>--forward reads</code> opens operations marked <code>x-access: read</code>, ` +
-    `and this description marks none. ${remedy}</p>`;
+    ? "List them under <code>forward.open</code> in the configuration."
+    : `<code>forward: { open: [&quot;GET *&quot;] }</code> opens each <code>GET</code>: ` +
+      `${gets} of ${total}.`;
+  const state = isOff ? "Calls are switched off" : `None of ${total} ${all} can be called`;
+  return `<p class="calls">${state}. <code>--forward reads</code> opens operations marked ` +
+    `<code>x-access: read</code>, and this description marks none. ${remedy}</p>`;
 }
 
 function renderNavigation({ sections }: Outline, detail: Detail, total: number): string {
@@ -233,8 +205,8 @@ const renderName = (text: string): string =>
   text.split(/(?<=[_./])(?=\w)|(?<=[a-z\d])(?=[A-Z])/).map(escape).join("<wbr>");
 
 function renderAbout(outline: Outline, detail: Detail): string {
-  const { title, version, summary, description, sections } = outline;
-  const operations = sections.flatMap(({ operations }) => operations);
+  const { title, version, summary, description } = outline;
+  const operations = operationsIn(outline);
   const used = new Set(operations.flatMap(({ marks }) => marks));
   const legend = MARKS.filter(([, , word]) => used.has(word))
     .map(([, , word, meaning]) => `<li>${renderMark(word)} ${meaning}</li>`).join("");
@@ -264,7 +236,7 @@ function renderOperation(operation: Operation, detail: Detail): string {
     `${marks.map((word) => ` ${renderMark(word)}`).join("")}</p>` +
     (summary ? `<p class="gist">${escape(shorten(summary, detail.summary))}</p>` : "") +
     (callSentence ? `<p class="call">${escape(callSentence)}</p>` : "") +
-    (operation.isWebhook ? SENT_BY_API : "") +
+    (operation.isWebhook ? `<p class="also">Sent by the API to its subscribers.</p>` : "") +
     renderMarkdown(operation.description, detail.operation) +
     operation.items.map(([heading, items]) => renderItems(heading, items, detail)).join("") +
     `</div>${form ? renderForm(form, title, detail) : ""}</article>`;
@@ -290,7 +262,6 @@ function renderList(items: readonly Item[], detail: Detail): string {
   return `<dl>${entries.join("")}</dl>`;
 }
 
-/** Renders fields, folded, with those within them. */
 function renderFields(fields: readonly Item[], detail: Detail): string {
   const shown = fields.slice(0, detail.fields);
   if (shown.length === 0) return "";
@@ -300,26 +271,24 @@ function renderFields(fields: readonly Item[], detail: Detail): string {
 
 const name = (text: string): string => escape(shorten(text, NAME_LENGTH_MAX));
 
-/** Renders the data of a form, which `static/form.ts` makes of it, and the line of `curl` that sends the same. */
+/**
+ * Renders the data of a form, which `static/form.ts` makes of it, and the line of `curl` that sends the same. Optional
+ * parameters and long examples, of which there may be many, are omitted.
+ */
 function renderForm(form: FormData, title: string, detail: Detail): string {
-  const data = limit(form, detail);
+  const { body } = form;
+  let left = detail.items;
+  const example = body?.examples.find(({ length }) => length <= detail.body);
+  const data: FormData = {
+    ...form,
+    fields: form.fields.filter(({ isRequired }) => isRequired || left-- > 0),
+    body: body && { ...body, examples: example ? [example] : [] },
+  };
   const line = renderCommand(data);
   if (form.isEndless) return line;
   return `${line}<details class="try${form.isWrite ? " write" : ""}" data-try='${jsonOf(data)}'>` +
-    `<summary aria-label="Try it: ${escape(title)}">Try it</summary></details>${
-      renderWithoutScript(form)
-    }`;
-}
-
-/** Omits optional parameters and long examples, of which there may be many. */
-function limit({ fields, body, ...form }: FormData, detail: Detail): FormData {
-  let left = detail.items;
-  const example = body?.examples.find(({ length }) => length <= detail.body);
-  return {
-    ...form,
-    fields: fields.filter(({ isRequired }) => isRequired || left-- > 0),
-    body: body && { ...body, examples: example ? [example] : [] },
-  };
+    `<summary aria-label="Try it: ${escape(title)}">Try it</summary></details>` +
+    renderWithoutScript(form);
 }
 
 /** Renders the line of `curl`, hidden until the form is filled in so that it can be sent. */
@@ -347,15 +316,12 @@ function renderWithoutScript({ method, address, fields, body, token }: FormData)
 function renderInput({ name, isRequired, isFilled, example = "", values }: FieldData): string {
   const [label, value] = [escape(name), escape(example)];
   const required = isRequired ? " required" : "";
-  if (values) {
-    const options = [...isRequired ? [] : [""], ...values].map((one) => {
-      const selected = isFilled && one === example ? " selected" : "";
-      return `<option${selected}>${escape(one)}</option>`;
-    });
-    return `<label>${label} <select name="${label}"${required}>${
-      options.join("")
-    }</select></label>`;
-  }
+  const options = [...isRequired ? [] : [""], ...values ?? []].map((one) =>
+    `<option${isFilled && one === example ? " selected" : ""}>${escape(one)}</option>`
+  ).join("");
   const filled = value && (isFilled ? ` value="${value}"` : ` placeholder="${value}"`);
-  return `<label>${label} <input name="${label}"${filled}${required}></label>`;
+  const input = values
+    ? `<select name="${label}"${required}>${options}</select>`
+    : `<input name="${label}"${filled}${required}>`;
+  return `<label>${label} ${input}</label>`;
 }

@@ -12,10 +12,7 @@ export type Unit = "quantity" | "wei" | "satoshi" | "unix-time";
 /** The units by the names of members of a response; the name of the whole response is empty. */
 export type Units = Readonly<Record<string, Unit>>;
 
-const SCHEMAS_MAX = 1000;
-
-/** In UTF-16 code units. */
-const NAME_LENGTH_MAX = 60;
+const SCHEMAS_MAX = 1000, NAME_LENGTH_MAX = 60;
 
 /** Reads the units in an operation's response; a name with several is omitted. `undefined` where there are none. */
 export function unitsOf(root: Json, operation: Json): Units | undefined {
@@ -31,7 +28,9 @@ export function unitsOf(root: Json, operation: Json): Units | undefined {
     seen.add(key);
     const schema = followReference(root, value);
     const unit = unitOf({ ...schema, ...objectOf(value) });
-    if (unit !== undefined || isScalar(schema)) {
+    const isScalar = schema.pattern !== undefined ||
+      [schema.type].flat().some((type) => type === "string" || type === "integer");
+    if (unit !== undefined || isScalar) {
       units.set(name, !units.has(name) || units.get(name) === unit ? unit : undefined);
     }
     for (const options of [schema.oneOf, schema.anyOf, schema.allOf]) {
@@ -42,8 +41,8 @@ export function unitsOf(root: Json, operation: Json): Units | undefined {
       open.push([inner, member]);
     }
   }
-  const found = [...units].filter((entry): entry is [string, Unit] =>
-    entry[1] !== undefined && entry[0].length <= NAME_LENGTH_MAX
+  const found = [...units].flatMap(([name, unit]) =>
+    unit && name.length <= NAME_LENGTH_MAX ? [[name, unit] as const] : []
   );
   return found.length > 0 ? Object.fromEntries(found) : undefined;
 }
@@ -51,17 +50,13 @@ export function unitsOf(root: Json, operation: Json): Units | undefined {
 const unitOf = ({ "x-unit": unit }: Json): Unit | undefined =>
   typeof unit === "string" && Object.hasOwn(NOTES, unit) ? unit as Unit : undefined;
 
-const isScalar = ({ type, pattern }: Json) =>
-  pattern !== undefined || [type].flat().some((one) => one === "string" || one === "integer");
-
-/** At most 256 bits. */
 const NUMBER = /^"?(?:0x[\da-f]{1,64}|\d{1,78})"?$/i;
 
 /** Explains a number in JSON; returns an empty text where nothing is to be added. */
 export function describeNumber(token: string, unit: Unit): string {
   if (!NUMBER.test(token)) return "";
   const digits = token.replaceAll('"', "");
-  return NOTES[unit](BigInt(digits), /^0x/i.test(digits)) ?? "";
+  return NOTES[unit](BigInt(digits), /^0x/i.test(digits));
 }
 
 /** The last second of the year 9999. */
@@ -81,7 +76,6 @@ const NOTES: Readonly<Record<Unit, (number: bigint, isHex: boolean) => string>> 
       : `= ${new Date(Number(number) * 1000).toISOString().replace(/T(.*)\.000Z$/, " $1 UTC")}`,
 };
 
-/** Writes a number in a larger unit, with up to eight digits after the point. */
 function scale(number: bigint, places: number, name: string): string {
   const text = String(number).padStart(places + 1, "0");
   const fraction = places > 0 ? text.slice(-places).replace(/0+$/, "") : "";
