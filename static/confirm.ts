@@ -1,7 +1,7 @@
 /** The confirmation of a request that may change something: it shows what is sent, and the current node. */
 
 import { type FormRequest, showUnseen } from "../src/explorer/form-request.ts";
-import { isObject, type Json } from "../src/json/values.ts";
+import { isObject } from "../src/json/values.ts";
 import { element } from "./form.ts";
 import { base } from "./service.ts";
 
@@ -18,13 +18,12 @@ export async function readIdentity(): Promise<Identity> {
     const info: unknown = await response.json();
     if (!response.ok || !isObject(info)) return undefined;
     const known = Object.keys(KEYS).filter((key) => info[key] !== undefined);
-    return Object.fromEntries(known.map((key) => [key, textOf(info, key)]));
+    const textOf = (key: string) => showUnseen(String(info[key])).slice(0, 80);
+    return Object.fromEntries(known.map((key) => [key, textOf(key)]));
   } catch {
     return undefined;
   }
 }
-
-const textOf = (info: Json, key: string) => showUnseen(String(info[key])).slice(0, 80);
 
 /** Says why nothing is sent to a node on another chain than before; `undefined` if it is on the same. */
 export function reasonAgainst(before: Identity, now: Identity): string | undefined {
@@ -50,15 +49,14 @@ export function confirm(
     ["Request", `${request.method} ${request.url}`] as const,
     ...values,
   ].filter(([, value]) => value !== "");
-  const list = rows.flatMap(([name, value]) => [
-    element("dt", { textContent: name }),
+  const list = rows.flatMap(([name, value]) => {
     // Line breaks stay; other invisible characters are shown.
-    element(
-      "dd",
-      {},
-      element("code", { textContent: value.split("\n").map(showUnseen).join("\n") }),
-    ),
-  ]);
+    const textContent = value.split("\n").map(showUnseen).join("\n");
+    return [
+      element("dt", { textContent: name }),
+      element("dd", {}, element("code", { textContent })),
+    ];
+  });
   const cancel = element("button", { textContent: "Cancel" });
   const send = element("button", { value: "send", className: "send", textContent: "Send" });
   const heading = element("h2", { id: "confirm", textContent: `Send ${title}?` });

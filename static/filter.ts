@@ -1,4 +1,5 @@
 /** The filter of the navigation, which is a dialog in a narrow window. */
+import { element } from "./form.ts";
 
 interface Entry {
   /** Name, method, path, marks and summary in lower case. */
@@ -15,8 +16,7 @@ export function makeFilter(plain: HTMLElement): void {
   const nav = plain.querySelector("nav")!;
   const input = nav.querySelector("input")!;
   const told = nav.querySelector("[role=status]")!;
-  const sheet = document.createElement("dialog");
-  sheet.setAttribute("aria-label", "Operations");
+  const sheet = element("dialog", { ariaLabel: "Operations" });
   let entries: Entry[] | undefined;
   let found: Entry[] = [];
 

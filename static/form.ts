@@ -51,12 +51,10 @@ let fieldCount = 0;
 
 export function element<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
-  properties: Partial<HTMLElementTagNameMap[Name]> & { role?: string } = {},
+  properties: Partial<HTMLElementTagNameMap[Name]> = {},
   ...children: (Node | string)[]
 ): HTMLElementTagNameMap[Name] {
-  const { role, ...others } = properties;
-  const made: HTMLElementTagNameMap[Name] = Object.assign(document.createElement(name), others);
-  if (role) made.setAttribute("role", role);
+  const made = Object.assign(document.createElement(name), properties);
   made.append(...children);
   return made;
 }
@@ -71,15 +69,14 @@ export function makeForm(details: HTMLDetailsElement): Form {
   const article = details.closest("article")!;
   const title = article.querySelector("h3")!.textContent!;
   const boxes = [...fields, body, token].flatMap((field) => field?.box ?? []);
-  const actions = element("p", { className: "actions" }, send);
+  boxes.push(element("p", { className: "actions" }, send));
   const form: Form = {
     ...{ title, data, fields, body, token, send },
     command: article.querySelector<HTMLElement>(".command")!,
     status: element("p", { className: "status", role: "status" }),
     result: element("div", { className: "answer" }),
-    element: element("form", { noValidate: true, autocomplete: "off" }, ...boxes, actions),
+    element: element("form", { noValidate: true, autocomplete: "off", ariaLabel: title }, ...boxes),
   };
-  form.element.setAttribute("aria-label", title);
   form.element.addEventListener("input", () => showCommand(form));
   details.append(form.element, form.status, form.result);
   showCommand(form);
@@ -100,8 +97,7 @@ export function checkForm({ fields, body }: Form): Field | undefined {
 
 export function mark({ input, error }: Field, text: string): void {
   error.textContent = text;
-  if (text) input.setAttribute("aria-invalid", "true");
-  else input.removeAttribute("aria-invalid");
+  input.ariaInvalid = text ? "true" : null;
 }
 
 function showCommand(form: Form): void {
@@ -138,7 +134,7 @@ function makeBody(data: BodyData, example: string): Field {
   return makeLabelled({ name: "body", place: "body", input, mistakeIn: check }, [type], isRequired);
 }
 
-/** Makes the field of the token, no `password`, which a browser would offer to store. */
+/** Makes the field of the token; a browser would offer to store a `password`. */
 function makeToken(scheme: string): Field {
   const input = element("input", { type: "text", className: "secret" });
   input.value = tokens.get(scheme) ?? "";
@@ -155,21 +151,20 @@ function makeToken(scheme: string): Field {
 
 /** Adds the label and the error of a field. */
 function makeLabelled(
-  unlabelled: Omit<Field, "error" | "box">,
+  { name, place, input, mistakeIn }: Omit<Field, "error" | "box">,
   facts: readonly string[],
   isRequired = false,
 ): Field {
-  const { name, input } = unlabelled;
   const id = `field-${fieldCount++}`;
   const shown = [...facts, isRequired ? "required" : ""].filter(Boolean).join(", ");
   const words = [element("code", { textContent: name }), " ", element("i", { textContent: shown })];
   Object.assign(input, { id, name, autocomplete: "off", spellcheck: false, autocapitalize: "off" });
   input.setAttribute("aria-describedby", `${id}-error`);
-  if (isRequired) input.setAttribute("aria-required", "true");
+  if (isRequired) input.ariaRequired = "true";
   const error = element("p", { id: `${id}-error`, className: "error" });
   const label = element("label", { htmlFor: id }, ...words);
   const box = element("div", { className: "field" }, label, input, error);
-  const field = { ...unlabelled, error, box };
+  const field = { name, place, input, mistakeIn, error, box };
   input.addEventListener("input", () => mark(field, ""));
   return field;
 }

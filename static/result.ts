@@ -19,8 +19,6 @@ const VALUE_MAX = 120;
 /** The lines of a body that are scrolled into view. */
 const SEEN_LINES = 7;
 
-const SENTENCE_LENGTH_MAX = 300;
-
 /** The headers that are shown. */
 const HEADERS = ["content-type", "retry-after", "allow", "location", "link", "etag"];
 
@@ -45,14 +43,9 @@ export function showResult(form: Form, response: Response, bytes: ArrayBuffer, m
   reveal(form.status, shown);
 }
 
-export function showStatus(
-  { status }: Form,
-  isGood: boolean,
-  word: string,
-  ...more: string[]
-): void {
+export function showStatus(form: Form, isGood: boolean, word: string, ...more: string[]): void {
   const bold = element("b", { className: isGood ? "good" : "bad", textContent: word });
-  status.replaceChildren(bold, ...more.filter(Boolean).map((text) => ` · ${text}`));
+  form.status.replaceChildren(bold, ...more.filter(Boolean).map((text) => ` · ${text}`));
 }
 
 export const timeOf = (ms: number): string =>
@@ -79,8 +72,7 @@ function explain(form: Form, status: number, body: string | undefined): void {
   const { detail, message, code, errors } = parse(body);
   const [said, number] = [message, code].map((value) => value === undefined ? "" : String(value));
   const ofNode = said && `The node responded: ${said}${number && ` (${number})`}`;
-  const text = ofNode || (typeof detail === "string" ? detail : "");
-  const sentence = excerpt(text, SENTENCE_LENGTH_MAX);
+  const sentence = excerpt(ofNode || (typeof detail === "string" ? detail : ""), 300);
   if (sentence) form.status.append(` · ${sentence}`);
   if (status === 401 && form.token) {
     const isTyped = form.token.input.value.trim() !== "";
@@ -123,8 +115,7 @@ function showContent(
   const lines = isJson && text.length < FORMATTED_MAX ? readLines(text) : undefined;
   const formatted = lines?.map((line) => line.text).join("\n") ?? text;
   const code = element("code");
-  const pre = element("pre", { tabIndex: 0, role: "region" }, code);
-  pre.setAttribute("aria-label", "Response body");
+  const pre = element("pre", { tabIndex: 0, role: "region", ariaLabel: "Response body" }, code);
   const units = new Map(Object.entries(form.data.units ?? {}));
   const show = () => {
     code.replaceChildren();
@@ -152,23 +143,15 @@ function downloadOf(form: Form, bytes: ArrayBuffer, ending: string): HTMLAnchorE
   return element("a", { href, download: `${name}.${ending}`, textContent });
 }
 
-interface Json {
-  readonly lines: readonly JsonLine[];
-  readonly units: ReadonlyMap<string, Unit>;
-}
+type Json = { lines: readonly JsonLine[]; units: ReadonlyMap<string, Unit> };
 
 /** Shows lines of JSON. What is large is folded, and rendered when it is opened. */
 function showLines(parent: HTMLElement, json: Json, from: number, to: number): void {
   const { lines, units } = json;
-  let text = "", at = from;
-  const flush = () => {
-    if (text) parent.append(text);
-    text = "";
-  };
+  let at = from;
   for (let shown = 0; at < to && shown < LINES_MAX; shown++) {
     const line = lines[at]!;
     if (at > 0 && line.end - at >= FOLDED_MIN) {
-      flush();
       parent.append(makeFold(json, at));
       at = line.end + 1;
       continue;
@@ -176,15 +159,10 @@ function showLines(parent: HTMLElement, json: Json, from: number, to: number): v
     const unit = units.get(line.name);
     const note = unit && line.value ? describeNumber(line.value, unit) : "";
     const isLong = line.value.length > VALUE_MAX;
-    if (note || isLong) {
-      flush();
-      const span = element("span", { className: isLong ? "long" : "", textContent: line.text });
-      if (note) span.dataset.note = note;
-      parent.append(span);
-    } else text += line.text;
-    if (++at < to) text += "\n";
+    const span = element("span", { className: isLong ? "long" : "", textContent: line.text });
+    if (note) span.dataset.note = note;
+    parent.append(note || isLong ? span : line.text, ++at < to ? "\n" : "");
   }
-  flush();
   if (at >= to) return;
   const more = element("button", { type: "button", textContent: `${to - at} more lines` });
   more.addEventListener("click", () => {
@@ -221,19 +199,18 @@ function showPart(code: HTMLElement, text: string, at: number, length: number): 
 /** Makes a field that searches a text; Enter goes to the next match. */
 function makeSearch(text: string, code: HTMLElement, showAll: () => void): HTMLElement[] {
   const lower = text.toLowerCase();
-  const input = element("input", { type: "search", placeholder: "Find", name: "find" });
-  input.setAttribute("aria-label", "Find in the response");
+  const label = { placeholder: "Find", ariaLabel: "Find in the response" };
+  const input = element("input", { type: "search", name: "find", ...label });
   const told = element("span", { role: "status" });
   let at = -1;
   const find = (from: number, isBack: boolean): void => {
     const wanted = input.value.toLowerCase();
-    at = !wanted ? -1 : isBack ? lower.lastIndexOf(wanted, from) : lower.indexOf(wanted, from);
-    if (wanted && at < 0) at = isBack ? lower.lastIndexOf(wanted) : lower.indexOf(wanted);
-    told.textContent = !wanted
-      ? ""
-      : at < 0
-      ? "Not found"
-      : `Line ${text.slice(0, at).split("\n").length}`;
+    const search = (start?: number) =>
+      isBack ? lower.lastIndexOf(wanted, start) : lower.indexOf(wanted, start);
+    at = wanted ? search(from) : -1;
+    if (wanted && at < 0) at = search();
+    const line = `Line ${text.slice(0, at).split("\n").length}`;
+    told.textContent = at >= 0 ? line : wanted && "Not found";
     if (at < 0) showAll();
     else showPart(code, text, at, wanted.length);
   };

@@ -1,7 +1,7 @@
 /** The simple page: completes the commands, and follows what is read. `try.ts` has its forms. */
 import { decodePercent } from "../src/untrusted-text.ts";
 import { makeFilter } from "./filter.ts";
-import { followInfo } from "./follow-info.ts";
+import { followInfo } from "./head.ts";
 import { base, here, leadToOther, showAddress } from "./service.ts";
 import { openForm } from "./try.ts";
 

@@ -43,11 +43,7 @@ export function openForm(details: HTMLDetailsElement): void {
 }
 
 /** @param node the node at the opening of a form that needs confirmation */
-async function submit(
-  form: Form,
-  node: Promise<Identity> | undefined,
-  signal: AbortSignal,
-): Promise<void> {
+async function submit(form: Form, node: Promise<Identity> | undefined, signal: AbortSignal) {
   const { data, send, result, status } = form;
   result.replaceChildren();
   const wrong = checkForm(form);
@@ -63,13 +59,11 @@ async function submit(
   // Screen readers would announce each second.
   const seconds = element("span", { ariaHidden: "true" });
   status.replaceChildren("Sending …", seconds);
-  const timer = setInterval(() => {
-    seconds.textContent = ` ${Math.round(passed() / 1000)} s`;
-  }, 1000);
+  const count = () => seconds.textContent = ` ${Math.round(passed() / 1000)} s`;
+  const timer = setInterval(count, 1000);
   try {
-    const response = await fetch(...toFetch(form, request, signal));
-    const bytes = await readBytes(response);
-    showResult(form, response, bytes, passed());
+    const response = await fetch(request.url, { ...optionsOf(form, request), signal });
+    showResult(form, response, await readBytes(response), passed());
   } catch (error) {
     showFailure(form, request.url, error, passed());
   } finally {
@@ -79,11 +73,8 @@ async function submit(
 }
 
 /** Asks before something may be changed, unless the node has changed. */
-async function isConfirmed(
-  { title, status, fields, body }: Form,
-  request: FormRequest,
-  atOpening: Promise<Identity>,
-): Promise<boolean> {
+async function isConfirmed(form: Form, request: FormRequest, atOpening: Promise<Identity>) {
+  const { title, status, fields, body } = form;
   status.replaceChildren();
   const [before, now] = await Promise.all([atOpening, readIdentity()]);
   const reason = reasonAgainst(before, now);
@@ -96,11 +87,8 @@ async function isConfirmed(
   return await confirm(title, request, values, now!);
 }
 
-function toFetch(
-  { token }: Form,
-  { method, url, headers: given, body }: FormRequest,
-  signal: AbortSignal,
-): [url: string, init: RequestInit] {
+function optionsOf({ token }: Form, request: FormRequest): RequestInit {
+  const { method, url, headers: given, body } = request;
   const headers = new Headers(given as [string, string][]);
   const secret = token?.input.value.trim();
   if (secret && new URL(url).origin === location.origin) {
@@ -108,12 +96,8 @@ function toFetch(
   }
   // Over plain http a browser does not send the origin of each request.
   if (isCall(url)) headers.set("X-Nodeface", "1");
-  return [url, {
-    ...{ method, headers, signal },
-    ...body !== undefined && { body },
-    cache: "no-store",
-    redirect: secret ? "error" : "follow",
-  }];
+  const redirect = secret ? "error" : "follow";
+  return { method, headers, body: body ?? null, cache: "no-store", redirect };
 }
 
 async function readBytes(response: Response): Promise<ArrayBuffer> {

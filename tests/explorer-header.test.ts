@@ -9,7 +9,7 @@ import {
   renderFigures,
   renderHead,
 } from "../src/explorer/head.ts";
-import { parseInfo, patchInfo } from "../static/follow-info.ts";
+import { parseInfo, patchInfo } from "../static/head.ts";
 import { patchBetween } from "../src/info/events.ts";
 import { formatJson, parseJson } from "../src/json/lossless.ts";
 import { isEqual } from "../src/json/values.ts";

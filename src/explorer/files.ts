@@ -34,16 +34,8 @@ export function createAssets(assets: Readonly<Record<string, Asset>>): Assets {
 }
 
 /** White on each of these has a contrast of 5 or more (WCAG 2.2, 1.4.3). */
-export const COLOURS: readonly string[] = [
-  "#2456d6",
-  "#7139a8",
-  "#a3195b",
-  "#b3261e",
-  "#9a4a00",
-  "#5b6400",
-  "#0f7a3d",
-  "#00697a",
-];
+export const COLOURS: readonly string[] =
+  "#2456d6 #7139a8 #a3195b #b3261e #9a4a00 #5b6400 #0f7a3d #00697a".split(" ");
 
 const LETTER = /[\p{L}\p{N}]\p{M}{0,3}/u;
 

@@ -95,29 +95,29 @@ interface Figure {
   readonly time: string | undefined;
 }
 
-export interface StateText {
-  /** A key of `STATES`, or an empty text. */
-  readonly state: string;
-  readonly label: string;
-  readonly note: string;
-}
-
-export interface HeadText extends StateText {
+export interface HeadText {
   readonly name: string;
   readonly about: string;
   readonly title: string;
   /** Empty for a service without a node. */
   readonly iconName: string;
+  /** A key of `STATES`, or an empty text. */
+  readonly state: string;
+  readonly label: string;
+  readonly note: string;
   readonly figures: readonly Figure[];
   readonly hint: string;
 }
+
+export type StateText = Pick<HeadText, "state" | "label" | "note">;
 
 export function describeInfo(info: Info, naming: Naming, history: History = {}): HeadText {
   const state = stateOf(info);
   const describe = (rows: readonly Row[], values: Info) =>
     rows.flatMap(([key, label, format = formatValue]): Figure[] => {
       const value = format(values[key]);
-      const time = format === formatTime ? timeOf(values[key]) : undefined;
+      const [, date, clock] = format === formatTime && TIME.exec(formatText(values[key])) || [];
+      const time = date && `${date}T${clock}Z`;
       const isOmitted = value === "" ||
         // Nodes in sync stay a little below 1; one that says 1 and goes on has not begun.
         (key === "sync_progress" && (state === "synced" || !((values[key] as number) < 1))) ||
@@ -224,12 +224,6 @@ const TIME = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/;
 
 function formatTime(value: unknown): string {
   return formatText(value).replace(TIME, "$1 $2 UTC");
-}
-
-/** Writes the same for machines; `undefined` for any other text. */
-function timeOf(value: unknown): string | undefined {
-  const [, date, time] = TIME.exec(formatText(value)) ?? [];
-  return date && `${date}T${time}Z`;
 }
 
 /** Writes a share of 1 as a percentage, rounded down: 100 only when complete. */

@@ -32,8 +32,7 @@ const START_LENGTH = 8192;
 
 /** Detects the media type of an image; `undefined` if no page can show it as a logo. */
 export function imageTypeOf(bytes: Uint8Array): string | undefined {
-  let start = "";
-  for (const byte of bytes.subarray(0, START_LENGTH)) start += String.fromCharCode(byte);
+  const start = String.fromCharCode(...bytes.subarray(0, START_LENGTH));
   return STARTS.find(([, expected]) => expected.test(start))?.[0];
 }
 

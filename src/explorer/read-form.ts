@@ -193,13 +193,7 @@ export function parametersOf(root: Json, item: Json, operation: Json): Parameter
 /** The depth to which schemas are followed, and the most values that are made. */
 const DEPTH_MAX = 5, VALUES_MAX = 200;
 
-const VALUES: Readonly<Record<string, unknown>> = {
-  string: "",
-  integer: 0,
-  number: 0,
-  boolean: false,
-  null: null,
-};
+const VALUES: Json = { string: "", integer: 0, number: 0, boolean: false, null: null };
 
 function exampleOf(root: Json, holder: Json): unknown {
   if (holder.example !== undefined) return holder.example;
@@ -210,9 +204,8 @@ function exampleOf(root: Json, holder: Json): unknown {
 /** Many may refer to one large object. */
 const firstMemberOf = onceFor((object: Json): unknown => Object.values(object)[0]);
 
-function exampleOfSchema(schema: Json): unknown {
-  return schema.example ?? listOf(schema.examples)[0] ?? schema.const;
-}
+const exampleOfSchema = (schema: Json): unknown =>
+  schema.example ?? listOf(schema.examples)[0] ?? schema.const;
 
 /** Makes a value of a schema, without optional members; `undefined` where that would be too many values. */
 export function makeExample(root: Json, schema: unknown): unknown {

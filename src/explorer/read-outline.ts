@@ -191,13 +191,12 @@ function createItemReader(root: Json) {
 
   const readParameter = ({ value, parameter }: Parameter): Item => {
     const schema = followReference(root, parameter.schema);
-    const example = parameter.example === undefined ? {} : { example: parameter.example };
-    const isRequired = parameter.required === true;
+    const { example = schema.example, required } = parameter;
     return {
       name: text(parameter.name),
-      facts: factsOf(text(parameter.in), ...typeOf(schema), isRequired && "required"),
+      facts: factsOf(text(parameter.in), ...typeOf(schema), required === true && "required"),
       description: descriptionOf(root, value, parameter) || text(schema.description),
-      rules: rulesOf({ ...schema, ...example }),
+      rules: rulesOf({ ...schema, example }),
       fields: [],
     };
   };
