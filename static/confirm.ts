@@ -1,44 +1,43 @@
-/** The confirmation of what may change something: it names what is sent and the node as it is now. */
+/** The confirmation of a request that may change something: it shows what is sent, and the current node. */
 
 import { type FormRequest, showUnseen } from "../src/explorer/form-request.ts";
-import { isObject, type Json } from "../src/json/values.ts";
+import { isObject } from "../src/json/values.ts";
 import { element } from "./form.ts";
 import { base } from "./service.ts";
 
-/** The keys of an info that say which node it is; another chain is another node. */
+/** The keys of an info that identify a node. */
 const KEYS = { name: "Node", software: "Software", network: "Network", chain_id: "Chain" } as const;
 
-/** A node at a time; `undefined` where the service did not say. */
+/** `undefined` where the service did not respond. */
 export type Identity = Readonly<Record<string, string>> | undefined;
 
-/** Reads which node it is that the service stands beside now. */
+/** Reads which node the service has now. */
 export async function readIdentity(): Promise<Identity> {
   try {
     const response = await fetch(new URL("v1/info", base), { cache: "no-store" });
     const info: unknown = await response.json();
     if (!response.ok || !isObject(info)) return undefined;
     const known = Object.keys(KEYS).filter((key) => info[key] !== undefined);
-    return Object.fromEntries(known.map((key) => [key, textOf(info, key)]));
+    const textOf = (key: string) => showUnseen(String(info[key])).slice(0, 80);
+    return Object.fromEntries(known.map((key) => [key, textOf(key)]));
   } catch {
     return undefined;
   }
 }
 
-const textOf = (info: Json, key: string) => showUnseen(String(info[key])).slice(0, 80);
-
-/** Says why nothing is sent to a node that was another one before; `undefined` if it is the same. */
+/** Says why nothing is sent to a node on another chain than before; `undefined` if it is on the same. */
 export function reasonAgainst(before: Identity, now: Identity): string | undefined {
-  if (!now) return "Not sent: the service does not say which node this is now";
+  if (!now) return "Not sent: the service does not say which node it has now";
   const changed = (["chain_id", "network"] as const).find((key) =>
     before?.[key] !== undefined && before[key] !== now[key]
   );
   if (!changed) return undefined;
   const [was, is] = [before, now].map((identity) => identity?.[changed] ?? "unknown");
-  return `Not sent: this node is on another chain now (${is}) than when this form was opened ` +
-    `(${was}). Reload the page to go on`;
+  return `Not sent: the node is on another chain (${is}) than when the form was opened (${was}). ` +
+    "Reload the page to continue";
 }
 
-/** Asks whether a request is to be sent. */
+/** Asks whether to send a request. */
 export function confirm(
   title: string,
   request: FormRequest,
@@ -50,10 +49,14 @@ export function confirm(
     ["Request", `${request.method} ${request.url}`] as const,
     ...values,
   ].filter(([, value]) => value !== "");
-  const list = rows.flatMap(([name, value]) => [
-    element("dt", { textContent: name }),
-    element("dd", {}, element("code", { textContent: showValue(value) })),
-  ]);
+  const list = rows.flatMap(([name, value]) => {
+    // Line breaks stay; other invisible characters are shown.
+    const textContent = value.split("\n").map(showUnseen).join("\n");
+    return [
+      element("dt", { textContent: name }),
+      element("dd", {}, element("code", { textContent })),
+    ];
+  });
   const cancel = element("button", { textContent: "Cancel" });
   const send = element("button", { value: "send", className: "send", textContent: "Send" });
   const heading = element("h2", { id: "confirm", textContent: `Send ${title}?` });
@@ -63,7 +66,7 @@ export function confirm(
   document.getElementById("plain")!.append(dialog);
   return new Promise((resolve) => {
     const onHidden = () => document.hidden && dialog.close();
-    // Who still holds the key that has opened it has not read it.
+    // A key that is still held down was pressed before the dialog could be read.
     dialog.addEventListener("keydown", (event) => event.repeat && event.preventDefault());
     document.addEventListener("visibilitychange", onHidden);
     dialog.addEventListener("close", () => {
@@ -76,6 +79,3 @@ export function confirm(
     onHidden();
   });
 }
-
-/** Line breaks of a content stay; all else that is not seen is shown. */
-const showValue = (value: string) => value.split("\n").map(showUnseen).join("\n");

@@ -1,10 +1,11 @@
-/** The filter of the navigation, which is a sheet on a narrow window. */
+/** The filter of the navigation, which is a dialog in a narrow window. */
+import { element } from "./form.ts";
 
 interface Entry {
-  /** Name, method, path, marks and summary, in lower case. */
+  /** Name, method, path, marks and summary in lower case. */
   readonly text: string;
   readonly id: string;
-  /** Its item of the navigation and that of its group; a large description has groups alone. */
+  /** Its item in the navigation, which a large description omits, and that of its group. */
   readonly items: readonly (Element | undefined)[];
 }
 
@@ -15,8 +16,7 @@ export function makeFilter(plain: HTMLElement): void {
   const nav = plain.querySelector("nav")!;
   const input = nav.querySelector("input")!;
   const told = nav.querySelector("[role=status]")!;
-  const sheet = document.createElement("dialog");
-  sheet.setAttribute("aria-label", "Operations");
+  const sheet = element("dialog", { ariaLabel: "Operations" });
   let entries: Entry[] | undefined;
   let found: Entry[] = [];
 
@@ -39,7 +39,6 @@ export function makeFilter(plain: HTMLElement): void {
   };
 
   sheet.addEventListener("close", () => sheet.replaceWith(nav));
-  // A choice, or a press beside it.
   sheet.addEventListener("click", ({ target }) => {
     if (target === sheet || (target as Element).closest("a")) sheet.close();
   });
@@ -51,7 +50,7 @@ export function makeFilter(plain: HTMLElement): void {
       sheet.close();
       location.hash = found[0].id;
     } else if (event.key === "Escape" && input.value !== "") {
-      // The sheet stays for the next try.
+      // Keeps the dialog open.
       event.preventDefault();
       input.value = "";
       filter();

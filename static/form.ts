@@ -1,4 +1,4 @@
-/** The forms of the simple page, each made of what `src/explorer/render-form.ts` has put into it, when it is opened. */
+/** The forms of the simple page, made of the data that `src/explorer/render-content.ts` has written. */
 
 import {
   type BodyData,
@@ -16,24 +16,22 @@ import {
 import { readLines } from "../src/explorer/json-lines.ts";
 import { here } from "./service.ts";
 
-/** A field of a form, and its place for an error. */
 export interface Field {
   readonly name: string;
-  /** Where a parameter stands, or `body` or `token`. */
+  /** The location of a parameter, or `body` or `token`. */
   readonly place: string;
   readonly input: HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
   readonly error: HTMLElement;
   readonly box: HTMLElement;
-  /** Says what is wrong with what is typed; an empty text if it can be sent. */
+  /** Says what is wrong with a text; returns an empty text if it can be sent. */
   readonly mistakeIn: (text: string) => string;
 }
 
-/** The form of an operation. */
 export interface Form {
   /** The name of the operation. */
   readonly title: string;
   readonly data: FormData;
-  /** The parameters, in their order. */
+  /** The parameters in their order. */
   readonly fields: readonly Field[];
   readonly body: Field | undefined;
   readonly token: Field | undefined;
@@ -44,29 +42,23 @@ export interface Form {
   readonly element: HTMLFormElement;
 }
 
-const NUMERIC = /^(integer|number)/;
-
 const examples = JSON.parse(document.getElementById("examples")!.textContent!);
 
-/** The tokens that were typed, by their schemes. Nothing is stored: they are held in memory alone. */
+/** The tokens that were typed, by their schemes; they are kept in memory only. */
 const tokens = new Map<string, string>();
 
 let fieldCount = 0;
 
-/** Makes an element. */
 export function element<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
-  properties: Partial<HTMLElementTagNameMap[Name]> & { role?: string } = {},
+  properties: Partial<HTMLElementTagNameMap[Name]> = {},
   ...children: (Node | string)[]
 ): HTMLElementTagNameMap[Name] {
-  const { role, ...others } = properties;
-  const made: HTMLElementTagNameMap[Name] = Object.assign(document.createElement(name), others);
-  if (role) made.setAttribute("role", role);
+  const made = Object.assign(document.createElement(name), properties);
   made.append(...children);
   return made;
 }
 
-/** Makes the form of an operation. */
 export function makeForm(details: HTMLDetailsElement): Form {
   const data: FormData = JSON.parse(details.dataset.try!);
   const filled = fillIn(data, examples);
@@ -77,28 +69,26 @@ export function makeForm(details: HTMLDetailsElement): Form {
   const article = details.closest("article")!;
   const title = article.querySelector("h3")!.textContent!;
   const boxes = [...fields, body, token].flatMap((field) => field?.box ?? []);
-  const actions = element("p", { className: "actions" }, send);
+  boxes.push(element("p", { className: "actions" }, send));
   const form: Form = {
     ...{ title, data, fields, body, token, send },
     command: article.querySelector<HTMLElement>(".command")!,
     status: element("p", { className: "status", role: "status" }),
     result: element("div", { className: "answer" }),
-    element: element("form", { noValidate: true, autocomplete: "off" }, ...boxes, actions),
+    element: element("form", { noValidate: true, autocomplete: "off", ariaLabel: title }, ...boxes),
   };
-  form.element.setAttribute("aria-label", title);
   form.element.addEventListener("input", () => showCommand(form));
   details.append(form.element, form.status, form.result);
   showCommand(form);
   return form;
 }
 
-/** Reads what is filled in. */
 export const readForm = ({ fields, body }: Form): Filled => ({
   fields: fields.map(({ input }) => input.value),
   body: body?.input.value ?? "",
 });
 
-/** Marks the fields that cannot be sent as they are; returns the first of them. */
+/** Marks the fields that cannot be sent; returns the first of them. */
 export function checkForm({ fields, body }: Form): Field | undefined {
   const all = [...fields, ...body ? [body] : []];
   for (const field of all) mark(field, field.mistakeIn(field.input.value));
@@ -107,11 +97,9 @@ export function checkForm({ fields, body }: Form): Field | undefined {
 
 export function mark({ input, error }: Field, text: string): void {
   error.textContent = text;
-  if (text) input.setAttribute("aria-invalid", "true");
-  else input.removeAttribute("aria-invalid");
+  input.ariaInvalid = text ? "true" : null;
 }
 
-/** Shows the line of `curl` that sends what is filled in, where there is one. */
 function showCommand(form: Form): void {
   const filled = readForm(form);
   const line = canBeSent(form.data, filled)
@@ -123,22 +111,17 @@ function showCommand(form: Form): void {
 
 function makeField(data: FieldData, value: string): Field {
   const { name, in: place, type = "", isRequired = false, list, example = "", values } = data;
-  const input = values ? makeChoice(values, isRequired) : element("input", {
+  const options = [...isRequired ? [] : [""], ...values ?? []]
+    .map((value) => element("option", { value, textContent: value || "–" }));
+  const input = values ? element("select", {}, ...options) : element("input", {
     type: "text",
     placeholder: data.hint ?? (data.isFilled ? "" : example),
-    inputMode: NUMERIC.test(type) ? "decimal" : "text",
+    inputMode: /^(integer|number)/.test(type) ? "decimal" : "text",
   });
   input.value = value;
   const facts = [place, type, list ? "comma-separated" : ""];
-  const mistake = (text: string) => mistakeIn(data, text);
-  return makeLabelled({ name, place, input, mistakeIn: mistake }, facts, isRequired);
-}
-
-function makeChoice(values: readonly string[], isRequired: boolean) {
-  const options = (isRequired ? values : ["", ...values]).map((value) =>
-    element("option", { value, textContent: value || "–" })
-  );
-  return element("select", {}, ...options);
+  const check = (text: string) => mistakeIn(data, text);
+  return makeLabelled({ name, place, input, mistakeIn: check }, facts, isRequired);
 }
 
 function makeBody(data: BodyData, example: string): Field {
@@ -147,12 +130,11 @@ function makeBody(data: BodyData, example: string): Field {
   const value = lines?.map(({ text }) => text).join("\n") ?? example;
   const rows = Math.min(16, Math.max(3, value.split("\n").length));
   const input = element("textarea", { value, rows, placeholder: isAsked ? hint : "" });
-  const mistake = (text: string) => mistakeInBody(data, text);
-  const field = { name: "body", place: "body", input, mistakeIn: mistake };
-  return makeLabelled(field, [type], isRequired);
+  const check = (text: string) => mistakeInBody(data, text);
+  return makeLabelled({ name: "body", place: "body", input, mistakeIn: check }, [type], isRequired);
 }
 
-/** No password: a browser would offer to keep it. */
+/** Makes the field of the token; a browser would offer to store a `password`. */
 function makeToken(scheme: string): Field {
   const input = element("input", { type: "text", className: "secret" });
   input.value = tokens.get(scheme) ?? "";
@@ -167,23 +149,22 @@ function makeToken(scheme: string): Field {
   return makeLabelled(field, ["kept until you leave this page"]);
 }
 
-/** Gives a field its label and its place for an error. */
+/** Adds the label and the error of a field. */
 function makeLabelled(
-  unlabelled: Omit<Field, "error" | "box">,
+  { name, place, input, mistakeIn }: Omit<Field, "error" | "box">,
   facts: readonly string[],
   isRequired = false,
 ): Field {
-  const { name, input } = unlabelled;
   const id = `field-${fieldCount++}`;
   const shown = [...facts, isRequired ? "required" : ""].filter(Boolean).join(", ");
   const words = [element("code", { textContent: name }), " ", element("i", { textContent: shown })];
   Object.assign(input, { id, name, autocomplete: "off", spellcheck: false, autocapitalize: "off" });
   input.setAttribute("aria-describedby", `${id}-error`);
-  if (isRequired) input.setAttribute("aria-required", "true");
+  if (isRequired) input.ariaRequired = "true";
   const error = element("p", { id: `${id}-error`, className: "error" });
   const label = element("label", { htmlFor: id }, ...words);
   const box = element("div", { className: "field" }, label, input, error);
-  const field = { ...unlabelled, error, box };
+  const field = { name, place, input, mistakeIn, error, box };
   input.addEventListener("input", () => mark(field, ""));
   return field;
 }

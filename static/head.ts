@@ -1,24 +1,158 @@
-/** Shows an info, and the past of its figures, in the head of both documents. */
+/**
+ * Keeps the head of both documents current while the page is visible: by a stream of changes, and by requests, which
+ * are rare beside a stream. A stream does not show that the service hangs.
+ */
 import {
   describeInfo,
   describeState,
   formatAge,
+  type History,
   type Info,
   renderFigures,
   type StateText,
 } from "../src/explorer/head.ts";
-import type { History } from "../src/explorer/sparkline.ts";
+import { isObject, type Json } from "../src/json/values.ts";
 
-/** What is shown. */
-let info: Info = {};
-let history: History = {};
+/** The milliseconds between two requests; they double after each failure, up to the maximum. */
+const INTERVAL = 5_000, INTERVAL_MAX = 60_000;
 
-/** The service's clock less the browser's, in milliseconds; `undefined` until an answer has said it. */
+/** The milliseconds between two requests beside a stream, and between two for the history. */
+const INTERVAL_BESIDE = 30_000;
+
+/** The most milliseconds after which an ended stream is opened again; they double while there is none. */
+const RETRY = 4_000;
+
+/** The most levels of an event's JSON. */
+const DEPTH_MAX = 32;
+
+/** The service's clock less the browser's, in milliseconds. */
 let clockOffset: number | undefined;
+
+let shownFigures = "";
 
 const header = () => document.getElementById("node")!;
 
-/** Tells the time by the service's clock: that of the browser may be wrong. */
+/**
+ * Keeps the head current.
+ *
+ * @param base the URL of the service
+ * @param isClockSet whether another response tells the service's time, which a stream does not
+ * @param isIdle tells whether the document may be reloaded for another description
+ */
+export function followInfo(base: URL, isClockSet: boolean, isIdle: () => boolean): void {
+  let info: Info = {};
+  let history: History = {};
+  let isPatchable = false;
+  let eventCount = 0;
+  let source: EventSource | undefined;
+  let isStreaming = false;
+  let isRequesting = false;
+  let isPlotted = false;
+  let interval = INTERVAL;
+  let retry = RETRY;
+  let requesting: ReturnType<typeof setTimeout> | undefined;
+  let listening: ReturnType<typeof setTimeout> | undefined;
+
+  const schedule = () => {
+    clearTimeout(requesting);
+    requesting = setTimeout(request, isStreaming ? INTERVAL_BESIDE : interval);
+  };
+
+  const plot = async () => {
+    const found = document.hidden ? undefined : await fetchObject(new URL("v1/history", base));
+    if (found) showHead(info, history = found);
+  };
+
+  const show = (found: Info) => {
+    isPatchable = true;
+    showHead(info = found, history);
+    // A service without a node has no history.
+    if (!info.api || isPlotted || !("history" in header().dataset)) return;
+    isPlotted = true;
+    plot();
+    setInterval(plot, INTERVAL_BESIDE);
+  };
+
+  /** No event has the time of stale values. */
+  const isIncomplete = () =>
+    !isPatchable || info.status === "stale" || info.updated_at !== undefined;
+
+  const request = async (): Promise<void> => {
+    if (document.hidden || isRequesting) return;
+    isRequesting = true;
+    const before = eventCount;
+    const found = await fetchObject(new URL("v1/info", base));
+    isRequesting = false;
+    // An event during the request is newer.
+    if (eventCount !== before) {
+      if (isIncomplete()) return request();
+    } else if (found) {
+      interval = INTERVAL;
+      show(found);
+    } else {
+      interval = Math.min(2 * interval, INTERVAL_MAX);
+      showState(describeState("silent"));
+      // A new stream begins with the whole info as soon as the service is back.
+      listen();
+    }
+    schedule();
+  };
+
+  const apply = (event: MessageEvent<string>, known: Info) => {
+    const patched = patchInfo(known, event.data);
+    if (patched) {
+      eventCount++;
+      show(patched);
+    } else isPatchable = false;
+    if (isIncomplete()) request();
+  };
+
+  const listen = () => {
+    clearTimeout(listening);
+    source?.close();
+    isStreaming = false;
+    if (document.hidden) return;
+    const opened = source = new EventSource(new URL("v1/events?events=info,description", base));
+    opened.addEventListener("snapshot", (event) => {
+      isStreaming = true;
+      interval = INTERVAL;
+      retry = RETRY;
+      schedule();
+      apply(event, {});
+    });
+    opened.addEventListener("info", (event) => isPatchable ? apply(event, info) : request());
+    opened.addEventListener("description", () => {
+      // One that changes again and again does not reload the document each time.
+      const [visit] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
+      if (isIdle() && visit?.type !== "reload") location.reload();
+      else showChange();
+    });
+    // Browsers differ in the failures after which they open it again.
+    opened.addEventListener("error", () => {
+      opened.close();
+      if (isStreaming) {
+        isStreaming = false;
+        schedule();
+      }
+      if (interval > INTERVAL) retry = RETRY;
+      // Other pages have lost theirs at the same moment.
+      listening = setTimeout(listen, retry * (1 - Math.random() / 2));
+      retry = Math.min(2 * retry, INTERVAL_MAX);
+    });
+  };
+
+  document.addEventListener("visibilitychange", () => {
+    // Browsers allow six connections to an origin: a hidden page keeps none.
+    listen();
+    request();
+  });
+  setInterval(showAges, 1000);
+  listen();
+  if (isClockSet) schedule();
+  else request();
+}
+
+/** Sets the service's clock from a `Date` header: that of the browser may be wrong. */
 export function setClock(date: string | null): void {
   const time = Date.parse(date ?? "");
   if (Number.isNaN(time)) return;
@@ -26,26 +160,15 @@ export function setClock(date: string | null): void {
   showAges();
 }
 
-/** Shows of each time how long ago it was. */
-export function showAges(): void {
+/** Shows how long ago each time was. */
+function showAges(): void {
   if (clockOffset === undefined) return;
   for (const time of header().querySelectorAll("time")) {
     setText(time, formatAge(Date.now() + clockOffset - Date.parse(time.dateTime)) || time.title);
   }
 }
 
-export function showInfo(found: Info): void {
-  info = found;
-  show();
-}
-
-/** Shows the past of what is shown. */
-export function showHistory(found: History): void {
-  history = found;
-  show();
-}
-
-function show(): void {
+function showHead(info: Info, history: History): void {
   const { title = "", api = "" } = header().dataset;
   const text = describeInfo(info, { title, api }, history);
   const link = find("h1 a");
@@ -54,16 +177,14 @@ function show(): void {
   setText(find(".names p"), text.about);
   document.title = text.title;
   const html = renderFigures(text.figures, history);
-  // What is the same stays: somebody may be reading it.
+  // Equal figures stay, since somebody may be reading them.
   if (html !== shownFigures) find("dl").innerHTML = shownFigures = html;
   setText(find(".hint"), text.hint);
   showState(text);
   showAges();
 }
 
-let shownFigures = "";
-
-/** Shows the icon of another name, where it is made of the name. */
+/** Shows the icon of another name, unless it is a logo. */
 function showIcon(name: string): void {
   const image = find<HTMLImageElement>(".icon");
   const address = new URL(image.src);
@@ -72,9 +193,6 @@ function showIcon(name: string): void {
   image.src = address.href;
   document.querySelector<HTMLLinkElement>("link[rel=icon]")!.href = address.href;
 }
-
-/** Shows that the service does not respond. */
-export const showSilence = (): void => showState(describeState("silent"));
 
 function showState({ state, label, note }: StateText): void {
   const element = find(".state");
@@ -87,8 +205,8 @@ function showState({ state, label, note }: StateText): void {
   setText(span, note);
 }
 
-/** Says that there is another description, with a button that shows it. */
-export function showChange(): void {
+/** Announces another description, with a button that shows it. */
+function showChange(): void {
   const show = Object.assign(document.createElement("button"), { textContent: "Show it" });
   show.addEventListener("click", () => location.reload());
   document.getElementById("changed")!.replaceChildren("The description has changed. ", show);
@@ -101,4 +219,58 @@ function setText(element: Element, text: string): void {
 
 function find<Found extends HTMLElement>(selector: string): Found {
   return header().querySelector<Found>(selector)!;
+}
+
+async function fetchObject(address: URL): Promise<Json | undefined> {
+  try {
+    const response = await fetch(address, { signal: AbortSignal.timeout(INTERVAL) });
+    setClock(response.headers.get("date"));
+    return response.ok ? parseInfo(await response.text()) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The strings and the numbers of a JSON text. */
+const SCALARS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[-+.\deE]*/g;
+
+/**
+ * Parses the info; integers of 16 digits or more become a `bigint`. Not every browser's `JSON.parse` gives a reviver
+ * the source of a number, so their digits are parsed as a string that begins with NUL.
+ *
+ * @throws {SyntaxError} if the text is not JSON
+ */
+export function parseInfo(text: string): Json | undefined {
+  const marked = text.replaceAll(
+    SCALARS,
+    (scalar) => /^-?\d{16,}$/.test(scalar) ? `"\\u0000${scalar}"` : scalar,
+  );
+  const info: unknown = JSON.parse(
+    marked,
+    (_, value) =>
+      typeof value === "string" && /^\0-?\d+$/.test(value) ? BigInt(value.slice(1)) : value,
+  );
+  return isObject(info) ? info : undefined;
+}
+
+/** Applies the data of an event; `undefined` where that is impossible. */
+export function patchInfo(info: Info, data: string): Info | undefined {
+  try {
+    const patch = parseInfo(data);
+    return patch && applyPatch(info, patch, DEPTH_MAX) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Applies a JSON Merge Patch (RFC 7396). Its objects have no prototype, which a name could change. */
+function applyPatch(target: unknown, patch: unknown, depth: number): unknown {
+  if (!isObject(patch)) return patch;
+  if (depth === 0) throw new RangeError("The patch is too deep");
+  const patched: Json = { __proto__: null, ...isObject(target) && target };
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) delete patched[key];
+    else patched[key] = applyPatch(patched[key], value, depth - 1);
+  }
+  return patched;
 }

@@ -1,7 +1,4 @@
-/**
- * The reference: Scalar, pointed at this service's description, under the head. Scalar gets the description as the
- * simple page has it; what is served and downloaded stays as it is.
- */
+/** The reference: Scalar under the head, with the description arranged as on the simple page. */
 import {
   anchorOf,
   MARKS,
@@ -16,16 +13,14 @@ import { ONE_METHOD } from "../src/kinds/interface.ts";
 import { TAG as SERVICE_TAG } from "../src/openapi/merge.ts";
 import { followReference } from "../src/openapi/operations.ts";
 import { decodePercent } from "../src/untrusted-text.ts";
-import { followInfo } from "./follow-info.ts";
-import { setClock } from "./head.ts";
+import { followInfo, setClock } from "./head.ts";
 import { base, here, isCall, leadToOther, showAddress } from "./service.ts";
 
-/** What is used of Scalar's module. */
 interface Scalar {
   createApiReference(element: Element, configuration: object): unknown;
 }
 
-/** A request of Scalar's before it is sent. */
+/** A request of Scalar before it is sent. */
 interface Prepared {
   request: Request;
   requestBuilder: { headers: Headers; security: { bearerFormat?: string }[] };
@@ -37,7 +32,7 @@ interface Tag {
 
 const isOwn = ({ name }: Tag) => name === SERVICE_TAG;
 
-/** Says of a security scheme, and so of what is sent by it, that it is the token of this service. */
+/** Marks the security scheme of this service's token, and the requests that use it. */
 const TOKEN_FORMAT = "the token of this service";
 
 const mount = document.getElementById("scalar")!;
@@ -59,7 +54,7 @@ async function show(): Promise<void> {
     import(new URL(scalar!, location.href).href),
   ]);
   hideButtons(arrange(description));
-  /** Follows a short link: Scalar knows its own fragments alone. */
+  /** Follows our short fragments, which Scalar does not know. */
   const follow = () => {
     const fragment = fragmentOf(description, decodePercent(location.hash.slice(1)));
     if (fragment) history.replaceState(history.state, "", `#${fragment}`);
@@ -70,17 +65,17 @@ async function show(): Promise<void> {
   createApiReference(mount, {
     content: description,
     slug: "spec",
-    // Without these options Scalar sends requests to its vendor's hosts.
+    // By default, Scalar sends requests to its vendor's hosts.
     withDefaultFonts: false,
     telemetry: false,
     agent: { disabled: true },
     mcp: { disabled: true },
     showDeveloperTools: "never",
     hideClientButton: true,
-    // A token is held in memory alone.
+    // Keeps the token in memory only.
     persistAuth: false,
     onBeforeRequest: prepareRequest,
-    // The service's own operations come last.
+    // This service's operations come last.
     tagsSorter: (a: Tag, b: Tag) => Number(isOwn(a)) - Number(isOwn(b)),
   });
 }
@@ -92,9 +87,8 @@ async function fetchDescription(): Promise<Json> {
 }
 
 /**
- * Prepares a request of Scalar's. A call of the node says that it comes from here: the service forwards nothing of
- * pages that do not, and no page of another origin may send this header. Everything else goes without the token:
- * Scalar would send it wherever a visitor has selected it once.
+ * Adds to calls of the node the header without which the service forwards nothing of a page, and which no other origin
+ * may send. Removes the token from all other requests, since Scalar sends it wherever it has been selected once.
  */
 function prepareRequest({ request, requestBuilder }: Prepared): void {
   if (isCall(request.url)) return requestBuilder.headers.set("X-Nodeface", "1");
@@ -102,7 +96,7 @@ function prepareRequest({ request, requestBuilder }: Prepared): void {
   requestBuilder.security = security.filter(({ bearerFormat }) => bearerFormat !== TOKEN_FORMAT);
 }
 
-/** Arranges a description, which is changed, as the simple page has it; returns the operations that cannot be called. */
+/** Changes a description to what the simple page shows; returns the operations that cannot be called. */
 function arrange(description: Json): string[] {
   const common: Json = {}, others: Json = {};
   const refused: string[] = [];
@@ -113,7 +107,7 @@ function arrange(description: Json): string[] {
     nameMethod(path, item);
     const operations = operationsOf(item);
     for (const { method, operation } of operations) {
-      // Scalar looks for servers at an operation, not at its path, and takes none unless it is selected.
+      // Scalar ignores servers of a path, and those that are not selected.
       const servers = resolveServers(operation.servers ?? item.servers);
       const [server = objectOf(listOf(description.servers)[0])] = servers;
       if (servers[0]) Object.assign(operation, { servers, "x-scalar-selected-server": server.url });
@@ -142,7 +136,7 @@ function arrange(description: Json): string[] {
   return refused;
 }
 
-/** Lists the operations of a path. That of `openapi/operations.ts` would bring the tables of OpenAPI along. */
+/** Lists the operations of a path, as `openapi/operations.ts` does, which imports all tables of OpenAPI. */
 function operationsOf(item: unknown): { method: string; operation: Json }[] {
   const { additionalOperations, ...members } = objectOf(item);
   return Object.entries({ ...members, ...objectOf(additionalOperations) }).flatMap(
@@ -151,7 +145,7 @@ function operationsOf(item: unknown): { method: string; operation: Json }[] {
   );
 }
 
-/** Hides the buttons of operations that the service would refuse. */
+/** Hides the buttons that would send a request. */
 function hideButtons(operations: readonly string[]): void {
   if (operations.length === 0) return;
   const sections = operations.map((id) => `[id$=${JSON.stringify(id)}]`).join();
@@ -160,7 +154,7 @@ function hideButtons(operations: readonly string[]): void {
   document.head.append(style);
 }
 
-/** Lists servers with their addresses resolved: a relative one begins with a dot, which is this service. */
+/** Resolves the URLs of servers, of which relative ones begin with a dot. */
 function resolveServers(servers: unknown): Json[] {
   return listOf(servers).map(objectOf).map((server) => ({
     ...server,
@@ -168,21 +162,21 @@ function resolveServers(servers: unknown): Json[] {
   }));
 }
 
-/** A method is called by its name, and is shown once. */
+/** Titles a JSON-RPC method by its name, and shows it once. */
 function nameMethod(path: string, item: Json): void {
   const name = methodNameOf(path);
   if (!name) return;
   const isBoth = item[ONE_METHOD] === true;
   if (isBoth) delete item.post;
   for (const { operation } of operationsOf(item)) {
-    const also = isBoth && "Also as `POST`, with an object of the parameters.";
+    const also = isBoth && "Also as `POST`, with the parameters as a JSON object.";
     const texts = [textOf(operation.summary), textOf(operation.description), also];
     operation.description = texts.filter(Boolean).join("\n\n");
     operation.summary = name;
   }
 }
 
-/** Scalar takes an example that is a text for the JSON that is sent, and complains where it is none. */
+/** Writes examples that are texts as JSON, for which Scalar takes them. */
 function quoteExamples(description: Json, { requestBody }: Json): void {
   const { content } = followReference(description, requestBody);
   for (const [type, media] of Object.entries(objectOf(content))) {
@@ -206,7 +200,7 @@ function isBareText(value: unknown): boolean {
   }
 }
 
-/** Finds Scalar's fragment of an operation by our short one. */
+/** Finds Scalar's fragment by our short one. */
 function fragmentOf(description: Json, anchor: string): string | undefined {
   for (const [path, item] of Object.entries(objectOf(description.paths))) {
     const found = operationsOf(item).find(({ operation }) => anchorOf(path, operation) === anchor);
@@ -217,13 +211,13 @@ function fragmentOf(description: Json, anchor: string): string | undefined {
   return undefined;
 }
 
-/** Follows no link in a text that came over the network: whoever serves it chose where it leads. */
+/** Disables links in a description from the network, which may lead anywhere. */
 function keepHere(event: Event): void {
   const isForeign = "foreign" in document.getElementById("node")!.dataset;
   if (isForeign && (event.target as Element).closest(".markdown a")) event.preventDefault();
 }
 
-/** Skips to Scalar's content without a fragment, which Scalar would take for one of its own. */
+/** Focuses the content without a fragment, which Scalar would interpret. */
 function skip(event: Event): void {
   event.preventDefault();
   const target = mount.querySelector("main") ?? mount;

@@ -1,46 +1,36 @@
-/** The result of a call: its status, its content, and the tools for it. */
+/** The result of a request: its status, its body, and the tools for it. */
 
 import { type JsonLine, readLines } from "../src/explorer/json-lines.ts";
 import { describeNumber, type Unit } from "../src/explorer/units.ts";
-import { isObject, listOf, objectOf } from "../src/json/values.ts";
+import { listOf, objectOf } from "../src/json/values.ts";
 import { excerpt } from "../src/untrusted-text.ts";
 import { element, type Form, mark } from "./form.ts";
 import { copyFrom } from "./service.ts";
 
-/** How much of a text is in the page at a time, in characters, and from how many on it can be searched. */
-const SHOWN_MAX = 100_000, SEARCHED_MIN = 1000;
+/** The characters of a text in the page at a time, of a text that has a search, and of JSON that is indented. */
+const SHOWN_MAX = 100_000, SEARCHED_MIN = 1000, FORMATTED_MAX = 8_000_000;
 
-/** Longer JSON is shown as it is, in characters. */
-const FORMATTED_MAX = 8_000_000;
-
-/** Objects and lists of so many lines are folded; so many lines are shown at a time. */
+/** The lines of an object or a list that is folded, and those that are shown at a time. */
 const FOLDED_MIN = 40, LINES_MAX = 1000;
 
-/** Longer values are cut to one line, in characters. */
+/** In characters; a longer value is cut to one line. */
 const VALUE_MAX = 120;
 
-/** The lines of a result that are seen without scrolling. */
+/** The lines of a body that are scrolled into view. */
 const SEEN_LINES = 7;
 
-const SENTENCE_LENGTH_MAX = 300;
-
-/** The headers of a response that are shown. */
+/** The headers that are shown. */
 const HEADERS = ["content-type", "retry-after", "allow", "location", "link", "etag"];
 
-/** The addresses of the contents that can be downloaded, by their forms. */
+/** The URLs of the downloads, by their forms. */
 const urls = new WeakMap<Form, string>();
 
 export function showResult(form: Form, response: Response, bytes: ArrayBuffer, ms: number): void {
   const { status, statusText, headers } = response;
   const type = headers.get("content-type") ?? "";
   const text = textOf(bytes, type);
-  showStatus(
-    form,
-    status < 400,
-    `${status} ${statusText}`.trim(),
-    timeOf(ms),
-    sizeOf(bytes.byteLength),
-  );
+  const [word, size] = [`${status} ${statusText}`.trim(), sizeOf(bytes.byteLength)];
+  showStatus(form, status < 400, word, timeOf(ms), size);
   if (status >= 400) explain(form, status, text);
   form.result.replaceChildren();
   URL.revokeObjectURL(urls.get(form) ?? "");
@@ -53,15 +43,9 @@ export function showResult(form: Form, response: Response, bytes: ArrayBuffer, m
   reveal(form.status, shown);
 }
 
-/** Shows what became of a call: a word, and what else there is to say of it. */
-export function showStatus(
-  { status }: Form,
-  isGood: boolean,
-  word: string,
-  ...more: string[]
-): void {
+export function showStatus(form: Form, isGood: boolean, word: string, ...more: string[]): void {
   const bold = element("b", { className: isGood ? "good" : "bad", textContent: word });
-  status.replaceChildren(bold, ...more.filter(Boolean).map((text) => ` · ${text}`));
+  form.status.replaceChildren(bold, ...more.filter(Boolean).map((text) => ` · ${text}`));
 }
 
 export const timeOf = (ms: number): string =>
@@ -72,7 +56,7 @@ export function sizeOf(bytes: number): string {
   return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-/** The text of a content; `undefined` where it is none. */
+/** Decodes a body; `undefined` where it is not text. */
 function textOf(bytes: ArrayBuffer, type: string): string | undefined {
   const [, charset = "utf-8"] = /charset="?([\w-]+)/i.exec(type) ?? [];
   try {
@@ -83,22 +67,16 @@ function textOf(bytes: ArrayBuffer, type: string): string | undefined {
   }
 }
 
-/** Says in a sentence what problem details (RFC 9457) say, and marks the fields that they name. */
-function explain(form: Form, status: number, text: string | undefined): void {
-  const { detail, message, code, errors } = parse(text);
+/** Shows the sentence of problem details (RFC 9457) or of an error of JSON-RPC, and marks the fields that they name. */
+function explain(form: Form, status: number, body: string | undefined): void {
+  const { detail, message, code, errors } = parse(body);
   const [said, number] = [message, code].map((value) => value === undefined ? "" : String(value));
-  const ofNode = said && `The node answered: ${said}${number && ` (${number})`}`;
-  const sentence = excerpt(
-    ofNode || (typeof detail === "string" ? detail : ""),
-    SENTENCE_LENGTH_MAX,
-  );
+  const ofNode = said && `The node responded: ${said}${number && ` (${number})`}`;
+  const sentence = excerpt(ofNode || (typeof detail === "string" ? detail : ""), 300);
   if (sentence) form.status.append(` · ${sentence}`);
   if (status === 401 && form.token) {
     const isTyped = form.token.input.value.trim() !== "";
-    mark(
-      form.token,
-      isTyped ? "this token is not accepted" : "this call needs the operator's token",
-    );
+    mark(form.token, isTyped ? "the token is not valid" : "the operator's token is required");
   }
   for (const { in: place, name, rule } of listOf(errors).map(objectOf)) {
     if (typeof name !== "string" || typeof rule !== "string") continue;
@@ -111,16 +89,15 @@ function explain(form: Form, status: number, text: string | undefined): void {
   form.element.querySelector<HTMLElement>("[aria-invalid]")?.focus({ preventScroll: true });
 }
 
-function parse(text: string | undefined): Record<string, unknown> {
+function parse(text = ""): Record<string, unknown> {
   try {
-    const value: unknown = JSON.parse(text ?? "");
-    return isObject(value) ? value : {};
+    return objectOf(JSON.parse(text));
   } catch {
     return {};
   }
 }
 
-/** Shows a content with its tools; returns what is read of it. */
+/** Shows a body with its tools; returns the element of its text. */
 function showContent(
   form: Form,
   bytes: ArrayBuffer,
@@ -138,8 +115,7 @@ function showContent(
   const lines = isJson && text.length < FORMATTED_MAX ? readLines(text) : undefined;
   const formatted = lines?.map((line) => line.text).join("\n") ?? text;
   const code = element("code");
-  const pre = element("pre", { tabIndex: 0, role: "region" }, code);
-  pre.setAttribute("aria-label", "The content of the response");
+  const pre = element("pre", { tabIndex: 0, role: "region", ariaLabel: "Response body" }, code);
   const units = new Map(Object.entries(form.data.units ?? {}));
   const show = () => {
     code.replaceChildren();
@@ -158,7 +134,7 @@ function showContent(
   return pre;
 }
 
-/** A link to the content as it came: as no type that a browser would open. */
+/** Makes a link to the body, with a type that no browser opens. */
 function downloadOf(form: Form, bytes: ArrayBuffer, ending: string): HTMLAnchorElement {
   const href = URL.createObjectURL(new Blob([bytes], { type: "application/octet-stream" }));
   urls.set(form, href);
@@ -167,23 +143,15 @@ function downloadOf(form: Form, bytes: ArrayBuffer, ending: string): HTMLAnchorE
   return element("a", { href, download: `${name}.${ending}`, textContent });
 }
 
-interface Json {
-  readonly lines: readonly JsonLine[];
-  readonly units: ReadonlyMap<string, Unit>;
-}
+type Json = { lines: readonly JsonLine[]; units: ReadonlyMap<string, Unit> };
 
-/** Shows some lines of JSON. What is large is folded, and made when it is opened. */
+/** Shows lines of JSON. What is large is folded, and rendered when it is opened. */
 function showLines(parent: HTMLElement, json: Json, from: number, to: number): void {
   const { lines, units } = json;
-  let text = "", at = from;
-  const flush = () => {
-    if (text) parent.append(text);
-    text = "";
-  };
+  let at = from;
   for (let shown = 0; at < to && shown < LINES_MAX; shown++) {
     const line = lines[at]!;
     if (at > 0 && line.end - at >= FOLDED_MIN) {
-      flush();
       parent.append(makeFold(json, at));
       at = line.end + 1;
       continue;
@@ -191,15 +159,10 @@ function showLines(parent: HTMLElement, json: Json, from: number, to: number): v
     const unit = units.get(line.name);
     const note = unit && line.value ? describeNumber(line.value, unit) : "";
     const isLong = line.value.length > VALUE_MAX;
-    if (note || isLong) {
-      flush();
-      const span = element("span", { className: isLong ? "long" : "", textContent: line.text });
-      if (note) span.dataset.note = note;
-      parent.append(span);
-    } else text += line.text;
-    if (++at < to) text += "\n";
+    const span = element("span", { className: isLong ? "long" : "", textContent: line.text });
+    if (note) span.dataset.note = note;
+    parent.append(note || isLong ? span : line.text, ++at < to ? "\n" : "");
   }
-  flush();
   if (at >= to) return;
   const more = element("button", { type: "button", textContent: `${to - at} more lines` });
   more.addEventListener("click", () => {
@@ -218,7 +181,7 @@ function makeFold(json: Json, at: number): HTMLElement {
   return fold;
 }
 
-/** Shows the part of a text around a place, with what was found marked. */
+/** Shows the part of a text around a match, which is marked. */
 function showPart(code: HTMLElement, text: string, at: number, length: number): void {
   const from = text.length <= SHOWN_MAX ? 0 : Math.max(0, at - SHOWN_MAX / 2);
   const to = from + SHOWN_MAX;
@@ -233,22 +196,21 @@ function showPart(code: HTMLElement, text: string, at: number, length: number): 
   if (mark) pre.scrollTop = mark.offsetTop - pre.offsetTop - pre.clientHeight / 2;
 }
 
-/** A field that finds in the whole of a text; Enter goes on to the next place. */
+/** Makes a field that searches a text; Enter goes to the next match. */
 function makeSearch(text: string, code: HTMLElement, showAll: () => void): HTMLElement[] {
   const lower = text.toLowerCase();
-  const input = element("input", { type: "search", placeholder: "Find", name: "find" });
-  input.setAttribute("aria-label", "Find in the response");
+  const label = { placeholder: "Find", ariaLabel: "Find in the response" };
+  const input = element("input", { type: "search", name: "find", ...label });
   const told = element("span", { role: "status" });
   let at = -1;
   const find = (from: number, isBack: boolean): void => {
     const wanted = input.value.toLowerCase();
-    at = !wanted ? -1 : isBack ? lower.lastIndexOf(wanted, from) : lower.indexOf(wanted, from);
-    if (wanted && at < 0) at = isBack ? lower.lastIndexOf(wanted) : lower.indexOf(wanted);
-    told.textContent = !wanted
-      ? ""
-      : at < 0
-      ? "Not found"
-      : `Line ${text.slice(0, at).split("\n").length}`;
+    const search = (start?: number) =>
+      isBack ? lower.lastIndexOf(wanted, start) : lower.indexOf(wanted, start);
+    at = wanted ? search(from) : -1;
+    if (wanted && at < 0) at = search();
+    const line = `Line ${text.slice(0, at).split("\n").length}`;
+    told.textContent = at >= 0 ? line : wanted && "Not found";
     if (at < 0) showAll();
     else showPart(code, text, at, wanted.length);
   };
@@ -261,7 +223,7 @@ function makeSearch(text: string, code: HTMLElement, showAll: () => void): HTMLE
   return [input, told];
 }
 
-/** Scrolls as little as it takes to have the status and the first lines in view. */
+/** Scrolls the status and the first lines of a body into view. */
 function reveal(status: HTMLElement, pre: HTMLElement | undefined): void {
   const lines = pre ? SEEN_LINES * parseFloat(getComputedStyle(pre).lineHeight) || 0 : 0;
   const below = (pre ?? status).getBoundingClientRect().top + lines - innerHeight;

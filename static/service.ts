@@ -1,19 +1,19 @@
-/** What both documents of the explorer do: find this service, lead to the other one, and copy texts. */
+/** What both documents do: find this service, link to each other, and copy text. */
 
-/** The service, behind whatever prefix: the document names the description by its address. */
+/** The URL of the service, behind any prefix. */
 export const base: URL = new URL(
   ".",
   document.querySelector<HTMLLinkElement>("link[rel=service-desc]")!.href,
 );
 
-/** The address of the service without a slash at the end, as a shell can have it between double quotes. */
+/** The same without a slash at its end, safe between the double quotes of a shell. */
 export const here: string = base.href.replace(/\/$/, "").replaceAll("$", "%24");
 
-/** Tells whether an address is that of a call of the node. */
+/** Tells whether a URL is that of a call of the node. */
 export const isCall = (url: string): boolean =>
   ["v1/node/", "v1/rpc/"].some((path) => url.startsWith(`${here}/${path}`));
 
-/** Has the link to the other document lead to the operation that is read in this one. */
+/** Keeps the link to the other document at the operation that is read in this one. */
 export function leadToOther(fragment: () => string): void {
   const link = document.querySelector<HTMLAnchorElement>("#other")!;
   for (const type of ["pointerdown", "keydown"]) {
@@ -21,7 +21,7 @@ export function leadToOther(fragment: () => string): void {
   }
 }
 
-/** Says in the head where a client connects, and copies it. */
+/** Shows the URL for clients in the head, with a button that copies it. */
 export function showAddress(): void {
   const code = document.querySelector(".connect code");
   if (!code) return;
@@ -30,13 +30,13 @@ export function showAddress(): void {
   button.addEventListener("click", () => copyFrom(button, code.textContent!));
 }
 
-/** Copies a text, and says so on the button that was pressed. */
+/** Copies a text, and shows the outcome on the button. */
 export async function copyFrom(button: HTMLElement, text: string): Promise<void> {
   button.textContent = await copyText(text) ? "Copied" : "Not copied";
   setTimeout(() => button.textContent = "Copy", 2000);
 }
 
-/** On plain http beyond loopback browsers have no clipboard for scripts. */
+/** Copies a text; browsers have `navigator.clipboard` only over https and on loopback. */
 async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

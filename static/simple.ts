@@ -1,19 +1,16 @@
-/**
- * The simple page: puts this service's address into the commands, and shows what a link leads to. `try.ts` lets its
- * operations be tried.
- */
+/** The simple page: completes the commands, and follows what is read. `try.ts` has its forms. */
 import { decodePercent } from "../src/untrusted-text.ts";
 import { makeFilter } from "./filter.ts";
-import { followInfo } from "./follow-info.ts";
+import { followInfo } from "./head.ts";
 import { base, here, leadToOther, showAddress } from "./service.ts";
 import { openForm } from "./try.ts";
 
 const plain = document.getElementById("plain")!;
 
-/** A band below the bar, where a link leads to: the first that comes into it is read. */
+/** A band below the bar: the first operation in it is read. */
 const READ_AT = "-100px 0px -80%";
 
-/** The heading of what is read, and how far below the top a link has put it, in pixels. */
+/** The heading of what is read, and its distance from the top in pixels where a link has led to it. */
 let current: Element | undefined, putAt: number | undefined;
 
 addEventListener("hashchange", showTarget);
@@ -25,13 +22,13 @@ makeFilter(plain);
 followReader();
 showTarget();
 
-/** Tells whether nobody reads or types yet. */
+/** Tells whether nobody has begun to read or to type. */
 function isIdle(): boolean {
   return scrollY < innerHeight && !plain.querySelector(".try[open], dialog[open]") &&
     !plain.querySelector<HTMLInputElement>("#filter input")?.value;
 }
 
-/** Follows what is read. What a link has led to is read until it moves, whatever else is near. */
+/** Follows what is read: until it moves, that is what a link has led to. */
 function followReader(): void {
   const observer = new IntersectionObserver((entries) => {
     if (current && putAt === topOf(current)) return;
@@ -45,7 +42,7 @@ function topOf(element: Element): number {
   return Math.round(element.getBoundingClientRect().top);
 }
 
-/** Marks what is read in the navigation. */
+/** Marks in the navigation what is read. */
 function markCurrent(heading: Element): void {
   const nav = plain.querySelector("nav")!;
   current = heading;
@@ -57,9 +54,8 @@ function markCurrent(heading: Element): void {
   if (top < box.top || bottom > box.bottom) nav.scrollTop += top - box.top - box.height / 2;
 }
 
-/** Shows what is requested, an operation opened; not every browser opens the group that it is in. */
+/** Shows what the fragment names, with its form. Not every browser opens the group around it. */
 function showTarget(): void {
-  // A short fragment is that of an article.
   const target = document.getElementById(decodePercent(location.hash.slice(1)));
   const group = target?.closest<HTMLDetailsElement>("#content section > details:not([open])");
   if (group) group.open = true;

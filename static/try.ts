@@ -1,4 +1,4 @@
-/** Lets operations of the simple page be tried: opens their forms, sends what is filled in, and shows what comes of it. */
+/** Opens the forms of the simple page, sends their requests, and shows the results. */
 
 import { type FormRequest, requestOf } from "../src/explorer/form-request.ts";
 import { confirm, type Identity, readIdentity, reasonAgainst } from "./confirm.ts";
@@ -6,10 +6,9 @@ import { checkForm, element, type Form, makeForm, readForm } from "./form.ts";
 import { showResult, showStatus, sizeOf, timeOf } from "./result.ts";
 import { copyFrom, here, isCall } from "./service.ts";
 
-/** Longer responses are given up, in bytes. */
+/** Longer responses are cancelled. */
 const BYTES_MAX = 64 * 1024 * 1024;
 
-/** The forms that have been made. */
 const opened = new WeakSet<HTMLDetailsElement>();
 
 const plain = document.getElementById("plain")!;
@@ -23,10 +22,10 @@ plain.addEventListener("click", ({ target }) => {
   if (button.matches(".copy")) void copyFrom(button, button.previousElementSibling!.textContent!);
   else if (button.matches(".long")) button.classList.remove("long");
 });
-// What has been opened before this runs.
+// They were opened before this script ran.
 for (const details of plain.querySelectorAll<HTMLDetailsElement>(".try[open]")) openForm(details);
 
-/** Opens the form of an operation, which is made when it is first wanted. */
+/** Opens the form of an operation, and makes it the first time. */
 export function openForm(details: HTMLDetailsElement): void {
   details.open = true;
   if (opened.has(details)) return;
@@ -43,12 +42,8 @@ export function openForm(details: HTMLDetailsElement): void {
   });
 }
 
-/** @param node the node beside which the form was opened, where it may change something */
-async function submit(
-  form: Form,
-  node: Promise<Identity> | undefined,
-  signal: AbortSignal,
-): Promise<void> {
+/** @param node the node at the opening of a form that needs confirmation */
+async function submit(form: Form, node: Promise<Identity> | undefined, signal: AbortSignal) {
   const { data, send, result, status } = form;
   result.replaceChildren();
   const wrong = checkForm(form);
@@ -61,16 +56,14 @@ async function submit(
   const started = performance.now();
   const passed = () => performance.now() - started;
   send.textContent = "Stop";
-  // A screen reader is not told each second.
+  // Screen readers would announce each second.
   const seconds = element("span", { ariaHidden: "true" });
   status.replaceChildren("Sending …", seconds);
-  const timer = setInterval(() => {
-    seconds.textContent = ` ${Math.round(passed() / 1000)} s`;
-  }, 1000);
+  const count = () => seconds.textContent = ` ${Math.round(passed() / 1000)} s`;
+  const timer = setInterval(count, 1000);
   try {
-    const response = await fetch(...toFetch(form, request, signal));
-    const bytes = await readBytes(response);
-    showResult(form, response, bytes, passed());
+    const response = await fetch(request.url, { ...optionsOf(form, request), signal });
+    showResult(form, response, await readBytes(response), passed());
   } catch (error) {
     showFailure(form, request.url, error, passed());
   } finally {
@@ -79,12 +72,9 @@ async function submit(
   }
 }
 
-/** Asks before something may be changed; says why nothing is sent to another node than before. */
-async function isConfirmed(
-  { title, status, fields, body }: Form,
-  request: FormRequest,
-  atOpening: Promise<Identity>,
-): Promise<boolean> {
+/** Asks before something may be changed, unless the node has changed. */
+async function isConfirmed(form: Form, request: FormRequest, atOpening: Promise<Identity>) {
+  const { title, status, fields, body } = form;
   status.replaceChildren();
   const [before, now] = await Promise.all([atOpening, readIdentity()]);
   const reason = reasonAgainst(before, now);
@@ -97,24 +87,17 @@ async function isConfirmed(
   return await confirm(title, request, values, now!);
 }
 
-function toFetch(
-  { token }: Form,
-  { method, url, headers: given, body }: FormRequest,
-  signal: AbortSignal,
-): [url: string, init: RequestInit] {
+function optionsOf({ token }: Form, request: FormRequest): RequestInit {
+  const { method, url, headers: given, body } = request;
   const headers = new Headers(given as [string, string][]);
   const secret = token?.input.value.trim();
   if (secret && new URL(url).origin === location.origin) {
     headers.set("Authorization", `Bearer ${secret}`);
   }
-  // Over plain http a browser does not say where a request is from.
+  // Over plain http a browser does not send the origin of each request.
   if (isCall(url)) headers.set("X-Nodeface", "1");
-  return [url, {
-    ...{ method, headers, signal },
-    ...body !== undefined && { body },
-    cache: "no-store",
-    redirect: secret ? "error" : "follow",
-  }];
+  const redirect = secret ? "error" : "follow";
+  return { method, headers, body: body ?? null, cache: "no-store", redirect };
 }
 
 async function readBytes(response: Response): Promise<ArrayBuffer> {
@@ -128,7 +111,7 @@ async function readBytes(response: Response): Promise<ArrayBuffer> {
     size += value.byteLength;
     if (size > BYTES_MAX) {
       await reader.cancel();
-      throw new RangeError(`it is longer than ${sizeOf(BYTES_MAX)}`);
+      throw new RangeError(`it would be longer than ${sizeOf(BYTES_MAX)}`);
     }
   }
   return new Blob(parts).arrayBuffer();
@@ -140,7 +123,7 @@ function showFailure(form: Form, url: string, error: unknown, ms: number): void 
   const why = error instanceof RangeError
     ? message
     : new URL(url).origin === location.origin
-    ? "this service is not running, or the line is cut"
-    : "the server cannot be reached, or does not let this page read its responses";
+    ? "this service cannot be reached"
+    : "the server cannot be reached, or does not allow this page to read its responses (CORS)";
   showStatus(form, false, `No response: ${why}`, timeOf(ms));
 }

@@ -9,7 +9,7 @@ import {
   renderFigures,
   renderHead,
 } from "../src/explorer/head.ts";
-import { parseInfo, patchInfo } from "../static/follow-info.ts";
+import { parseInfo, patchInfo } from "../static/head.ts";
 import { patchBetween } from "../src/info/events.ts";
 import { formatJson, parseJson } from "../src/json/lossless.ts";
 import { isEqual } from "../src/json/values.ts";
@@ -341,7 +341,7 @@ header("shows the remedy for a status code from the documentation", () => {
     assert.is(hint === "", code === "starting" || code === "syncing", code);
   }
   const gone = describeNamed({ ...GONE, status_code: "connection_refused" }, NAMING);
-  assert.is(gone.hint, "Start the node, or correct node.url; it is asked again every few seconds");
+  assert.is(gone.hint, "Start the node, or correct node.url; retrying every few seconds");
   assert.is(describeNamed({ status: "syncing", peers: 0 }, NAMING).hint, "It has no peers yet");
   for (const status_code of ["constructor", "<b>", 7]) {
     assert.is(describeNamed({ status: "degraded", status_code }, NAMING).hint, "");

@@ -218,7 +218,7 @@ page(
       const text of [
         `<h3 id="tag/t/GET/v1/rpc/getblock">getblock</h3>`,
         `<p class="gist">Get a block</p>`,
-        `can be sent as a <b class="post">POST</b> too`,
+        `also works as a <b class="post">POST</b> with`,
         `<h3 id="tag/t/POST/v1/rpc/a%2Fb">a/b</h3>`,
         "<dt><code>hash</code></dt><dd><i>body, string, required</i> Of the block</dd>",
         "<dt><code>n</code></dt><dd><i>body, integer</i> </dd>",
@@ -228,7 +228,7 @@ page(
         `<h3 id="tag/t/POST/other">Same</h3>`,
       ]
     ) assert.match(html, text);
-    assert.is(html.split("can be sent as").length, 2);
+    assert.is(html.split("also works as a").length, 2);
     assert.not.match(html, "POST/v1/rpc/getblock");
   },
 );

@@ -217,13 +217,13 @@ described(
           calls,
           forward ? "None of 3 operations can be called." : "Calls are switched off.",
         );
-        assert.match(calls, "this description marks nothing");
+        assert.match(calls, "this description marks none");
         // Names in a description from the network match only exact operations.
         assert.match(
           calls,
           by === "network"
             ? "forward.open"
-            : "forward: { open: [&quot;GET *&quot;] }</code> opens 2 of them",
+            : "forward: { open: [&quot;GET *&quot;] }</code> opens each <code>GET</code>: 2 of 3.",
         );
       }
     }

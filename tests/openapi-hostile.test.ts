@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { makeExample } from "../src/explorer/example-value.ts";
+import { makeExample } from "../src/explorer/read-form.ts";
 import { readOutline } from "../src/explorer/read-outline.ts";
 import { listNodeOperations } from "../src/openapi/callable-operations.ts";
 import { locate } from "../src/openapi/diagnostics.ts";

@@ -56,17 +56,17 @@ async function main() {
   const explorer = await bundleScripts();
   const scalar = await readScalar(SCALAR);
   const folders = {
-    explorer: `explorer-${digest(explorer.files)}`,
+    explorer: `explorer-${digest(explorer)}`,
     scalar: `scalar-${(await packageJson(SCALAR)).version}-${digest(scalar)}`,
   };
   await writeModules(
     new Map([
-      ...await contentModules(folders.explorer, explorer.files),
+      ...await contentModules(folders.explorer, explorer),
       ...await scalarModules(folders.scalar, scalar),
-      ["assets.js", tableModule([[folders.explorer, explorer.files], [folders.scalar, scalar]])],
+      ["assets.js", tableModule([[folders.explorer, explorer], [folders.scalar, scalar]])],
       ...await checkedKinds(kinds),
       ...await descriptionModules(),
-      ["page.js", await pageModule(folders, explorer.imports, staticImports(scalar))],
+      ["page.js", await pageModule(folders, staticImports(scalar))],
       ["build-info.js", moduleText({ VERSION: version, COMMIT: shortCommit() })],
     ]),
   );
@@ -81,26 +81,19 @@ async function main() {
   }
 }
 
-/** Bundles the scripts of the documents: all files, and what each script imports. */
-async function bundleScripts(): Promise<{ files: Files; imports: Record<string, string[]> }> {
+/** Bundles the script of each document. They share no file: what one document needs of a module is less than both do. */
+async function bundleScripts(): Promise<Files> {
   const { build } = await import("esbuild");
-  const { outputFiles, metafile: { outputs } } = await build({
+  const { outputFiles } = await build({
     entryPoints: DOCUMENTS.map((name) => join(ROOT, `static/${name}.ts`)),
     absWorkingDir: ROOT,
     outdir: "out",
-    chunkNames: "[name]-[hash]",
     // Modules that are shared with the service import some, and nothing of those is used.
     external: ["node:*"],
-    ...{ bundle: true, splitting: true, minify: true, format: "esm", target: "es2022" },
-    ...{ metafile: true, write: false, charset: "utf8" },
+    ...{ bundle: true, minify: true, format: "esm", target: "es2022", write: false },
+    charset: "utf8",
   });
-  const files: Files = new Map(
-    outputFiles.map(({ path, contents }) => [basename(path), Buffer.from(contents)]),
-  );
-  const importsOf = (name: string) =>
-    outputs[`out/${name}.js`]!.imports.filter(({ kind }) => kind === "import-statement")
-      .map(({ path }) => basename(path));
-  return { files, imports: Object.fromEntries(DOCUMENTS.map((name) => [name, importsOf(name)])) };
+  return new Map(outputFiles.map(({ path, contents }) => [basename(path), Buffer.from(contents)]));
 }
 
 /** Packs Scalar's files where they are not there yet: that takes ten seconds. */
@@ -177,7 +170,6 @@ function placeOfDot(yaml: string): number {
 /** The documents, each with its style and the links to its scripts. Values that come later stand in braces. */
 async function pageModule(
   folders: typeof FILES,
-  imports: Readonly<Record<string, readonly string[]>>,
   modules: readonly string[],
 ): Promise<string> {
   const { transform } = await import("esbuild");
@@ -187,10 +179,9 @@ async function pageModule(
     const css = common + await read(`${name}.css`);
     const { code: style } = await transform(css, { loader: "css", minify: true });
     const scalar = name === "reference" ? modules.map((path) => `${folders.scalar}/${path}`) : [];
-    const own = [`${name}.js`, ...imports[name]!].map((path) => `${folders.explorer}/${path}`);
     const values: Record<string, string> = {
       meta: meta.replace("{style}", () => `<style>${style.trim()}</style>`).trim(),
-      scripts: linkScripts(own, scalar),
+      scripts: linkScripts(`${folders.explorer}/${name}.js`, scalar),
     };
     const html = (await read(`${name}.html`))
       .replaceAll(/\{(meta|scripts)\}/g, (_, name: string) => values[name]!);
@@ -207,17 +198,13 @@ async function pageModule(
   });
 }
 
-/** Links the scripts of a document: what they import is asked for at once, with those of Scalar last. */
-function linkScripts(
-  [entry, ...imported]: readonly string[],
-  scalar: readonly string[],
-): string {
+/** Links the scripts of a document; those of Scalar are requested at once. */
+function linkScripts(script: string, scalar: readonly string[]): string {
   const [first] = scalar;
   const attribute = first ? ` data-scalar="{v1}../assets/${first}"` : "";
   return [
-    `<script type="module" src="{v1}../assets/${entry}"${attribute}></script>`,
-    ...[...imported, ...scalar]
-      .map((path) => `<link rel="modulepreload" href="{v1}../assets/${path}">`),
+    `<script type="module" src="{v1}../assets/${script}"${attribute}></script>`,
+    ...scalar.map((path) => `<link rel="modulepreload" href="{v1}../assets/${path}">`),
   ].join("\n    ");
 }
 

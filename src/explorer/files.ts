@@ -1,6 +1,5 @@
 /**
- * The files beside the page: those of `GET /assets/…`, which the build packs into modules, and its icon, which is the
- * operator's logo or the first letter of the node's name.
+ * The files beside the page: those of `GET /assets/…`, which the build packs into modules, and the icon.
  *
  * @module
  */
@@ -15,7 +14,6 @@ import { imageTypeOf } from "./page-settings.ts";
 /** The folder's name contains a digest of its files, so a file never changes (RFC 8246). */
 const IMMUTABLE = "public, max-age=31536000, immutable";
 
-/** Finds a file by its path below `/assets/`; `undefined` if there is none. */
 export type Assets = (path: string) => Promise<Representation> | undefined;
 
 /** All services of a process share the contents. */
@@ -23,45 +21,39 @@ const contentOf = onceFor(({ importContent }: Asset) =>
   lazy(async () => unpack(await importContent()))
 );
 
-/** Each is imported at the first request for it. */
+/** Makes the files, each of which is imported at its first request. */
 export function createAssets(assets: Readonly<Record<string, Asset>>): Assets {
+  const prepare = async (asset: Asset): Promise<Representation> => {
+    const { identity, ...encoded } = await contentOf(asset).get();
+    return represent(identity, { type: asset.type, cache: IMMUTABLE, encoded });
+  };
   const files = new Map(
     Object.entries(assets).map(([path, asset]) => [path, lazy(() => prepare(asset))]),
   );
   return (path) => files.get(path)?.get();
 }
 
-async function prepare(asset: Asset): Promise<Representation> {
-  const { identity, ...encoded } = await contentOf(asset).get();
-  return represent(identity, { type: asset.type, cache: IMMUTABLE, encoded });
-}
-
 /** White on each of these has a contrast of 5 or more (WCAG 2.2, 1.4.3). */
-export const COLOURS: readonly string[] = [
-  "#2456d6",
-  "#7139a8",
-  "#a3195b",
-  "#b3261e",
-  "#9a4a00",
-  "#5b6400",
-  "#0f7a3d",
-  "#00697a",
-];
+export const COLOURS: readonly string[] =
+  "#2456d6 #7139a8 #a3195b #b3261e #9a4a00 #5b6400 #0f7a3d #00697a".split(" ");
 
-/** A letter or a digit, with what is written over and under it. */
 const LETTER = /[\p{L}\p{N}]\p{M}{0,3}/u;
 
-/** An image may hold scripts and links; opened by itself it must do nothing. */
+/** An SVG may hold scripts and links, which must do nothing when it is opened by itself. */
 const POLICY = { "content-security-policy": "default-src 'none'; sandbox" };
 
 export interface Icons {
-  /** Writes the query of its address, which differs where the icon does: browsers keep icons for long. */
+  /** Writes the query of the icon's URL, which differs where the icon does: browsers cache icons for long. */
   readonly queryOf: (name: string) => string;
   /** Prepares `GET /favicon.ico`; returns the last one if the name has not changed. */
   get(name: string): Promise<Representation>;
 }
 
-/** Makes the icons of a service: its own, as SVG, is for names without a letter; a logo is shown whatever the name. */
+/**
+ * Makes the icons of a service: the logo, or the first letter of a name.
+ *
+ * @param own the SVG for names without a letter
+ */
 export function createIcons(own: string, logo?: Uint8Array): Icons {
   let last: { name: string; icon: Representation } | undefined;
   const logoTag = logo && hash(logo).toString(36);
@@ -84,12 +76,12 @@ export function createIcons(own: string, logo?: Uint8Array): Icons {
   };
 }
 
-/** Draws the first letter of a name as SVG, in a colour of the name's own; `undefined` without a letter. */
+/** Draws the first letter of a name as SVG, in a colour that depends on it; `undefined` without a letter. */
 export function drawLetter(name: string): string | undefined {
   const letter = LETTER.exec(name.normalize("NFC"))?.[0];
   if (letter === undefined) return undefined;
   const upper = letter.toUpperCase();
-  // Some become two letters: "ß".
+  // "ß" becomes two letters.
   const shown = upper.length > letter.length ? letter : upper;
   const colour = COLOURS[hash(new TextEncoder().encode(name)) % COLOURS.length]!;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">` +
@@ -98,7 +90,6 @@ export function drawLetter(name: string): string | undefined {
     `text-anchor="middle" fill="#fff">${escape(shown)}</text></svg>\n`;
 }
 
-/** FNV-1a, 32 bits: to choose and to tell apart, not to keep anything safe. */
 function hash(bytes: Uint8Array): number {
   let hash = 0x811c9dc5;
   for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193);

@@ -1,27 +1,24 @@
 /**
- * The head of both documents: a card of the node, made from the object of `GET /v1/info`. It is rendered for the first
- * HTML; `static/head.ts` keeps it current with the same texts.
+ * The head of both documents: a card of the node, with plots of the last hour. It is rendered into the first HTML;
+ * `static/head.ts` keeps it current.
  *
  * @module
  */
 import { groupDigits } from "../info/settings.ts";
-import { capital, objectOf, textOf } from "../json/values.ts";
+import { capital, type Json, listOf, objectOf, textOf } from "../json/values.ts";
 import { excerpt } from "../untrusted-text.ts";
 import { escape, V1 } from "./html.ts";
-import {
-  drawSparkline,
-  HEIGHT,
-  type History,
-  lastOf,
-  sinceOf,
-  type Sparkline,
-  WIDTH,
-} from "./sparkline.ts";
 
-/** A key that is shown, its label, and what writes its value: an empty text where it is not shown. */
+/** The object of `GET /v1/info`. */
+export type Info = Readonly<Json>;
+
+/** The object of `GET /v1/history`. */
+export type History = Readonly<Json>;
+
+/** A key that is shown, its label, and its format, which returns an empty text for what is not shown. */
 type Row = readonly [key: string, label: string, format?: (value: unknown) => string];
 
-/** The figures of a node: the first ones that are known are shown. */
+/** The first four figures that are known are shown. */
 const FIGURES: readonly Row[] = [
   ["updated_at", "As of", formatTime],
   ["sync_progress", "Progress", formatShare],
@@ -30,60 +27,52 @@ const FIGURES: readonly Row[] = [
   ["peers", "Peers"],
 ];
 
-/** Those that take the places that are left; between them come the further columns of the history. */
+/** They come after the history's further columns. */
 const FIGURES_LAST: readonly Row[] = [
   ["response_ms", "Response time", (value) => formatValue(value) && `${formatValue(value)} ms`],
   ["started_at", "Started", formatTime],
 ];
 
-/** Of `last_seen`. */
 const FIGURES_LAST_SEEN: readonly Row[] = [
   ["at", "Last seen", formatTime],
   ["height", "At height"],
 ];
 
-const FIGURES_MAX = 4;
-
-/**
- * The label of each state, the note where the info gives no reason, and what is said beside the reason.
- * A node that is `ok` is in one of the first three states, or syncs.
- */
+/** The label of each state, the note where the info has no reason, and an addition to either. */
 const STATES: Readonly<Record<string, readonly string[]>> = {
   synced: ["In sync"],
   answers: ["Online"],
-  /** A service without a node. */
+  // A service without a node.
   running: ["Running"],
   starting: ["Starting"],
   syncing: ["Syncing", "behind its network"],
   degraded: ["Needs attention", "something is wrong"],
   stale: ["Not responding", "", "last known values"],
   unreachable: ["Unreachable", "the node does not respond"],
-  /** The state where the service does not respond to the page. */
-  silent: ["No connection", "this page has lost the service", "last known values"],
+  // The service does not respond to the page.
+  silent: ["No connection", "this page cannot reach the service", "last known values"],
 };
 
-/** The remedy by `status_code`, as in `docs/troubleshooting.md`; none where there is nothing to do but to wait. */
+/** The remedy for each `status_code`, as in `docs/troubleshooting.md`. */
 const REMEDIES: Readonly<Record<string, string>> = {
-  warming_up: "Its own log shows its progress",
+  warming_up: "Wait; the node's log shows its progress",
   connection_refused: "Start the node, or correct node.url",
   timeout: "Raise node.timeout (at most 10 s); a firewall may drop packets",
   dns: "Correct the name in node.url",
   tls: "Renew its certificate, or set node.tls.ca_file",
-  not_tls: "Write http:// in node.url",
+  not_tls: "Use http:// in node.url",
   reset: "Look at the node's log: it may have crashed",
-  unauthorized: "Set node.auth; the service's log has the line to write",
-  forbidden: "Set node.auth, or have the node allow this address",
+  unauthorized: "Set node.auth; the service's log has the line to add",
+  forbidden: "Set node.auth, or let the node allow this address",
   no_credentials: "The service's log says why the secret of node.auth cannot be read",
   unknown_kind: "Check port and path in node.url, or set node.kind",
-  wrong_kind: "Correct node.kind, or leave it out",
+  wrong_kind: "Correct node.kind, or remove it",
   bad_answer: "The service's log names the source that failed",
-  no_leader: "Bring back members until more than half are there",
+  no_leader: "Start members until more than half are running",
   alarm: "See the node's documentation",
   no_peers: "Check its firewall, its listening port and its peer list",
   stalled: "Compare with a public source; check its disk, clock and peers",
 };
-
-const ASKED_AGAIN = "it is asked again every few seconds";
 
 /** The title of this service's own API, which names no node. */
 const OWN_TITLE = "Nodeface";
@@ -91,68 +80,64 @@ const OWN_TITLE = "Nodeface";
 /** In UTF-16 code units. */
 const VALUE_LENGTH_MAX = 80, REASON_LENGTH_MAX = 160;
 
-/** The object of `GET /v1/info`. */
-export type Info = Readonly<Record<string, unknown>>;
-
-/** The names of the page where the info has none. */
 interface Naming {
-  /** The operator's name for it, whatever the node says. */
+  /** The operator's name for the page, whatever the node says. */
   readonly title?: string | undefined;
-  /** The title of the API: what a service without a node is called, and a node of which nothing is known. */
+  /** The title of the API, for a service without a node and a node that has no name. */
   readonly api: string;
 }
 
-/** One figure; a time has its machine-readable form as well (RFC 3339, in UTC). */
 interface Figure {
   readonly key: string;
   readonly label: string;
   readonly value: string;
+  /** RFC 3339, in UTC, where the value is a time. */
   readonly time: string | undefined;
 }
 
-export interface StateText {
-  /** A key of the states, or an empty text. */
+export interface HeadText {
+  readonly name: string;
+  readonly about: string;
+  readonly title: string;
+  /** Empty for a service without a node. */
+  readonly iconName: string;
+  /** A key of `STATES`, or an empty text. */
   readonly state: string;
   readonly label: string;
   readonly note: string;
-}
-
-export interface HeadText extends StateText {
-  readonly name: string;
-  /** The software with its version, and the network. */
-  readonly about: string;
-  /** The name with what tells it from others. */
-  readonly title: string;
-  /** The name that the icon stands for: an empty text for a service without a node. */
-  readonly iconName: string;
   readonly figures: readonly Figure[];
-  /** The remedy where something is wrong. */
   readonly hint: string;
 }
 
-/** @param history that of the node, where it is known: it has figures that the info lacks */
+export type StateText = Pick<HeadText, "state" | "label" | "note">;
+
 export function describeInfo(info: Info, naming: Naming, history: History = {}): HeadText {
   const state = stateOf(info);
   const describe = (rows: readonly Row[], values: Info) =>
     rows.flatMap(([key, label, format = formatValue]): Figure[] => {
       const value = format(values[key]);
-      // Without a node, the page is the same in every run.
-      const isLeftOut = value === "" ||
-        (key === "sync_progress" && !isPartial(state, values[key])) ||
+      const [, date, clock] = format === formatTime && TIME.exec(formatText(values[key])) || [];
+      const time = date && `${date}T${clock}Z`;
+      const isOmitted = value === "" ||
+        // Nodes in sync stay a little below 1; one that says 1 and goes on has not begun.
+        (key === "sync_progress" && (state === "synced" || !((values[key] as number) < 1))) ||
+        // Without a node, the page is the same in every run.
         (key === "started_at" && isService(info));
-      const time = format === formatTime ? timeOf(values[key]) : undefined;
-      return isLeftOut ? [] : [{ key, label, value, time }];
+      return isOmitted ? [] : [{ key, label, value, time }];
     });
   const [name, about] = namesOf(info, naming);
-  const measured = { ...info, response_ms: lastOf(history, "response_ms") };
+  const [response_ms] = listOf(history.response_ms).slice(-1);
   const figures = info.status === "unreachable"
     ? describe(FIGURES_LAST_SEEN, seenOf(info))
-    : describe([...FIGURES, ...columnsOf(history), ...FIGURES_LAST], measured);
+    : describe([...FIGURES, ...columnsOf(history), ...FIGURES_LAST], {
+      ...info,
+      response_ms: isNumber(response_ms) ? response_ms : undefined,
+    });
   return {
     ...{ name, about, title: joinTexts(" · ", name, about) },
     iconName: name === OWN_TITLE ? "" : name,
     ...describeState(state, info, history),
-    figures: figures.slice(0, FIGURES_MAX),
+    figures: figures.slice(0, 4),
     hint: hintOf(info),
   };
 }
@@ -160,22 +145,10 @@ export function describeInfo(info: Info, naming: Naming, history: History = {}):
 const joinTexts = (separator: string, ...texts: readonly string[]): string =>
   texts.filter((text) => text !== "").join(separator);
 
-/** Nodes that are in sync stay a little below 1; one that says 1 and goes on has not begun. */
-const isPartial = (state: string, progress: unknown): boolean =>
-  state !== "synced" && (progress as number) < 1;
-
-/** Lists the columns of a history that only its kind of node has. */
 function columnsOf(history: History): Row[] {
-  const known = new Set([
-    "interval",
-    "at",
-    "status",
-    ...[...FIGURES, ...FIGURES_LAST].map(([key]) => key),
-  ]);
-  return Object.keys(history).filter((key) => !known.has(key)).map((key) => {
-    const label = formatValue(key.replaceAll("_", " "));
-    return [key, capital(label)] as const;
-  });
+  const known = ["interval", "at", "status", ...[...FIGURES, ...FIGURES_LAST].map(([key]) => key)];
+  return Object.keys(history).filter((key) => !known.includes(key))
+    .map((key) => [key, capital(formatValue(key.replaceAll("_", " ")))]);
 }
 
 function hintOf({ status, status_code, peers }: Info): string {
@@ -185,23 +158,32 @@ function hintOf({ status, status_code, peers }: Info): string {
     : status === "syncing" && Number(peers) === 0
     ? "It has no peers yet"
     : "";
-  return joinTexts("; ", remedy, status === "unreachable" || status === "stale" ? ASKED_AGAIN : "");
+  const isRetried = status === "unreachable" || status === "stale";
+  return joinTexts("; ", remedy, isRetried ? "retrying every few seconds" : "");
 }
 
 export function describeState(state: string, info: Info = {}, history: History = {}): StateText {
-  const [label = formatValue(info.status), usual = "", addition = ""] = STATES[state] ?? [];
-  const reason = formatText(info.status_reason, REASON_LENGTH_MAX) || usual;
-  const at = info.status === "ok" ? "" : seenOf(info).at ?? sinceOf(history, info.status);
+  const { status, status_reason } = info;
+  const [label = formatValue(status), usual = "", addition = ""] = STATES[state] ?? [];
+  const reason = formatText(status_reason, REASON_LENGTH_MAX) || usual;
+  const at = status === "ok" ? "" : seenOf(info).at ?? sinceOf(history, status);
   const [, , time] = TIME.exec(formatText(at)) ?? [];
   const since = time ? `since ${time.slice(0, 5)} UTC` : "";
   return { state, label, note: joinTexts("; ", reason, since, addition) };
 }
 
-/** Reads who a node was that is gone; of others nothing. */
+/** Finds since when a history has its last status, an RFC 3339 time; `undefined` where it has had no other. */
+function sinceOf(history: History, status: unknown): unknown {
+  const states = listOf(history.status);
+  const before = states.findLastIndex((one) => one !== status);
+  return before < 0 || before === states.length - 1 ? undefined : listOf(history.at)[before + 1];
+}
+
+/** Reads what an unreachable node was; an empty object for any other. */
 const seenOf = ({ status, last_seen }: Info): Info =>
   status === "unreachable" ? objectOf(last_seen) : {};
 
-/** Names the node, with what tells it from others, as plain text. The API may have a name where the info has none. */
+/** Names the node, with what distinguishes it from others. */
 function namesOf(info: Info, { title, api }: Naming): [name: string, about: string] {
   const known: Info = { ...seenOf(info), ...info };
   const textOf = (key: string) => formatValue(known[key]);
@@ -222,10 +204,8 @@ function namesOf(info: Info, { title, api }: Naming): [name: string, about: stri
 
 const isService = ({ software, api }: Info): boolean => software === "nodeface" && !api;
 
-/** Shortens an identifier of many digits to its ends. */
 const shortenId = (id: string): string => id.length > 20 ? `${id.slice(0, 8)}…${id.slice(-4)}` : id;
 
-/** Only `synced` says of a node that is ok whether it has caught up. */
 function stateOf({ status, synced, api }: Info): string {
   const state = textOf(status) ?? "";
   if (state !== "ok") return Object.hasOwn(STATES, state) ? state : "";
@@ -233,41 +213,35 @@ function stateOf({ status, synced, api }: Info): string {
   return api ? "answers" : "running";
 }
 
-/** Writes a string or a number, else an empty text. */
+const isNumber = (value: unknown): value is number | bigint =>
+  typeof value === "bigint" || Number.isFinite(value);
+
 function formatValue(value: unknown): string {
-  const isNumber = typeof value === "bigint" || Number.isFinite(value);
-  return formatText(isNumber ? groupDigits(String(value), "\u202f") : value);
+  return formatText(isNumber(value) ? groupDigits(String(value), "\u202f") : value);
 }
 
 const TIME = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/;
 
-/** Writes an RFC 3339 time in UTC without fractions of a second; any other text as it is. */
 function formatTime(value: unknown): string {
   return formatText(value).replace(TIME, "$1 $2 UTC");
 }
 
-/** Writes the same for machines; `undefined` for any other text. */
-function timeOf(value: unknown): string | undefined {
-  const [, date, time] = TIME.exec(formatText(value)) ?? [];
-  return date && `${date}T${time}Z`;
-}
-
-/** Writes a share of 1 as a percentage, rounded down, so that it is 100 only when complete. */
+/** Writes a share of 1 as a percentage, rounded down: 100 only when complete. */
 function formatShare(value: unknown): string {
   if (typeof value !== "number" || !(value >= 0 && value <= 1)) return "";
-  // The sum makes up for products such as 0.57 * 10000, which is a little less than 5700.
+  // 0.57 * 10000 is a little less than 5700.
   const hundredths = Math.floor(value * 10_000 + 1e-6);
   return `${Math.min(hundredths, value < 1 ? 9_999 : 10_000) / 100}%`;
 }
 
-/** Zero-width characters, bidirectional controls and tags, by which a text looks like another. */
+/** Zero-width characters, bidirectional controls and tags, which make a text look like another. */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 
 function formatText(value: unknown, length = VALUE_LENGTH_MAX): string {
   return typeof value === "string" ? excerpt(value.replaceAll(INVISIBLE, ""), length) : "";
 }
 
-/** The units of an age with their lengths in milliseconds, and from how many on the next one is used. */
+/** The units of an age, their lengths in milliseconds, and the number from which the next one is used. */
 const AGES = [
   ["second", 1000, 90],
   ["minute", 60_000, 90],
@@ -275,12 +249,12 @@ const AGES = [
   ["day", 86_400_000, Infinity],
 ] as const;
 
-/** Writes an age in whole units; an empty text for what is no number of milliseconds. */
+/** Writes an age in whole units; an empty text for `NaN`. */
 export function formatAge(milliseconds: number): string {
   const age = AGES.find(([, length, most]) => Math.abs(milliseconds) < length * most);
   if (!age) return "";
   const [unit, length] = age;
-  // A negative zero is past: what has just happened is not to come.
+  // A negative zero is in the past.
   return new Intl.RelativeTimeFormat("en").format(-Math.trunc(milliseconds / length) || -0, unit);
 }
 
@@ -289,7 +263,7 @@ export function formatAge(milliseconds: number): string {
  *
  * @param icon its address, as HTML
  * @param end the HTML at the end of the bar
- * @param calls the HTML of what is said of calls
+ * @param calls the HTML about calls of the node
  */
 export function renderHead(text: HeadText, icon: string, end = "", calls = ""): string {
   const { name, about, state, label, note, figures, hint } = text;
@@ -303,26 +277,48 @@ export function renderHead(text: HeadText, icon: string, end = "", calls = ""): 
     `<div class="notes"><p class="hint">${escape(hint)}</p>${calls}</div>`;
 }
 
-/** Renders figures, with their past where it is known. */
 export function renderFigures(figures: readonly Figure[], history: History = {}): string {
-  return figures.map(({ key, label, value, time }) =>
-    `<div><dt>${escape(label)}</dt><dd>${renderValue(value, time)}${
-      renderPlot(drawSparkline(history, key))
-    }</dd></div>`
-  ).join("");
+  return figures.map(({ key, label, value, time }) => {
+    const text = escape(value);
+    // The script replaces the text of a time by its age; the title stays.
+    const html = time
+      ? `<time datetime="${time}" title="${text}">${text}</time>`
+      : `<b>${text}</b>`;
+    return `<div><dt>${escape(label)}</dt><dd>${html}${renderPlot(history, key)}</dd></div>`;
+  }).join("");
 }
 
-/** The title keeps what is shown here when the script shows how long ago it was. */
-function renderValue(value: string, time: string | undefined): string {
-  const text = escape(value);
-  return time ? `<time datetime="${time}" title="${text}">${text}</time>` : `<b>${text}</b>`;
-}
+const WIDTH = 240, HEIGHT = 24, POINTS_MAX = 240;
 
-function renderPlot(plot: Sparkline | undefined): string {
-  if (!plot) return "";
-  const [least, most] = [plot.least, plot.most].map(formatValue);
-  const range = least === most ? least : `from ${least} to ${most}`;
-  const title = `${range} in the last ${formatAge(plot.span).replace(/ ago$/, "")}`;
+/** Draws a column of a history as SVG; an empty text where it has fewer than two numbers. */
+function renderPlot(history: History, key: string): string {
+  const times = listOf(history.at).slice(-POINTS_MAX).map((at) => Date.parse(String(at)));
+  const column = listOf(history[key]).slice(-POINTS_MAX);
+  const known = column.filter(isNumber);
+  const [start, end] = [times[0]!, times.at(-1)!];
+  if (known.length < 2 || !(end > start)) return "";
+  const least = known.reduce((a, b) => b < a ? b : a);
+  const most = known.reduce((a, b) => b > a ? b : a);
+  // Halves, as the difference of two doubles may be infinite.
+  const from = (value: number | bigint) =>
+    typeof value === "bigint" && typeof least === "bigint"
+      ? Number(value - least) / 2
+      : Number(value) / 2 - Number(least) / 2;
+  const range = from(most);
+  let path = "";
+  let isDrawn = false;
+  for (const [i, value] of column.entries()) {
+    const x = Math.round(WIDTH * (times[i]! - start) / (end - start));
+    const isPoint = isNumber(value) && x >= 0 && x <= WIDTH;
+    if (isPoint) {
+      const y = Math.round(range > 0 ? HEIGHT * (1 - from(value) / range) : HEIGHT / 2);
+      path += `${isDrawn ? "L" : "M"}${x} ${y}`;
+    }
+    isDrawn = isPoint;
+  }
+  const [low, high] = [formatValue(least), formatValue(most)];
+  const title = `${low === high ? low : `from ${low} to ${high}`} in the last ` +
+    formatAge(end - start).replace(/ ago$/, "");
   return `<svg role="img" viewBox="0 -1 ${WIDTH} ${HEIGHT + 2}" preserveAspectRatio="none">` +
-    `<title>${escape(title)}</title><path d="${plot.path}"/></svg>`;
+    `<title>${escape(title)}</title><path d="${path}"/></svg>`;
 }

@@ -1,13 +1,10 @@
 /**
- * Escaping and filling of the explorer's HTML. Every string of a description or a node is untrusted.
+ * Escapes and fills HTML. Every string of a description or a node is untrusted.
  *
  * @module
  */
 
-/**
- * Stands in HTML for the way to `/v1/`: a document may be served one folder deeper. No text has it, as `escape`
- * replaces control characters.
- */
+/** Stands for the relative URL of `/v1/`, since documents have two depths. `escape` removes it from all other text. */
 export const V1 = "\u0001";
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -18,7 +15,6 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** The control characters that HTML does not allow. */
 // deno-lint-ignore no-control-regex
 const FORBIDDEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/g;
 
@@ -27,7 +23,7 @@ export function escape(text: string): string {
   return text.replace(FORBIDDEN, "\ufffd").replace(/[&<>"']/g, (character) => ENTITIES[character]!);
 }
 
-/** Writes JSON for a script or an attribute in single quotes: what HTML would read is written as JSON's own escapes. */
+/** Writes JSON for a script or a single-quoted attribute: JSON's escapes stand for what HTML would interpret. */
 export function jsonOf(value: unknown): string {
   return JSON.stringify(value).replace(
     /[&<>'\u007f\u2028\u2029]/g,
@@ -35,10 +31,9 @@ export function jsonOf(value: unknown): string {
   );
 }
 
-/** HTML by the names for which it stands. */
 export type Filling = Readonly<Record<string, string>>;
 
-/** Fills names in braces in one pass, so that those in a value have no effect; `v1` replaces {@linkcode V1}. */
+/** Replaces names in braces in one pass, so that those in a value have no effect, and {@linkcode V1}. */
 export function fill(template: string, values: Filling, v1: string): string {
   const filled = template.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name];

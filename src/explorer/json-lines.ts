@@ -1,35 +1,31 @@
 /**
- * The lines of indented JSON, as it is written: a number that were read would lose digits. Nothing recurses, however
- * deep the text is.
+ * Indents JSON by its tokens, since numbers that are parsed lose digits. Nothing recurses, however deep the text is.
  *
  * @module
  */
 import { readTokens } from "./form-request.ts";
 
-/** A line of indented JSON. */
 export interface JsonLine {
-  readonly text: string;
-  /** The name of the member whose value it has, or of the one that holds the list; empty in the outermost. */
-  readonly name: string;
-  /** The value as it is written, where it is a string or a number. */
-  readonly value: string;
-  /** The line that closes what it opens, counted from 0; its own where it opens nothing. */
+  text: string;
+  /** The name of the member, or of the list that it is an item of. */
+  name: string;
+  /** The JSON of a string or a number, otherwise empty. */
+  value: string;
+  /** The index of the line that closes what it opens; its own where it opens nothing. */
   end: number;
-  /** The number of members of what it opens. */
   count: number;
 }
 
-/** Deeper objects and lists are not indented any further. */
 const LEVELS_MAX = 64;
 
-/** Reads the lines of a text; `undefined` where it is not JSON. */
-export function readLines(text: string): JsonLine[] | undefined {
+/** Splits a text into indented lines; `undefined` where it is not JSON. */
+export function readLines(text: string): readonly JsonLine[] | undefined {
   try {
     JSON.parse(text);
   } catch {
     return undefined;
   }
-  const lines: { text: string; name: string; value: string; end: number; count: number }[] = [];
+  const lines: JsonLine[] = [];
   const open: { line: number; name: string; isList: boolean }[] = [];
   let key = "", last = "";
   const indent = () => "  ".repeat(Math.min(open.length, LEVELS_MAX));

@@ -1,6 +1,6 @@
 /**
- * Renders a part of Markdown: paragraphs, lists, headings, code, strong emphasis and links. HTML in it is
- * escaped, and an image is shown as its alternative text. The time is linear in the length shown.
+ * Renders some of Markdown: paragraphs, lists, headings, code, strong emphasis and links. HTML is escaped, and an
+ * image is its alternative text. The time is linear in the length shown.
  *
  * @module
  */
@@ -11,13 +11,12 @@ const ITEM = /^ {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+/;
 const HEADING = /^ {0,3}#{1,6}[ \t]+/;
 const FENCE = /^ {0,3}(?:```|~~~)/;
 
-/** No alternative matches across its own opening character, so the time is linear. */
+/** No alternative matches across its own opening character: the time is linear. */
 const INLINE = /`([^`]+)`|(!?)\[([^[\]]+)\]\(([^()\s]+)\)|\*\*([^*]+)\*\*/g;
 
-/** Matches a relative URL and one of HTTP; others, such as `javascript:`, are not linked. */
+/** Relative URLs and those of HTTP; others, such as `javascript:`, are not linked. */
 const FOLLOWABLE = /^(?:https?:|[^:]*$|[^:/?#]*[/?#])/i;
 
-/** Matches a relative URL that goes on from the folder of the page. */
 const BESIDE = /^(?!\/|#|\?|https?:)/i;
 
 /** Renders the first `length` characters of an untrusted text as HTML blocks. */
@@ -26,10 +25,9 @@ export function renderMarkdown(text: string, length: number): string {
   const shown = startOf(text, length);
   const html = blocks(shown.split(/\r\n?|\n/)).join("");
   const rest = text.length - shown.length;
-  return rest === 0 ? html : `${html}<p class="cut">… ${count(rest)} more in the description</p>`;
+  const count = rest === 1 ? "1 character" : `${rest} characters`;
+  return rest === 0 ? html : `${html}<p class="cut">… ${count} more in the description</p>`;
 }
-
-const count = (rest: number) => rest === 1 ? "1 character" : `${rest} characters`;
 
 function blocks(lines: string[]): string[] {
   const html: string[] = [];
@@ -62,10 +60,9 @@ function blocks(lines: string[]): string[] {
   return html;
 }
 
-/** Renders Markdown of one paragraph, at most `length` characters of it, without the `p` element. */
-export function renderInlineMarkdown(text: string, length: number): string {
-  return inline(shorten(text, length));
-}
+/** Renders at most `length` characters of one paragraph, without the `p` element. */
+export const renderInlineMarkdown = (text: string, length: number): string =>
+  inline(shorten(text, length));
 
 function inline(text: string): string {
   let html = "";

@@ -1,6 +1,6 @@
 /**
  * The documents of the explorer: the reference, which is Scalar's, and the simple page, under one head. They are made
- * from `static/*.html`. A description is rendered once, the node's head whenever it changes.
+ * from `static/*.html`.
  *
  * @module
  */
@@ -15,14 +15,13 @@ import type { Icons } from "./files.ts";
 import type { View } from "./page-settings.ts";
 import type { PageParts } from "./render-content.ts";
 
-/** A document by what follows `/v1/spec/` in its path; an empty text for `/v1/spec` itself. */
+/** What follows `/v1/spec/` in the path of a document; empty for `/v1/spec`. */
 export type DocumentName = View | "";
 
 /**
- * The content security policy (CSP level 3). A document runs only this service's scripts and the line that stands in
- * it, if any, which is named by its digest, and sends requests only to this service and the servers of the description;
- * forms without a script to this service. Scalar shows images and sounds from `blob:` URLs; `build/patch-scalar.ts`
- * removes what the policy would block.
+ * Writes the content security policy (CSP level 3): scripts of this service and those inline with these digests;
+ * requests to this service and the servers of the description. Scalar shows images and sounds from `blob:` URLs;
+ * `build/patch-scalar.ts` removes what the policy would block.
  */
 const contentSecurityPolicy = (origins: readonly string[], digests: readonly string[]) =>
   [
@@ -38,25 +37,21 @@ const contentSecurityPolicy = (origins: readonly string[], digests: readonly str
     "frame-ancestors 'none'",
   ].join("; ");
 
-/** The link from each document to the other one. */
 const OTHERS: Readonly<Record<View, string>> = {
   reference: `<a id="other" href="${V1}spec/simple">Simple page</a>`,
   simple: `<a id="other" href="${V1}spec/reference">Full reference</a>`,
 };
 
 interface PageOptions {
-  /** The origins of the description's servers, to which the page may send requests. */
   readonly origins: readonly string[];
   readonly notice: string | undefined;
-  /** The operator's name for the page, whatever the node is called. */
   readonly title: string | undefined;
   readonly view: View;
   readonly icons: Pick<Icons, "queryOf">;
 }
 
-/** The page of one description, in all its documents. */
 export interface Page {
-  /** Renders a document for an info; returns its last representation if the head has not changed. */
+  /** Renders a document for an info; returns the last representation if nothing has changed. */
   prepare(name: DocumentName, info: Info, examples?: NodeExamples): Promise<Representation>;
   iconNameOf(info: Info): string;
 }
@@ -77,19 +72,18 @@ export function createPage(
   const alert = notice ? `<p class="notice" role="alert">${escape(notice)}</p>` : "";
   const last = new Map<
     DocumentName,
-    { info: Info; ofNode: NodeExamples; own: Filling; representation: Representation }
+    { info: Info; ofNode: NodeExamples; values: Filling; representation: Representation }
   >();
-  /** Renders what changes with the node. */
-  const renderOwn = (view: View, info: Info, ofNode: NodeExamples): Filling => {
+  const renderValues = (view: View, info: Info, ofNode: NodeExamples): Filling => {
     const text = describeInfo(info, naming);
     const icon = `${V1}../favicon.ico${escape(icons.queryOf(text.iconName))}`;
     const head = renderHead(text, icon, alert + OTHERS[view], calls);
     const examples = view === "simple" ? renderExamples(ofNode, sources) : "";
     return { title: escape(text.title), icon, head, examples };
   };
-  const render = async (name: DocumentName, own: Filling) => {
+  const render = async (name: DocumentName, values: Filling) => {
     const { html, digests } = TEMPLATES[name || first];
-    const filled = fill(html, { ...constant, ...own }, name ? "../" : "");
+    const filled = fill(html, { ...constant, ...values }, name ? "../" : "");
     const policy = contentSecurityPolicy(origins, digests);
     return await represent(filled, {
       type: "text/html; charset=utf-8",
@@ -98,7 +92,7 @@ export function createPage(
       tag: await digest(policy + filled),
       headers: {
         "content-security-policy": policy,
-        // Beyond loopback, plain http has nothing but the referrer to show that a call of ours is ours.
+        // Over plain http beyond loopback, only the referrer shows that a call is the page's.
         "referrer-policy": "same-origin",
         "cross-origin-opener-policy": "same-origin",
         "cross-origin-resource-policy": "same-origin",
@@ -110,10 +104,11 @@ export function createPage(
     async prepare(name, info, ofNode = NONE) {
       const known = last.get(name);
       if (known?.info === info && known.ofNode === ofNode) return known.representation;
-      const own = renderOwn(name || first, info, ofNode);
-      const isSame = known && isEqual(known.own, own);
-      const representation = isSame ? known.representation : await render(name, own);
-      last.set(name, { info, ofNode, own, representation });
+      const values = renderValues(name || first, info, ofNode);
+      const representation = known && isEqual(known.values, values)
+        ? known.representation
+        : await render(name, values);
+      last.set(name, { info, ofNode, values, representation });
       return representation;
     },
   };
@@ -123,7 +118,7 @@ const NONE: NodeExamples = {};
 
 const EXAMPLES_LENGTH_MAX = 16_000;
 
-/** Renders the values of the node that forms are filled in with, as data of the page's script. */
+/** Renders the node's own values for forms as data of the page's script. */
 function renderExamples(ofNode: NodeExamples, sources: readonly string[]): string {
   const used = Object.entries(ofNode).filter(([place]) => sources.includes(place));
   const json = jsonOf(Object.fromEntries(used));

@@ -1,5 +1,6 @@
 /**
- * Reads the form in which an operation is tried: its parameters and its body, with examples.
+ * Reads the form in which an operation is tried: its parameters and its body, with examples of the description or made
+ * of its schemas.
  *
  * @module
  */
@@ -10,12 +11,11 @@ import { EXAMPLE_FROM, multiSegmentOf } from "../kinds/interface.ts";
 import type { Reference } from "../kinds/kind.ts";
 import { isPlace, type Place, withoutParameters } from "../openapi/callable-operations.ts";
 import { followReference } from "../openapi/operations.ts";
-import { exampleOf, firstMemberOf, makeExample } from "./example-value.ts";
 import type { BodyData, FieldData, FormData } from "./form-request.ts";
 import { typeOf } from "./read-schema.ts";
 import { unitsOf } from "./units.ts";
 
-/** The contents that can be written as text, the ones that are preferred first. */
+/** The media types that can be typed as text, in order of preference. */
 const TEXTS = [
   /^application\/json$/i,
   /[/+]json$/i,
@@ -24,25 +24,17 @@ const TEXTS = [
   /^application\/(x-www-form-urlencoded|x-ndjson|yaml)$/i,
 ];
 
-/** Browsers send none of these for a page. */
-const FORBIDDEN_METHODS = new Set(["TRACE", "CONNECT"]);
+/** Methods that no page may send, those without a body, and those that change nothing (RFC 9110, section 9.2.1). */
+const FORBIDDEN_METHODS = ["TRACE", "CONNECT"],
+  WITHOUT_BODY = ["GET", "HEAD"],
+  SAFE_METHODS = ["GET", "HEAD", "OPTIONS", "QUERY"];
 
-const WITHOUT_BODY = new Set(["GET", "HEAD"]);
-
-/** The methods of what changes nothing, where no mark says so (RFC 9110, section 9.2.1). */
-const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS", "QUERY"]);
-
-const SCHEMES_MAX = 20;
-
-const VALUES_MAX = 60;
+const SCHEMES_MAX = 20, OPTIONS_MAX = 60;
 
 /** In UTF-16 code units. */
 const EXAMPLE_LENGTH_MAX = 300, PATTERN_LENGTH_MAX = 200, HINT_LENGTH_MAX = 120;
 
-/** The most parts of an expression that may repeat without an end. */
-const REPEATED_MAX = 2;
-
-/** Reads a form; `undefined` where a page cannot send it: its content is no text, or it needs a cookie. */
+/** Reads a form; `undefined` where no page can send it: its body is not text, or it requires a cookie. */
 export function readForm(
   root: Json,
   operation: Json,
@@ -50,34 +42,30 @@ export function readForm(
   method: string,
   address: string,
 ): FormData | undefined {
-  if (FORBIDDEN_METHODS.has(method)) return undefined;
-  if (
-    parameters.some(({ parameter }) => parameter.in === "cookie" && parameter.required === true)
-  ) {
-    return undefined;
-  }
+  const needsCookie = parameters.some(({ parameter }) =>
+    parameter.in === "cookie" && parameter.required === true
+  );
+  if (FORBIDDEN_METHODS.includes(method) || needsCookie) return undefined;
   const access = operation["x-access"];
   const isRead = access === "read";
   const fields = parameters.flatMap(({ parameter }) => {
     const { in: place } = parameter;
     return isPlace(place) ? [readField(root, parameter, place, isRead)] : [];
   });
-  const hasBody = operation.requestBody !== undefined && !WITHOUT_BODY.has(method);
+  const hasBody = operation.requestBody !== undefined && !WITHOUT_BODY.includes(method);
   const body = hasBody ? readBody(root, operation.requestBody, isRead) : undefined;
   if (body === "no text") return undefined;
-  const isWrite = access === undefined ? !SAFE_METHODS.has(method) : access === "write";
+  const isWrite = access === undefined ? !SAFE_METHODS.includes(method) : access === "write";
+  const response = followReference(root, objectOf(operation.responses)["200"]);
+  const types = Object.keys(objectOf(response.content));
+  const isEndless = types.length > 0 && types.every((type) => /^text\/event-stream/i.test(type));
   return {
     ...{ method, address, fields, body },
     token: address.startsWith("/") ? tokenOf(root, operation) : undefined,
     isWrite: isWrite || undefined,
-    isEndless: isEndless(root, operation) || undefined,
+    isEndless: isEndless || undefined,
     units: unitsOf(root, operation),
   };
-}
-
-function isEndless(root: Json, { responses }: Json): boolean {
-  const types = Object.keys(objectOf(followReference(root, objectOf(responses)["200"]).content));
-  return types.length > 0 && types.every((type) => /^text\/event-stream/i.test(type));
 }
 
 function readField(root: Json, parameter: Json, place: Place, isRead: boolean): FieldData {
@@ -102,7 +90,7 @@ function readField(root: Json, parameter: Json, place: Place, isRead: boolean): 
     list: !isList ? undefined : isRepeated ? "again" : "comma",
     spans: multiSegmentOf(parameter) === true || undefined,
     example: source || example.length > EXAMPLE_LENGTH_MAX ? undefined : example || undefined,
-    // A header that may be left out is for those who know what it does.
+    // An optional header is for those who know what it does.
     isFilled: isRequired || (given !== undefined && place === "query") || undefined,
     values,
     pattern: isQuick(pattern) ? pattern : undefined,
@@ -111,21 +99,20 @@ function readField(root: Json, parameter: Json, place: Place, isRead: boolean): 
   };
 }
 
-/** Reads where the node has a value itself. */
 const sourceOf = (schema: Json): Reference | undefined =>
   (schema as { [EXAMPLE_FROM]?: Reference })[EXAMPLE_FROM];
 
-/** Tells whether an expression surely takes little time: nothing that repeats has what repeats, or a choice, in it. */
+/** Tells whether a regular expression is surely fast: it has few repetitions, and none with another or a choice in it. */
 const isQuick = (pattern: string): boolean =>
   pattern !== "" && pattern.length <= PATTERN_LENGTH_MAX &&
-  (pattern.match(/[*+]|,\}/g)?.length ?? 0) <= REPEATED_MAX &&
+  (pattern.match(/[*+]|,\}/g)?.length ?? 0) <= 2 &&
   !/\([^)]*(?:[*+|(]|\{\d*,)[^)]*\)[^)]*[*+{]/.test(pattern) && !/\\\d|\(\?/.test(pattern);
 
 function valuesOf(schema: Json): string[] | undefined {
   if (schema.type === "boolean") return ["true", "false"];
   const values = (schema.const === undefined ? listOf(schema.enum) : [schema.const])
     .filter((value) => value !== null);
-  const isChoice = values.length > 0 && values.length <= VALUES_MAX &&
+  const isChoice = values.length > 0 && values.length <= OPTIONS_MAX &&
     values.every((value) => typeof value !== "object");
   return isChoice ? values.map(String) : undefined;
 }
@@ -138,29 +125,29 @@ function textOfExample(value: unknown, isList: boolean): string {
 
 function readBody(root: Json, value: unknown, isRead: boolean): BodyData | undefined | "no text" {
   const body = followReference(root, value);
-  const { type, media, isNone } = contentOf(objectOf(body.content));
-  if (isNone) return undefined;
-  if (type === undefined) return "no text";
-  const content = followReference(root, media);
-  const own = exampleOf(root, content);
+  const content = objectOf(body.content);
+  const type = typeIn(content);
+  if (type === undefined || type === "no text") return type;
+  const media = followReference(root, content[type]);
+  const own = exampleOf(root, media);
   const isJson = /json$/i.test(withoutParameters(type));
   const texts = isJson
-    ? [own, makeExample(root, content.schema)]
+    ? [own, makeExample(root, media.schema)]
       .flatMap((value) => value === undefined ? [] : formatJson(value))
     : isObject(own)
     ? []
     : [textOfExample(own, false)];
-  const isAsked = isRead && isOfNode(root, content.schema);
+  const isAsked = isRead && isOfNode(root, media.schema);
   return {
     type,
-    // What only the reader knows is what a call is about.
+    // Without what only the reader knows, there is nothing to call.
     isRequired: isAsked || body.required === true || undefined,
     examples: texts.filter(Boolean),
     isAsked: isAsked || undefined,
   };
 }
 
-/** Tells whether a content has what only the node itself has, so that no example of another one will do. */
+/** Tells whether a body has what only the node itself has, so that no example of another one will do. */
 function isOfNode(root: Json, value: unknown): boolean {
   const { properties } = followReference(root, value);
   return Object.values(objectOf(properties)).some((property) => {
@@ -169,18 +156,14 @@ function isOfNode(root: Json, value: unknown): boolean {
   });
 }
 
-/** Chooses the preferred content of those that can be written as text. */
-const contentOf = onceFor((content: Json) => {
-  const all = Object.entries(content);
-  const [type, media] = TEXTS.flatMap((wanted) =>
-    all.filter(([type]) =>
-      wanted.test(withoutParameters(type))
-    ).slice(0, 1)
-  )[0] ?? [];
-  return { type, media, isNone: all.length === 0 };
+/** Chooses the preferred media type of those that can be typed as text; `undefined` where there is no media type. */
+const typeIn = onceFor((content: Json): string | undefined => {
+  const all = Object.keys(content);
+  if (all.length === 0) return undefined;
+  const found = TEXTS.map((wanted) => all.find((type) => wanted.test(withoutParameters(type))));
+  return found.find((type) => type !== undefined) ?? "no text";
 });
 
-/** Finds the first scheme that an operation asks for and that is a token of HTTP. */
 function tokenOf(root: Json, operation: Json): string | undefined {
   const schemes = objectOf(objectOf(root.components).securitySchemes);
   return listOf(operation.security ?? root.security).slice(0, SCHEMES_MAX)
@@ -191,7 +174,6 @@ function tokenOf(root: Json, operation: Json): string | undefined {
     });
 }
 
-/** A parameter as it stands, and with its references followed. */
 export interface Parameter {
   readonly value: unknown;
   readonly parameter: Json;
@@ -207,3 +189,61 @@ export function parametersOf(root: Json, item: Json, operation: Json): Parameter
   }
   return [...parameters.values()];
 }
+
+/** The depth to which schemas are followed, and the most values that are made. */
+const DEPTH_MAX = 5, VALUES_MAX = 200;
+
+const VALUES: Json = { string: "", integer: 0, number: 0, boolean: false, null: null };
+
+function exampleOf(root: Json, holder: Json): unknown {
+  if (holder.example !== undefined) return holder.example;
+  const { value } = followReference(root, firstMemberOf(objectOf(holder.examples)));
+  return value === undefined ? exampleOfSchema(followReference(root, holder.schema)) : value;
+}
+
+/** Many may refer to one large object. */
+const firstMemberOf = onceFor((object: Json): unknown => Object.values(object)[0]);
+
+const exampleOfSchema = (schema: Json): unknown =>
+  schema.example ?? listOf(schema.examples)[0] ?? schema.const;
+
+/** Makes a value of a schema, without optional members; `undefined` where that would be too many values. */
+export function makeExample(root: Json, schema: unknown): unknown {
+  let left = VALUES_MAX;
+  const make = (value: unknown, depth: number): unknown => {
+    left--;
+    const schema = followReference(root, value);
+    const known = exampleOfSchema(schema) ?? schema.default;
+    if (known !== undefined) return known;
+    if (depth === DEPTH_MAX || left < 0) return null;
+    const inner = (value: unknown) => make(value, depth + 1);
+    if (Array.isArray(schema.enum)) return schema.enum[0] ?? null;
+    const [option] = listOf(schema.oneOf ?? schema.anyOf);
+    if (option !== undefined) return inner(option);
+    const { allOf, type: types, items, properties, required } = schema;
+    if (Array.isArray(allOf)) {
+      const all = allOf.slice(0, VALUES_MAX).map(inner);
+      all.push(inner({ type: types, items, properties, required }));
+      const other = all.find((one) => !isObject(one));
+      return other === undefined
+        ? Object.fromEntries(all.flatMap((one) => Object.entries(objectOf(one))))
+        : other;
+    }
+    const type = [types].flat().find((type) => type !== "null");
+    if (type === "array") return items ? [inner(items)] : [];
+    if (type !== "object" && !properties) {
+      return VALUES[String(type)] ?? (type === undefined ? {} : null);
+    }
+    const writable = requiredOf(schema).filter(([, value]) => objectOf(value).readOnly !== true);
+    return Object.fromEntries(writable.map(([name, value]) => [name, inner(value)]));
+  };
+  const made = make(schema, 0);
+  return left < 0 ? undefined : made;
+}
+
+/** The required properties of a schema, no more than are made: many may refer to a large one. */
+const requiredOf = onceFor(({ properties, required }: Json) => {
+  const names = new Set(listOf(required));
+  return Object.entries(objectOf(properties)).filter(([name]) => names.has(name))
+    .slice(0, VALUES_MAX + 1);
+});

@@ -1,6 +1,5 @@
 /**
- * Extracts what the page shows from an OpenAPI document. The document is untrusted: values of an
- * unexpected shape are ignored.
+ * Extracts what the page shows from an OpenAPI document, which is untrusted: values of an unexpected shape are ignored.
  *
  * @module
  */
@@ -9,7 +8,12 @@ import { createFreeName, type Json, listOf, objectOf, textOf } from "../json/val
 import { ONE_METHOD } from "../kinds/interface.ts";
 import { nameOfNodeOperation } from "../openapi/callable-operations.ts";
 import { TAG as SERVICE_TAG } from "../openapi/merge.ts";
-import { followReference, operationsOf, serversFor } from "../openapi/operations.ts";
+import {
+  followReference,
+  type LocatedOperation,
+  operationsOf,
+  serversFor,
+} from "../openapi/operations.ts";
 import { usualUrl } from "../openapi/servers.ts";
 import { shorten } from "../untrusted-text.ts";
 import type { FormData } from "./form-request.ts";
@@ -34,25 +38,23 @@ export interface Outline {
   sections: Section[];
 }
 
-/** A tag with its operations. */
+/** A tag with its operations, of which the common ones come first. */
 export interface Section {
   id: string;
   name: string;
   description: string;
-  /** Those that are marked as common come first. */
   operations: Operation[];
-  /** True if its operations are this service's own, beside those of a node. */
   isService: boolean;
 }
 
 export interface Operation {
-  /** The fragment that Scalar uses for it. */
+  /** The fragment in Scalar. */
   id: string;
-  /** A short one of our own; empty where it has no name, and under its further tags. */
+  /** Our short fragment; empty where it has no name, and under its further tags. */
   anchor: string;
   method: string;
   path: string;
-  /** The name of a method of JSON-RPC, the summary of any other. */
+  /** The name of a JSON-RPC method, the summary of any other operation. */
   title: string;
   /** Empty where it is the title. */
   summary: string;
@@ -60,31 +62,26 @@ export interface Operation {
   deprecated: boolean;
   marks: string[];
   isCommon: boolean;
-  /** The name by which the node is called; `undefined` where another server responds. */
+  /** The name of a call of the node; `undefined` where another server responds. */
   nodeName: string | undefined;
-  /** True for a method of JSON-RPC. */
   isMethod: boolean;
-  /** True if it can be posted as well, with its parameters as an object. */
+  /** True for a GET that stands for a POST as well. */
   isPostedToo: boolean;
-  /** True if the API sends it, to whoever wants to be told of something; its name stands for a path. */
+  /** True if the API sends it; its name stands for a path. */
   isWebhook: boolean;
-  /** The permission of a forwarded call; `undefined` where none is forwarded. */
   call: "open" | "token" | "refused" | undefined;
   callSentence: string;
-  /** Its parameters, its body and its responses, with their headings. */
   items: readonly (readonly [heading: string, items: readonly Item[]])[];
   /** `undefined` where it cannot be tried here. */
   form: FormData | undefined;
 }
 
-const WEBHOOKS = "Webhooks";
-
-/** Stands for this service, whose address is not known here. */
+/** Stands for the origin of this service. */
 const HERE = "http://here.invalid";
 
 const ID_LENGTH_MAX = 400;
 
-/** The most parameters, responses and their facts that are read: more than any page has room for. */
+/** The most parameters, responses and their facts that are read; no page has room for more. */
 const ITEMS_MAX = 250_000;
 
 export function readOutline(document: unknown): Outline {
@@ -102,9 +99,12 @@ export function readOutline(document: unknown): Outline {
 function readSections(root: Json): Section[] {
   const sections = new Map<string, Section>();
   const hidden = new Set<string>();
-  const unique = createUniqueId();
   const anchors = new Set<string>();
   const read = createOperationReader(root);
+  const freeName = createFreeName(new Set(), "-");
+  /** Makes an `id` unique and valid in HTML, without white space. */
+  const unique = (wanted: string) =>
+    freeName(shorten(wanted, ID_LENGTH_MAX).replaceAll(/[\s\p{Cc}]/gu, encodeURIComponent));
   const sectionOf = (name: string, description = ""): Section => {
     if (!sections.has(name)) {
       const [id, isService] = [unique(tagFragment(name)), name === SERVICE_TAG];
@@ -118,22 +118,24 @@ function readSections(root: Json): Section[] {
     else if (name) sectionOf(name, text(tag.description));
   }
   const readItem = (path: string, value: unknown, isWebhook: boolean) => {
-    const item = readPathItem(root, value);
+    const own = objectOf(value);
+    // Its members override those of the item that it refers to.
+    const item = own.$ref === undefined ? own : { ...followReference(root, own), ...own };
     const isPostedToo = !isWebhook && methodNameOf(path) !== "" && item[ONE_METHOD] === true;
-    for (const { method, operation } of operationsOf(item)) {
+    for (const located of operationsOf(item)) {
+      const { method, operation } = located;
       if (isHiddenByScalar(operation) || (isPostedToo && method === "POST")) continue;
-      const made = { ...read(item, operation, method, path, isWebhook), isPostedToo };
+      const made = { ...read(item, located, path, isWebhook), isPostedToo };
       const anchor = isWebhook ? "" : anchorOf(path, operation);
       const tags = listOf(operation.tags).map(text).filter(Boolean);
-      const names = tags.length > 0 ? tags : [isWebhook ? WEBHOOKS : UNTAGGED];
+      const names = tags.length > 0 ? tags : [isWebhook ? "Webhooks" : UNTAGGED];
       for (const name of new Set(names)) {
         if (hidden.has(name)) continue;
         const { id, operations } = sectionOf(name);
         const place = isWebhook ? `webhook/${method}/${path}` : `${method}${path}`;
-        const fragment = isWebhook && tags.length === 0 ? place : `${id}/${place}`;
         operations.push({
           ...made,
-          id: unique(fragment),
+          id: unique(isWebhook && tags.length === 0 ? place : `${id}/${place}`),
           anchor: anchors.has(anchor) ? "" : anchor,
         });
         anchors.add(anchor);
@@ -143,37 +145,20 @@ function readSections(root: Json): Section[] {
   for (const [path, value] of Object.entries(objectOf(root.paths))) readItem(path, value, false);
   for (const [name, value] of Object.entries(objectOf(root.webhooks))) readItem(name, value, true);
   const shown = [...sections.values()].filter(({ operations }) => operations.length > 0);
-  // Sorting keeps the order of what is equal.
   for (const { operations } of shown) {
     operations.sort((a, b) => Number(b.isCommon) - Number(a.isCommon));
   }
   return shown.sort((a, b) => Number(a.isService) - Number(b.isService));
 }
 
-/** The members of a path item override those of the item it refers to. */
-function readPathItem(root: Json, value: unknown): Json {
-  const own = objectOf(value);
-  return own.$ref === undefined ? own : { ...followReference(root, own), ...own };
-}
-
-type OperationReader = (
-  item: Json,
-  operation: Json,
-  method: string,
-  path: string,
-  isWebhook: boolean,
-) => Omit<Operation, "id" | "anchor" | "isPostedToo">;
-
-/** Makes the reader of a document's operations. */
-function createOperationReader(root: Json): OperationReader {
+function createOperationReader(root: Json) {
   const readItems = createItemReader(root);
   let left = ITEMS_MAX;
-  return (item, operation, method, path, isWebhook) => {
+  return (item: Json, located: LocatedOperation, path: string, isWebhook: boolean) => {
+    const { method, operation } = located;
     const note = callNoteOf(operation);
     const rpcName = methodNameOf(path);
-    const nodeName = isWebhook
-      ? undefined
-      : nameOfNodeOperation(root, path, item, { method, operation });
+    const nodeName = isWebhook ? undefined : nameOfNodeOperation(root, path, item, located);
     const isCalled = note ? note.right !== "refused" : nodeName === undefined;
     const hasRoom = left > 0;
     const parameters = hasRoom ? parametersOf(root, item, operation) : [];
@@ -198,22 +183,20 @@ function createOperationReader(root: Json): OperationReader {
   };
 }
 
-/** Texts that OpenAPI asks for, and that say no more than the type does. */
+/** Descriptions that say no more than the type. */
 const FILLERS = new Set(["The result.", "The answer.", "It is done.", "It was not done."]);
 
-/** Makes the reader of what operations take and respond with. */
 function createItemReader(root: Json) {
   const fieldsOf = createFieldReader(root);
 
   const readParameter = ({ value, parameter }: Parameter): Item => {
     const schema = followReference(root, parameter.schema);
-    const example = parameter.example === undefined ? {} : { example: parameter.example };
-    const isRequired = parameter.required === true;
+    const { example = schema.example, required } = parameter;
     return {
       name: text(parameter.name),
-      facts: factsOf(text(parameter.in), ...typeOf(schema), isRequired && "required"),
+      facts: factsOf(text(parameter.in), ...typeOf(schema), required === true && "required"),
       description: descriptionOf(root, value, parameter) || text(schema.description),
-      rules: rulesOf({ ...schema, ...example }),
+      rules: rulesOf({ ...schema, example }),
       fields: [],
     };
   };
@@ -231,7 +214,6 @@ function createItemReader(root: Json) {
     }];
   };
 
-  /** The parameters of a method are the properties of its body. */
   const readProperties = (value: unknown): Item[] =>
     fieldsOf(contentOf(root, followReference(root, value)).schema, LEVELS + 1)
       .map((item) => ({ ...item, facts: ["body", ...item.facts] }));
@@ -242,7 +224,7 @@ function createItemReader(root: Json) {
     const description = descriptionOf(root, value, response);
     const type = nameType(root, schema);
     const isProblem = types[0] === "application/problem+json";
-    // JSON is what a type with a name is in.
+    // JSON goes without saying.
     const isPlain = type !== "" && types.join() === "application/json";
     return {
       name: status,
@@ -260,6 +242,7 @@ function createItemReader(root: Json) {
   ): Operation["items"] => [
     ["Parameters", [
       ...parameters.map(readParameter),
+      // The parameters of a JSON-RPC method are the properties of its body.
       ...isMethod ? readProperties(requestBody) : [],
     ]],
     ["Request body", isMethod ? [] : readBody(requestBody)],
@@ -267,7 +250,6 @@ function createItemReader(root: Json) {
   ];
 }
 
-/** Reads the media types of a content, and the schema of the first one. */
 function contentOf(root: Json, { content }: Json): { types: string[]; schema: unknown } {
   const types = Object.keys(objectOf(content));
   const schema = types[0] === undefined
@@ -276,7 +258,7 @@ function contentOf(root: Json, { content }: Json): { types: string[]; schema: un
   return { types, schema };
 }
 
-/** Finds the first server of the first holder that has one, with defaults for its variables; empty if it is not of HTTP. */
+/** Reads the URL of the first server of the first holder with one; an empty text unless it is of HTTP. */
 function serverOf(holders: Json[]): string {
   const [server] = serversFor(holders);
   try {
@@ -289,12 +271,5 @@ function serverOf(holders: Json[]): string {
 }
 
 const isHiddenByScalar = (value: Json) => Boolean(value["x-internal"] || value["x-scalar-ignore"]);
-
-/** Makes the function that makes an `id` unique, and valid in HTML: without white space. */
-function createUniqueId(): (id: string) => string {
-  const freeName = createFreeName(new Set(), "-");
-  return (wanted) =>
-    freeName(shorten(wanted, ID_LENGTH_MAX).replaceAll(/[\s\p{Cc}]/gu, encodeURIComponent));
-}
 
 const text = (value: unknown): string => textOf(value) ?? "";

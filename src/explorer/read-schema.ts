@@ -1,6 +1,5 @@
 /**
- * Reads of a schema what a reader wants to know of a value: its type in a few words, the rules for it, and its fields
- * two levels deep.
+ * Reads from a schema the type of a value, its rules, and its fields two levels deep.
  *
  * @module
  */
@@ -9,9 +8,9 @@ import { type Json, listOf, objectOf, onceFor, textOf } from "../json/values.ts"
 import { followReference } from "../openapi/operations.ts";
 import { shorten } from "../untrusted-text.ts";
 
-/** A parameter, a request body, a response, or a field of what one of them holds. */
+/** A parameter, a request body, a response, or a field of one. */
 export interface Item {
-  /** The name of a parameter or a field, the status of a response, or the type of a body. */
+  /** The name of a parameter or a field, the status of a response, or the media type of a body. */
   readonly name: string;
   /** Such as `query`, `array of Transaction`, `required`. */
   readonly facts: readonly string[];
@@ -20,18 +19,15 @@ export interface Item {
   readonly fields: readonly Item[];
 }
 
-/** A rule for a value: its name and the value, as in `default`, `5`. */
 export type Rule = readonly [name: string, value: string];
 
 /** The depth to which references, lists and choices are followed for one type. */
 const DEPTH_MAX = 4;
 
-/** The levels of fields that are read. */
 export const LEVELS = 2;
 
 const FIELDS_MAX = 60, OPTIONS_MAX = 4, VALUES_MAX = 12, VALUE_LENGTH_MAX = 80;
 
-/** The rules that are told, with the keywords that make them. */
 const KEYWORDS = [
   ["one of", "enum"],
   ["from", "minimum"],
@@ -40,7 +36,6 @@ const KEYWORDS = [
   ["default", "default"],
 ] as const;
 
-/** Lists the rules of a schema; a choice of truth values is none. */
 export function rulesOf(schema: Json): Rule[] {
   const rules = KEYWORDS.flatMap(([name, keyword]): Rule[] => {
     const value = schema[keyword];
@@ -57,23 +52,23 @@ export function rulesOf(schema: Json): Rule[] {
 
 const write = (value: unknown): string => textOf(value) ?? formatJson(value);
 
-/** Lists the facts that there are. */
+/** Omits the facts that are empty. */
 export const factsOf = (...facts: readonly (string | false)[]): string[] =>
   facts.flatMap((fact) => fact || []);
 
-/** A description beside a `$ref` overrides the target's since OpenAPI 3.1 (3.1.1, section 4.8.23). */
+/** Reads a description; one beside a `$ref` overrides the target's since OpenAPI 3.1 (3.1.1, section 4.8.23). */
 export function descriptionOf(root: Json, value: unknown, resolved: Json): string {
   const isOld = textOf(root.openapi)?.startsWith("3.0");
   return (!isOld && textOf(objectOf(value).description)) || (textOf(resolved.description) ?? "");
 }
 
-/** Reads the type of a schema and its format, such as `string or null` and `date-time`, where it says them. */
+/** Reads the type and the format of a schema, such as `string or null` and `date-time`. */
 export function typeOf(schema: Json): string[] {
   const types = [schema.type].flat().slice(0, 8).map((type) => textOf(type) ?? "");
   return factsOf(types.filter(Boolean).slice(0, 4).join(" or "), textOf(schema.format) ?? "");
 }
 
-/** Names the type of a schema; a named object by its name. */
+/** Names the type of a schema; an object by its name, if it has one. */
 export function nameType(root: Json, value: unknown, depth = 0): string {
   if (depth === DEPTH_MAX) return "";
   const schema = followReference(root, value);
@@ -94,9 +89,8 @@ export function nameType(root: Json, value: unknown, depth = 0): string {
 const optionsOf = (schema: Json): unknown[] =>
   listOf(schema.oneOf ?? schema.anyOf).slice(0, OPTIONS_MAX);
 
-/** Makes the reader of the fields of a document's schemas, so many levels deep; many refer to the same ones. */
+/** Makes the reader of fields, which reads each schema once a level: many refer to the same. */
 export function createFieldReader(root: Json): (schema: unknown, levels?: number) => Item[] {
-  /** By their levels; each has the one below it read what is within. */
   const readers: ((schema: unknown) => Item[])[] = [() => []];
   for (let levels = 1; levels <= LEVELS + 1; levels++) {
     const readInner = readers[levels - 1]!;
@@ -110,7 +104,7 @@ export function createFieldReader(root: Json): (schema: unknown, levels?: number
           name,
           facts: factsOf(nameType(root, value), required.has(name) && "required"),
           description: descriptionOf(root, value, schema),
-          // Of what is deeper, rules would make a page twice as long.
+          // Rules of deeper fields would make a page twice as long.
           rules: levels > LEVELS ? rulesOf(schema) : [],
           fields: readInner(value),
         };
@@ -121,7 +115,7 @@ export function createFieldReader(root: Json): (schema: unknown, levels?: number
   return (schema, levels = LEVELS) => readers[levels]!(schema);
 }
 
-/** Finds the object that a value is, or a list is of, or the first that it may be. */
+/** Finds the object that a value is, or the first of a list or a choice. */
 function objectIn(root: Json, value: unknown, depth = 0): Json {
   const schema = followReference(root, value);
   if (depth === DEPTH_MAX || schema.properties) return schema;

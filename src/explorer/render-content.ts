@@ -1,6 +1,6 @@
 /**
- * Renders a description as HTML that needs no script: the content of the simple page. A larger description is shown
- * with less detail, so that the page stays small.
+ * Renders a description as the content of the simple page, which needs no script. The larger a description, the less
+ * detail is shown.
  *
  * @module
  */
@@ -8,75 +8,73 @@ import { gzip } from "../http/content-coding.ts";
 import { objectOf } from "../json/values.ts";
 import type { DescribedBy } from "../openapi/callable-operations.ts";
 import { shorten } from "../untrusted-text.ts";
-import { escape, V1 } from "./html.ts";
+import {
+  BASE,
+  canBeSent,
+  type FieldData,
+  fillIn,
+  type FormData,
+  requestOf,
+  writeCurl,
+} from "./form-request.ts";
+import { escape, jsonOf, V1 } from "./html.ts";
 import { MARKS } from "./labels.ts";
 import { renderInlineMarkdown, renderMarkdown } from "./markdown.ts";
-import { type Operation, type Outline, readOutline, type Section } from "./read-outline.ts";
-import type { Item, Rule } from "./read-schema.ts";
-import { renderForm } from "./render-form.ts";
+import { type Operation, type Outline, readOutline } from "./read-outline.ts";
+import type { Item } from "./read-schema.ts";
 
-/** The parts of the page that a description fills: plain data, which may be made in another thread than the page. */
+/** The parts of the page that a description fills: plain data, which a thread can send. */
 export interface PageParts {
   /** The title of the API, in at most 100 characters. */
   readonly title: string;
-  /** A sentence about it, in at most 200 characters. */
+  /** At most 200 characters. */
   readonly summary: string;
-  /** The HTML of what the head says of calls of the node; may be empty. */
+  /** The HTML about calls of the node in the head; may be empty. */
   readonly calls: string;
   /** The HTML of the simple page's navigation and `main` element. */
   readonly content: string;
-  /** The places of the node's own values that its forms are filled in with. */
+  /** The references to values of the node with which forms are filled in. */
   readonly sources: readonly string[];
-  /** The attributes of the head: whether there is a history, and whether the description is from the network. */
+  /** The attributes `data-history` and `data-foreign` of the head. */
   readonly flags: string;
 }
 
-/** A link of Markdown: where whoever serves a description could lead to, below our head, it is text. */
+/** A link of Markdown, which is shown as text where the description is from the network. */
 const LINK = /<a href="[^\w"]*([^"]*)" rel="noreferrer">([^<]*)<\/a>/g;
 
 /** @param by who describes the node; `undefined` for this service's own description */
 export async function renderParts(document: unknown, by?: DescribedBy): Promise<PageParts> {
   const read = readOutline(document);
-  // The version of what this service brings along says nothing of the node.
   const isForeign = by === "network";
+  // The version of a description that this service includes is not that of the node.
   const outline = isForeign || by === "operator" ? read : { ...read, version: "" };
+  const fields = operationsIn(outline).flatMap(({ form }) => form?.fields ?? []);
   const content = await renderContent(outline);
   return {
     title: shorten(outline.title, 100),
     summary: shorten(outline.summary || outline.description, 200),
     calls: renderCalls(outline, by),
     content: isForeign ? content.replaceAll(LINK, "$2 ($1)") : content,
-    sources: sourcesOf(outline),
+    sources: [...new Set(fields.flatMap(({ source }) => source ?? []))],
     flags:
       (Object.hasOwn(objectOf(objectOf(document).paths), "/v1/history") ? " data-history" : "") +
       (isForeign ? " data-foreign" : ""),
   };
 }
 
-function sourcesOf({ sections }: Outline): string[] {
-  const fields = sections.flatMap(({ operations }) =>
-    operations.flatMap(({ form }) => form?.fields ?? [])
-  );
-  return [...new Set(fields.flatMap(({ source }) => source ?? []))];
-}
+const operationsIn = ({ sections }: Outline) => sections.flatMap(({ operations }) => operations);
 
-/**
- * The share of a description that is shown, from most to least: the first that keeps the page within its limits is used.
- * Lengths are in characters.
- */
+/** The levels of detail, of which the first that keeps the page within its limits is used. Lengths are in characters. */
 const DETAILS = {
   /** The most operations of a tag in the navigation. */
   listed: [Infinity, Infinity, 0, 0, 0],
-  /** The length of the description of the API and of each tag. */
   about: [4000, 2000, 1000, 300, 300],
   operation: [2000, 300, 0, 0, 0],
   summary: [300, 120, 80, 60, 30],
-  /** The length of each parameter's and response's description. */
   item: [500, 120, 40, 0, 0],
   items: [100, 30, 12, 8, 3],
-  /** The most fields of a body or a response. */
   fields: [60, 0, 0, 0, 0],
-  /** The length of the example of a body. */
+  /** The example of a body. */
   body: [4000, 800, 300, 100, 40],
 } as const;
 
@@ -86,36 +84,29 @@ const LEVELS: readonly Detail[] = DETAILS.about.map((_, level) =>
   Object.fromEntries(Object.entries(DETAILS).map(([name, of]) => [name, of[level]])) as Detail
 );
 
-const GZIP_BYTES_MAX = 70_000;
+const GZIP_BYTES_MAX = 70_000, HTML_LENGTH_MAX = 2_000_000;
 
-const HTML_LENGTH_MAX = 2_000_000;
-
-/** The page's script replaces `$BASE_URL`. */
-const WITHOUT_SCRIPT =
-  "<noscript><p>In the commands below <code>$BASE_URL</code> is the address of " +
-  "this page up to <code>/v1/spec</code>. Without JavaScript, what is asked by its address alone can be " +
-  "tried here.</p></noscript>";
-
-const SENT_BY_API = `<p class="also">Sent by the API to its subscribers.</p>`;
-
-const POSTED_TOO =
-  `<p class="also">What is a <b class="get">GET</b> below <code>/v1/rpc</code> can ` +
-  `be sent as a <b class="post">POST</b> too, with an object of the parameters.</p>`;
-
-const NAME_LENGTH_MAX = 200;
-
-const NAVIGATION_TAGS_MAX = 200;
+const NAME_LENGTH_MAX = 200, NAVIGATION_TAGS_MAX = 200;
 
 /** More operations than these take a slow phone a second to lay out. */
 const MANY = 300;
 
+/** The page's script replaces `$BASE_URL`. */
+const WITHOUT_SCRIPT =
+  "<noscript><p>In the commands below, <code>$BASE_URL</code> stands for the address of this page up to " +
+  "<code>/v1/spec</code>. Without JavaScript, only requests that consist of a URL can be tried here." +
+  "</p></noscript>";
+
+const POSTED_TOO =
+  `<p class="also">Each <b class="get">GET</b> below <code>/v1/rpc</code> also works as a ` +
+  `<b class="post">POST</b> with the parameters as a JSON object.</p>`;
+
 export async function renderContent(outline: Outline): Promise<string> {
-  const total = outline.sections.reduce((sum, { operations }) => sum + operations.length, 0);
+  const total = operationsIn(outline).length;
   for (const detail of LEVELS) {
     const html = render(outline, detail, total, total);
     if (await fits(html)) return html;
   }
-  // Too many operations: show fewer, and say how many are left out.
   const least = LEVELS.at(-1)!;
   for (let shown = Math.min(total, 4096) >> 1; shown > 0; shown >>= 1) {
     const html = render(outline, least, shown, total);
@@ -124,14 +115,11 @@ export async function renderContent(outline: Outline): Promise<string> {
   return render(outline, least, 0, total);
 }
 
-async function fits(html: string): Promise<boolean> {
-  if (html.length > HTML_LENGTH_MAX) return false;
-  return (await gzip(html)).byteLength <= GZIP_BYTES_MAX;
-}
+const fits = async (html: string): Promise<boolean> =>
+  html.length <= HTML_LENGTH_MAX && (await gzip(html)).byteLength <= GZIP_BYTES_MAX;
 
-/** Renders the first `shown` operations; stops when the HTML is too long. */
 function render(outline: Outline, detail: Detail, shown: number, total: number): string {
-  // The style sheet has a browser lay out only what is near of many.
+  // A browser lays out only those of many that are near.
   const many = shown > MANY ? ` class="many"` : "";
   let html = `${renderNavigation(outline, detail, total)}<main id="content"${many}>${
     renderAbout(outline, detail)
@@ -141,10 +129,9 @@ function render(outline: Outline, detail: Detail, shown: number, total: number):
     if (left <= 0 || html.length > HTML_LENGTH_MAX) break;
     const { id, isService, operations } = section;
     html += `<section aria-labelledby="${escape(id)}">`;
+    const heading = `<h2 dir="auto" id="${escape(id)}">${name(section.name)}</h2>`;
     const isOpen = outline.sections.length === 1;
-    if (isService) {
-      html += `<details${isOpen ? " open" : ""}><summary>${renderTag(section)}</summary>`;
-    } else html += renderTag(section);
+    html += isService ? `<details${isOpen ? " open" : ""}><summary>${heading}</summary>` : heading;
     html += renderMarkdown(section.description, detail.about);
     for (const operation of operations.slice(0, left)) {
       html += renderOperation(operation, detail);
@@ -159,44 +146,40 @@ function render(outline: Outline, detail: Detail, shown: number, total: number):
   return `${html}</main>`;
 }
 
-/** Says what can be called and where, or what to do where nothing can. */
-function renderCalls({ sections }: Outline, by: DescribedBy | undefined): string {
+/** Renders what can be called and where, or what to do where nothing can. */
+function renderCalls(outline: Outline, by: DescribedBy | undefined): string {
   // An operation stands under each of its tags, and a method may have a GET and a POST.
-  const named = new Map(
-    sections.flatMap(({ operations }) => operations).map((one) => [one.nodeName, one]),
-  );
+  const named = new Map(operationsIn(outline).map((one) => [one.nodeName, one]));
   named.delete(undefined);
   const operations = [...named.values()];
   const count = (is: (one: Operation) => boolean) => operations.filter(is).length;
   const total = operations.length;
   if (total === 0) return "";
-  const reads = count(({ marks }) => marks.includes("read"));
-  const gets = count(({ method, isMethod }) => method === "GET" && !isMethod);
   const withToken = count(({ call }) => call === "token");
   const callable = withToken + count(({ call }) => call === "open");
   const areMethods = operations.every(({ isMethod }) => isMethod);
-  const all = areMethods ? "methods" : "operations";
-  const code = (text: string) => `<code>${escape(text)}</code>`;
-  // Names from the network open nothing but what they name.
-  const further = by === "network" || gets === 0
-    ? `Name them under ${code("forward.open")} in the configuration.`
-    : `${code('forward: { open: ["GET *"] }')} opens ${gets} of them, each <code>GET</code>.`;
-  const marked = `${code("--forward reads")} opens what is marked ${code("x-access: read")}, ` +
-    `and this description marks nothing. ${further}`;
-  if (operations.every(({ call }) => call === undefined)) {
-    return `<p class="calls">Calls are switched off. ` +
-      (reads > 0
-        ? `Start with ${code("--forward reads")} to try the ${reads} that only read.</p>`
-        : `${marked}</p>`);
+  const [all, path] = areMethods ? ["methods", "v1/rpc"] : ["operations", "v1/node"];
+  if (callable > 0) {
+    const token = withToken > 0 ? `, ${withToken} of them with the token` : "";
+    return `<p class="calls"><span>${callable} of ${total} ${all} can be called here${token}.` +
+      `</span> <span class="connect">Connect to <code><var>…</var>/${path}</code> ` +
+      `<button type="button">Copy</button></span></p>`;
   }
-  if (callable === 0) {
-    return `<p class="calls">None of ${total} ${all} can be called. ${marked}</p>`;
+  const reads = count(({ marks }) => marks.includes("read"));
+  const isOff = operations.every(({ call }) => call === undefined);
+  if (isOff && reads > 0) {
+    return `<p class="calls">Calls are switched off. Start with <code>--forward reads</code> ` +
+      `to try the ${reads} that only read.</p>`;
   }
-  const path = areMethods ? "v1/rpc" : "v1/node";
-  const token = withToken > 0 ? `, ${withToken} of them with the token` : "";
-  return `<p class="calls"><span>${callable} of ${total} ${all} can be called here${token}.</span> ` +
-    `<span class="connect">Connect to <code><var>…</var>/${path}</code> ` +
-    `<button type="button">Copy</button></span></p>`;
+  const gets = count(({ method, isMethod }) => method === "GET" && !isMethod);
+  // A pattern does not open what the network describes.
+  const remedy = by === "network" || gets === 0
+    ? "List them under <code>forward.open</code> in the configuration."
+    : `<code>forward: { open: [&quot;GET *&quot;] }</code> opens each <code>GET</code>: ` +
+      `${gets} of ${total}.`;
+  const state = isOff ? "Calls are switched off" : `None of ${total} ${all} can be called`;
+  return `<p class="calls">${state}. <code>--forward reads</code> opens operations marked ` +
+    `<code>x-access: read</code>, and this description marks none. ${remedy}</p>`;
 }
 
 function renderNavigation({ sections }: Outline, detail: Detail, total: number): string {
@@ -222,34 +205,25 @@ const renderName = (text: string): string =>
   text.split(/(?<=[_./])(?=\w)|(?<=[a-z\d])(?=[A-Z])/).map(escape).join("<wbr>");
 
 function renderAbout(outline: Outline, detail: Detail): string {
-  const { title, version, summary, description, sections } = outline;
-  const isPostedToo = sections.some(({ operations }) => operations.some((one) => one.isPostedToo));
+  const { title, version, summary, description } = outline;
+  const operations = operationsIn(outline);
+  const used = new Set(operations.flatMap(({ marks }) => marks));
+  const legend = MARKS.filter(([, , word]) => used.has(word))
+    .map(([, , word, meaning]) => `<li>${renderMark(word)} ${meaning}</li>`).join("");
   return `<section class="about"><h2 dir="auto">${name(title)}</h2><p class="version">` +
     `${version ? `Version ${name(version)} · ` : ""}OpenAPI description: ` +
     `<a href="${V1}../spec.json" download>JSON</a>, ` +
     `<a href="${V1}../spec.yaml" download>YAML</a></p>` +
     (summary ? `<p class="summary">${renderInlineMarkdown(summary, detail.summary)}</p>` : "") +
-    renderMarkdown(description, detail.about) + (isPostedToo ? POSTED_TOO : "") +
-    renderLegend(outline) +
+    renderMarkdown(description, detail.about) +
+    (operations.some(({ isPostedToo }) => isPostedToo) ? POSTED_TOO : "") +
+    (legend &&
+      `<details class="legend"><summary>Marks</summary><ul>${legend}</ul></details>`) +
     `${WITHOUT_SCRIPT}</section>`;
-}
-
-function renderLegend({ sections }: Outline): string {
-  const used = new Set(
-    sections.flatMap(({ operations }) => operations.flatMap(({ marks }) => marks)),
-  );
-  const items = MARKS.filter(([, , word]) => used.has(word))
-    .map(([, , word, meaning]) => `<li>${renderMark(word)} ${meaning}</li>`);
-  return items.length === 0
-    ? ""
-    : `<details class="legend"><summary>Marks</summary><ul>${items.join("")}</ul></details>`;
 }
 
 const renderMark = (word: string) =>
   `<span class="mark ${/^\w+/.exec(word)?.[0] ?? ""}">${escape(word)}</span>`;
-
-const renderTag = ({ id, name: tag }: Section) =>
-  `<h2 dir="auto" id="${escape(id)}">${name(tag)}</h2>`;
 
 function renderOperation(operation: Operation, detail: Detail): string {
   const { title, summary, callSentence, marks, form } = operation;
@@ -262,7 +236,7 @@ function renderOperation(operation: Operation, detail: Detail): string {
     `${marks.map((word) => ` ${renderMark(word)}`).join("")}</p>` +
     (summary ? `<p class="gist">${escape(shorten(summary, detail.summary))}</p>` : "") +
     (callSentence ? `<p class="call">${escape(callSentence)}</p>` : "") +
-    (operation.isWebhook ? SENT_BY_API : "") +
+    (operation.isWebhook ? `<p class="also">Sent by the API to its subscribers.</p>` : "") +
     renderMarkdown(operation.description, detail.operation) +
     operation.items.map(([heading, items]) => renderItems(heading, items, detail)).join("") +
     `</div>${form ? renderForm(form, title, detail) : ""}</article>`;
@@ -278,21 +252,16 @@ function renderItems(heading: string, items: readonly Item[], detail: Detail): s
 function renderList(items: readonly Item[], detail: Detail): string {
   const entries = items.map(({ name: term, facts, description, rules, fields }) => {
     const words = facts.slice(0, 6).map(name).join(", ");
-    return `<dt><code>${name(term)}</code></dt><dd>${words && `<i>${words}</i> `}${
-      detail.item > 0 ? renderInlineMarkdown(description, detail.item) + renderRules(rules) : ""
-    }${renderFields(fields, detail)}</dd>`;
+    const shown = rules.map(([rule, value]) => `${rule} <code>${name(value)}</code>`).join(", ");
+    const text = detail.item === 0
+      ? ""
+      : renderInlineMarkdown(description, detail.item) + (shown && ` <small>${shown}</small>`);
+    return `<dt><code>${name(term)}</code></dt>` +
+      `<dd>${words && `<i>${words}</i> `}${text}${renderFields(fields, detail)}</dd>`;
   });
   return `<dl>${entries.join("")}</dl>`;
 }
 
-const renderRules = (rules: readonly Rule[]): string =>
-  rules.length === 0
-    ? ""
-    : ` <small>${
-      rules.map(([rule, value]) => `${rule} <code>${name(value)}</code>`).join(", ")
-    }</small>`;
-
-/** Renders fields, folded, with those within them. */
 function renderFields(fields: readonly Item[], detail: Detail): string {
   const shown = fields.slice(0, detail.fields);
   if (shown.length === 0) return "";
@@ -301,3 +270,58 @@ function renderFields(fields: readonly Item[], detail: Detail): string {
 }
 
 const name = (text: string): string => escape(shorten(text, NAME_LENGTH_MAX));
+
+/**
+ * Renders the data of a form, which `static/form.ts` makes of it, and the line of `curl` that sends the same. Optional
+ * parameters and long examples, of which there may be many, are omitted.
+ */
+function renderForm(form: FormData, title: string, detail: Detail): string {
+  const { body } = form;
+  let left = detail.items;
+  const example = body?.examples.find(({ length }) => length <= detail.body);
+  const data: FormData = {
+    ...form,
+    fields: form.fields.filter(({ isRequired }) => isRequired || left-- > 0),
+    body: body && { ...body, examples: example ? [example] : [] },
+  };
+  const line = renderCommand(data);
+  if (form.isEndless) return line;
+  return `${line}<details class="try${form.isWrite ? " write" : ""}" data-try='${jsonOf(data)}'>` +
+    `<summary aria-label="Try it: ${escape(title)}">Try it</summary></details>` +
+    renderWithoutScript(form);
+}
+
+/** Renders the line of `curl`, hidden until the form is filled in so that it can be sent. */
+function renderCommand(data: FormData): string {
+  const filled = fillIn(data);
+  const request = requestOf(data, filled, data.address.startsWith("/") ? BASE : "");
+  const line = canBeSent(data, filled) ? writeCurl(request, data.token !== undefined) ?? "" : "";
+  if (line === "" && data.isEndless) return "";
+  const text = escape(data.isEndless ? `${line} -N` : line).replace(BASE, `<var>${BASE}</var>`);
+  return `<div class="command"${line ? "" : " hidden"}><pre><code>${text}</code></pre>` +
+    `<button type="button" class="copy">Copy</button></div>`;
+}
+
+/** Renders a form that needs no script: that of a GET at this service whose parameters are all in the query. */
+function renderWithoutScript({ method, address, fields, body, token }: FormData): string {
+  const isQuery = /^\/[^{]*$/.test(address) &&
+    fields.every((field) => field.in === "query" || (field.in === "header" && !field.isRequired));
+  if (method !== "GET" || !isQuery || body || token) return "";
+  const inputs = fields.filter((field) => field.in === "query").map(renderInput).join("");
+  return `<noscript><form action="${V1}..${
+    escape(address)
+  }">${inputs}<button>Send</button></form></noscript>`;
+}
+
+function renderInput({ name, isRequired, isFilled, example = "", values }: FieldData): string {
+  const [label, value] = [escape(name), escape(example)];
+  const required = isRequired ? " required" : "";
+  const options = [...isRequired ? [] : [""], ...values ?? []].map((one) =>
+    `<option${isFilled && one === example ? " selected" : ""}>${escape(one)}</option>`
+  ).join("");
+  const filled = value && (isFilled ? ` value="${value}"` : ` placeholder="${value}"`);
+  const input = values
+    ? `<select name="${label}"${required}>${options}</select>`
+    : `<input name="${label}"${filled}${required}>`;
+  return `<label>${label} ${input}</label>`;
+}

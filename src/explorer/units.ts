@@ -1,5 +1,5 @@
 /**
- * The units of numbers in responses, by which the page says beside them what they mean: the mark `x-unit` of a schema.
+ * The units of numbers in responses (`x-unit` of a schema), by which the page explains them.
  *
  * @module
  */
@@ -7,18 +7,14 @@ import { groupDigits } from "../info/settings.ts";
 import { type Json, listOf, objectOf } from "../json/values.ts";
 import { followReference } from "../openapi/operations.ts";
 
-/** The unit of a number. */
 export type Unit = "quantity" | "wei" | "satoshi" | "unix-time";
 
-/** The units of the members of a response, by their names; the whole response has an empty one. */
+/** The units by the names of members of a response; the name of the whole response is empty. */
 export type Units = Readonly<Record<string, Unit>>;
 
-const SCHEMAS_MAX = 1000;
+const SCHEMAS_MAX = 1000, NAME_LENGTH_MAX = 60;
 
-/** In UTF-16 code units. */
-const NAME_LENGTH_MAX = 60;
-
-/** Reads the units in an operation's response; a name with several has none. `undefined` where there are none. */
+/** Reads the units in an operation's response; a name with several is omitted. `undefined` where there are none. */
 export function unitsOf(root: Json, operation: Json): Units | undefined {
   const response = followReference(root, objectOf(operation.responses)["200"]);
   const media = followReference(root, objectOf(response.content)["application/json"]);
@@ -32,7 +28,9 @@ export function unitsOf(root: Json, operation: Json): Units | undefined {
     seen.add(key);
     const schema = followReference(root, value);
     const unit = unitOf({ ...schema, ...objectOf(value) });
-    if (unit !== undefined || isScalar(schema)) {
+    const isScalar = schema.pattern !== undefined ||
+      [schema.type].flat().some((type) => type === "string" || type === "integer");
+    if (unit !== undefined || isScalar) {
       units.set(name, !units.has(name) || units.get(name) === unit ? unit : undefined);
     }
     for (const options of [schema.oneOf, schema.anyOf, schema.allOf]) {
@@ -43,8 +41,8 @@ export function unitsOf(root: Json, operation: Json): Units | undefined {
       open.push([inner, member]);
     }
   }
-  const found = [...units].filter((entry): entry is [string, Unit] =>
-    entry[1] !== undefined && entry[0].length <= NAME_LENGTH_MAX
+  const found = [...units].flatMap(([name, unit]) =>
+    unit && name.length <= NAME_LENGTH_MAX ? [[name, unit] as const] : []
   );
   return found.length > 0 ? Object.fromEntries(found) : undefined;
 }
@@ -52,17 +50,13 @@ export function unitsOf(root: Json, operation: Json): Units | undefined {
 const unitOf = ({ "x-unit": unit }: Json): Unit | undefined =>
   typeof unit === "string" && Object.hasOwn(NOTES, unit) ? unit as Unit : undefined;
 
-const isScalar = ({ type, pattern }: Json) =>
-  pattern !== undefined || [type].flat().some((one) => one === "string" || one === "integer");
-
-/** The most digits of a number that is converted: those of 256 bits. */
 const NUMBER = /^"?(?:0x[\da-f]{1,64}|\d{1,78})"?$/i;
 
-/** Says what a number in JSON means; an empty text where that is not known, or nothing more than it says itself. */
+/** Explains a number in JSON; returns an empty text where nothing is to be added. */
 export function describeNumber(token: string, unit: Unit): string {
   if (!NUMBER.test(token)) return "";
   const digits = token.replaceAll('"', "");
-  return NOTES[unit]?.(BigInt(digits), /^0x/i.test(digits)) ?? "";
+  return NOTES[unit](BigInt(digits), /^0x/i.test(digits));
 }
 
 /** The last second of the year 9999. */
@@ -82,13 +76,10 @@ const NOTES: Readonly<Record<Unit, (number: bigint, isHex: boolean) => string>> 
       : `= ${new Date(Number(number) * 1000).toISOString().replace(/T(.*)\.000Z$/, " $1 UTC")}`,
 };
 
-/** The most digits behind the point that are shown. */
-const DIGITS_MAX = 8;
-
 function scale(number: bigint, places: number, name: string): string {
   const text = String(number).padStart(places + 1, "0");
   const fraction = places > 0 ? text.slice(-places).replace(/0+$/, "") : "";
-  const shown = fraction.slice(0, DIGITS_MAX);
+  const shown = fraction.slice(0, 8);
   const whole = groupDigits(places > 0 ? text.slice(0, -places) : text, "\u202f");
   return `${shown === fraction ? "=" : "≈"} ${whole}${shown && `.${shown}`} ${name}`;
 }

@@ -193,7 +193,7 @@ results(
       await page.waitForLoadState("networkidle").catch(() => {});
       info = { ...NODE, chain_id: "0x1" };
       await operation.getByRole("button", { name: "Send", exact: true }).click();
-      await operation.getByText(/^Not sent: this node is on another chain now \(0x1\)/).waitFor();
+      await operation.getByText(/^Not sent: the node is on another chain \(0x1\)/).waitFor();
       info = undefined;
       await operation.getByRole("button", { name: "Send", exact: true }).click();
       await operation.getByText(/^Not sent: the service does not say/).waitFor();
@@ -249,15 +249,15 @@ results("an error is a sentence at its field", () =>
     await openForm(refused);
     assert.match(
       (await sendForm(refused)).line,
-      /^422 .* · The node answered: Resource not found \(-32001\)$/,
+      /^422 .* · The node responded: Resource not found \(-32001\)$/,
     );
     const secret = operationAt(page, "secret");
     const form = await openForm(secret);
     await sendForm(secret);
-    await form.getByText("this call needs the operator's token").waitFor();
+    await form.getByText("the operator's token is required").waitFor();
     await form.getByLabel("token").fill("wrong");
     await sendForm(secret);
-    await form.getByText("this token is not accepted").waitFor();
+    await form.getByText("the token is not valid").waitFor();
     const give = operationAt(page, "give");
     const fields = await openForm(give);
     await fields.getByRole("textbox", { name: /^n / }).fill("x");
@@ -283,7 +283,7 @@ results(
       const refused = operationAt(page, "refused");
       await openForm(refused);
       const { line } = await sendForm(refused);
-      assert.match(line, "No response: this service is not running, or the line is cut");
+      assert.match(line, "No response: this service cannot be reached");
     }),
 );
 

@@ -311,7 +311,7 @@ tries(
       await page.keyboard.press("Enter");
       await operation.locator(".status").getByText("200", { exact: true }).waitFor();
       assert.match(asked[0]!.target, /^\/t\/things\/a%2Fb%20c\/c\/d\?kind=blue&/);
-      await tabTo(page, /^The content of the response$/);
+      await tabTo(page, /^Response body$/);
     }),
 );
 
