@@ -32,8 +32,8 @@ export function exact(value: bigint): number | bigint {
  * Reads JSON (RFC 8259). The last of duplicate keys wins.
  *
  * @param readDigits makes a value of a number's digits
- * @throws {JsonSyntaxError} if the text is not JSON; the message is the same on every runtime
- * @throws {JsonDepthError} if it is nested more than `depthMax` levels deep
+ * @throws {JsonSyntaxError} if the text is not JSON, or nested more than `depthMax` levels deep; the message is the same
+ * on every runtime
  */
 export function parseJson(
   text: string,
@@ -41,7 +41,7 @@ export function parseJson(
   depthMax: number = DEPTH_MAX,
 ): unknown {
   if (depthMax > DEPTH_MAX || mayHoldLarge(text) || LARGE_EXPONENT.test(text)) {
-    return build(text, readDigits, depthMax);
+    return buildJson(new JsonScanner(text, depthMax), readDigits);
   }
   if (text.length > SHALLOW_LENGTH) validate(text);
   try {
@@ -84,29 +84,41 @@ export function parseComparable(text: string): unknown {
   });
 }
 
-function build(text: string, readDigits: typeof readNumber, depthMax: number): unknown {
-  const scanner = new JsonScanner(text, depthMax);
+/**
+ * Builds the value that a scanner reads.
+ *
+ * @param onToken is called for each key, and for each value before its object or list holds it
+ */
+export function buildJson(
+  scanner: JsonScanner,
+  readDigits: typeof readNumber,
+  onToken?: (holder: Json | unknown[], key: string, value?: unknown) => void,
+): unknown {
   const root: Json = {};
   const open: (Json | unknown[])[] = [root];
   let key = "";
   while (scanner.next()) {
-    if (scanner.kind === "key") key = scanner.string;
-    else if (scanner.kind === "}" || scanner.kind === "]") open.pop();
-    else {
-      const parent = open.at(-1)!;
+    const { kind } = scanner;
+    const holder = open.at(-1)!;
+    if (kind === "}" || kind === "]") open.pop();
+    else if (kind === "key") {
+      key = scanner.string;
+      onToken?.(holder, key);
+    } else {
       const value = valueOf(scanner, readDigits);
-      if (Array.isArray(parent)) parent.push(value);
-      else setMember(parent, key, value);
-      if (scanner.kind === "{" || scanner.kind === "[") open.push(value as Json | unknown[]);
+      onToken?.(holder, key, value);
+      if (Array.isArray(holder)) holder.push(value);
+      else setMember(holder, key, value);
+      if (kind === "{" || kind === "[") open.push(value as Json | unknown[]);
     }
   }
   return root[""];
 }
 
-export function valueOf(scanner: JsonScanner, readDigits: typeof readNumber = readNumber): unknown {
-  if (scanner.kind === "{") return {};
-  if (scanner.kind === "[") return [];
-  return scanner.kind === "number" ? readDigits(scanner.raw) : JSON.parse(scanner.raw);
+function valueOf({ kind, raw }: JsonScanner, readDigits: typeof readNumber): unknown {
+  if (kind === "{") return {};
+  if (kind === "[") return [];
+  return kind === "number" ? readDigits(raw) : JSON.parse(raw);
 }
 
 /** Reads a number of JSON: a `bigint` where it is an integer above 2^53, a string where it is above all doubles. */

@@ -23,14 +23,6 @@ export class JsonSyntaxError extends SyntaxError {
   }
 }
 
-export class JsonDepthError extends JsonSyntaxError {
-  override name = "JsonDepthError";
-
-  constructor(offset: number, depthMax: number) {
-    super(`this is nested more than ${depthMax} levels deep`, offset);
-  }
-}
-
 const EXPECTED = {
   value: "a value",
   first: "a value or ]",
@@ -122,7 +114,9 @@ export class JsonScanner {
       if (isValue) this.#leaveValue();
       else this.#expected = "colon";
     } else if (isValue && (code === OPEN_OBJECT || code === OPEN_LIST)) {
-      if (this.depth === this.#depthMax) throw new JsonDepthError(start, this.#depthMax);
+      if (this.depth === this.#depthMax) {
+        throw new JsonSyntaxError(`this is nested more than ${this.#depthMax} levels deep`, start);
+      }
       const isObject = code === OPEN_OBJECT;
       this.kind = isObject ? "{" : "[";
       this.end = start + 1;

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Json, Path } from "../json/values.ts";
+import { type Json, type Path, valueAt } from "../json/values.ts";
 import { excerpt, printable } from "../untrusted-text.ts";
 
 const MIB = 1024 * 1024;
@@ -60,6 +60,19 @@ export const LARGE_NUMBER =
   "this number is above all that readers of JSON can hold; it is served as a string";
 
 export const TOO_MANY_NODES: string = `holds more than ${formatCount(LIMITS.nodes)} values`;
+
+export const TOO_DEEP: string = `is nested more than ${LIMITS.depth} levels deep`;
+
+/** The reason why a text cannot be read, as the end of a sentence about its file, and its offset. */
+export class TextError extends Error {
+  override name = "TextError";
+  readonly offset: number;
+
+  constructor(message: string, offset = 0) {
+    super(message);
+    this.offset = offset;
+  }
+}
 
 export interface Diagnostic {
   /** The file as the description names it: never a path of this machine. */
@@ -143,29 +156,17 @@ export function locate(
     });
 }
 
-/** The places of the members of each object and list of a text, in the order of its keys. */
-export type Offsets = Map<unknown, readonly number[]>;
+/** The offsets of the members of each object and list of a text, by the same keys. */
+export type Offsets = Map<unknown, Json | number[]>;
 
 /** Finds the offsets of values by their paths; of a missing value, that of the nearest one above. */
-export function offsetsIn(
-  root: unknown,
-  offsets: Offsets,
-  paths: readonly Path[],
-): number[] {
-  const indices = new Map<unknown, ReadonlyMap<string, number>>();
+export function offsetsIn(root: unknown, offsets: Offsets, paths: readonly Path[]): number[] {
   return paths.map((path) => {
     let value = root, offset = 0;
     for (const key of path) {
-      const places = offsets.get(value);
-      if (!places) break;
-      let keys = indices.get(value);
-      if (!keys) {
-        keys = new Map(Object.keys(value as Json).map((key, i) => [key, i]));
-        indices.set(value, keys);
-      }
-      const place = places[keys.get(key) ?? -1];
-      if (place === undefined) break;
-      offset = place;
+      const next = valueAt(offsets.get(value), [key]);
+      if (next === undefined) break;
+      offset = next as number;
       value = (value as Json)[key];
     }
     return offset;

@@ -19,7 +19,7 @@ import {
   type YAMLError,
 } from "yaml";
 import { exact } from "../json/lossless.ts";
-import { type Json, type Path, setMember } from "../json/values.ts";
+import { type Json, setMember } from "../json/values.ts";
 import {
   type Diagnostics,
   DUPLICATE_KEY,
@@ -29,8 +29,11 @@ import {
   LIMITS,
   type Offsets,
   offsetsIn,
+  TextError,
+  TOO_DEEP,
   TOO_MANY_NODES,
 } from "./diagnostics.ts";
+import type { Parsed } from "./parse.ts";
 
 /** The core schema, whatever a directive says; the checks that are quadratic are done here. */
 const OPTIONS = {
@@ -40,31 +43,11 @@ const OPTIONS = {
   intAsBigInt: true,
 } as const;
 
-class YamlError extends Error {
-  override name = "YamlError";
-  readonly offset: number;
-
-  constructor(offset: number, message: string) {
-    super(message);
-    this.offset = offset;
-  }
-}
-
-interface Parsed {
-  readonly value: unknown;
-  readonly offsetsOf: (paths: readonly Path[]) => number[];
-}
-
-/** Parses a text; where a diagnostic is fatal, the value is `undefined`. */
+/** @throws {TextError} at the first that is beyond a limit, or cannot be a value */
 export function parseYaml(text: string, diagnostics: Diagnostics): Parsed {
-  try {
-    countLines(text);
-    const document = compose(text, diagnostics);
-    if (document) return build(document, diagnostics);
-  } catch (error) {
-    if (!(error instanceof YamlError)) throw error;
-    diagnostics.add("fatal", error.message, () => error.offset);
-  }
+  countLines(text);
+  const document = compose(text, diagnostics);
+  if (document) return build(document, diagnostics);
   return { value: undefined, offsetsOf: (paths) => paths.map(() => 0) };
 }
 
@@ -72,7 +55,7 @@ function countLines(text: string): void {
   let lines = 1;
   for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) {
     if (++lines > LIMITS.lines) {
-      throw new YamlError(at + 1, `has more than ${formatCount(LIMITS.lines)} lines`);
+      throw new TextError(`has more than ${formatCount(LIMITS.lines)} lines`, at + 1);
     }
   }
 }
@@ -106,11 +89,11 @@ function compose(text: string, diagnostics: Diagnostics): Document.Parsed | unde
       for (const token of parser.next(lexeme)) documents.push(...composer.next(token));
       // The document itself and a scalar are on the stack as well.
       if (parser.stack.length > LIMITS.depth + 2) {
-        throw new YamlError(parser.offset - lexeme.length, TOO_DEEP);
+        throw new TextError(TOO_DEEP, parser.offset - lexeme.length);
       }
       if (++tokens > LIMITS.tokens) {
         const message = `has more than ${formatCount(LIMITS.tokens)} tokens of YAML`;
-        throw new YamlError(parser.offset, message);
+        throw new TextError(message, parser.offset);
       }
       if (documents.length > 1) break;
     }
@@ -126,12 +109,10 @@ function compose(text: string, diagnostics: Diagnostics): Document.Parsed | unde
   const next = second && isEmpty(second) ? third : second;
   if (next) {
     const message = "a second document begins here; a description is a single one";
-    throw new YamlError(next.range[0], message);
+    throw new TextError(message, next.range[0]);
   }
   return isBroken ? undefined : document;
 }
-
-const TOO_DEEP = `is nested more than ${LIMITS.depth} levels deep`;
 
 const ENOUGH = new Error();
 
@@ -153,75 +134,79 @@ const isEmpty = ({ contents }: Document.Parsed): boolean =>
 const offsetOf = (node: Node | null, before = 0): number => node?.range?.[0] ?? before;
 
 interface Anchored {
-  /** `undefined` while it is being built. */
-  built: Built | undefined;
-  nodes: number;
-  text: number;
+  /** `undefined` while its value is being built. */
+  built?: {
+    readonly value: unknown;
+    /** The levels of objects and lists that it has. */
+    readonly height: number;
+    readonly nodes: number;
+    readonly text: number;
+  };
 }
 
-/** A value, and how many levels of objects and lists it has. */
-interface Built {
-  readonly value: unknown;
-  readonly height: number;
-}
-
-/**
- * Makes the value of a document. What aliases stand for is shared, so that it takes no more memory than
- * is written.
- *
- * @throws {YamlError} at the first that is beyond a limit, or cannot be a value
- */
-function build(
-  { contents }: Document.Parsed,
-  diagnostics: Diagnostics,
-): Parsed {
+/** Makes the value of a document. What aliases stand for is shared, so that it takes no more memory than is written. */
+function build({ contents }: Document.Parsed, diagnostics: Diagnostics): Parsed {
   const anchors = new Map<string, Anchored>();
   const offsets: Offsets = new Map();
   let nodes = 0, text = 0, aliases = 0;
+  /** The deepest level of an object or a list since the innermost anchor. */
+  let deepest = 0;
   let hasMerged = false;
 
   const add = (offset: number, moreNodes: number, moreText: number) => {
     nodes += moreNodes;
     text += moreText;
-    if (nodes > LIMITS.nodes) throw new YamlError(offset, TOO_MANY_NODES);
+    if (nodes > LIMITS.nodes) throw new TextError(TOO_MANY_NODES, offset);
     if (text > LIMITS.text) {
       const message = `the texts that aliases stand for are longer than ${formatSize(LIMITS.text)}`;
-      throw new YamlError(offset, message);
+      throw new TextError(message, offset);
     }
   };
 
-  const buildNode = (node: Node | null, depth: number): Built => {
+  const buildNode = (node: Node | null, depth: number): unknown => {
     const offset = offsetOf(node);
     if (isAlias(node)) return resolve(node.source, offset, depth);
     const name = node && "anchor" in node ? node.anchor : undefined;
-    const anchored: Anchored = { built: undefined, nodes, text };
-    if (name) anchors.set(name, anchored);
-    add(offset, 1, 0);
-    if (depth > LIMITS.depth) throw new YamlError(offset, TOO_DEEP);
-    const built = isMap(node)
-      ? buildObject(node.items as Pair<Node, Node | null>[], depth)
-      : isSeq(node)
-      ? buildList(node.items as Node[], depth)
-      : { value: isScalar(node) ? buildScalar(node, offset) : null, height: 0 };
-    anchored.built = built;
-    anchored.nodes = nodes - anchored.nodes;
-    anchored.text = text - anchored.text;
-    return built;
+    if (!name) return buildValue(node, offset, depth);
+    const anchored: Anchored = {};
+    anchors.set(name, anchored);
+    const before = { nodes, text, deepest };
+    deepest = depth - 1;
+    const value = buildValue(node, offset, depth);
+    anchored.built = {
+      value,
+      height: deepest - (depth - 1),
+      nodes: nodes - before.nodes,
+      text: text - before.text,
+    };
+    deepest = Math.max(deepest, before.deepest);
+    return value;
   };
 
-  const resolve = (name: string, offset: number, depth: number): Built => {
+  const buildValue = (node: Node | null, offset: number, depth: number): unknown => {
+    add(offset, 1, 0);
+    if (depth > LIMITS.depth) throw new TextError(TOO_DEEP, offset);
+    if (isScalar(node)) return buildScalar(node, offset);
+    if (!isMap(node) && !isSeq(node)) return null;
+    deepest = Math.max(deepest, depth);
+    return isMap(node)
+      ? buildObject(node.items as Pair<Node, Node | null>[], depth)
+      : buildList(node.items as Node[], depth);
+  };
+
+  const resolve = (name: string, offset: number, depth: number): unknown => {
     const anchored = anchors.get(name);
-    if (!anchored) throw new YamlError(offset, `the alias *${name} has no anchor before it`);
+    if (!anchored) throw new TextError(`the alias *${name} has no anchor before it`, offset);
     const { built } = anchored;
-    if (!built) {
-      throw new YamlError(offset, "an alias stands for a value that it is a part of");
-    }
+    if (!built) throw new TextError("an alias stands for a value that it is a part of", offset);
     if (++aliases > LIMITS.aliases) {
-      throw new YamlError(offset, `there are more than ${formatCount(LIMITS.aliases)} aliases`);
+      throw new TextError(`there are more than ${formatCount(LIMITS.aliases)} aliases`, offset);
     }
-    if (depth - 1 + built.height > LIMITS.depth) throw new YamlError(offset, TOO_DEEP);
-    add(offset, anchored.nodes, anchored.text);
-    return built;
+    const lowest = depth - 1 + built.height;
+    if (lowest > LIMITS.depth) throw new TextError(TOO_DEEP, offset);
+    deepest = Math.max(deepest, lowest);
+    add(offset, built.nodes, built.text);
+    return built.value;
   };
 
   const buildScalar = ({ value, source }: Scalar, offset: number): unknown => {
@@ -237,30 +222,23 @@ function build(
     return hasDigits ? source : null;
   };
 
-  const buildList = (items: readonly Node[], depth: number): Built => {
-    let height = 0;
-    const value = items.map((item) => {
-      const built = buildNode(item, depth + 1);
-      height = Math.max(height, built.height);
-      return built.value;
-    });
+  const buildList = (items: readonly Node[], depth: number): unknown[] => {
+    const value = items.map((item) => buildNode(item, depth + 1));
     offsets.set(value, items.map((item) => offsetOf(item)));
-    return { value, height: height + 1 };
+    return value;
   };
 
-  const buildObject = (pairs: readonly Pair<Node, Node | null>[], depth: number): Built => {
+  const buildObject = (pairs: readonly Pair<Node, Node | null>[], depth: number): Json => {
     const value: Json = {};
-    const places = new Map<string, number>();
-    const merged: Json[] = [];
-    let height = 0;
+    const places: Json = {};
+    const sources: Json[] = [];
     for (const { key: keyNode, value: member } of pairs) {
       const offset = offsetOf(keyNode);
       const isMerge = isScalar(keyNode) && keyNode.type === "PLAIN" && keyNode.value === "<<";
       const key = isMerge ? "<<" : keyOf(keyNode, depth);
       const built = buildNode(member, depth + 1);
-      height = Math.max(height, built.height);
       if (isMerge) {
-        merged.push(...sourcesOf(built.value, offset));
+        sources.push(...sourcesOf(built, offset));
         continue;
       }
       if (key === undefined) {
@@ -268,19 +246,23 @@ function build(
         diagnostics.add("error", message, () => offset);
         continue;
       }
-      if (Object.hasOwn(value, key)) {
-        diagnostics.add("note", DUPLICATE_KEY, () => offset);
-      }
-      places.set(key, isScalar(member) && member.source === "" ? offset : offsetOf(member, offset));
-      setMember(value, key, built.value);
+      if (Object.hasOwn(value, key)) diagnostics.add("note", DUPLICATE_KEY, () => offset);
+      const isEmpty = isScalar(member) && member.source === "";
+      setMember(places, key, isEmpty ? offset : offsetOf(member, offset));
+      setMember(value, key, built);
     }
-    for (const source of merged) mergeInto(value, places, source);
-    offsets.set(value, Object.keys(value).map((key) => places.get(key)!));
-    return { value, height: height + 1 };
+    for (const source of sources) {
+      for (const key of Object.keys(source).filter((key) => !Object.hasOwn(value, key))) {
+        setMember(places, key, (offsets.get(source) as Json)[key]);
+        setMember(value, key, source[key]);
+      }
+    }
+    offsets.set(value, places);
+    return value;
   };
 
   const keyOf = (node: Node | null, depth: number): string | undefined => {
-    const { value } = buildNode(node, depth + 1);
+    const value = buildNode(node, depth + 1);
     if (typeof value === "object" && value !== null) return undefined;
     return value === null ? "" : String(value);
   };
@@ -301,15 +283,6 @@ function build(
     return sources as Json[];
   };
 
-  const mergeInto = (value: Json, places: Map<string, number>, source: Json): void => {
-    const from = offsets.get(source)!;
-    for (const [i, key] of Object.keys(source).entries()) {
-      if (Object.hasOwn(value, key)) continue;
-      places.set(key, from[i]!);
-      setMember(value, key, source[key]);
-    }
-  };
-
-  const { value } = buildNode(contents, 1);
-  return { value, offsetsOf: (paths) => offsetsIn(value, offsets, paths) };
+  const root = buildNode(contents, 1);
+  return { value: root, offsetsOf: (paths) => offsetsIn(root, offsets, paths) };
 }
