@@ -257,7 +257,7 @@ json("a value that contains itself is refused by name", () => {
   circle.self = [circle];
   const error = thrownBy(() => formatJson(circle));
   assert.instance(error, RangeError);
-  assert.match(error!.message, "a value that contains itself");
+  assert.match(error!.message, "cannot write a value as JSON that contains itself");
 });
 
 /** The document and the pointers of RFC 6901, section 5; the fragments are those of section 6. */

@@ -11,17 +11,11 @@
 import { DEPTH_MAX, JsonScanner } from "./scan.ts";
 import { type Json, setMember } from "./values.ts";
 
-const LARGE_EXPONENT = /[eE]\+?\d{3}/;
-
-/** A text of this length cannot be nested too deep: each level takes two characters. */
-const SHALLOW_LENGTH = 2 * DEPTH_MAX;
+/** Numbers that `JSON.parse` may not keep. */
+const LARGE_NUMBER = /\d{16}|[eE]\+?\d{3}/;
 
 /** Leaves room for objects around a value that was read. */
 const WRITTEN_DEPTH_MAX = 2 * DEPTH_MAX;
-
-function mayHoldLarge(text: string): boolean {
-  return /\d{16}/.test(text);
-}
 
 export function exact(value: bigint): number | bigint {
   const number = Number(value);
@@ -40,10 +34,11 @@ export function parseJson(
   readDigits: typeof readNumber = readNumber,
   depthMax: number = DEPTH_MAX,
 ): unknown {
-  if (depthMax > DEPTH_MAX || mayHoldLarge(text) || LARGE_EXPONENT.test(text)) {
+  if (depthMax > DEPTH_MAX || LARGE_NUMBER.test(text)) {
     return buildJson(new JsonScanner(text, depthMax), readDigits);
   }
-  if (text.length > SHALLOW_LENGTH) validate(text);
+  // In a shorter text nothing is nested too deep: each level takes two characters.
+  if (text.length > 2 * DEPTH_MAX) validate(text);
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -71,12 +66,7 @@ function validate(text: string): void {
   while (scanner.next());
 }
 
-/**
- * Reads JSON whose values are compared and not written again: a number above all doubles is an infinite one, and no
- * string.
- *
- * @throws {JsonSyntaxError} as {@linkcode parseJson} does
- */
+/** Reads JSON whose values are compared and not written again: a number above all doubles is infinite, not a string. */
 export function parseComparable(text: string): unknown {
   return parseJson(text, (digits) => {
     const number = readNumber(digits);
@@ -134,8 +124,8 @@ function write(value: unknown, indent: number, before: string, depth: number): s
   if (typeof plain !== "object" || plain === null) return JSON.stringify(plain);
   if (depth === WRITTEN_DEPTH_MAX) {
     throw new RangeError(
-      `a value that contains itself, or is nested more than ${WRITTEN_DEPTH_MAX} levels deep, ` +
-        "cannot be written as JSON",
+      "cannot write a value as JSON that contains itself, or is nested more than " +
+        `${WRITTEN_DEPTH_MAX} levels deep`,
     );
   }
   const inside = before + " ".repeat(indent);
@@ -155,21 +145,17 @@ function write(value: unknown, indent: number, before: string, depth: number): s
 const hasToJson = (value: unknown): value is { toJSON(): unknown } =>
   typeof (value as { toJSON?: unknown } | null)?.toJSON === "function";
 
-type ComplainAt = (message: string, path: readonly (string | number)[]) => void;
-
 /**
- * Copies a value as JSON has it. `toJSON` is called, as `JSON.stringify` does; members that are `undefined`
- * are left out. A whole number that `number` holds is one, a larger one a `bigint`.
+ * Copies a value as JSON has it. `toJSON` is called, as `JSON.stringify` does; members that are `undefined` are omitted.
  *
- * @param show names a value in a message
- * @param complain is called for each value that JSON has no form for. It is left out; in a list, `null` takes
- * its place
+ * @param describe names a value in a message
+ * @param report is called for each value that JSON has no form for. It is omitted; in a list, `null` takes its place
  * @returns `undefined` where the value itself has no form
  */
 export function toJson(
   value: unknown,
-  show: (value: unknown) => string,
-  complain: ComplainAt,
+  describe: (value: unknown) => string,
+  report: (message: string, path: readonly (string | number)[]) => void,
 ): unknown {
   const path: (string | number)[] = [];
   const around = new Set<unknown>();
@@ -178,44 +164,36 @@ export function toJson(
     const value = hasToJson(given) ? given.toJSON() : given;
     if (value === null || typeof value === "string" || typeof value === "boolean") return value;
     if (typeof value === "number" && Number.isFinite(value)) return value;
-    if (typeof value === "bigint") {
-      return Number.isSafeInteger(Number(value)) ? Number(value) : value;
-    }
-    if (around.has(value)) return complain("contains itself", [...path]);
+    if (typeof value === "bigint") return exact(value);
+    if (around.has(value)) return report("contains itself", [...path]);
     if (!Array.isArray(value) && !isPlainObject(value)) {
-      return complain(`must be a JSON value, not ${show(value)}`, [...path]);
+      return report(`must be a JSON value, not ${describe(value)}`, [...path]);
     }
     if (path.length >= DEPTH_MAX) {
-      return complain(`is nested more than ${DEPTH_MAX} levels deep`, path.slice(0, 1));
+      return report(`is nested more than ${DEPTH_MAX} levels deep`, path.slice(0, 1));
     }
     around.add(value);
-    const result = Array.isArray(value) ? copyList(value) : copyObject(value);
+    const result = Array.isArray(value)
+      ? Array.from(value, (item, at) => copyMember(item, at) ?? null)
+      : Object.fromEntries(
+        Object.entries(value).filter(isThere)
+          .map(([key, member]) => [key, copyMember(member, key)] as const).filter(isThere),
+      );
     around.delete(value);
     return result;
   };
 
-  const copyMember = (key: string | number, member: unknown): unknown => {
+  const copyMember = (member: unknown, key: string | number): unknown => {
     path.push(key);
     const copied = copy(member);
     path.pop();
     return copied;
   };
 
-  const copyList = (list: readonly unknown[]): unknown[] =>
-    Array.from(list, (item, at) => copyMember(at, item) ?? null);
-
-  const copyObject = (object: Json): Json => {
-    const copied: Json = {};
-    for (const [key, member] of Object.entries(object)) {
-      if (member === undefined) continue;
-      const value = copyMember(key, member);
-      if (value !== undefined) setMember(copied, key, value);
-    }
-    return copied;
-  };
-
   return copy(value);
 }
+
+const isThere = ([, member]: readonly [string, unknown]): boolean => member !== undefined;
 
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   return Object.prototype.toString.call(value) === "[object Object]";
