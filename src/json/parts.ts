@@ -59,7 +59,7 @@ export function readParts(
       // Most objects have few keys, and a set for each takes longer than all the rest.
       if (known === undefined) keys[depth] = key;
       else if (typeof known === "string" ? known === key : known.has(key)) {
-        throw new JsonSyntaxError("this key stands a second time in its object", start);
+        throw new JsonSyntaxError("duplicate key in an object", start);
       } else if (typeof known === "string") keys[depth] = new Set([known, key]);
       else known.add(key);
     } else if (kind === "}" || kind === "]") {

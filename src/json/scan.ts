@@ -31,7 +31,7 @@ const EXPECTED = {
   colon: "a colon",
   member: "a comma or }",
   item: "a comma or ]",
-  end: "nothing more",
+  end: "the end",
 } as const;
 
 const QUOTE = 0x22, BACKSLASH = 0x5c, SPACE = 0x20, COMMA = 0x2c, COLON = 0x3a;
@@ -174,17 +174,20 @@ export class JsonScanner {
       if (!ESCAPE.test(text)) break;
       at = ESCAPE.lastIndex - 1;
     }
-    throw new JsonSyntaxError("this string has no end, or a character that needs an escape", start);
+    throw new JsonSyntaxError(
+      "this string does not end, or has a character that must be escaped",
+      start,
+    );
   }
 
   #fail(at: number): never {
     const text = this.#text;
     const found = at === text.length
-      ? "the text ends"
+      ? " before the end"
       : text[at] === '"'
-      ? "a string stands"
-      : `${quote(String.fromCodePoint(text.codePointAt(at)!))} stands`;
-    throw new JsonSyntaxError(`${found} where ${EXPECTED[this.#expected]} should be`, at);
+      ? ", not a string"
+      : `, not ${quote(String.fromCodePoint(text.codePointAt(at)!))}`;
+    throw new JsonSyntaxError(`expected ${EXPECTED[this.#expected]}${found}`, at);
   }
 }
 

@@ -15,8 +15,8 @@ import {
   formatSize,
   LARGE_NUMBER,
   LIMITS,
+  offsetIn,
   type Offsets,
-  offsetsIn,
   TextError,
   TOO_DEEP,
   TOO_MANY_NODES,
@@ -33,8 +33,8 @@ export interface Source extends Parsed {
 export interface Parsed {
   /** `undefined` where a diagnostic is fatal. */
   readonly value: unknown;
-  /** Finds the values at some paths; of a path that leads nowhere, the nearest value on its way. */
-  readonly offsetsOf: (paths: readonly Path[]) => readonly number[];
+  /** Finds the value at a path, or the nearest one on its way. */
+  readonly offsetOf: (path: Path) => number;
 }
 
 interface TextFile {
@@ -86,7 +86,7 @@ export function unreadable(
   diagnostics: Diagnostics = createDiagnostics(),
 ): Source {
   diagnostics.add("fatal", message, () => offset);
-  return { name, text, value: undefined, diagnostics, offsetsOf: (paths) => paths.map(() => 0) };
+  return { name, text, value: undefined, diagnostics, offsetOf: () => 0 };
 }
 
 function decode(bytes: Bytes): string {
@@ -126,5 +126,5 @@ function parseJson(text: string, diagnostics: Diagnostics): Parsed {
     if (kind === "{") offsets.set(value, {});
     if (kind === "[") offsets.set(value, []);
   });
-  return { value: root, offsetsOf: (paths) => offsetsIn(root, offsets, paths) };
+  return { value: root, offsetOf: (path) => offsetIn(root, offsets, path) };
 }

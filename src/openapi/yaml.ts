@@ -1,6 +1,6 @@
 /**
- * Parses YAML 1.2 of a description by the core schema: dates and `yes` are strings. What the library
- * `yaml` makes of a text are nodes; the value is built of them here, within the limits.
+ * Parses YAML 1.2 of a description by the core schema: dates and `yes` are strings. The value is built from the nodes of
+ * the library `yaml`, within the limits.
  *
  * @module
  */
@@ -27,8 +27,8 @@ import {
   formatSize,
   LARGE_NUMBER,
   LIMITS,
+  offsetIn,
   type Offsets,
-  offsetsIn,
   TextError,
   TOO_DEEP,
   TOO_MANY_NODES,
@@ -48,7 +48,7 @@ export function parseYaml(text: string, diagnostics: Diagnostics): Parsed {
   countLines(text);
   const document = compose(text, diagnostics);
   if (document) return build(document, diagnostics);
-  return { value: undefined, offsetsOf: (paths) => paths.map(() => 0) };
+  return { value: undefined, offsetOf: () => 0 };
 }
 
 function countLines(text: string): void {
@@ -61,28 +61,23 @@ function countLines(text: string): void {
 }
 
 /**
- * Makes the nodes. This is what `parseDocument` does, but for the limits: it recurses as deep as the text
- * is nested, and V8 ends the process where a pattern is compiled at the end of the stack (Node 20.20).
+ * Does what `parseDocument` does, within the limits: that recurses as deep as the text is nested, and V8 ends the process
+ * where a pattern is compiled at the end of the stack (Node 20.20).
  *
- * @returns `undefined` where one of it is fatal
+ * @returns `undefined` where a diagnostic is fatal
  */
 function compose(text: string, diagnostics: Diagnostics): Document.Parsed | undefined {
   const parser = new Parser();
   const composer = new Composer(OPTIONS);
-  boundErrors(composer);
+  limitErrors(composer);
   const documents: Document.Parsed[] = [];
-  let tokens = 0, isBroken = false;
+  let tokens = 0;
   const add = ({ message, name, pos: [offset], code }: YAMLError) => {
     const isFatal = name === "YAMLParseError";
-    const tag = message.replace("Unresolved tag: ", "");
-    isBroken ||= isFatal;
-    diagnostics.add(
-      isFatal ? "fatal" : "note",
-      !isFatal && code === "TAG_RESOLVE_FAILED"
-        ? `the tag ${tag} is unknown and ignored`
-        : `is not YAML: ${message}`,
-      () => offset,
-    );
+    const fault = !isFatal && code === "TAG_RESOLVE_FAILED"
+      ? `the tag ${message.replace("Unresolved tag: ", "")} is unknown and ignored`
+      : `is not YAML: ${message}`;
+    diagnostics.add(isFatal ? "fatal" : "note", fault, () => offset);
   };
   try {
     for (const lexeme of new Lexer().lex(text)) {
@@ -108,30 +103,30 @@ function compose(text: string, diagnostics: Diagnostics): Document.Parsed | unde
   [...document!.errors, ...document!.warnings].forEach(add);
   const next = second && isEmpty(second) ? third : second;
   if (next) {
-    const message = "a second document begins here; a description is a single one";
+    const message = "a second document begins here; a description must be one document";
     throw new TextError(message, next.range[0]);
   }
-  return isBroken ? undefined : document;
+  return document!.errors.length > 0 ? undefined : document;
 }
 
 const ENOUGH = new Error();
 
-/** Ends the reading after some errors: the library keeps all, each with its stack. */
-function boundErrors(composer: Composer): void {
+/** Makes a composer throw {@linkcode ENOUGH} after some errors: it would keep all, each with its stack. */
+function limitErrors(composer: Composer): void {
   type OnError = (source: unknown, code: string, message: string, isWarning?: boolean) => void;
   const onError = Reflect.get(composer, "onError") as OnError;
   let count = 0;
-  const bounded: OnError = (source, code, message, isWarning) => {
-    if (isWarning ? count > LIMITS.errors : ++count > LIMITS.errors) throw ENOUGH;
+  const limited: OnError = (source, code, message, isWarning) => {
+    if (!isWarning && ++count > LIMITS.errors) throw ENOUGH;
     onError(source, code, message, isWarning);
   };
-  Reflect.set(composer, "onError", bounded);
+  Reflect.set(composer, "onError", limited);
 }
 
 const isEmpty = ({ contents }: Document.Parsed): boolean =>
   contents === null || (isScalar(contents) && contents.source === "");
 
-const offsetOf = (node: Node | null, before = 0): number => node?.range?.[0] ?? before;
+const startOf = (node: Node | null, before = 0): number => node?.range?.[0] ?? before;
 
 interface Anchored {
   /** `undefined` while its value is being built. */
@@ -158,13 +153,13 @@ function build({ contents }: Document.Parsed, diagnostics: Diagnostics): Parsed 
     text += moreText;
     if (nodes > LIMITS.nodes) throw new TextError(TOO_MANY_NODES, offset);
     if (text > LIMITS.text) {
-      const message = `the texts that aliases stand for are longer than ${formatSize(LIMITS.text)}`;
+      const message = `has more than ${formatSize(LIMITS.text)} of text, with that of its aliases`;
       throw new TextError(message, offset);
     }
   };
 
   const buildNode = (node: Node | null, depth: number): unknown => {
-    const offset = offsetOf(node);
+    const offset = startOf(node);
     if (isAlias(node)) return resolve(node.source, offset, depth);
     const name = node && "anchor" in node ? node.anchor : undefined;
     if (!name) return buildValue(node, offset, depth);
@@ -198,7 +193,7 @@ function build({ contents }: Document.Parsed, diagnostics: Diagnostics): Parsed 
     const anchored = anchors.get(name);
     if (!anchored) throw new TextError(`the alias *${name} has no anchor before it`, offset);
     const { built } = anchored;
-    if (!built) throw new TextError("an alias stands for a value that it is a part of", offset);
+    if (!built) throw new TextError("an alias stands for a value that contains it", offset);
     if (++aliases > LIMITS.aliases) {
       throw new TextError(`there are more than ${formatCount(LIMITS.aliases)} aliases`, offset);
     }
@@ -217,14 +212,14 @@ function build({ contents }: Document.Parsed, diagnostics: Diagnostics): Parsed 
     if (typeof value !== "number" && typeof value !== "bigint") return value;
     if (Number.isFinite(Number(value))) return typeof value === "bigint" ? exact(value) : value;
     const hasDigits = /\d/.test(source ?? "");
-    const message = hasDigits ? LARGE_NUMBER : "this number has no form in JSON, where it is null";
+    const message = hasDigits ? LARGE_NUMBER : "JSON has no such number; it is served as null";
     diagnostics.add("note", message, () => offset);
     return hasDigits ? source : null;
   };
 
   const buildList = (items: readonly Node[], depth: number): unknown[] => {
     const value = items.map((item) => buildNode(item, depth + 1));
-    offsets.set(value, items.map((item) => offsetOf(item)));
+    offsets.set(value, items.map((item) => startOf(item)));
     return value;
   };
 
@@ -233,7 +228,7 @@ function build({ contents }: Document.Parsed, diagnostics: Diagnostics): Parsed 
     const places: Json = {};
     const sources: Json[] = [];
     for (const { key: keyNode, value: member } of pairs) {
-      const offset = offsetOf(keyNode);
+      const offset = startOf(keyNode);
       const isMerge = isScalar(keyNode) && keyNode.type === "PLAIN" && keyNode.value === "<<";
       const key = isMerge ? "<<" : keyOf(keyNode, depth);
       const built = buildNode(member, depth + 1);
@@ -242,13 +237,13 @@ function build({ contents }: Document.Parsed, diagnostics: Diagnostics): Parsed 
         continue;
       }
       if (key === undefined) {
-        const message = "this key is not a single value, as JSON requires; it is omitted";
+        const message = "this key is an object or a list, which JSON does not allow; it is omitted";
         diagnostics.add("error", message, () => offset);
         continue;
       }
       if (Object.hasOwn(value, key)) diagnostics.add("note", DUPLICATE_KEY, () => offset);
       const isEmpty = isScalar(member) && member.source === "";
-      setMember(places, key, isEmpty ? offset : offsetOf(member, offset));
+      setMember(places, key, isEmpty ? offset : startOf(member, offset));
       setMember(value, key, built);
     }
     for (const source of sources) {
@@ -267,16 +262,16 @@ function build({ contents }: Document.Parsed, diagnostics: Diagnostics): Parsed 
     return value === null ? "" : String(value);
   };
 
-  /** YAML 1.2 has no merge keys, but most readers of descriptions know those of 1.1. */
   const sourcesOf = (value: unknown, offset: number): Json[] => {
     const sources = Array.isArray(value) ? value : [value];
     if (!sources.every((source) => offsets.has(source) && !Array.isArray(source))) {
-      const message = "<< merges an object, or a list of objects; it is omitted";
+      const message = "the value of << must be an object or a list of objects; it is omitted";
       diagnostics.add("error", message, () => offset);
       return [];
     }
     if (!hasMerged) {
-      const message = "YAML 1.2 has no merge keys: << is merged here, and is a key to some readers";
+      const message =
+        "YAML 1.2 has no merge keys: << is merged here, but some readers take it for a key";
       diagnostics.add("note", message, () => offset);
     }
     hasMerged = true;
@@ -284,5 +279,5 @@ function build({ contents }: Document.Parsed, diagnostics: Diagnostics): Parsed 
   };
 
   const root = buildNode(contents, 1);
-  return { value: root, offsetsOf: (paths) => offsetsIn(root, offsets, paths) };
+  return { value: root, offsetOf: (path) => offsetIn(root, offsets, path) };
 }
