@@ -160,7 +160,7 @@ interfaces(
         ],
         ["13:7", "openrpc.methods[4] needs summary"],
         ["14:37", '"type" must be one of array, boolean, integer'],
-        ["14:54", 'needs "name", a text, to be a content descriptor'],
+        ["14:54", 'needs "name" (a string) to be a content descriptor'],
         [
           "15:42",
           'the reference to "#/components/schemas/Blok" leads nowhere; did you mean Block?',
@@ -169,7 +169,7 @@ interfaces(
         ["18:16", 'must be a version in quotes, as in "0.19", not 0.19'],
         ["19:20", 'must be the name of software in lower case, not "One"'],
         ["20:17", "must be true; leave it out where it does not hold"],
-        ["21:62", '"other.yaml#/A" leads elsewhere than to #/components/…'],
+        ["21:62", '"other.yaml#/A" does not lead to #/components/…'],
       ],
     );
     assertProblems("openrpc: { methods: [] }\n", [[

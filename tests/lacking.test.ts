@@ -27,13 +27,6 @@ lacking("it is remembered for a version and for a day, of a node that is well", 
   assert.equal(methods.names(GETH), [], "it is another node that has come back");
 });
 
-lacking("versions are compared by their first 100 characters", () => {
-  const methods = new LackingMethods(() => 0);
-  const long = { ...GETH, version: "1".repeat(200) };
-  methods.add("a", long);
-  assert.equal(methods.names({ ...long, version: `${"1".repeat(150)}2` }), ["a"]);
-});
-
 const ERRORS: readonly (readonly [code: string | undefined, message: string, isNone: boolean])[] = [
   ["-32601", "anything", true],
   ["-32601.0", "anything", true],

@@ -412,7 +412,7 @@ const KINDS: readonly Row<string>[] = [
   [
     "openrpc: { methods: [{ name: a, summary: A, params: [5], result: {}, x-access: read, paramStructure: by-place }] }",
     "7:54: openrpc.methods[0].params[0] is wrong: an item must be an object: a content descriptor",
-    '7:58: openrpc.methods[0].result is wrong: "result" needs "name", a text, to be a content descriptor',
+    '7:58: openrpc.methods[0].result is wrong: "result" needs "name" (a string) to be a content descriptor',
     '7:102: openrpc.methods[0].paramStructure must be one of by-name, by-position, either, not "by-place"',
   ],
   [

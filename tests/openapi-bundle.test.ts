@@ -331,7 +331,7 @@ references("mapping resolves to its targets; links and files of examples stay", 
     }),
     "dog.json": PET,
   });
-  assert.match(diagnostics.join(), /^\S+ a user and a password in a URL are omitted[^]*served$/);
+  assert.match(diagnostics.join(), /^\S+ the user and password in a URL are omitted[^]*served$/);
   assert.equal(document.components.schemas.Any.discriminator.mapping, {
     dog: "#/components/schemas/dog",
     cat: "Cat",

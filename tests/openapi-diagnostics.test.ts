@@ -17,7 +17,7 @@ const FILES: Readonly<Record<string, [isShown: boolean, ...diagnostics: string[]
   ],
   "bad-json.json": [
     false,
-    "1:51 is not JSON: a string stands where a comma or } should be",
+    "1:51 is not JSON: expected a comma or }, not a string",
   ],
   "no-paths.yaml": [true, '1:1 a document needs "paths"'],
   "dangling.yaml": [true, '8:17 the reference to "#/components/responses/None" leads nowhere'],
@@ -39,15 +39,15 @@ const FILES: Readonly<Record<string, [isShown: boolean, ...diagnostics: string[]
   ],
   "alias-bomb.yaml": [false, "9:46 holds more than 1,000,000 values"],
   "no-anchor.yaml": [false, "4:9 the alias *none has no anchor before it"],
-  "alias-circle.yaml": [false, "5:5 an alias stands for a value that it is a part of"],
+  "alias-circle.yaml": [false, "5:5 an alias stands for a value that contains it"],
   "empty.yaml": [false, "1:1 is empty"],
   "binary.yaml": [false, "1:1 is binary, not text"],
-  "same-key.yaml": [true, "6:3 the same key stands here a second time; the last one counts"],
-  "two.yaml": [false, "4:1 a second document begins here; a description is a single one"],
+  "same-key.yaml": [true, "6:3 duplicate key; the last one counts"],
+  "two.yaml": [false, "4:1 a second document begins here; a description must be one document"],
   "not-1.1.yaml": [
     true,
-    "5:3 YAML 1.2 has no merge keys: << is merged here, and is a key to some readers",
-    "6:9 this number has no form in JSON, where it is null",
+    "5:3 YAML 1.2 has no merge keys: << is merged here, but some readers take it for a key",
+    "6:9 JSON has no such number; it is served as null",
   ],
   "version.yaml": [
     false,
@@ -88,7 +88,7 @@ broken("JSON by its media type is told in the words of JSON, whatever it is call
   const { diagnostics } = await load(new URL(`http://127.0.0.1:${port}/openapi`));
   server.close();
   assert.equal(diagnostics.map(formatDiagnostic), [
-    'openapi:3:1 is not JSON: "}" stands where a key in double quotes should be',
+    'openapi:3:1 is not JSON: expected a key in double quotes, not "}"',
   ]);
 });
 
@@ -115,7 +115,7 @@ broken("diagnostics in JSON have their places as well", async () => {
   "paths": { "/a": { "get": { "parameters": [ { "name": "}\\"" }, { "$ref": "#/none" } ] } } } }`;
   const { diagnostics } = await load({ text, name: "x.json" });
   assert.equal(diagnostics.map(formatDiagnostic), [
-    'x.json:2:47 an item needs "in", one of query, header, path, cookie, to be a parameter; it is omitted',
+    'x.json:2:47 an item needs "in" (one of query, header, path, cookie) to be a parameter; it is omitted',
     'x.json:2:76 the reference to "#/none" leads nowhere',
   ]);
 });
@@ -124,13 +124,13 @@ broken("a duplicate key in JSON is found", async () => {
   const text = '{"openapi":"3.1.1","info":{"title":"x","version":"1","title":"y"},"paths":{}}';
   const { diagnostics, document } = await load({ text });
   assert.equal(diagnostics.map(formatDiagnostic), [
-    "openapi.yaml:1:54 the same key stands here a second time; the last one counts",
+    "openapi.yaml:1:54 duplicate key; the last one counts",
   ]);
   assert.is((document?.info as { title: string }).title, "y");
 });
 
 broken("JSON that is nested without end is told so, whatever it is called", async () => {
-  const message = "is not JSON: this is nested more than 256 levels deep";
+  const message = "is nested more than 256 levels deep";
   for (const name of ["x.json", "x.yaml"]) {
     const { diagnostics, document } = await load({ text: "[".repeat(1_000_000), name });
     assert.equal(diagnostics.map(formatDiagnostic), [`${name}:1:257 ${message}`]);

@@ -45,12 +45,12 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
     ],
     [operation(`parameters: [{ in: query, schema: {} }, ${P}]`), "paths /a get parameters", [
       PARAMETER,
-    ], '3:36 error an item needs "name", a text, to be a parameter; it is omitted'],
+    ], '3:36 error an item needs "name" (a string) to be a parameter; it is omitted'],
     [
       operation(`parameters: [{ name: p, in: body, schema: {} }]`),
       "paths /a get parameters",
       [],
-      '3:36 error an item needs "in", one of query, header, path, cookie, to be a parameter; it is omitted',
+      '3:36 error an item needs "in" (one of query, header, path, cookie) to be a parameter; it is omitted',
     ],
     [
       operation(`parameters: [${P}, ${P}]`),
@@ -171,7 +171,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       components("parameters: { P: { name: p } }"),
       "components parameters",
       {},
-      '4:32 error "P" needs "in", one of query, header, path, cookie, to be a parameter; it is omitted',
+      '4:32 error "P" needs "in" (one of query, header, path, cookie) to be a parameter; it is omitted',
     ],
   ],
   "3.1.2": [
@@ -179,7 +179,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       "jsonSchemaDialect: ['https://hugo:S3cret@a.example']\npaths: {}",
       "jsonSchemaDialect",
       undefined,
-      '3:20 error "jsonSchemaDialect" must be a text; it is omitted',
+      '3:20 error "jsonSchemaDialect" must be a string; it is omitted',
     ],
     [
       operation("parmeters: []"),
@@ -204,7 +204,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       "externalDocs: { url: 'https://hugo:S3cret@a.example/' }\npaths: {}",
       "externalDocs",
       { url: "https://a.example/" },
-      "3:22 note a user and a password in a URL are omitted: everyone may read what is served",
+      "3:22 note the user and password in a URL are omitted, since everyone may read what is served",
     ],
     [
       `paths: { /a: { get: {}, query: {}, additionalOperations: { COPY: {} } } }`,

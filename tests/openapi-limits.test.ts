@@ -58,7 +58,7 @@ const EXCESSIVE: readonly (readonly [what: string, text: () => string, finding: 
   [
     "aliases of a long text",
     () => `${HEAD}x: &a ${"x".repeat(9_000_000)}\ny: [*a, *a, *a]\n`,
-    "5:13 the texts that aliases stand for are longer than 32 MiB",
+    "5:13 has more than 32 MiB of text, with that of its aliases",
   ],
   [
     "objects merged into many others",

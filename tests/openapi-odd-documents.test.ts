@@ -86,7 +86,7 @@ odd("is told of a number above all that readers of JSON can hold", async () => {
     const loaded = await read(text);
     same(loaded);
     assert.is(JSON.parse(loaded.json)["x-n"], "1e999");
-    const message = "is above all that readers of JSON can hold; it is served as a string";
+    const message = "is too large for readers of JSON; it is served as a string";
     assert.match(loaded.diagnostics[0]?.message ?? "", message);
   }
 });

@@ -275,7 +275,7 @@ servers("nor are they anywhere else that may contain a URL", async () => {
     assert.match(json, "http://a.example/");
     const said = diagnostics.map(formatDiagnostic);
     for (const text of [json, yaml, ...said]) assert.not.match(text, /S3cret|hugo/);
-    assert.match(said.join(), "a user and a password in a URL are omitted");
+    assert.match(said.join(), "the user and password in a URL are omitted");
   }
 });
 

@@ -9,8 +9,8 @@ const encode = (text: string) => new TextEncoder().encode(text);
 const readBytes = (bytes: Uint8Array<ArrayBuffer>, isJson = false): Source =>
   parse("x", { bytes, isJson });
 const read = (text: string): Source => readBytes(encode(text));
-const said = ({ diagnostics, text, offsetsOf }: Source) =>
-  locate("x", text, diagnostics.list(), offsetsOf).map(formatDiagnostic);
+const said = ({ diagnostics, text, offsetOf }: Source) =>
+  locate("x", text, diagnostics.list(), offsetOf).map(formatDiagnostic);
 
 yaml("has whole numbers with all of their digits, in every base", () => {
   const { value, diagnostics } = read(
@@ -58,7 +58,8 @@ yaml("is read without the tags that the core schema does not know", () => {
   ]);
 });
 
-const MERGED = "x:2:4 YAML 1.2 has no merge keys: << is merged here, and is a key to some readers";
+const MERGED =
+  "x:2:4 YAML 1.2 has no merge keys: << is merged here, but some readers take it for a key";
 
 yaml("merges << into its siblings, which take precedence", () => {
   const source = read(
@@ -73,7 +74,7 @@ yaml("treats a quoted << as a plain key, and reports values that cannot be merge
   const source = read('a: { "<<": 1 }\nb: { <<: 2 }\n');
   assert.equal(source.value, { a: { "<<": 1 }, b: {} });
   assert.equal(said(source), [
-    "x:2:6 << merges an object, or a list of objects; it is omitted",
+    "x:2:6 the value of << must be an object or a list of objects; it is omitted",
   ]);
 });
 
@@ -97,12 +98,12 @@ yaml("has keys that are texts, whatever they look like", () => {
   const odd = read("? [a, b]\n: 1\nc: 2\n");
   assert.equal(odd.value, { c: 2 });
   assert.equal(said(odd), [
-    "x:1:3 this key is not a single value, as JSON requires; it is omitted",
+    "x:1:3 this key is an object or a list, which JSON does not allow; it is omitted",
   ]);
 });
 
 yaml("reports both places of a duplicate key, of which the last one counts", () => {
-  const message = "the same key stands here a second time; the last one counts";
+  const message = "duplicate key; the last one counts";
   const block = read("a: 1\nb:\n  - c: 1\n    d: 2\n    c: 3\na: 4\n");
   assert.equal(block.value, { a: 4, b: [{ c: 3, d: 2 }] });
   assert.equal(said(block), [`x:5:5 ${message} (and 1 more)`]);
@@ -118,7 +119,7 @@ yaml("is one document, though an empty one may follow", () => {
   }
   const two = read("a: 1\n---\nb: 2\n");
   assert.equal([two.value, said(two)], [undefined, [
-    "x:2:1 a second document begins here; a description is a single one",
+    "x:2:1 a second document begins here; a description must be one document",
   ]]);
 });
 
@@ -182,7 +183,7 @@ yaml("finds the places of paths, or the nearest place of a missing one", () => {
       ...{ place, message: place.join("/") },
       ...{ severity: "note" as const, more: 0 },
     }));
-    const found = locate("x", text, all, source.offsetsOf);
+    const found = locate("x", text, all, source.offsetOf);
     for (const [j, path] of paths.entries()) {
       const { line, column } = found.find(({ message }) => message === path.join("/"))!;
       assert.is(`${line}:${column}`, places[i]![j], `${i} ${path.join("/")}`);

@@ -1,5 +1,5 @@
 /**
- * Reads descriptions at the node: it is asked as for all else, trusting the authority of `node.tls` and with its secret.
+ * Reads descriptions from the node, with `node.tls` and `node.auth`.
  *
  * @module
  */
@@ -15,15 +15,12 @@ import { failureOfStatus, SourceError } from "../node/failures.ts";
 import { type NodeAccess, requestText } from "../node/request.ts";
 import { type FetchUrl, ReadError } from "../openapi/files.ts";
 
-type Question = MethodCall | Listing;
-
 /**
- * Asks the node.
+ * Asks the node. Resolves to the text of a response over HTTP; of a method to its result, as JSON unless it is a string.
  *
- * @returns the text of a response over HTTP; of a method its result, as JSON unless it is a text
  * @throws {SourceError} if there is no response, or it is an error
  */
-export type AskNode = (question: Question) => Promise<string>;
+export type AskNode = (question: MethodCall | Listing) => Promise<string>;
 
 type NodeWithUrl = NodeSettings & { readonly url: string };
 
@@ -43,12 +40,8 @@ export function createAsk(node: NodeWithUrl, kind: string, kinds: Kinds): AskNod
   return async (question) => {
     const limits = { timeout, signal: new AbortController().signal };
     if ("jsonrpc" in question) {
-      const { result, error } = await callMethod(
-        urlOf(question.path ?? ""),
-        question,
-        limits,
-        access,
-      );
+      const url = urlOf(question.path ?? "");
+      const { result, error } = await callMethod(url, question, limits, access);
       if (error !== undefined) throw failureOfRpc(error);
       if (result === undefined) throw noResult();
       return result.startsWith('"') ? JSON.parse(result) : result;
@@ -66,7 +59,7 @@ export function createAsk(node: NodeWithUrl, kind: string, kinds: Kinds): AskNod
   };
 }
 
-/** Makes what fetches descriptions: at the node's own origin as the node is asked, elsewhere as anybody would. */
+/** Creates what fetches descriptions: with credentials from the node's own origin, without from elsewhere. */
 export function createFetchDescription(node: NodeSettings, kinds: () => Promise<Kinds>): FetchUrl {
   const { url: nodeUrl, kind } = node;
   if (nodeUrl === undefined) return (url, init) => fetch(url, init);
@@ -77,7 +70,7 @@ export function createFetchDescription(node: NodeSettings, kinds: () => Promise<
     const { client, credentials } = await access.get();
     const request = { url, method: "GET", headers, signal, body: undefined, isOnce: false };
     try {
-      // A login in the URL of the description is meant for it.
+      // The URL of the description has a login of its own.
       if ("authorization" in headers) return toResponse(await client(request));
       return await credentials.sendWith(client, request, ({ response, isSecret, refusal }) => {
         if (!refusal && !(isSecret && response.headers.get("location") !== null)) {

@@ -1,5 +1,5 @@
 /**
- * A node's interface as far as it is known, once its kind is known; and what nodes of a known kind offer to be called.
+ * The interface of a node whose kind is known.
  *
  * @module
  */
@@ -19,19 +19,16 @@ interface SoftwareInfo {
   readonly version?: unknown;
 }
 
-export interface KnownNode {
+export interface KnownNode extends Pick<Kind, "title" | "description" | "listing"> {
   readonly kind: string;
-  readonly title: string;
-  /** True if somebody has written down what nodes of the kind offer. */
   readonly hasInterface: boolean;
+  /** Loads the interface of its kind, as JSON. */
   readonly loadInterface: () => Promise<Uint8Array<ArrayBuffer>>;
-  /** True if some of that is there in one software alone. */
+  /** True if only some software of its kind has a part of that. */
   readonly isBySoftware: Resource<boolean>;
-  readonly description: Kind["description"];
-  readonly listing: Listing | undefined;
   readonly software: string | undefined;
   readonly version: string | undefined;
-  /** Asks it; `undefined` where nobody knows where it is. */
+  /** Asks the node; `undefined` if its URL is not known. */
   readonly ask: AskNode | undefined;
   /** Asks it for its info; `undefined` where that was done. */
   readonly learn?: (() => Promise<SoftwareInfo>) | undefined;
@@ -49,20 +46,17 @@ export function knowNode(
   const kind = Object.hasOwn(all, name) ? all[name] : undefined;
   if (!kind) return undefined;
   const { url } = node;
-  const { title, description, listing } = kind;
+  const { title, description, listing, openrpc, openapi } = kind;
+  const isOwn = Object.hasOwn(own, name);
   const loadInterface = async () =>
-    Object.hasOwn(own, name)
-      ? new TextEncoder().encode(formatJson({ openrpc: kind.openrpc, openapi: kind.openapi }))
+    isOwn
+      ? new TextEncoder().encode(formatJson({ openrpc, openapi }))
       : await loadInterfaceJson(name);
   return {
-    ...{ kind: name, title, description, listing },
+    ...{ kind: name, title, description, listing, learn, loadInterface },
     ...softwareIn(info),
-    learn,
     ask: url === undefined ? undefined : createAsk({ ...node, url }, name, all),
-    hasInterface: Object.hasOwn(own, name)
-      ? kind.openrpc !== undefined || kind.openapi !== undefined
-      : KINDS_WITH_INTERFACE.includes(name),
-    loadInterface,
+    hasInterface: isOwn ? (openrpc ?? openapi) !== undefined : Object.hasOwn(INTERFACES, name),
     isBySoftware: lazy(async () =>
       new TextDecoder().decode(await loadInterface()).includes('"x-software":')
     ),
@@ -79,11 +73,6 @@ const softwareIn = ({ software, version }: SoftwareInfo) => ({
   version: textOf(version),
 });
 
-async function learnSoftware({ software, version, learn, isBySoftware }: KnownNode) {
-  const isAsked = software === undefined && learn && await isBySoftware.get();
-  return isAsked ? softwareIn(await learn()) : { software, version };
-}
-
 /**
  * Asks a node what it has.
  *
@@ -91,8 +80,9 @@ async function learnSoftware({ software, version, learn, isBySoftware }: KnownNo
  * @throws {JsonSyntaxError} if a tree is asked for and the response is not JSON
  */
 export async function askOffer(node: KnownNode): Promise<Offer> {
-  const { listing, ask } = node;
-  const about = await learnSoftware(node);
+  const { listing, ask, software, version, learn, isBySoftware } = node;
+  const isAsked = software === undefined && learn && await isBySoftware.get();
+  const about = isAsked ? softwareIn(await learn()) : { software, version };
   if (!listing || !ask) return about;
   const names = namesIn(await ask(listing), listing);
   const before = "names" in listing ? listing.before : undefined;
@@ -108,7 +98,6 @@ function namesIn(text: string, listing: NamesIn): Set<string> {
 /** The depth to which trees of names are read: a name repeats all that are above it. */
 const LEVELS_MAX = 16;
 
-/** The ways to all that is below a root, also to what has something below it. */
 function namesOfTree(root: unknown, tree: NameTree, above = "", level = 1): string[] {
   if (level > LEVELS_MAX) return [];
   return listOf(objectOf(root)[tree.children]).flatMap((child) => {
@@ -118,7 +107,7 @@ function namesOfTree(root: unknown, tree: NameTree, above = "", level = 1): stri
   });
 }
 
-/** The known kinds that say what they offer, in alphabetical order. */
+/** In alphabetical order. */
 export const KINDS_WITH_INTERFACE: readonly string[] = Object.keys(INTERFACES);
 
 async function loadInterfaceJson(kind: string): Promise<Uint8Array<ArrayBuffer>> {
@@ -126,14 +115,14 @@ async function loadInterfaceJson(kind: string): Promise<Uint8Array<ArrayBuffer>>
   return (await unpack(await INTERFACES[kind]!())).identity;
 }
 
-/** Loads what a known kind offers; an empty object for one that offers nothing. Large whole numbers are `bigint`s. */
-export async function loadInterface(kind: string): Promise<KindInterface> {
-  return parseJson(new TextDecoder().decode(await loadInterfaceJson(kind))) as KindInterface;
-}
+const parse = (json: Uint8Array): KindInterface =>
+  objectOf(parseJson(new TextDecoder().decode(json)));
+
+/** Loads the interface of a known kind; an empty object if it has none. Large whole numbers are `bigint`s. */
+export const loadInterface = async (kind: string): Promise<KindInterface> =>
+  parse(await loadInterfaceJson(kind));
 
 export async function rpcPathOf(known: KnownNode | undefined): Promise<string> {
   if (!known?.hasInterface) return "";
-  const json = await known.loadInterface();
-  const { openrpc }: KindInterface = objectOf(parseJson(new TextDecoder().decode(json)));
-  return openrpc?.path ?? "";
+  return parse(await known.loadInterface()).openrpc?.path ?? "";
 }

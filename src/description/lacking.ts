@@ -3,15 +3,10 @@
  *
  * @module
  */
-import { startOf } from "../untrusted-text.ts";
 
 /** The time after which it is no longer known that a method is missing, in milliseconds. */
 const FORGOTTEN_AFTER_MS = 24 * 3_600_000;
 
-/** The longest text of a node that tells its version from others, in UTF-16 code units. */
-const VERSION_LENGTH = 100;
-
-/** What a node says of itself. */
 interface NodeVersion {
   readonly software?: unknown;
   readonly version?: unknown;
@@ -28,24 +23,24 @@ export class LackingMethods {
     this.#now = now;
   }
 
-  /** Remembers a method that the node says it does not have: while it starts, it may say so of all. */
+  /** Remembers that a node reports a method as missing. While it starts, it may say so of all. */
   add(method: string, node: NodeVersion): void {
     if (node.status !== "ok") return;
-    this.#follow(node);
+    this.#forgetOthers(node);
     this.#seenAt.set(method, this.#now());
   }
 
-  /** The names of those that are known to be missing in this version of the node. */
+  /** The methods that are known to be missing in this version of a node. */
   names(node: NodeVersion): string[] {
-    this.#follow(node);
+    this.#forgetOthers(node);
     return [...this.#seenAt].filter(([, at]) => this.#now() - at < FORGOTTEN_AFTER_MS)
       .map(([method]) => method).sort();
   }
 
-  /** Forgets all when the node is another one; one that does not respond has no version. */
-  #follow({ software, version }: NodeVersion): void {
+  /** Forgets the methods of another version; a node that does not respond has none. */
+  #forgetOthers({ software, version }: NodeVersion): void {
     if (software === undefined && version === undefined) return;
-    const now = startOf(`${software} ${version}`, VERSION_LENGTH);
+    const now = `${software} ${version}`;
     if (now !== this.#version) this.#seenAt.clear();
     this.#version = now;
   }

@@ -1,5 +1,5 @@
 /**
- * From the place of a node's description to all that is shown of it.
+ * Prepares all that is shown of a node's description.
  *
  * @module
  */
@@ -18,10 +18,9 @@ import {
 import { createWriter, encodeForm, type Form, type Writer } from "../openapi/write.ts";
 import { excerpt } from "../untrusted-text.ts";
 
-/** A description as it is shown: plain data, but for what is still to come. */
 export interface Content {
   readonly json: Form;
-  /** The document as YAML. To write it takes longer than all else, so it comes last. Never rejects. */
+  /** The document as YAML, which takes longer than all else. Never rejects. */
   readonly yaml: Promise<WrittenYaml>;
   readonly page: PageParts;
   readonly origins: readonly string[];
@@ -29,7 +28,7 @@ export interface Content {
   readonly elsewhere: readonly string[];
 }
 
-/** A document as YAML, or why there is none: then its JSON, which is YAML as well, takes its place. */
+/** A document as YAML, or why there is none: then its JSON takes its place. */
 export type WrittenYaml = { readonly form: Form } | { readonly diagnostic: Diagnostic };
 
 export interface PrepareJob extends Omit<LoadJob, "isForwarding"> {
@@ -53,10 +52,7 @@ export async function allDiagnostics(
   return yaml && "diagnostic" in yaml ? [...diagnostics, yaml.diagnostic] : diagnostics;
 }
 
-/**
- * Prepares a description in this thread. Never rejects: nobody knows all that a description may hold, so what is thrown
- * on the way is a diagnostic.
- */
+/** Prepares a description in this thread. Never rejects: what is thrown on the way is a diagnostic. */
 export const prepare: Prepare = async ({ forward, ...job }, read) => {
   const stamps = new Map<string, string>();
   const stampedRead: Reader = async (url) => {

@@ -8,7 +8,7 @@ import { type File, ReadError } from "../openapi/files.ts";
 import type { Form } from "../openapi/write.ts";
 import { parentThread } from "../platform.ts";
 import type { FromThread, ToThread } from "./thread.ts";
-import { prepare } from "./prepare.ts";
+import { prepare, type PrepareJob } from "./prepare.ts";
 
 const parent = parentThread();
 const waiting = new Map<string, Waiting>();
@@ -20,7 +20,7 @@ interface Waiting {
 
 parent.receive((data) => {
   const message = data as ToThread;
-  if ("job" in message) return void work(message);
+  if ("job" in message) return void work(message.job);
   const { resolve, reject } = waiting.get(message.url)!;
   waiting.delete(message.url);
   if ("failure" in message) {
@@ -31,7 +31,7 @@ parent.receive((data) => {
   resolve(file && { ...file, url: new URL(file.url) });
 });
 
-async function work({ job }: Extract<ToThread, { job: unknown }>): Promise<void> {
+async function work(job: PrepareJob): Promise<void> {
   const prepared = await prepare(job, ({ href }) => {
     say({ url: href });
     return new Promise((resolve, reject) => waiting.set(href, { resolve, reject }));

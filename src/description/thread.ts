@@ -1,6 +1,5 @@
 /**
- * Prepares a description where that does the least harm: a small one here, a large one in a thread of its own, so that
- * the service goes on meanwhile and the memory that it takes is given back.
+ * Prepares a large description in a thread of its own, so that the service goes on meanwhile and gets the memory back.
  *
  * @module
  */
@@ -19,18 +18,18 @@ import {
 } from "./prepare.ts";
 
 /**
- * The most that all files of a description may have together, in bytes, to be prepared in this thread. The
- * first one of this size makes requests wait for 60 ms (Node 20.20, Bun 1.4, before the code is compiled).
+ * The limit of all files of a description that is prepared in this thread, in bytes. The first one of this size makes
+ * requests wait for 60 ms (Node 20.20, Bun 1.4).
  */
 const SMALL = 65_536;
 
 class LargeDescription extends Error {}
 
-/** Makes what prepares descriptions; `log` is told, once, that there are no threads here. */
+/** Creates what prepares descriptions; logs once if the runtime has no threads. */
 export function createPrepare(log: (message: string) => void): Prepare {
   let hasThreads = true;
   return async (job, read) => {
-    /** The files that were read before it was known how large the whole is. */
+    // Those that were read before it was known how large the whole is.
     const known = new Map<string, File | undefined>();
     let size = 0;
     const prepareHere = (limit: number, refuse: () => Error) => {
@@ -55,22 +54,20 @@ export function createPrepare(log: (message: string) => void): Prepare {
       hasThreads = false;
       log(
         "this runtime starts no threads: requests wait while a large description is prepared, " +
-          `which may have ${formatSize(LIMITS.withoutThread)}`,
+          `of ${formatSize(LIMITS.withoutThread)} at most`,
       );
     }
     const most = `${formatSize(LIMITS.withoutThread)}, the most where there are no threads`;
-    return await prepareHere(
-      LIMITS.withoutThread,
-      () => new ReadError(`all files are larger than ${most}`),
-    );
+    const refuse = () => new ReadError(`all files are larger than ${most}`);
+    return await prepareHere(LIMITS.withoutThread, refuse);
   };
 }
 
 /**
- * Prepares a description in a thread, which goes on until it has written the YAML as well. Never rejects:
- * that the thread fails, or takes more time or memory than it may, is a diagnostic.
+ * Prepares a description in a thread, which goes on until it has written the YAML as well. Never rejects: that the thread
+ * fails, or takes too much time or memory, is a diagnostic.
  *
- * @param read reads the files that the thread asks for; their bytes are given away
+ * @param read reads the files that the thread asks for; their bytes are transferred
  * @param limits in milliseconds and bytes
  * @returns `undefined` if there can be no thread
  */
@@ -97,8 +94,7 @@ export async function prepareInThread(
       const message = data as FromThread;
       if ("prepared" in message) {
         const { content, ...rest } = message.prepared;
-        if (!content) return settle({ ...rest, content });
-        settle({ ...rest, content: { ...content, yaml } });
+        settle({ ...rest, content: content && { ...content, yaml } });
       } else if ("yaml" in message) settleYaml(message.yaml);
       else void respond(message.url);
     },
@@ -133,24 +129,20 @@ export async function prepareInThread(
   return done;
 }
 
-/** A file, as it is sent: its URL is a text. */
-interface SentFile extends Omit<File, "url"> {
-  readonly url: string;
-}
-
-/** A message to the thread, which has no files and no network: what to do first, then each file that it has asked for. */
+/** A message to the thread, which has no files and no network: the job, then each file that it has asked for. */
 export type ToThread =
   | { readonly job: PrepareJob }
-  | { readonly url: string; readonly file: SentFile | undefined }
+  | {
+    readonly url: string;
+    readonly file: Omit<File, "url"> & { readonly url: string } | undefined;
+  }
   /** The reason why a file cannot be had; `isExpected` where that is a diagnostic about it. */
   | { readonly url: string; readonly failure: string; readonly isExpected: boolean };
 
-interface SentPrepared extends Omit<Prepared, "content"> {
-  readonly content: Omit<Content, "yaml"> | undefined;
-}
-
-/** A message of the thread: which file it needs, then what came of it, and where there is a content, its YAML. */
+/** A message of the thread: a file that it needs, then what it has prepared, and the YAML of its content. */
 export type FromThread =
   | { readonly url: string }
-  | { readonly prepared: SentPrepared }
+  | {
+    readonly prepared: Omit<Prepared, "content"> & { content: Omit<Content, "yaml"> | undefined };
+  }
   | { readonly yaml: WrittenYaml };

@@ -1,7 +1,6 @@
 /**
- * The description of a node that nobody has named: what the node itself serves, with what is known of its kind;
- * else what nodes of its kind offer. Its kind, and whether it responds, may be known late or never.
- * `refresh` looks: `look → showKind, showNode`.
+ * The description of a node that nobody has named: what the node itself serves, with what is known of its kind; else what
+ * nodes of its kind offer.
  *
  * @module
  */
@@ -21,19 +20,18 @@ import {
   type Shown,
 } from "./watch.ts";
 
-/** The time for which a place is left alone when it has been looked at, in ms. */
-const AGAIN = 30_000;
+/** The shortest time between two questions to the node, in milliseconds. */
+const INTERVAL_MS = 30_000;
 
-/** The time that what nodes of a kind offer waits for what this one says that it has, in ms. */
-const PATIENCE = 1000;
+/** The time that the first description of its kind waits for what the node says that it has, in milliseconds. */
+const PATIENCE_MS = 1000;
 
 interface FoundOptions<T> extends Omit<LiveOptions<T>, "place" | "readOther" | "kind"> {
   readonly url: string | undefined;
   readonly version: string;
   /** Finds what is known of the node; `undefined` while its kind is not. */
   readonly find: () => Promise<KnownNode | undefined>;
-  /** Is told, once, that there is nothing where the node may describe itself. */
-  readonly log: (message: string, level?: "info") => void;
+  readonly log: (message: string) => void;
   /** Milliseconds since 1970. @default Date.now */
   readonly now?: () => number;
 }
@@ -56,59 +54,36 @@ export function reasonIn(diagnostics: readonly Diagnostic[]): string {
   return message.replace(/^cannot be read: /, "");
 }
 
-/**
- * Makes what reads the files that only a node, or what is known of it, can give: the interface of its kind, and what
- * one of its methods says of itself.
- */
-function createNodeReader(node: KnownNode): Reader {
-  const contentOf = async ({ href, protocol, pathname }: URL): Promise<Uint8Array<ArrayBuffer>> => {
-    if (href === KIND_FILES.interface) return await node.loadInterface();
-    if (protocol !== "jsonrpc:" || !node.ask) throw new ReadError("no node to ask is configured");
-    try {
-      return encode(await node.ask({ jsonrpc: decodeURIComponent(pathname), ...pathOf(node) }));
-    } catch (error) {
-      throw new ReadError(`the node ${(error as Error).message}`);
-    }
-  };
+/** Creates a reader of the interface of the node's kind, and of a method by which the node describes itself. */
+function createNodeReader({ description, ask, loadInterface }: KnownNode): Reader {
+  const { path } = typeof description === "object" ? description : {};
   return async (url, stamp) => {
-    // What nodes of a kind offer does not change while the service runs.
-    if (url.href === KIND_FILES.interface && stamp !== undefined) return undefined;
-    return await fileOf(url, await contentOf(url), stamp);
+    if (url.href === KIND_FILES.interface) {
+      // It does not change while the service runs.
+      return stamp === undefined ? await fileOf(url, await loadInterface()) : undefined;
+    }
+    if (url.protocol !== "jsonrpc:" || !ask) throw new ReadError("no node to ask is configured");
+    const call = { jsonrpc: decodeURIComponent(url.pathname), ...path !== undefined && { path } };
+    const text = await ask(call).catch((error: Error) => {
+      throw new ReadError(`the node ${error.message}`);
+    });
+    return await fileOf(url, new TextEncoder().encode(text), stamp);
   };
 }
-
-const pathOf = ({ description }: KnownNode) =>
-  typeof description === "object" && description.path !== undefined
-    ? { path: description.path }
-    : {};
-
-const encode = (text: string) => new TextEncoder().encode(text);
 
 export function keepFound<T>(
   { url, version, find, log, report, offer, now = Date.now, ...options }: FoundOptions<T>,
   alone: Shown<T>,
 ): Live<T> {
   let found: Found<T> | undefined;
-  let told: string | undefined;
+  let loggedReason: string | undefined;
   const nothing: Shown<T> = { ...alone, operations: [] };
 
-  function take(node: KnownNode): Found<T> {
-    const taken: Found<T> = {
-      kind: node.kind,
-      isToCome: node.hasInterface || node.description !== undefined,
-      offer: {},
-      offeredAt: -Infinity,
-      lookedAt: -Infinity,
-    };
-    found = taken;
-    return taken;
-  }
-
   /** Asks what the node has; what it said before stays where it does not respond. */
-  async function learnOffer(node: KnownNode, of: Found<T>): Promise<void> {
+  async function updateOffer(node: KnownNode, of: Found<T>): Promise<void> {
     const { software = of.offer.software, version = of.offer.version } = node;
     of.offer = { ...of.offer, software, version };
-    if (now() - of.offeredAt < AGAIN) return;
+    if (now() - of.offeredAt < INTERVAL_MS) return;
     try {
       of.offer = await askOffer(node);
       of.offeredAt = now();
@@ -139,7 +114,7 @@ export function keepFound<T>(
 
   /** Shows what the node says of itself, once it does. */
   async function showNode(node: KnownNode, of: Found<T>): Promise<void> {
-    if (!node.description || url === undefined || now() - of.lookedAt < AGAIN) return;
+    if (!node.description || url === undefined || now() - of.lookedAt < INTERVAL_MS) return;
     of.lookedAt = now();
     if (of.ofNode) return await of.ofNode.refresh();
     const { place, name } = placeBelow(url, node.description);
@@ -153,20 +128,22 @@ export function keepFound<T>(
       of.ofNode = live;
       return report(first);
     }
-    // Nobody has named it: that it is not there, or is something else, is no trouble, and no news where there is
-    // something else to be shown.
     const reason = reasonIn(first?.diagnostics ?? []);
-    if (!of.ofKind && reason !== told) {
-      log(`there is no description of the node at ${name}: ${reason}`, "info");
+    if (!of.ofKind && reason !== loggedReason) {
+      log(`there is no description of the node at ${name}: ${reason}`);
     }
-    told = reason;
+    loggedReason = reason;
   }
 
   async function look(): Promise<void> {
     const node = await find();
     if (!node) return;
-    const of = found?.kind === node.kind ? found : take(node);
-    await withTimeout(learnOffer(node, of), of.ofKind ? AGAIN : PATIENCE, () => {});
+    if (found?.kind !== node.kind) {
+      const isToCome = node.hasInterface || node.description !== undefined;
+      found = { kind: node.kind, isToCome, offer: {}, offeredAt: -Infinity, lookedAt: -Infinity };
+    }
+    const of = found;
+    await withTimeout(updateOffer(node, of), of.ofKind ? INTERVAL_MS : PATIENCE_MS, () => {});
     await showKind(node, of);
     await showNode(node, of);
   }
@@ -183,6 +160,7 @@ export function keepFound<T>(
 
 interface Found<T> {
   readonly kind: string;
+  /** True if a description is to be expected. */
   readonly isToCome: boolean;
   offer: Offer;
   offeredAt: number;

@@ -1,6 +1,6 @@
 /**
- * Keeps what is shown of a node's description current: read when the service starts, and again when a
- * file of it has changed. A new version that is broken leaves the old one where it is.
+ * Watches a node's description: it is read when the service starts, and again when a file of it has changed. A broken
+ * version does not replace the previous one.
  *
  * @module
  */
@@ -22,7 +22,7 @@ import { createReader, type FetchUrl, fileOf, type Reader } from "../openapi/fil
 import { prepareForms } from "../openapi/serve.ts";
 import type { ServerContext } from "../openapi/servers.ts";
 import { fileUrl } from "../platform.ts";
-import type { Content, Prepare, Prepared, PrepareJob, WrittenYaml } from "./prepare.ts";
+import type { Content, Prepare, Prepared, PrepareJob } from "./prepare.ts";
 
 /** The place of a node's description: a file's path or URL, or the text itself. */
 export type DescriptionPlace =
@@ -36,7 +36,7 @@ export interface PlaceOptions extends ServerContext {
   readonly operations?: readonly DescribedOperation[];
   readonly documentOfHost?: DocumentOfHost | undefined;
   readonly kind?: LoadJob["kind"];
-  /** Gives what this node says that it has, and what it turned out not to have. */
+  /** Returns what the node says that it has, and what it turned out not to have. */
   readonly offer?: (() => Offer) | undefined;
   /** The operations that may be called at the node. @default nothing */
   readonly forward?: PrepareJob["forward"];
@@ -48,7 +48,7 @@ export interface PlaceOptions extends ServerContext {
 export interface LiveOptions<T> extends PlaceOptions {
   readonly prepare: Prepare;
   readonly makePage: (content: Pick<Content, "page" | "origins">) => Promise<T>;
-  /** Makes what is shown where the description cannot be: this service's own, with a notice on its page. */
+  /** Makes what is shown instead: this service's own description, with a notice on its page. */
   readonly alone: (notice: string) => Shown<T>;
   readonly report: (report: DescriptionReport) => void;
 }
@@ -66,7 +66,7 @@ export interface Live<T> {
   readonly current: Shown<T>;
   /** Resolves when it has been read, or cannot be; never rejects. */
   readonly ready: Promise<void>;
-  /** Looks whether the description has changed and, if so, reads it again. Never rejects for that. */
+  /** Reads the description again if it has changed. */
   refresh(): Promise<void>;
 }
 
@@ -79,7 +79,7 @@ export function keepCurrent<T>(
 ): Live<T> {
   let stamps: Prepared["stamps"] = new Map();
   let shows: "own" | "older" = "own";
-  /** Resolves when the YAML of what is shown is there: to write it takes memory, so one is written at a time. */
+  /** Resolves when the YAML of what is shown is there: it takes memory, so one is written at a time. */
   let written: Promise<void> = Promise.resolve();
   const opened = lazy(() => open(options));
   const live: Live<T> & { current: Shown<T> } = {
@@ -97,21 +97,21 @@ export function keepCurrent<T>(
       shows = "older";
     } else if (shows === "own") live.current = alone(NOTICE);
     report({ diagnostics, shown: shown ? "current" : shows, operations: shown?.operations });
-    if (yaml) written = yaml.then(tellOfYaml);
-  }
-
-  function tellOfYaml(yaml: WrittenYaml) {
-    if ("diagnostic" in yaml) report({ diagnostics: [yaml.diagnostic], shown: "current" });
+    written = (async () => {
+      const done = await yaml;
+      if (done && "diagnostic" in done) {
+        report({ diagnostics: [done.diagnostic], shown: "current" });
+      }
+    })();
   }
 
   async function prepareShown() {
     try {
       const { content, diagnostics, stamps } = await (await opened.get()).prepare();
       if (!content) return { diagnostics, stamps };
-      const { json } = content;
+      const { json, operations } = content;
       const yaml = content.yaml.then((yaml) => "form" in yaml ? yaml.form : json);
       const page = await makePage(content);
-      const { operations } = content;
       const shown = { ...await prepareForms({ json, yaml }), page, operations };
       return { shown, yaml: content.yaml, diagnostics, stamps };
     } catch (error) {
@@ -157,13 +157,10 @@ async function openPlace(
     const isJson = entry.pathname.endsWith(".json");
     const { text } = place;
     const readNothing = createReader(fetchUrl, { files: false });
-    const read: Reader = (url, stamp) => {
-      if (url.href !== entry.href) return readNothing(url);
-      return Promise.resolve(
-        stamp === undefined
-          ? { url, bytes: new TextEncoder().encode(text), isJson, stamp: "text" }
-          : undefined,
-      );
+    const read: Reader = async (url, stamp) => {
+      if (url.href !== entry.href) return await readNothing(url);
+      if (stamp !== undefined) return undefined;
+      return { url, bytes: new TextEncoder().encode(text), isJson, stamp: "text" };
     };
     return { entry, read };
   }
@@ -183,7 +180,7 @@ async function hasChanged(stamps: Prepared["stamps"], read: Reader): Promise<boo
     try {
       if (await read(new URL(url), stamp)) return true;
     } catch {
-      // What could not be read before is no news.
+      // It could not be read before either.
       if (stamp !== "") return true;
     }
   }
@@ -205,12 +202,8 @@ export function logReport({ diagnostics, shown }: DescriptionReport, log: Log): 
     const level = finding.level === "error" ? "error" : "warn";
     log(formatDiagnostic(finding), { code, level, finding });
   }
-  if (more > 0) {
-    const what = `and ${more} more in the description; nodeface check shows all`;
-    log(what, { code, level: "warn" });
-  }
-  const message = shown === "older"
-    ? "the version of the description before is still shown"
-    : "the node's description cannot be shown";
-  if (shown !== "current") log(message, { code, level: "warn" });
+  const warn = (message: string) => log(message, { code, level: "warn" });
+  if (more > 0) warn(`and ${more} more in the description; nodeface check shows all`);
+  if (shown === "older") warn("the previous version of the description is still shown");
+  if (shown === "own") warn("the node's description cannot be shown");
 }

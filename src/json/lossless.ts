@@ -11,17 +11,11 @@
 import { DEPTH_MAX, JsonScanner } from "./scan.ts";
 import { type Json, setMember } from "./values.ts";
 
-const LARGE_EXPONENT = /[eE]\+?\d{3}/;
-
-/** A text of this length cannot be nested too deep: each level takes two characters. */
-const SHALLOW_LENGTH = 2 * DEPTH_MAX;
+/** Numbers that `JSON.parse` may not keep. */
+const LARGE_NUMBER = /\d{16}|[eE]\+?\d{3}/;
 
 /** Leaves room for objects around a value that was read. */
 const WRITTEN_DEPTH_MAX = 2 * DEPTH_MAX;
-
-function mayHoldLarge(text: string): boolean {
-  return /\d{16}/.test(text);
-}
 
 export function exact(value: bigint): number | bigint {
   const number = Number(value);
@@ -32,18 +26,19 @@ export function exact(value: bigint): number | bigint {
  * Reads JSON (RFC 8259). The last of duplicate keys wins.
  *
  * @param readDigits makes a value of a number's digits
- * @throws {JsonSyntaxError} if the text is not JSON; the message is the same on every runtime
- * @throws {JsonDepthError} if it is nested more than `depthMax` levels deep
+ * @throws {JsonSyntaxError} if the text is not JSON, or nested more than `depthMax` levels deep; the message is the same
+ * on every runtime
  */
 export function parseJson(
   text: string,
   readDigits: typeof readNumber = readNumber,
   depthMax: number = DEPTH_MAX,
 ): unknown {
-  if (depthMax > DEPTH_MAX || mayHoldLarge(text) || LARGE_EXPONENT.test(text)) {
-    return build(text, readDigits, depthMax);
+  if (depthMax > DEPTH_MAX || LARGE_NUMBER.test(text)) {
+    return buildJson(new JsonScanner(text, depthMax), readDigits);
   }
-  if (text.length > SHALLOW_LENGTH) validate(text);
+  // In a shorter text nothing is nested too deep: each level takes two characters.
+  if (text.length > 2 * DEPTH_MAX) validate(text);
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -71,12 +66,7 @@ function validate(text: string): void {
   while (scanner.next());
 }
 
-/**
- * Reads JSON whose values are compared and not written again: a number above all doubles is an infinite one, and no
- * string.
- *
- * @throws {JsonSyntaxError} as {@linkcode parseJson} does
- */
+/** Reads JSON whose values are compared and not written again: a number above all doubles is infinite, not a string. */
 export function parseComparable(text: string): unknown {
   return parseJson(text, (digits) => {
     const number = readNumber(digits);
@@ -84,29 +74,41 @@ export function parseComparable(text: string): unknown {
   });
 }
 
-function build(text: string, readDigits: typeof readNumber, depthMax: number): unknown {
-  const scanner = new JsonScanner(text, depthMax);
+/**
+ * Builds the value that a scanner reads.
+ *
+ * @param onToken is called for each key, and for each value before its object or list holds it
+ */
+export function buildJson(
+  scanner: JsonScanner,
+  readDigits: typeof readNumber,
+  onToken?: (holder: Json | unknown[], key: string, value?: unknown) => void,
+): unknown {
   const root: Json = {};
   const open: (Json | unknown[])[] = [root];
   let key = "";
   while (scanner.next()) {
-    if (scanner.kind === "key") key = scanner.string;
-    else if (scanner.kind === "}" || scanner.kind === "]") open.pop();
-    else {
-      const parent = open.at(-1)!;
+    const { kind } = scanner;
+    const holder = open.at(-1)!;
+    if (kind === "}" || kind === "]") open.pop();
+    else if (kind === "key") {
+      key = scanner.string;
+      onToken?.(holder, key);
+    } else {
       const value = valueOf(scanner, readDigits);
-      if (Array.isArray(parent)) parent.push(value);
-      else setMember(parent, key, value);
-      if (scanner.kind === "{" || scanner.kind === "[") open.push(value as Json | unknown[]);
+      onToken?.(holder, key, value);
+      if (Array.isArray(holder)) holder.push(value);
+      else setMember(holder, key, value);
+      if (kind === "{" || kind === "[") open.push(value as Json | unknown[]);
     }
   }
   return root[""];
 }
 
-export function valueOf(scanner: JsonScanner, readDigits: typeof readNumber = readNumber): unknown {
-  if (scanner.kind === "{") return {};
-  if (scanner.kind === "[") return [];
-  return scanner.kind === "number" ? readDigits(scanner.raw) : JSON.parse(scanner.raw);
+function valueOf({ kind, raw }: JsonScanner, readDigits: typeof readNumber): unknown {
+  if (kind === "{") return {};
+  if (kind === "[") return [];
+  return kind === "number" ? readDigits(raw) : JSON.parse(raw);
 }
 
 /** Reads a number of JSON: a `bigint` where it is an integer above 2^53, a string where it is above all doubles. */
@@ -122,8 +124,8 @@ function write(value: unknown, indent: number, before: string, depth: number): s
   if (typeof plain !== "object" || plain === null) return JSON.stringify(plain);
   if (depth === WRITTEN_DEPTH_MAX) {
     throw new RangeError(
-      `a value that contains itself, or is nested more than ${WRITTEN_DEPTH_MAX} levels deep, ` +
-        "cannot be written as JSON",
+      "cannot write a value as JSON that contains itself, or is nested more than " +
+        `${WRITTEN_DEPTH_MAX} levels deep`,
     );
   }
   const inside = before + " ".repeat(indent);
@@ -143,21 +145,17 @@ function write(value: unknown, indent: number, before: string, depth: number): s
 const hasToJson = (value: unknown): value is { toJSON(): unknown } =>
   typeof (value as { toJSON?: unknown } | null)?.toJSON === "function";
 
-type ComplainAt = (message: string, path: readonly (string | number)[]) => void;
-
 /**
- * Copies a value as JSON has it. `toJSON` is called, as `JSON.stringify` does; members that are `undefined`
- * are left out. A whole number that `number` holds is one, a larger one a `bigint`.
+ * Copies a value as JSON has it. `toJSON` is called, as `JSON.stringify` does; members that are `undefined` are omitted.
  *
- * @param show names a value in a message
- * @param complain is called for each value that JSON has no form for. It is left out; in a list, `null` takes
- * its place
+ * @param describe names a value in a message
+ * @param report is called for each value that JSON has no form for. It is omitted; in a list, `null` takes its place
  * @returns `undefined` where the value itself has no form
  */
 export function toJson(
   value: unknown,
-  show: (value: unknown) => string,
-  complain: ComplainAt,
+  describe: (value: unknown) => string,
+  report: (message: string, path: readonly (string | number)[]) => void,
 ): unknown {
   const path: (string | number)[] = [];
   const around = new Set<unknown>();
@@ -166,44 +164,36 @@ export function toJson(
     const value = hasToJson(given) ? given.toJSON() : given;
     if (value === null || typeof value === "string" || typeof value === "boolean") return value;
     if (typeof value === "number" && Number.isFinite(value)) return value;
-    if (typeof value === "bigint") {
-      return Number.isSafeInteger(Number(value)) ? Number(value) : value;
-    }
-    if (around.has(value)) return complain("contains itself", [...path]);
+    if (typeof value === "bigint") return exact(value);
+    if (around.has(value)) return report("contains itself", [...path]);
     if (!Array.isArray(value) && !isPlainObject(value)) {
-      return complain(`must be a JSON value, not ${show(value)}`, [...path]);
+      return report(`must be a JSON value, not ${describe(value)}`, [...path]);
     }
     if (path.length >= DEPTH_MAX) {
-      return complain(`is nested more than ${DEPTH_MAX} levels deep`, path.slice(0, 1));
+      return report(`is nested more than ${DEPTH_MAX} levels deep`, path.slice(0, 1));
     }
     around.add(value);
-    const result = Array.isArray(value) ? copyList(value) : copyObject(value);
+    const result = Array.isArray(value)
+      ? Array.from(value, (item, at) => copyMember(item, at) ?? null)
+      : Object.fromEntries(
+        Object.entries(value).filter(isThere)
+          .map(([key, member]) => [key, copyMember(member, key)] as const).filter(isThere),
+      );
     around.delete(value);
     return result;
   };
 
-  const copyMember = (key: string | number, member: unknown): unknown => {
+  const copyMember = (member: unknown, key: string | number): unknown => {
     path.push(key);
     const copied = copy(member);
     path.pop();
     return copied;
   };
 
-  const copyList = (list: readonly unknown[]): unknown[] =>
-    Array.from(list, (item, at) => copyMember(at, item) ?? null);
-
-  const copyObject = (object: Json): Json => {
-    const copied: Json = {};
-    for (const [key, member] of Object.entries(object)) {
-      if (member === undefined) continue;
-      const value = copyMember(key, member);
-      if (value !== undefined) setMember(copied, key, value);
-    }
-    return copied;
-  };
-
   return copy(value);
 }
+
+const isThere = ([, member]: readonly [string, unknown]): boolean => member !== undefined;
 
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   return Object.prototype.toString.call(value) === "[object Object]";

@@ -1,6 +1,5 @@
 /**
- * The places of the parts of a JSON text, so that they can be passed on as they are: no number is read and printed
- * again.
+ * The places of the parts of a JSON text, so that they can be passed on as they are.
  *
  * @module
  */
@@ -10,14 +9,14 @@ export interface Part {
   readonly kind: Exclude<TokenKind, "}" | "]" | "key">;
   readonly start: number;
   end: number;
-  /** Of an object, as deep as is asked for. */
+  /** Of an object; `undefined` below the levels that are wanted. */
   readonly members: Map<string, Part> | undefined;
-  /** Of a list, as deep as is asked for. */
+  /** Of a list, likewise. */
   readonly items: Part[] | undefined;
   count: number;
 }
 
-/** Which parts are told; the others are checked alone. */
+/** The parts that are returned; the others are only checked. */
 interface PartsWanted {
   readonly levels: number;
   readonly items?: number;
@@ -27,9 +26,9 @@ interface PartsWanted {
 }
 
 /**
- * Reads where the parts of a text stand. What is not told costs no memory but for the keys of objects.
+ * Finds the parts of a text. The others cost no memory but for the keys of objects.
  *
- * @throws {JsonSyntaxError} where it is no JSON, is nested deeper, or an object has a key twice
+ * @throws {JsonSyntaxError} if it is not JSON, is nested too deep, or an object has a key twice
  */
 export function readParts(
   text: string,
@@ -42,9 +41,9 @@ export function readParts(
   depthMax: number,
 ): Part {
   const scanner = new JsonScanner(text, depthMax);
-  const isTold = ({ items, members }: Part, key: string) =>
+  const isReturned = ({ items, members }: Part, key: string) =>
     items ? items.length < itemsMax : members !== undefined && isWanted(key);
-  /** The objects and lists that are open, by level: those that are told, the last key of each, and all keys. */
+  // By the level of each open object or list: its part, its last key, and all of its keys.
   const parts: (Part | undefined)[] = [];
   const last: string[] = [];
   const keys: (Set<string> | string | undefined)[] = [];
@@ -60,7 +59,7 @@ export function readParts(
       // Most objects have few keys, and a set for each takes longer than all the rest.
       if (known === undefined) keys[depth] = key;
       else if (typeof known === "string" ? known === key : known.has(key)) {
-        throw new JsonSyntaxError("this key stands a second time in its object", start);
+        throw new JsonSyntaxError("duplicate key in an object", start);
       } else if (typeof known === "string") keys[depth] = new Set([known, key]);
       else known.add(key);
     } else if (kind === "}" || kind === "]") {
@@ -69,7 +68,7 @@ export function readParts(
     } else {
       const holder = parts[depth];
       let part: Part | undefined;
-      if (depth === 0 || (holder && depth <= levels && isTold(holder, last[depth]!))) {
+      if (depth === 0 || (holder && depth <= levels && isReturned(holder, last[depth]!))) {
         const hasParts = depth < levels;
         part = {
           kind,

@@ -1,12 +1,12 @@
 /**
- * Reads a JSON text (RFC 8259) token by token, with offsets. Nothing here recurses and no pattern
- * backtracks, so that no text overflows the stack.
+ * Reads a JSON text (RFC 8259) token by token. Nothing here recurses and no pattern backtracks, so that no text overflows
+ * the stack.
  *
  * @module
  */
 import { quote } from "../untrusted-text.ts";
 
-/** The number of levels of objects and lists that are read; RFC 8259, section 9, allows a limit. */
+/** The levels of objects and lists that are read; RFC 8259, section 9, allows a limit. */
 export const DEPTH_MAX = 512;
 
 /** The kind of a token; `literal` is `true`, `false` or `null`. */
@@ -14,20 +14,12 @@ export type TokenKind = "{" | "}" | "[" | "]" | "key" | "string" | "number" | "l
 
 export class JsonSyntaxError extends SyntaxError {
   override name = "JsonSyntaxError";
-  /** The offset of the first error, in UTF-16 code units. */
+  /** In UTF-16 code units. */
   readonly offset: number;
 
   constructor(message: string, offset: number) {
     super(message);
     this.offset = offset;
-  }
-}
-
-export class JsonDepthError extends JsonSyntaxError {
-  override name = "JsonDepthError";
-
-  constructor(offset: number, depthMax: number) {
-    super(`this is nested more than ${depthMax} levels deep`, offset);
   }
 }
 
@@ -39,27 +31,18 @@ const EXPECTED = {
   colon: "a colon",
   member: "a comma or }",
   item: "a comma or ]",
-  end: "nothing more",
+  end: "the end",
 } as const;
 
 const QUOTE = 0x22, BACKSLASH = 0x5c, SPACE = 0x20, COMMA = 0x2c, COLON = 0x3a;
 const TAB = 0x09, LINE_FEED = 0x0a, CARRIAGE_RETURN = 0x0d;
 const PLUS = 0x2b, MINUS = 0x2d, DOT = 0x2e, ZERO = 0x30, NINE = 0x39, E = 0x65;
 const OPEN_OBJECT = 0x7b, CLOSE_OBJECT = 0x7d, OPEN_LIST = 0x5b, CLOSE_LIST = 0x5d;
-/** Characters that may follow a backslash, besides `u`. */
-const ESCAPED: ReadonlySet<string> = new Set('"\\/bfnrt');
-const HEX = /[\da-fA-F]{4}/y;
-const LITERALS = ["true", "false", "null"] as const;
+const ESCAPE = /["\\/bfnrt]|u[\da-fA-F]{4}/y;
 
 /**
- * Reads one token after another. Commas and colons are checked, but are not tokens.
- *
- * @example
- * ```ts
- * const scanner = new JsonScanner('{"a": [1]}');
- * while (scanner.next()) console.log(scanner.kind, scanner.raw);
- * // "{" "{", "key" '"a"', "[" "[", "number" "1", "]" "]", "}" "}"
- * ```
+ * Reads one token after another: `{"a": [1]}` has `{`, the key `"a"`, `[`, the number `1`, `]` and `}`. Commas and colons
+ * are checked, but are not tokens.
  */
 export class JsonScanner {
   kind: TokenKind = "literal";
@@ -80,10 +63,12 @@ export class JsonScanner {
     return this.#open.length;
   }
 
+  /** The text of the token. */
   get raw(): string {
     return this.#text.slice(this.start, this.end);
   }
 
+  /** The value of a string or a key. */
   get string(): string {
     const { raw } = this;
     return raw.includes("\\") ? JSON.parse(raw) : raw.slice(1, -1);
@@ -122,7 +107,9 @@ export class JsonScanner {
       if (isValue) this.#leaveValue();
       else this.#expected = "colon";
     } else if (isValue && (code === OPEN_OBJECT || code === OPEN_LIST)) {
-      if (this.depth === this.#depthMax) throw new JsonDepthError(start, this.#depthMax);
+      if (this.depth === this.#depthMax) {
+        throw new JsonSyntaxError(`this is nested more than ${this.#depthMax} levels deep`, start);
+      }
       const isObject = code === OPEN_OBJECT;
       this.kind = isObject ? "{" : "[";
       this.end = start + 1;
@@ -172,7 +159,7 @@ export class JsonScanner {
   }
 
   #endOfLiteral(start: number): number {
-    const literal = LITERALS.find((literal) => this.#text.startsWith(literal, start));
+    const literal = ["true", "false", "null"].find((one) => this.#text.startsWith(one, start));
     return literal ? start + literal.length : -1;
   }
 
@@ -183,14 +170,12 @@ export class JsonScanner {
       if (code === QUOTE) return at + 1;
       if (code < SPACE) break;
       if (code !== BACKSLASH) continue;
-      const escaped = text.charAt(++at);
-      if (ESCAPED.has(escaped)) continue;
-      HEX.lastIndex = at + 1;
-      if (escaped !== "u" || !HEX.test(text)) break;
-      at += 4;
+      ESCAPE.lastIndex = at + 1;
+      if (!ESCAPE.test(text)) break;
+      at = ESCAPE.lastIndex - 1;
     }
     throw new JsonSyntaxError(
-      "this string has no end, or a character that needs an escape",
+      "this string does not end, or has a character that must be escaped",
       start,
     );
   }
@@ -198,11 +183,11 @@ export class JsonScanner {
   #fail(at: number): never {
     const text = this.#text;
     const found = at === text.length
-      ? "the text ends"
+      ? " before the end"
       : text[at] === '"'
-      ? "a string stands"
-      : `${quote(String.fromCodePoint(text.codePointAt(at)!))} stands`;
-    throw new JsonSyntaxError(`${found} where ${EXPECTED[this.#expected]} should be`, at);
+      ? ", not a string"
+      : `, not ${quote(String.fromCodePoint(text.codePointAt(at)!))}`;
+    throw new JsonSyntaxError(`expected ${EXPECTED[this.#expected]}${found}`, at);
   }
 }
 

@@ -1,25 +1,22 @@
 /**
- * Diagnostics: what is wrong with a description, and where; and its limits. What is beyond a limit is a diagnostic, and
- * the previous description stays.
+ * Diagnostics: what is wrong with a description, and where; and its limits, beyond which one is a diagnostic.
  *
  * @module
  */
-import type { Json, Path } from "../json/values.ts";
+import { type Json, type Path, valueAt } from "../json/values.ts";
 import { excerpt, printable } from "../untrusted-text.ts";
 
-const MIB = 1024 * 1024;
-
-/** The limits; `docs/description.md` says them to operators. */
+/** The limits, as in `docs/description.md`. */
 export const LIMITS = {
   /** Bytes of one file of JSON: 32 MiB. */
   json: 33_554_432,
-  /** Bytes of one file of YAML, which takes far more memory to read: 12 MiB. */
+  /** Bytes of one file of YAML, which takes far more memory: 12 MiB. */
   yaml: 12_582_912,
   /** Bytes of all files: 64 MiB. */
   total: 67_108_864,
   /** Bytes of all files where the runtime starts no thread: 4 MiB. */
   withoutThread: 4_194_304,
-  /** Bytes of memory that a thread may take for its objects, where the runtime can hold it to that: 768 MiB. */
+  /** Bytes of memory for the objects of a thread, where the runtime can limit them: 768 MiB. */
   memory: 805_306_368,
   depth: 256,
   files: 1_000,
@@ -31,7 +28,7 @@ export const LIMITS = {
   /** Characters of all texts of one file of YAML, those that aliases stand for included. */
   text: 33_554_432,
   aliases: 10_000,
-  /** Tokens of one file of YAML: each value has two or three, spaces and comments included. */
+  /** Tokens of one file of YAML: each value has two or three, spaces included. */
   tokens: 2_500_000,
   lines: 1_000_000,
   /** Syntax errors of one file of YAML that are kept. */
@@ -46,20 +43,30 @@ export const LIMITS = {
   url: 8192,
 } as const;
 
-export function formatSize(bytes: number): string {
-  return `${bytes / MIB} MiB`;
-}
+export const formatSize = (bytes: number): string => `${bytes / 1_048_576} MiB`;
 
-export function formatCount(count: number): string {
-  return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
-}
+export const formatCount = (count: number): string =>
+  String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
 
-export const DUPLICATE_KEY = "the same key stands here a second time; the last one counts";
+export const DUPLICATE_KEY = "duplicate key; the last one counts";
 
 export const LARGE_NUMBER =
-  "this number is above all that readers of JSON can hold; it is served as a string";
+  "this number is too large for readers of JSON; it is served as a string";
 
 export const TOO_MANY_NODES: string = `holds more than ${formatCount(LIMITS.nodes)} values`;
+
+export const TOO_DEEP: string = `is nested more than ${LIMITS.depth} levels deep`;
+
+/** The reason why a text cannot be read, as the end of a sentence about its file, and its offset. */
+export class TextError extends Error {
+  override name = "TextError";
+  readonly offset: number;
+
+  constructor(message: string, offset = 0) {
+    super(message);
+    this.offset = offset;
+  }
+}
 
 export interface Diagnostic {
   /** The file as the description names it: never a path of this machine. */
@@ -67,13 +74,12 @@ export interface Diagnostic {
   readonly line: number;
   /** From 1, in UTF-16 code units. */
   readonly column: number;
-  /** The fault and what would be right, without a period. */
   readonly message: string;
   /** True if the document cannot be shown because of it. */
   readonly isFatal: boolean;
   /** An error is what users run into, a note is worth knowing. */
   readonly level: "error" | "note";
-  /** At how many further places of the file it is wrong as well. */
+  /** The number of further places in the file. */
   readonly more?: number;
 }
 
@@ -91,10 +97,10 @@ export interface DiagnosticAt<P extends DiagnosticPlace = DiagnosticPlace> {
 
 /** The diagnostics of a file. What is wrong in many places is kept once, with its first place. */
 export interface Diagnostics {
-  /** Adds one; `placeOf` is called where it is the first with this message. */
+  /** Adds one; `placeOf` is called if it is the first with this message. */
   add(severity: Severity, message: string, placeOf: () => DiagnosticPlace): void;
   list(): DiagnosticAt[];
-  /** The number of those that are not kept: nobody reads so many, and paths are long where values are nested. */
+  /** The number of those beyond the limit. */
   readonly omittedCount: number;
 }
 
@@ -109,26 +115,25 @@ export function createDiagnostics(): Diagnostics {
       else if (kept.size === LIMITS.findings) omittedCount++;
       else kept.set(key, { severity, message, place: placeOf(), more: 0 });
     },
+    list: () => [...kept.values()],
     get omittedCount() {
       return omittedCount;
     },
-    list: () => [...kept.values()],
   };
 }
 
+/** Finds the lines and columns of the diagnostics of a text, and sorts them by these. */
 export function locate(
   file: string,
   text: string,
   all: readonly DiagnosticAt[],
-  offsetsOf: (paths: readonly Path[]) => readonly number[],
+  offsetOf: (path: Path) => number,
 ): Diagnostic[] {
-  const paths = all.flatMap(({ place }) => typeof place === "number" ? [] : [place]);
-  const offsets = paths.length > 0 ? [...offsetsOf(paths)] : [];
   let line = 1, start = 0, end = text.indexOf("\n");
   return all
     .map((one) => ({
       ...one,
-      offset: typeof one.place === "number" ? one.place : offsets.shift()!,
+      offset: typeof one.place === "number" ? one.place : offsetOf(one.place),
     }))
     .sort((a, b) => a.offset - b.offset)
     .map(({ severity, message, more, offset }) => {
@@ -143,37 +148,23 @@ export function locate(
     });
 }
 
-/** The places of the members of each object and list of a text, in the order of its keys. */
-export type Offsets = Map<unknown, readonly number[]>;
+/** The offsets of the members of each object and list of a text, by the same keys. */
+export type Offsets = Map<unknown, Json | number[]>;
 
-/** Finds the offsets of values by their paths; of a missing value, that of the nearest one above. */
-export function offsetsIn(
-  root: unknown,
-  offsets: Offsets,
-  paths: readonly Path[],
-): number[] {
-  const indices = new Map<unknown, ReadonlyMap<string, number>>();
-  return paths.map((path) => {
-    let value = root, offset = 0;
-    for (const key of path) {
-      const places = offsets.get(value);
-      if (!places) break;
-      let keys = indices.get(value);
-      if (!keys) {
-        keys = new Map(Object.keys(value as Json).map((key, i) => [key, i]));
-        indices.set(value, keys);
-      }
-      const place = places[keys.get(key) ?? -1];
-      if (place === undefined) break;
-      offset = place;
-      value = (value as Json)[key];
-    }
-    return offset;
-  });
+/** Returns the offset of the value at a path; of a missing one, that of the nearest value on its way. */
+export function offsetIn(root: unknown, offsets: Offsets, path: Path): number {
+  let value = root, offset = 0;
+  for (const key of path) {
+    const next = valueAt(offsets.get(value), [key]);
+    if (next === undefined) break;
+    offset = next as number;
+    value = (value as Json)[key];
+  }
+  return offset;
 }
 
 export function diagnosticOf(file: string, severity: Severity, message: string): Diagnostic {
-  return locate(file, "", [{ severity, message, place: 0, more: 0 }], () => [])[0]!;
+  return locate(file, "", [{ severity, message, place: 0, more: 0 }], () => 0)[0]!;
 }
 
 export function diagnosticOfError(file: string, error: unknown): Diagnostic {

@@ -8,7 +8,7 @@ import { type Bytes, gatherBytes } from "../bytes.ts";
 import { digest } from "../http/content-coding.ts";
 import { decodePercent } from "../untrusted-text.ts";
 import { findFile, PlatformError, readFile } from "../platform.ts";
-import { formatSize, LIMITS } from "./diagnostics.ts";
+import { formatSize, LIMITS, TextError } from "./diagnostics.ts";
 import { parse, type Source, unreadable } from "./parse.ts";
 
 export interface File {
@@ -210,7 +210,10 @@ export function createLoader(entry: URL, read: Reader): Loader {
         return await loadUrl(entry, true);
       } catch (error) {
         if (!(error instanceof ReadError)) throw error;
-        return take(entry, unreadable(nameOf(entry), `cannot be read: ${error.message}`));
+        return take(
+          entry,
+          unreadable(nameOf(entry), new TextError(`cannot be read: ${error.message}`)),
+        );
       }
     },
     async load(reference, from) {

@@ -121,13 +121,13 @@ async function loadFiles(
 export function diagnosticsIn({ root, members }: Files): Diagnostic[] {
   let omittedCount = 0;
   const all = [...members.values()].flatMap((member) => {
-    const { name, text, value, diagnostics, offsetsOf } = member;
+    const { name, text, value, diagnostics, offsetOf } = member;
     const isRoot = member === root;
     const fault = isRoot && value !== undefined ? checkVersion(value) : undefined;
     omittedCount += diagnostics.omittedCount;
     // Of another kind of document, only that is reported.
     const found = fault ? [{ ...fault, severity: "fatal" as const, more: 0 }] : diagnostics.list();
-    const located = locate(name, text, found, offsetsOf);
+    const located = locate(name, text, found, offsetOf);
     return isRoot ? located : located.map((one) => ({ ...one, isFatal: false }));
   });
   return limitDiagnostics(all, omittedCount);

@@ -1,6 +1,5 @@
 /**
- * Merges the node's description, this service's own operations and those of a host into one, with the components of
- * all.
+ * Merges the descriptions of the node, of this service and of a host into one.
  *
  * @module
  */
@@ -32,21 +31,17 @@ export interface DocumentOfHost {
   readonly components?: unknown;
 }
 
-/** Returns a document with further operations, before those it has; the last one of a method and path counts. */
+/** Adds operations before those of a document; the last one of a method and path counts. */
 function addOperations(document: Json, operations: readonly DescribedOperation[]): Json {
   const theirs = objectOf(document.paths);
-  const added: Record<string, Json> = {};
+  const added: Json = {};
   for (const { method, path, operation } of operations) {
-    added[path] = { ...objectOf(theirs[path]), ...added[path], [method.toLowerCase()]: operation };
+    added[path] = { ...objectOf(added[path] ?? theirs[path]), [method.toLowerCase()]: operation };
   }
-  const others = mapMembers(theirs, (item, path) => path in added ? undefined : item);
-  return { ...document, paths: { ...added, ...others } };
+  return { ...document, paths: { ...added, ...theirs, ...added } };
 }
 
-/**
- * Returns a description with what a host says of the whole. A component of the host gets another name where the
- * document has that name for something else; the host's operations refer to it by the new one.
- */
+/** Adds what a host describes. Its operations refer to its components by their names in the document. */
 function addHost(
   document: Json,
   operations: readonly DescribedOperation[],
@@ -67,7 +62,6 @@ function addHost(
   };
 }
 
-/** Returns a description without some of its paths. */
 export function withoutPaths(document: Json, omitted: readonly string[]): Json {
   if (omitted.length === 0) return document;
   const paths = mapMembers(
@@ -77,7 +71,7 @@ export function withoutPaths(document: Json, omitted: readonly string[]): Json {
   return { ...document, paths };
 }
 
-/** Returns this service's own description with what a host says. */
+/** Adds what a host describes to this service's own description. */
 export function withHost(
   own: Json,
   operations: readonly DescribedOperation[],
@@ -88,25 +82,18 @@ export function withHost(
 }
 
 /** The paths that are shown beside those of a node: the others are of the page, and of this description. */
-const SHOWN = [
-  "/v1/info",
-  "/v1/events",
-  "/v1/history",
-  "/v1/health",
-  "/v1/ready",
-  "/v1/metrics",
-];
+const SHOWN = ["info", "events", "history", "health", "ready", "metrics"].map((name) =>
+  `/v1/${name}`
+);
 
-/** The tag that all of them have; it stands after the node's. */
+/** The tag of the operations at these paths. */
 export const TAG = "About this service";
 const TAG_DESCRIPTION = "What this node is and how it is doing.";
-
-const PREFIX = "Nodeface";
 
 /** Their responses come from here, whatever the servers of the node are. */
 const SERVERS = [{ url: THIS_SERVICE, description: "The service that shows this description" }];
 
-/** Adds this service's operations to a description; what it says of one of the same paths stays. */
+/** Adds this service's operations to a node's description, which keeps its own at the same paths. */
 export function withServiceOperations(
   own: Json,
   node: Json,
@@ -118,13 +105,8 @@ export function withServiceOperations(
   const bases = basePathsOf(document);
   const isTheirs = (path: string) =>
     bases.some((base) => path.startsWith(base) && Object.hasOwn(theirs, path.slice(base.length)));
-  const freeId = createFreeName(
-    new Set(
-      Object.values(theirs).flatMap((item) =>
-        operationsOf(item).map(({ operation }) => operation.operationId)
-      ),
-    ),
-  );
+  const all = Object.values(theirs).flatMap((item) => operationsOf(item));
+  const freeId = createFreeName(new Set(all.map(({ operation }) => operation.operationId)));
   const paths: Json = {};
   for (const [path, item] of Object.entries(objectOf(own.paths))) {
     const { get } = item as { get: Json };
@@ -141,7 +123,7 @@ export function withServiceOperations(
   const { components, rename } = mergeComponents(
     objectOf(document.components),
     used,
-    (name) => PREFIX + name,
+    (name) => `Nodeface${name}`,
   );
   const added = objectOf(addOperations({ paths: rename(paths) }, described).paths);
   const tags = listOf(document.tags);
@@ -156,8 +138,8 @@ export function withServiceOperations(
 }
 
 /**
- * The paths of a node's description. What stands at one of the shown paths but is called at the node gets a
- * shorter path, and what is left of it goes into its server.
+ * Returns the paths of a node's description. What is called at the node by a path of this service gets a shorter one,
+ * and its server what is cut off.
  */
 function withRoom({ servers, paths: all }: Json): Json {
   const moved = Object.entries(objectOf(all)).map(([path, item]) => {
@@ -170,7 +152,7 @@ function withRoom({ servers, paths: all }: Json): Json {
   return Object.fromEntries(moved);
 }
 
-/** The components that some values refer to, and those that these refer to. */
+/** Returns the components that some values refer to, directly or through others. */
 function usedComponents(own: Json, values: Json): Record<string, Json> {
   const used: Record<string, Json> = {};
   const queue: unknown[] = [values];
@@ -187,13 +169,14 @@ function usedComponents(own: Json, values: Json): Record<string, Json> {
 }
 
 function referencesIn(value: unknown): string[] {
-  return Object.entries(typeof value === "object" && value !== null ? value : {}).flatMap((
-    [key, member],
-  ) => key === "$ref" ? [String(member)] : referencesIn(member));
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, member]) =>
+    key === "$ref" ? [String(member)] : referencesIn(member)
+  );
 }
 
 /**
- * Puts components beside others; one whose name stands for something else there gets another, such as `wanted`.
+ * Adds components to others; one whose name stands for something else there gets another, such as `wanted`.
  * `rename` returns a copy of what refers to the added ones, with their new names.
  */
 export function mergeComponents(
@@ -205,53 +188,49 @@ export function mergeComponents(
   const rename = <T>(value: T): T => names.size === 0 ? value : renamed(value, names) as T;
   const components = { ...theirs };
   for (const [section, members] of Object.entries(added)) {
-    if (!isObject(members)) {
-      components[section] = members;
-      continue;
-    }
     const all = { ...objectOf(components[section]) };
-    for (const [name, value] of Object.entries(members)) {
-      const to = names.get(referenceTo(section, name));
-      setMember(all, to === undefined ? name : nameIn(to), rename(value));
+    for (const [name, value] of Object.entries(objectOf(members))) {
+      setMember(all, names.get(referenceTo(section, name)) ?? name, rename(value));
     }
-    setMember(components, section, all);
+    setMember(components, section, isObject(members) ? all : members);
   }
   return { components, rename };
 }
 
-function newNames(added: Json, theirs: Json, wanted: (name: string) => string) {
+/** The new names of components, by references to them. */
+type Names = ReadonlyMap<string, string>;
+
+function newNames(added: Json, theirs: Json, wanted: (name: string) => string): Names {
   const names = new Map<string, string>();
   for (const [section, members] of Object.entries(added)) {
     const [others, own] = [objectOf(theirs[section]), objectOf(members)];
     const freeName = createFreeName(new Set([...Object.keys(others), ...Object.keys(own)]));
     for (const [name, value] of Object.entries(own)) {
-      const isKept = wanted(name) === name &&
-        (!Object.hasOwn(others, name) || isEqual(others[name], value));
-      if (isKept) continue;
-      names.set(referenceTo(section, name), referenceTo(section, freeName(wanted(name))));
+      const isFree = !Object.hasOwn(others, name) || isEqual(others[name], value);
+      if (isFree && wanted(name) === name) continue;
+      names.set(referenceTo(section, name), freeName(wanted(name)));
     }
   }
   return names;
 }
 
 const referenceTo = (section: string, name: string) => `#/components/${section}/${name}`;
-const nameIn = (reference: string) => reference.slice(reference.lastIndexOf("/") + 1);
 
-function renamed(value: unknown, names: ReadonlyMap<string, string>): unknown {
+function renamed(value: unknown, names: Names): unknown {
   if (Array.isArray(value)) return value.map((item) => renamed(item, names));
   if (!isObject(value)) return value;
   return mapMembers(value, (member, key) => {
-    if (key === "$ref") return names.get(String(member)) ?? member;
     if (key === "security") return listOf(member).map((one) => renamedSchemes(one, names));
-    return renamed(member, names);
+    if (key !== "$ref") return renamed(member, names);
+    const name = names.get(String(member));
+    return name === undefined ? member : String(member).replace(/[^/]*$/, () => name);
   });
 }
 
-function renamedSchemes(value: unknown, names: ReadonlyMap<string, string>): Json {
+function renamedSchemes(value: unknown, names: Names): Json {
   return Object.fromEntries(
     Object.entries(objectOf(value)).map(([name, scopes]) => {
-      const to = names.get(referenceTo("securitySchemes", name));
-      return [to === undefined ? name : nameIn(to), scopes];
+      return [names.get(referenceTo("securitySchemes", name)) ?? name, scopes];
     }),
   );
 }

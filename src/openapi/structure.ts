@@ -1,6 +1,5 @@
 /**
- * The structure of an OpenAPI, Swagger or OpenRPC document: where it has schemas, data and references. Nothing else
- * decides that.
+ * The structure of an OpenAPI, Swagger or OpenRPC document: where it has schemas, data and references.
  *
  * @module
  */
@@ -81,14 +80,12 @@ function versionOf(document: unknown): keyof typeof ROWS {
   return version.startsWith("3.1") ? "OpenAPI 3.1" : "OpenAPI 3.2";
 }
 
-/** The structure of a version, made when it is first needed: the start of the command would wait for all. */
-const structureIn = memoize((version) => makeStructure(version as keyof typeof ROWS));
-
-/** The structure of a document, by the version that it says it is of. */
+/** The structure of a document, by the version that it declares. */
 export const structureOf = (document: unknown): Structure => structureIn(versionOf(document));
 
-function makeStructure(name: keyof typeof ROWS): Structure {
-  const kinds = compile(ROWS[name]);
+/** Made when it is first needed: the start of the command would wait for all. */
+const structureIn = memoize((name): Structure => {
+  const kinds = compile(ROWS[name as keyof typeof ROWS]);
   // Swagger 2.0 has them at its top.
   const { components, document } = kinds;
   const sections = Object.fromEntries(
@@ -96,7 +93,7 @@ function makeStructure(name: keyof typeof ROWS): Structure {
       .map(([key, { type }]) => [nameIn(type), components ? ["components", key] : [key]]),
   );
   return { name, kinds, sections, hasSiblings: !/2\.0|3\.0/.test(name) };
-}
+});
 
 /** Tells whether some version of OpenAPI has references in a member of this name. */
 export function isKeyword(key: string): boolean {
@@ -126,7 +123,7 @@ export function pathOf(place: Place): Path {
 
 /** The rule of a member; `undefined` where the shape has none of this name. */
 export function ruleOf({ kinds }: Structure, shape: Shape, key: string): Rule | undefined {
-  const inner = innerOf(shape, key);
+  const inner = itemOf(shape, key);
   if (inner !== undefined) return { type: inner, shape: inner };
   const members = kinds[shape];
   const rule = key === OTHERS ? undefined : members?.get(key);
@@ -135,22 +132,21 @@ export function ruleOf({ kinds }: Structure, shape: Shape, key: string): Rule | 
   return isExtension ? undefined : members?.get(OTHERS);
 }
 
-function innerOf(shape: Shape, key: string): Shape | undefined {
+function itemOf(shape: Shape, key: string): Shape | undefined {
   if (shape.endsWith("[]")) return shape.slice(0, -2);
   if (shape.startsWith("{")) return shape.slice(1, -1);
   // JSON Schema once had lists of schemas as "items".
   return shape === "schema" && /^\d{1,9}$/.test(key) ? shape : undefined;
 }
 
-/** The shape of a member; `undefined` of data. */
 export const shapeOfMember = (structure: Structure, shape: Shape, key: string): Shape | undefined =>
   ruleOf(structure, shape, key)?.shape;
 
 /** The shape at a path of a document; `undefined` of data, and where the path leads to nothing known. */
 export function shapeAt(structure: Structure, path: Path): Shape | undefined {
-  let shape: Shape | undefined = "document";
-  for (const key of path) shape &&= shapeOfMember(structure, shape, key);
-  return shape;
+  const next = (shape: Shape | undefined, key: string) =>
+    shape && shapeOfMember(structure, shape, key);
+  return path.reduce(next, "document");
 }
 
 export function nameOfShape(shape: Shape): string {
@@ -174,7 +170,7 @@ export function siblingsOf({ hasSiblings }: Structure, shape: Shape, reference: 
   );
 }
 
-/** A map by an object and the shape that it has in its place: one object may stand in several. */
+/** A map by an object and its shape: YAML's aliases make one object stand in several places. */
 export class ByShape<T> {
   readonly #items = new Map<unknown, Map<Shape, T>>();
 
@@ -194,6 +190,7 @@ export type Seen = ByShape<true>;
 /** The shape of an example that is nothing but a `$ref`: by OpenAPI that is data, but bundlers follow it. */
 export const SAMPLE: Shape = "sample";
 
+/** Tells whether a member is such an example. */
 export function isSample(structure: Structure, shape: Shape, key: string, value: unknown): boolean {
   return isReference(SAMPLE, value) && Object.keys(value).length === 1 &&
     ruleOf(structure, shape, key)?.type === SAMPLE;
@@ -204,7 +201,7 @@ export function isSample(structure: Structure, shape: Shape, key: string, value:
  * members. An object that stands in several places is visited once for each shape it has.
  *
  * @param seen is not visited again
- * @param wrongIn tells the members that are not visited, being wrong
+ * @param wrongIn returns the members that are not visited, being wrong
  */
 export function* walk(
   start: Place,
@@ -246,13 +243,11 @@ export interface Reference {
 
 export const REF_MAX = 400;
 
-/** A name of a component or of a property, where a reference may stand as well. */
-const PLAIN_NAME = /^[\w.-]+$/, FILE_NAME = /\.(?:json|ya?ml)$/i;
-
 export function referenceAt(place: Place): Reference | undefined {
   const { shape, value } = place;
   if (typeof value === "string") {
-    if (PLAIN_NAME.test(value) && !FILE_NAME.test(value)) return undefined;
+    // It may be the name of a component.
+    if (/^[\w.-]+$/.test(value) && !/\.(?:json|ya?ml)$/i.test(value)) return undefined;
     return { place, ref: value, expected: NAMING[shape]!, isPlain: false };
   }
   if (!isReference(shape, value)) return undefined;

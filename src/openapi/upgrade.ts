@@ -17,16 +17,10 @@ import { followReference } from "./operations.ts";
 import { type Shape, shapeOfMember, structureOf } from "./structure.ts";
 import { COMMON_METHODS, membersIn, OPENAPI_3_0, SWAGGER } from "./tables.ts";
 
-const GROWTH_MAX = LIMITS.nodes;
-
-const mostOf = (document: Json) => 2 * estimateSize(document) + GROWTH_MAX;
-
-const TOO_LARGE = "in OpenAPI 3 it would be many times as large";
-
-/** Members that mean something else in OpenAPI 3, or are written anew. */
+/** Members that OpenAPI 3 has otherwise. */
 const CHANGED = /^(?:\$.*|parameters|responses|headers|definitions|discriminator)$/;
 
-/** The members that both versions have, by their tables. Others go, but for extensions. */
+/** The members that both versions have. Others are omitted, but for extensions. */
 const shared = (swagger: string, openapi: string = swagger): string[] =>
   membersIn(SWAGGER[swagger]).filter((key) =>
     membersIn(OPENAPI_3_0[openapi]).includes(key) && !CHANGED.test(key)
@@ -40,15 +34,9 @@ const KEPT = {
   response: shared("response"),
   header: shared("header"),
   scheme: shared("securityScheme"),
-  simple: shared("items", "schema"),
+  simple: [...shared("items", "schema"), "x-nullable"],
   schema: shared("schema"),
 };
-
-const SECTIONS: readonly (readonly [from: string, to: string])[] = [
-  ["#/definitions/", "#/components/schemas/"],
-  ["#/parameters/", "#/components/parameters/"],
-  ["#/responses/", "#/components/responses/"],
-];
 
 const STYLES: Readonly<Record<string, Readonly<Record<string, Json>>>> = {
   query: {
@@ -70,55 +58,26 @@ const FLOWS: Readonly<Record<string, string>> = {
 
 const FORMS = ["multipart/form-data", "application/x-www-form-urlencoded"];
 
-/** Makes OpenAPI 3.0 of a document; throws a `RangeError` where that would be many times as large. */
+/**
+ * Makes OpenAPI 3.0 of a document.
+ *
+ * @throws {RangeError} if it would be many times as large
+ */
 export function upgradeSwagger(document: Json): Json {
-  const context = createContext(document);
-  const { parameters, responses, definitions, securityDefinitions } = document;
-  const { info, ...others } = keep(document, KEPT.document);
-  const servers = serversOf(document);
-  const paths = mapMembers(
-    objectOf(document.paths),
-    (item, path) => path.startsWith("x-") ? item : context.upgradePathItem(objectOf(item)),
-  );
-  const produced = mediaTypes(document.produces);
-  const components = {
-    schemas: upgradeAll(definitions, (schema) => context.upgradeSchema(schema)),
-    parameters: upgradeAll(
-      parameters,
-      (value) => context.isBody(value) ? undefined : context.upgradeParameter(value),
-    ),
-    responses: upgradeAll(responses, (value) => context.upgradeResponse(value, produced)),
-    securitySchemes: upgradeAll(securityDefinitions, upgradeScheme),
-  };
-  const filled = Object.entries(components).filter(([, all]) => Object.keys(all).length > 0);
-  const upgraded = {
-    openapi: "3.0.4",
-    ...info !== undefined && { info },
-    ...servers.length > 0 && { servers },
-    ...others,
-    paths,
-    ...filled.length > 0 && { components: Object.fromEntries(filled) },
-  };
-  if (estimateSize(upgraded) > mostOf(document)) throw new RangeError(TOO_LARGE);
-  return upgraded;
-}
-
-const upgradeAll = (members: unknown, upgrade: (value: Json) => unknown): Json =>
-  mapMembers(objectOf(members), (value) => upgrade(objectOf(value)));
-
-function createContext(document: Json) {
   const structure = structureOf(document);
   const schemas = new Map<unknown, unknown>();
-
-  const resolve = (value: unknown) => followReference(document, value);
-  const most = mostOf(document);
+  const most = 2 * estimateSize(document) + LIMITS.nodes;
+  const checkSize = (size: number) => {
+    if (size > most) throw new RangeError("in OpenAPI 3 it would be many times as large");
+  };
   let made = 0;
   /** A content for each media type, of which every operation may inherit as many as there are. */
   const contentOf = (types: readonly string[], mediaType: Json): Json => {
     made += types.length;
-    if (made > most) throw new RangeError(TOO_LARGE);
+    checkSize(made);
     return Object.fromEntries(types.map((type) => [type, mediaType]));
   };
+  const resolve = (value: unknown) => followReference(document, value);
   const isBody = (value: unknown) => /^(?:body|formData)$/.test(String(resolve(value).in));
 
   function upgradeSchema(value: unknown, shape: Shape = "schema"): unknown {
@@ -149,11 +108,7 @@ function createContext(document: Json) {
     return upgraded;
   }
 
-  const simpleSchema = (value: Json) => {
-    const schema = keep(value, KEPT.simple, false);
-    if (value["x-nullable"] === true) schema["x-nullable"] = true;
-    return upgradeSchema(schema) as Json;
-  };
+  const simpleSchema = (value: Json) => upgradeSchema(keep(value, KEPT.simple, false)) as Json;
 
   function upgradeParameter(parameter: Json): Json {
     if (typeof parameter.$ref === "string") return { $ref: redirect(parameter.$ref) };
@@ -166,6 +121,9 @@ function createContext(document: Json) {
     const schema = simpleSchema(parameter);
     return { ...upgraded, ...style, schema, ...example !== undefined && { example } };
   }
+
+  const upgradeParameters = (all: readonly unknown[]): Json[] =>
+    all.filter((one) => !isBody(one)).map((one) => upgradeParameter(objectOf(one)));
 
   function upgradeBody(parameters: readonly Json[], consumes: unknown): Json | undefined {
     const body = parameters.find((parameter) => parameter.in === "body");
@@ -188,7 +146,7 @@ function createContext(document: Json) {
     const required = fields.filter((field) => field.required === true).map(({ name }) => name);
     const schema = { type: "object", properties, ...required.length > 0 && { required } };
     const hasFile = fields.some(({ type }) => type === "file");
-    const types = listOf(consumes).filter((type) => FORMS.includes(type as string)) as string[];
+    const types = mediaTypes(consumes).filter((type) => FORMS.includes(type));
     const form = types.length > 0 ? types : [hasFile ? FORMS[0]! : FORMS[1]!];
     const hasEncoding = Object.keys(encoding).length > 0;
     return { content: contentOf(form, { schema, ...hasEncoding && { encoding } }) };
@@ -218,10 +176,9 @@ function createContext(document: Json) {
   function upgradeOperation(operation: Json, inherited: readonly unknown[]): Json {
     const { consumes = document.consumes, produces, schemes } = operation;
     const own = listOf(operation.parameters);
-    const parameters = own.filter((parameter) => !isBody(parameter));
-    const bodies = [own, inherited].map((list) => list.filter(isBody).map(resolve))
-      .find(({ length }) => length > 0) ?? [];
-    const requestBody = upgradeBody(bodies, consumes);
+    const parameters = upgradeParameters(own);
+    const bodies = own.some(isBody) ? own.filter(isBody) : inherited.filter(isBody);
+    const requestBody = upgradeBody(bodies.map(resolve), consumes);
     const types = mediaTypes(produces ?? document.produces);
     const responses = mapMembers(
       objectOf(operation.responses),
@@ -229,9 +186,7 @@ function createContext(document: Json) {
     );
     return {
       ...keep(operation, KEPT.operation),
-      ...parameters.length > 0 && {
-        parameters: parameters.map((parameter) => upgradeParameter(objectOf(parameter))),
-      },
+      ...parameters.length > 0 && { parameters },
       ...requestBody && { requestBody },
       responses,
       ...listOf(schemes).length > 0 && typeof document.host === "string" && {
@@ -242,9 +197,8 @@ function createContext(document: Json) {
 
   function upgradePathItem(item: Json): Json {
     const parameters = listOf(item.parameters);
-    const simple = parameters.filter((parameter) => !isBody(parameter))
-      .map((parameter) => upgradeParameter(objectOf(parameter)));
     const upgraded: Json = keep(item, []);
+    const simple = upgradeParameters(parameters);
     if (simple.length > 0) upgraded.parameters = simple;
     for (const method of COMMON_METHODS.filter((method) => isObject(item[method]))) {
       upgraded[method] = upgradeOperation(item[method] as Json, parameters);
@@ -252,8 +206,37 @@ function createContext(document: Json) {
     return upgraded;
   }
 
-  return { isBody, upgradeSchema, upgradeParameter, upgradeResponse, upgradePathItem };
+  const { info, ...others } = keep(document, KEPT.document);
+  const servers = serversOf(document);
+  const paths = mapMembers(
+    objectOf(document.paths),
+    (item, path) => path.startsWith("x-") ? item : upgradePathItem(objectOf(item)),
+  );
+  const produced = mediaTypes(document.produces);
+  const components = {
+    schemas: upgradeAll(document.definitions, (schema) => upgradeSchema(schema)),
+    parameters: upgradeAll(
+      document.parameters,
+      (value) => isBody(value) ? undefined : upgradeParameter(value),
+    ),
+    responses: upgradeAll(document.responses, (value) => upgradeResponse(value, produced)),
+    securitySchemes: upgradeAll(document.securityDefinitions, upgradeScheme),
+  };
+  const filled = Object.entries(components).filter(([, all]) => Object.keys(all).length > 0);
+  const upgraded = {
+    openapi: "3.0.4",
+    ...info !== undefined && { info },
+    ...servers.length > 0 && { servers },
+    ...others,
+    paths,
+    ...filled.length > 0 && { components: Object.fromEntries(filled) },
+  };
+  checkSize(estimateSize(upgraded));
+  return upgraded;
 }
+
+const upgradeAll = (members: unknown, upgrade: (value: Json) => unknown): Json =>
+  mapMembers(objectOf(members), (value) => upgrade(objectOf(value)));
 
 function serversOf({ host, basePath, schemes }: Json): Json[] {
   const path = typeof basePath === "string" ? basePath : "";
@@ -288,7 +271,6 @@ function mediaTypes(value: unknown): string[] {
   return types.length > 0 ? types : ["application/json"];
 }
 
-function redirect(ref: string): string {
-  const [from, to] = SECTIONS.find(([from]) => ref.startsWith(from)) ?? ["", ""];
-  return to + ref.slice(from.length);
-}
+const redirect = (ref: string): string =>
+  ref.replace(/^#\/definitions\//, "#/components/schemas/")
+    .replace(/^#\/(?=(?:parameters|responses)\/)/, "#/components/");

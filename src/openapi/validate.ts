@@ -24,6 +24,7 @@ import {
   nameOfShape,
   pathOf,
   pathOfReference,
+  type Place,
   REF_MAX,
   referenceAt,
   type Rule,
@@ -48,34 +49,29 @@ export interface MemberDiagnostic {
 
 export type MemberDiagnostics = ReadonlyMap<string, MemberDiagnostic>;
 
-const NONE: MemberDiagnostics = new Map();
-
 const VERSION = /^3\.(?:0\.\d|[12]\.\d+)(?:-.+)?$/;
 
-const isText = (value: unknown) => typeof value === "string";
-
-function isData(type: string, value: unknown): boolean {
+/** Says what data of a form must be; `undefined` if the value is that. */
+function expectedOf(type: string, value: unknown): string | undefined {
   const choices = CHOICES[type];
   if (choices) {
     // A schema may have several.
     const all = type.startsWith("type") ? [value].flat() : [value];
-    return all.every((one) => choices.includes(one as string));
+    const isChoice = all.every((one) => choices.includes(one as string));
+    return isChoice ? undefined : `one of ${choices.join(", ")}`;
   }
-  if (type === "version") return VERSION.test(String(value));
-  return !/^(?:text|url|host)$/.test(type) || isText(value);
+  if (type === "version") {
+    return VERSION.test(String(value)) ? undefined : 'a version with three parts, such as "3.1.2"';
+  }
+  const isText = /^(?:text|url|host)$/.test(type);
+  return isText && typeof value !== "string" ? "a string" : undefined;
 }
 
-function wordsFor(type: string): string {
-  if (type === "version") return 'a version with three parts, such as "3.1.2"';
-  return CHOICES[type] ? `one of ${CHOICES[type].join(", ")}` : "a text";
-}
-
-/**
- * Explains why a value cannot be used in its place, as the end of a sentence; `undefined` if it can. Its members may
- * still be wrong.
- */
+/** Explains why a value cannot be used in its place, as the end of a sentence. Its members may be wrong if it can. */
 export function refuse(structure: Structure, shape: Shape, value: unknown): string | undefined {
-  if (Object.hasOwn(NAMING, shape)) return isText(value) ? undefined : "must be a text";
+  if (Object.hasOwn(NAMING, shape)) {
+    return typeof value === "string" ? undefined : "must be a string";
+  }
   if (shape.endsWith("[]")) return Array.isArray(value) ? undefined : "must be a list";
   if (!isObject(value)) {
     if (shape === "schema" && structure.hasSiblings && typeof value === "boolean") return undefined;
@@ -87,7 +83,7 @@ export function refuse(structure: Structure, shape: Shape, value: unknown): stri
   for (const [key, rule] of structure.kinds[shape] ?? []) {
     if (rule.needed !== "required") continue;
     if (Object.hasOwn(value, key) && misfitOf(structure, rule, value[key]) === undefined) continue;
-    const words = rule.shape === undefined ? `, ${wordsFor(rule.type)},` : "";
+    const words = rule.shape === undefined ? ` (${expectedOf(rule.type, value[key])})` : "";
     return `needs ${quote(key)}${words} to be ${withArticle(nameOfShape(shape))}`;
   }
   return undefined;
@@ -95,11 +91,11 @@ export function refuse(structure: Structure, shape: Shape, value: unknown): stri
 
 /** Validates the members of an object, a map or a list, and not what is inside of these. */
 export function validate(structure: Structure, shape: Shape, value: unknown): MemberDiagnostics {
-  if (typeof value !== "object" || value === null) return NONE;
-  const object = value as Json;
   const found = new Map<string, MemberDiagnostic>();
+  if (typeof value !== "object" || value === null) return found;
   // `items` may be a list of schemas; any other list in place of an object is omitted as a whole.
-  if (Array.isArray(value) && !shape.endsWith("[]")) return NONE;
+  if (Array.isArray(value) && !shape.endsWith("[]")) return found;
+  const object = value as Json;
   const isPlain = !isReference(shape, value);
   for (const key of isPlain ? Object.keys(value) : siblingsOf(structure, shape, value)) {
     const rule = ruleOf(structure, shape, key);
@@ -116,9 +112,8 @@ export function validate(structure: Structure, shape: Shape, value: unknown): Me
   if (!isPlain) return found;
   if (shape === "server") {
     const variables = variablesWithoutLogin(object);
-    if (!isEqual(variables, object.variables)) {
-      found.set("variables", { ...LOGIN, value: variables });
-    }
+    const isSame = isEqual(variables, object.variables);
+    if (!isSame) found.set("variables", { ...LOGIN, value: variables });
   }
   for (const [key, { needed }] of structure.kinds[shape] ?? []) {
     if (needed !== "expected" || Object.hasOwn(value, key)) continue;
@@ -128,11 +123,12 @@ export function validate(structure: Structure, shape: Shape, value: unknown): Me
   return found;
 }
 
-/** Explains how a value breaks a rule, as the end of a sentence; `undefined` if it does not. */
+/** Explains how a value breaks a rule, as the end of a sentence. */
 function misfitOf(structure: Structure, rule: Rule, value: unknown): string | undefined {
   if (rule.also === (Array.isArray(value) ? "list" : typeof value)) return undefined;
   if (rule.shape !== undefined) return refuse(structure, rule.shape, value);
-  return isData(rule.type, value) ? undefined : `must be ${wordsFor(rule.type)}`;
+  const expected = expectedOf(rule.type, value);
+  return expected && `must be ${expected}`;
 }
 
 function validateMember(
@@ -143,7 +139,7 @@ function validateMember(
 ): MemberDiagnostic | undefined {
   const misfit = misfitOf(structure, rule, value);
   if (misfit === undefined) {
-    const url = isText(value) ? withoutLoginIn(rule.type, value as string) : value;
+    const url = typeof value === "string" ? withoutLoginIn(rule.type, value) : value;
     return url === value ? undefined : { ...LOGIN, value: url };
   }
   // A value that is left empty does no harm.
@@ -166,9 +162,8 @@ function withoutLoginIn(type: string, text: string): string {
   return type === "host" ? withoutLogin(`//${text}`).slice(2) : text;
 }
 
-/** Everyone may read what is served, and messages. */
 const LOGIN: MemberDiagnostic = {
-  message: "a user and a password in a URL are omitted: everyone may read what is served",
+  message: "the user and password in a URL are omitted, since everyone may read what is served",
   severity: "note",
 };
 
@@ -179,9 +174,6 @@ function validateKey(shape: Shape, key: string): MemberDiagnostic | undefined {
   return { severity: "error", message, isOmitted: true };
 }
 
-/** The longest name that others are compared with, in characters: comparing takes time. */
-const MEANT_MAX = 40;
-
 function unknownMember(
   { name, kinds }: Structure,
   shape: Shape,
@@ -189,7 +181,8 @@ function unknownMember(
   key: string,
 ): MemberDiagnostic {
   const others = [...kinds[shape]!.keys()].filter((other) => !Object.hasOwn(value, other));
-  const meant = key.length > MEANT_MAX ? undefined : nearest(key, others);
+  // To compare long names takes time.
+  const meant = key.length > 40 ? undefined : nearest(key, others);
   // Another version of OpenAPI has references or operations there, which would not be checked.
   const isOmitted = isKeyword(key);
   const message = `${withArticle(nameOfShape(shape))} of ${name} has no ${nameOf(key)}` +
@@ -200,18 +193,18 @@ function unknownMember(
 const nameOf = (key: string): string => quote(shorten(key, 80));
 
 /**
- * Validates a part of an OpenAPI or OpenRPC document that is no file of its own, such as what the file of a kind has.
- * Its references lead into itself.
+ * Validates a part of a document that has no file of its own. Its references lead into itself.
  *
- * @param version says of which it is a part: `{ openapi: "3.1.1" }`, `{ openrpc: "1.3.2" }`
+ * @param version of the document: `{ openapi: "3.1.1" }`, `{ openrpc: "1.3.2" }`
  */
 export function validatePart(part: Json, version: Json): DiagnosticAt<Path>[] {
   const document = { info: { title: "", version: "" }, ...version, ...part };
   const structure = structureOf(document);
   const diagnostics = createDiagnostics();
-  const start: { shape: Shape; value: unknown } = { shape: "document", value: document };
-  const validateAt = ({ shape, value }: typeof start) => validate(structure, shape, value);
-  for (const place of walk(start, structure, undefined, validateAt)) {
+  const validateAt = ({ shape, value }: Place) => validate(structure, shape, value);
+  for (
+    const place of walk({ shape: "document", value: document }, structure, undefined, validateAt)
+  ) {
     for (const [key, { severity, message }] of validateAt(place)) {
       diagnostics.add(severity, message, () => [...pathOf(place), key]);
     }
@@ -222,7 +215,7 @@ export function validatePart(part: Json, version: Json): DiagnosticAt<Path>[] {
     const target = path && { path, shape, value: valueAt(document, path) };
     const failure = path
       ? explainTarget(document, target, structure)
-      : "leads elsewhere than to #/components/…";
+      : "does not lead to #/components/…";
     if (failure === undefined) continue;
     const names = Object.keys(objectOf(valueAt(document, path?.slice(0, -1) ?? [])));
     const meant = path && !target?.value ? didYouMean(nearest(path.at(-1) ?? "", names)) : "";
@@ -233,7 +226,7 @@ export function validatePart(part: Json, version: Json): DiagnosticAt<Path>[] {
   return diagnostics.list() as DiagnosticAt<Path>[];
 }
 
-/** Explains why the target of a reference is wrong; `undefined` if it is right. */
+/** Explains why the target of a reference is wrong, as the end of a sentence. */
 export function explainTarget(
   root: unknown,
   target: { readonly path: Path; readonly value: unknown; readonly shape: Shape } | undefined,
@@ -245,12 +238,13 @@ export function explainTarget(
   const isDocument = ["openapi", "swagger", "openrpc"].some((key) => key in objectOf(root));
   const found = isDocument ? shapeAt(structureOf(root), path) : undefined;
   if (found !== undefined && found !== shape) {
-    return `leads to a ${nameOfShape(found)} where a ${nameOfShape(shape)} belongs`;
+    const [other, wanted] = [found, shape].map((one) => withArticle(nameOfShape(one)));
+    return `leads to ${other} where ${wanted} belongs`;
   }
   const refusal = refuse(structure, shape, value);
   if (refusal === undefined) return undefined;
   const reason = refusal.startsWith("needs") ? `: it ${refusal}` : "";
-  return `leads to something that is no ${nameOfShape(shape)}${reason}`;
+  return `leads to something that is not ${withArticle(nameOfShape(shape))}${reason}`;
 }
 
 const withArticle = (noun: string): string => `${/^[aeiou]/.test(noun) ? "an" : "a"} ${noun}`;

@@ -1,6 +1,6 @@
 /**
- * Parses YAML 1.2 of a description by the core schema: dates and `yes` are strings. What the library
- * `yaml` makes of a text are nodes; the value is built of them here, within the limits.
+ * Parses YAML 1.2 of a description by the core schema: dates and `yes` are strings. The value is built from the nodes of
+ * the library `yaml`, within the limits.
  *
  * @module
  */
@@ -19,7 +19,7 @@ import {
   type YAMLError,
 } from "yaml";
 import { exact } from "../json/lossless.ts";
-import { type Json, type Path, setMember } from "../json/values.ts";
+import { type Json, setMember } from "../json/values.ts";
 import {
   type Diagnostics,
   DUPLICATE_KEY,
@@ -27,10 +27,13 @@ import {
   formatSize,
   LARGE_NUMBER,
   LIMITS,
+  offsetIn,
   type Offsets,
-  offsetsIn,
+  TextError,
+  TOO_DEEP,
   TOO_MANY_NODES,
 } from "./diagnostics.ts";
+import type { Parsed } from "./parse.ts";
 
 /** The core schema, whatever a directive says; the checks that are quadratic are done here. */
 const OPTIONS = {
@@ -40,77 +43,52 @@ const OPTIONS = {
   intAsBigInt: true,
 } as const;
 
-class YamlError extends Error {
-  override name = "YamlError";
-  readonly offset: number;
-
-  constructor(offset: number, message: string) {
-    super(message);
-    this.offset = offset;
-  }
-}
-
-interface Parsed {
-  readonly value: unknown;
-  readonly offsetsOf: (paths: readonly Path[]) => number[];
-}
-
-/** Parses a text; where a diagnostic is fatal, the value is `undefined`. */
+/** @throws {TextError} at the first that is beyond a limit, or cannot be a value */
 export function parseYaml(text: string, diagnostics: Diagnostics): Parsed {
-  try {
-    countLines(text);
-    const document = compose(text, diagnostics);
-    if (document) return build(document, diagnostics);
-  } catch (error) {
-    if (!(error instanceof YamlError)) throw error;
-    diagnostics.add("fatal", error.message, () => error.offset);
-  }
-  return { value: undefined, offsetsOf: (paths) => paths.map(() => 0) };
+  countLines(text);
+  const document = compose(text, diagnostics);
+  if (document) return build(document, diagnostics);
+  return { value: undefined, offsetOf: () => 0 };
 }
 
 function countLines(text: string): void {
   let lines = 1;
   for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) {
     if (++lines > LIMITS.lines) {
-      throw new YamlError(at + 1, `has more than ${formatCount(LIMITS.lines)} lines`);
+      throw new TextError(`has more than ${formatCount(LIMITS.lines)} lines`, at + 1);
     }
   }
 }
 
 /**
- * Makes the nodes. This is what `parseDocument` does, but for the limits: it recurses as deep as the text
- * is nested, and V8 ends the process where a pattern is compiled at the end of the stack (Node 20.20).
+ * Does what `parseDocument` does, within the limits: that recurses as deep as the text is nested, and V8 ends the process
+ * where a pattern is compiled at the end of the stack (Node 20.20).
  *
- * @returns `undefined` where one of it is fatal
+ * @returns `undefined` where a diagnostic is fatal
  */
 function compose(text: string, diagnostics: Diagnostics): Document.Parsed | undefined {
   const parser = new Parser();
   const composer = new Composer(OPTIONS);
-  boundErrors(composer);
+  limitErrors(composer);
   const documents: Document.Parsed[] = [];
-  let tokens = 0, isBroken = false;
+  let tokens = 0;
   const add = ({ message, name, pos: [offset], code }: YAMLError) => {
     const isFatal = name === "YAMLParseError";
-    const tag = message.replace("Unresolved tag: ", "");
-    isBroken ||= isFatal;
-    diagnostics.add(
-      isFatal ? "fatal" : "note",
-      !isFatal && code === "TAG_RESOLVE_FAILED"
-        ? `the tag ${tag} is unknown and ignored`
-        : `is not YAML: ${message}`,
-      () => offset,
-    );
+    const fault = !isFatal && code === "TAG_RESOLVE_FAILED"
+      ? `the tag ${message.replace("Unresolved tag: ", "")} is unknown and ignored`
+      : `is not YAML: ${message}`;
+    diagnostics.add(isFatal ? "fatal" : "note", fault, () => offset);
   };
   try {
     for (const lexeme of new Lexer().lex(text)) {
       for (const token of parser.next(lexeme)) documents.push(...composer.next(token));
       // The document itself and a scalar are on the stack as well.
       if (parser.stack.length > LIMITS.depth + 2) {
-        throw new YamlError(parser.offset - lexeme.length, TOO_DEEP);
+        throw new TextError(TOO_DEEP, parser.offset - lexeme.length);
       }
       if (++tokens > LIMITS.tokens) {
         const message = `has more than ${formatCount(LIMITS.tokens)} tokens of YAML`;
-        throw new YamlError(parser.offset, message);
+        throw new TextError(message, parser.offset);
       }
       if (documents.length > 1) break;
     }
@@ -125,103 +103,105 @@ function compose(text: string, diagnostics: Diagnostics): Document.Parsed | unde
   [...document!.errors, ...document!.warnings].forEach(add);
   const next = second && isEmpty(second) ? third : second;
   if (next) {
-    const message = "a second document begins here; a description is a single one";
-    throw new YamlError(next.range[0], message);
+    const message = "a second document begins here; a description must be one document";
+    throw new TextError(message, next.range[0]);
   }
-  return isBroken ? undefined : document;
+  return document!.errors.length > 0 ? undefined : document;
 }
-
-const TOO_DEEP = `is nested more than ${LIMITS.depth} levels deep`;
 
 const ENOUGH = new Error();
 
-/** Ends the reading after some errors: the library keeps all, each with its stack. */
-function boundErrors(composer: Composer): void {
+/** Makes a composer throw {@linkcode ENOUGH} after some errors: it would keep all, each with its stack. */
+function limitErrors(composer: Composer): void {
   type OnError = (source: unknown, code: string, message: string, isWarning?: boolean) => void;
   const onError = Reflect.get(composer, "onError") as OnError;
   let count = 0;
-  const bounded: OnError = (source, code, message, isWarning) => {
-    if (isWarning ? count > LIMITS.errors : ++count > LIMITS.errors) throw ENOUGH;
+  const limited: OnError = (source, code, message, isWarning) => {
+    if (!isWarning && ++count > LIMITS.errors) throw ENOUGH;
     onError(source, code, message, isWarning);
   };
-  Reflect.set(composer, "onError", bounded);
+  Reflect.set(composer, "onError", limited);
 }
 
 const isEmpty = ({ contents }: Document.Parsed): boolean =>
   contents === null || (isScalar(contents) && contents.source === "");
 
-const offsetOf = (node: Node | null, before = 0): number => node?.range?.[0] ?? before;
+const startOf = (node: Node | null, before = 0): number => node?.range?.[0] ?? before;
 
 interface Anchored {
-  /** `undefined` while it is being built. */
-  built: Built | undefined;
-  nodes: number;
-  text: number;
+  /** `undefined` while its value is being built. */
+  built?: {
+    readonly value: unknown;
+    /** The levels of objects and lists that it has. */
+    readonly height: number;
+    readonly nodes: number;
+    readonly text: number;
+  };
 }
 
-/** A value, and how many levels of objects and lists it has. */
-interface Built {
-  readonly value: unknown;
-  readonly height: number;
-}
-
-/**
- * Makes the value of a document. What aliases stand for is shared, so that it takes no more memory than
- * is written.
- *
- * @throws {YamlError} at the first that is beyond a limit, or cannot be a value
- */
-function build(
-  { contents }: Document.Parsed,
-  diagnostics: Diagnostics,
-): Parsed {
+/** Makes the value of a document. What aliases stand for is shared, so that it takes no more memory than is written. */
+function build({ contents }: Document.Parsed, diagnostics: Diagnostics): Parsed {
   const anchors = new Map<string, Anchored>();
   const offsets: Offsets = new Map();
   let nodes = 0, text = 0, aliases = 0;
+  /** The deepest level of an object or a list since the innermost anchor. */
+  let deepest = 0;
   let hasMerged = false;
 
   const add = (offset: number, moreNodes: number, moreText: number) => {
     nodes += moreNodes;
     text += moreText;
-    if (nodes > LIMITS.nodes) throw new YamlError(offset, TOO_MANY_NODES);
+    if (nodes > LIMITS.nodes) throw new TextError(TOO_MANY_NODES, offset);
     if (text > LIMITS.text) {
-      const message = `the texts that aliases stand for are longer than ${formatSize(LIMITS.text)}`;
-      throw new YamlError(offset, message);
+      const message = `has more than ${formatSize(LIMITS.text)} of text, with that of its aliases`;
+      throw new TextError(message, offset);
     }
   };
 
-  const buildNode = (node: Node | null, depth: number): Built => {
-    const offset = offsetOf(node);
+  const buildNode = (node: Node | null, depth: number): unknown => {
+    const offset = startOf(node);
     if (isAlias(node)) return resolve(node.source, offset, depth);
     const name = node && "anchor" in node ? node.anchor : undefined;
-    const anchored: Anchored = { built: undefined, nodes, text };
-    if (name) anchors.set(name, anchored);
-    add(offset, 1, 0);
-    if (depth > LIMITS.depth) throw new YamlError(offset, TOO_DEEP);
-    const built = isMap(node)
-      ? buildObject(node.items as Pair<Node, Node | null>[], depth)
-      : isSeq(node)
-      ? buildList(node.items as Node[], depth)
-      : { value: isScalar(node) ? buildScalar(node, offset) : null, height: 0 };
-    anchored.built = built;
-    anchored.nodes = nodes - anchored.nodes;
-    anchored.text = text - anchored.text;
-    return built;
+    if (!name) return buildValue(node, offset, depth);
+    const anchored: Anchored = {};
+    anchors.set(name, anchored);
+    const before = { nodes, text, deepest };
+    deepest = depth - 1;
+    const value = buildValue(node, offset, depth);
+    anchored.built = {
+      value,
+      height: deepest - (depth - 1),
+      nodes: nodes - before.nodes,
+      text: text - before.text,
+    };
+    deepest = Math.max(deepest, before.deepest);
+    return value;
   };
 
-  const resolve = (name: string, offset: number, depth: number): Built => {
+  const buildValue = (node: Node | null, offset: number, depth: number): unknown => {
+    add(offset, 1, 0);
+    if (depth > LIMITS.depth) throw new TextError(TOO_DEEP, offset);
+    if (isScalar(node)) return buildScalar(node, offset);
+    if (!isMap(node) && !isSeq(node)) return null;
+    deepest = Math.max(deepest, depth);
+    return isMap(node)
+      ? buildObject(node.items as Pair<Node, Node | null>[], depth)
+      : buildList(node.items as Node[], depth);
+  };
+
+  const resolve = (name: string, offset: number, depth: number): unknown => {
     const anchored = anchors.get(name);
-    if (!anchored) throw new YamlError(offset, `the alias *${name} has no anchor before it`);
+    if (!anchored) throw new TextError(`the alias *${name} has no anchor before it`, offset);
     const { built } = anchored;
-    if (!built) {
-      throw new YamlError(offset, "an alias stands for a value that it is a part of");
-    }
+    if (!built) throw new TextError("an alias stands for a value that contains it", offset);
     if (++aliases > LIMITS.aliases) {
-      throw new YamlError(offset, `there are more than ${formatCount(LIMITS.aliases)} aliases`);
+      throw new TextError(`there are more than ${formatCount(LIMITS.aliases)} aliases`, offset);
     }
-    if (depth - 1 + built.height > LIMITS.depth) throw new YamlError(offset, TOO_DEEP);
-    add(offset, anchored.nodes, anchored.text);
-    return built;
+    const lowest = depth - 1 + built.height;
+    if (lowest > LIMITS.depth) throw new TextError(TOO_DEEP, offset);
+    deepest = Math.max(deepest, lowest);
+    add(offset, built.nodes, built.text);
+    return built.value;
   };
 
   const buildScalar = ({ value, source }: Scalar, offset: number): unknown => {
@@ -232,84 +212,72 @@ function build(
     if (typeof value !== "number" && typeof value !== "bigint") return value;
     if (Number.isFinite(Number(value))) return typeof value === "bigint" ? exact(value) : value;
     const hasDigits = /\d/.test(source ?? "");
-    const message = hasDigits ? LARGE_NUMBER : "this number has no form in JSON, where it is null";
+    const message = hasDigits ? LARGE_NUMBER : "JSON has no such number; it is served as null";
     diagnostics.add("note", message, () => offset);
     return hasDigits ? source : null;
   };
 
-  const buildList = (items: readonly Node[], depth: number): Built => {
-    let height = 0;
-    const value = items.map((item) => {
-      const built = buildNode(item, depth + 1);
-      height = Math.max(height, built.height);
-      return built.value;
-    });
-    offsets.set(value, items.map((item) => offsetOf(item)));
-    return { value, height: height + 1 };
+  const buildList = (items: readonly Node[], depth: number): unknown[] => {
+    const value = items.map((item) => buildNode(item, depth + 1));
+    offsets.set(value, items.map((item) => startOf(item)));
+    return value;
   };
 
-  const buildObject = (pairs: readonly Pair<Node, Node | null>[], depth: number): Built => {
+  const buildObject = (pairs: readonly Pair<Node, Node | null>[], depth: number): Json => {
     const value: Json = {};
-    const places = new Map<string, number>();
-    const merged: Json[] = [];
-    let height = 0;
+    const places: Json = {};
+    const sources: Json[] = [];
     for (const { key: keyNode, value: member } of pairs) {
-      const offset = offsetOf(keyNode);
+      const offset = startOf(keyNode);
       const isMerge = isScalar(keyNode) && keyNode.type === "PLAIN" && keyNode.value === "<<";
       const key = isMerge ? "<<" : keyOf(keyNode, depth);
       const built = buildNode(member, depth + 1);
-      height = Math.max(height, built.height);
       if (isMerge) {
-        merged.push(...sourcesOf(built.value, offset));
+        sources.push(...sourcesOf(built, offset));
         continue;
       }
       if (key === undefined) {
-        const message = "this key is not a single value, as JSON requires; it is omitted";
+        const message = "this key is an object or a list, which JSON does not allow; it is omitted";
         diagnostics.add("error", message, () => offset);
         continue;
       }
-      if (Object.hasOwn(value, key)) {
-        diagnostics.add("note", DUPLICATE_KEY, () => offset);
-      }
-      places.set(key, isScalar(member) && member.source === "" ? offset : offsetOf(member, offset));
-      setMember(value, key, built.value);
+      if (Object.hasOwn(value, key)) diagnostics.add("note", DUPLICATE_KEY, () => offset);
+      const isEmpty = isScalar(member) && member.source === "";
+      setMember(places, key, isEmpty ? offset : startOf(member, offset));
+      setMember(value, key, built);
     }
-    for (const source of merged) mergeInto(value, places, source);
-    offsets.set(value, Object.keys(value).map((key) => places.get(key)!));
-    return { value, height: height + 1 };
+    for (const source of sources) {
+      for (const key of Object.keys(source).filter((key) => !Object.hasOwn(value, key))) {
+        setMember(places, key, (offsets.get(source) as Json)[key]);
+        setMember(value, key, source[key]);
+      }
+    }
+    offsets.set(value, places);
+    return value;
   };
 
   const keyOf = (node: Node | null, depth: number): string | undefined => {
-    const { value } = buildNode(node, depth + 1);
+    const value = buildNode(node, depth + 1);
     if (typeof value === "object" && value !== null) return undefined;
     return value === null ? "" : String(value);
   };
 
-  /** YAML 1.2 has no merge keys, but most readers of descriptions know those of 1.1. */
   const sourcesOf = (value: unknown, offset: number): Json[] => {
     const sources = Array.isArray(value) ? value : [value];
     if (!sources.every((source) => offsets.has(source) && !Array.isArray(source))) {
-      const message = "<< merges an object, or a list of objects; it is omitted";
+      const message = "the value of << must be an object or a list of objects; it is omitted";
       diagnostics.add("error", message, () => offset);
       return [];
     }
     if (!hasMerged) {
-      const message = "YAML 1.2 has no merge keys: << is merged here, and is a key to some readers";
+      const message =
+        "YAML 1.2 has no merge keys: << is merged here, but some readers take it for a key";
       diagnostics.add("note", message, () => offset);
     }
     hasMerged = true;
     return sources as Json[];
   };
 
-  const mergeInto = (value: Json, places: Map<string, number>, source: Json): void => {
-    const from = offsets.get(source)!;
-    for (const [i, key] of Object.keys(source).entries()) {
-      if (Object.hasOwn(value, key)) continue;
-      places.set(key, from[i]!);
-      setMember(value, key, source[key]);
-    }
-  };
-
-  const { value } = buildNode(contents, 1);
-  return { value, offsetsOf: (paths) => offsetsIn(value, offsets, paths) };
+  const root = buildNode(contents, 1);
+  return { value: root, offsetOf: (path) => offsetIn(root, offsets, path) };
 }
