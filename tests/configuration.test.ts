@@ -21,7 +21,6 @@ import {
   readValue,
   type Schema,
 } from "../src/settings/schema.ts";
-import { optionsSchema } from "../src/options-schema.ts";
 import { CLI_OPTIONS, configuration } from "../src/settings/configuration.ts";
 
 const config = suite("config");
@@ -451,12 +450,10 @@ function* examplesIn(schema: Schema): Generator<[Schema, string]> {
 }
 
 config("the defaults in the table are those of the service", () => {
-  const { hosts, cors, prefix } = withDefaults({});
-  const { entries } = partsOf(optionsSchema());
-  const said = [entries!.hosts, entries!.cors, entries!.prefix].map((setting) =>
-    parse(aboutOf(setting!).default!)
-  );
-  assert.equal(said, [hosts, cors, prefix]);
+  const { hosts, cors } = withDefaults({});
+  const { entries } = partsOf(configuration());
+  const said = [entries!.hosts, entries!.cors].map((setting) => parse(aboutOf(setting!).default!));
+  assert.equal(said, [hosts, cors]);
 });
 
 config("a key of the file says the same of its flag and variables as --help", () => {

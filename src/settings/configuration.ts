@@ -27,7 +27,7 @@ import {
 import { LOG_CALLS, type LogCalls } from "../log.ts";
 import { infoSettings, KIND_OPTION, nodeSettings, URL_OPTION } from "./node.ts";
 import * as s from "./schema.ts";
-import type { About, CliOption, Diagnostic, Schema, SettingsOf } from "./schema.ts";
+import type { CliOption, Diagnostic, Schema, SettingsOf } from "./schema.ts";
 import * as t from "./texts.ts";
 
 export const ACCESS_LOGS = ["text", "json", "off"] as const;
@@ -152,10 +152,7 @@ export interface FileConfig {
   events?: EventSettings | undefined;
   /** The operator's own kinds, or their files. */
   kinds?: readonly unknown[] | undefined;
-  /** The logo is a file, as the process sees it. */
-  page?:
-    | { title?: string | undefined; logo?: string | undefined; view?: View | undefined }
-    | undefined;
+  page?: Page<string> | undefined;
   node?: NodeSettings | undefined;
   info?: InfoSettings | undefined;
 }
@@ -163,14 +160,8 @@ export interface FileConfig {
 /** Makes the schema of a list of those who are let in, or `"*"`. */
 export function allowed(entry: Schema<string>, entries: string): Schema<readonly string[] | "*"> {
   const expected = `a list of ${entries}, or "*" for any`;
-  return s.either(expected, s.word(["*"], expected), s.list(entry, expected));
+  return s.either(expected, s.word(["*"], expected), v.array(entry, expected));
 }
-
-export const PAGE: About = {
-  text: "The title, logo and first view of the explorer page",
-};
-export const NODE: About = { text: "The node that is shown" };
-export const INFO: About = { text: "The content of /v1/info" };
 
 /** Makes the schema of the place of a description with what becomes of its servers. */
 export const placeWithServers = <T>(
@@ -186,18 +177,22 @@ export const placeWithServers = <T>(
     }),
   });
 
-type PageSettingsOf<Logo> = SettingsOf<{ title?: string; logo?: Logo; view?: View }>;
+/** The settings of the page; a file has the logo by its path, a host by its bytes. */
+interface Page<Logo> {
+  title?: string | undefined;
+  logo?: Logo | undefined;
+  view?: View | undefined;
+}
 
-/** Makes the settings of the page; a file has the logo by its path, a host by its bytes. */
-export const pageSettings = <T>(logo: Schema<T>, what: string): PageSettingsOf<T> => ({
+export const pageSettings = <Logo>(logo: Schema<Logo>): SettingsOf<Page<Logo>> => ({
   title: s.setting(t.TITLE, {
     text: "The title of the page",
     default: "the name of the node",
     example: "Harbour 2",
   }),
   logo: s.setting(logo, {
-    text: `${what}: ${LOGO_TYPES}, at most 256 KiB. It is shown beside the title, and as the ` +
-      "icon of the page",
+    text: `A file with an image: ${LOGO_TYPES}, at most 256 KiB. It is shown beside the title, ` +
+      "and as the icon of the page",
     default: "the first letter of the title",
     example: "logo.svg",
   }),
@@ -261,21 +256,23 @@ export function configuration(
       CLI_OPTIONS.spec,
     ),
     ...shared,
-    kinds: s.setting(s.list(s.either(KIND, t.KIND_FILE, OWN_KIND), "a list of kinds"), {
+    kinds: s.setting(v.array(s.either(KIND, t.KIND_FILE, OWN_KIND), "a list of kinds"), {
       text:
         "Kinds of your own: files in the form of those in spec/kinds/, each called as its kind " +
         "is, or what such a file would say, with a name. They win over known ones of the same name",
       default: "[]",
       example: "[mine.yaml]",
     }),
-    page: s.setting(s.section(pageSettings(path, "A file with an image")), PAGE),
-    node: s.setting(s.section(nodeSettings(path, own)), NODE),
-    info: s.setting(s.section(infoSettings(path)), INFO),
+    page: s.setting(s.section(pageSettings(path)), {
+      text: "The title, logo and first view of the explorer page",
+    }),
+    node: s.setting(s.section(nodeSettings(path, own)), { text: "The node that is shown" }),
+    info: s.setting(s.section(infoSettings(path)), { text: "The content of /v1/info" }),
   };
   return s.section(settings);
 }
 
-const OPERATIONS = s.list(t.LINE, "a list of operations, as in [reads, getblock]");
+const OPERATIONS = v.array(t.LINE, "a list of operations, as in [reads, getblock]");
 const FORWARD = "off, reads, or an object with what is open";
 
 const countOf = (most: number): Schema<number> =>

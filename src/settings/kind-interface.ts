@@ -60,7 +60,7 @@ const openApi = (...keys: readonly string[]) => standard("OpenAPI 3.1", ...keys)
 const METHOD = s.object({
   name: s.needed(METHOD_NAME, { text: "Its name, as the node has it", example: "getblock" }),
   summary: SUMMARY,
-  params: s.needed(s.list(s.json, "a list of parameters"), {
+  params: s.needed(v.array(s.json, "a list of parameters"), {
     text: "Its parameters, in the order of their positions",
     example: "[]",
   }),
@@ -95,7 +95,7 @@ const ITEM = s.object({
 });
 
 const SERVERS = v.pipe(
-  s.list(
+  v.array(
     s.object({ url: s.needed(BASE_PATH, { text: "The start of all paths", example: "/v1" }) }),
     "a list of one server",
   ),

@@ -69,11 +69,11 @@ const HEALTH: SettingsOf<KindHealth> = {
     text: "The evidence for ok, for people",
     example: "it has a leader and raises no alarm",
   }),
-  warming_up: s.setting(s.list(wholeNumber("a whole number"), "a list of whole numbers"), {
+  warming_up: s.setting(v.array(wholeNumber("a whole number"), "a list of whole numbers"), {
     text: "Codes of JSON-RPC errors, or statuses of HTTP, that say that the node is starting",
     example: "[-28]",
   }),
-  rules: s.setting(s.list(RULE, "a list of rules"), {
+  rules: s.setting(v.array(RULE, "a list of rules"), {
     text: "States that the responses show. The first that holds decides",
   }),
   complete: s.setting(s.number("a number"), {
@@ -163,7 +163,7 @@ const EXTENSION: SettingsOf<Pick<Kind, "extends" | "loosen">> = {
       "other members that are here as well take the place of those there",
     example: "ethereum",
   }),
-  loosen: s.setting(s.list(t.LINE, "a list of operations"), {
+  loosen: s.setting(v.array(t.LINE, "a list of operations"), {
     text:
       "The operations that this file opens further than the kind that it adds to, by method or " +
       "operationId: a write that is a read here, or a read with other parameters",
@@ -197,7 +197,7 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
       }),
       { text: "The refusal of such a node. Secrets in files are sent to no other" },
     ),
-    files: s.setting(s.list(authFile(path), "a list of files"), {
+    files: s.setting(v.array(authFile(path), "a list of files"), {
       text:
         "The files in which such a node leaves its secret on this machine, in the form of node.auth",
     }),
@@ -220,7 +220,7 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
       text: "The usual URL of such a node",
       example: "http://127.0.0.1:2379",
     }),
-    aliases: s.setting(s.list(t.KIND_NAME, "a list of names"), {
+    aliases: s.setting(v.array(t.KIND_NAME, "a list of names"), {
       text: "Names of programs and networks that stand for the kind",
       example: "[geth, reth]",
     }),
@@ -256,7 +256,7 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
     fields: s.needed(s.map(t.INFO_KEY, FIELD), { text: "The keys, and where their values are" }),
     health: s.needed(s.object(HEALTH), { text: "The rules of its status" }),
     history: s.setting(
-      v.pipe(s.list(t.INFO_KEY, "a list of keys"), v.maxLength(4, "at most 4 keys")) as Schema<
+      v.pipe(v.array(t.INFO_KEY, "a list of keys"), v.maxLength(4, "at most 4 keys")) as Schema<
         string[]
       >,
       {

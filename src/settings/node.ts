@@ -4,6 +4,7 @@
  *
  * @module
  */
+import * as v from "valibot";
 import { DEFAULTS, type InfoSettings, type NodeSettings } from "../info/settings.ts";
 import { parseReference, referencesOf } from "../info/query-plan.ts";
 import { isObject } from "../json/values.ts";
@@ -153,7 +154,7 @@ const nodeSources = (path: Schema<string>, get: Schema<string>) => ({
       example: "getmininginfo",
     }),
     params: s.setting(
-      s.either("a list or an object", s.list(s.json, "a list"), s.map(t.LINE, s.json)),
+      s.either("a list or an object", v.array(s.json, "a list"), s.map(t.LINE, s.json)),
       {
         text: "Its parameters. In a list, { from: PLACE } stands for a value of another response",
         example: "[1, true]",
@@ -271,7 +272,7 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
       text: "Keys whose values are always the same",
       example: "{ name: my-node }",
     }),
-    hide: s.setting(s.list(t.INFO_KEY, "a list of keys"), {
+    hide: s.setting(v.array(t.INFO_KEY, "a list of keys"), {
       text: "Keys that are not shown",
       example: "[peers]",
     }),
