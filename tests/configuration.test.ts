@@ -243,7 +243,7 @@ config("a field that names no source is wrong", () => {
 config("a field may name a source of the kind that a flag or a variable tells", async () => {
   const fields = "info: { fields: { a: block# } }";
   const complaint =
-    'x:1:22: info.fields.a names the source "block", which does not exist; there are ';
+    'x:1:22: info.fields.a names the source "block", which does not exist; expected one of ';
   const of = async (args: string[], file = fields) =>
     await wrong(["--config", "x", ...args], {}, file);
   assert.equal(await of(["--kind", "ethereum"]), []);
@@ -254,7 +254,7 @@ config("a field may name a source of the kind that a flag or a variable tells", 
     (await of(["--kind", "etcd"], `${fields}\nnode: { kind: ethereum }`))[0]!,
     complaint,
   );
-  assert.equal(await of([]), [complaint.replace("; there are ", "")]);
+  assert.equal(await of([]), [complaint.replace("; expected one of ", "")]);
 });
 
 config("a secret in a wrong place is not repeated", () => {

@@ -210,7 +210,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
   [
     "forward: { token_file: a, token_env: B }",
-    "1:1: forward has token_file and token_env, of which one is right",
+    "1:1: forward must have either token_file or token_env, not both",
   ],
   [
     "forward: { origins: ['null'] }",
@@ -388,7 +388,7 @@ const KINDS: readonly Row<string>[] = [
   ],
   [
     "auth: { files: [{ basic_file: a }] }",
-    "7:9: auth.files needs a refusal beside it, or everybody who refuses would be sent a secret",
+    "7:9: auth.files needs a refusal beside it, or any node that refuses would be sent a secret",
   ],
   [
     "written_from: [rpc/api.yaml]",

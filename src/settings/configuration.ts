@@ -1,6 +1,6 @@
 /**
- * The settings of flags and variables, and those of the configuration file: each with what it may be, its default and
- * its text. `--help`, `docs/configuration.md` and `spec/nodeface.schema.json` are made of them.
+ * The settings of flags, variables and the configuration file. `--help`, `docs/configuration.md` and
+ * `spec/nodeface.schema.json` are made of them.
  *
  * @module
  */
@@ -24,6 +24,7 @@ import {
   type InfoSettings,
   type NodeSettings,
 } from "../info/settings.ts";
+import { listOf, objectOf } from "../json/values.ts";
 import { LOG_CALLS, type LogCalls } from "../log.ts";
 import { infoSettings, KIND_OPTION, nodeSettings, URL_OPTION } from "./node.ts";
 import * as s from "./schema.ts";
@@ -47,7 +48,7 @@ export interface CliValues {
   metrics?: boolean;
 }
 
-/** The settings that flags and variables may give, in the order of `--help`. */
+/** The settings that have flags or variables, in the order of `--help`. */
 export const CLI_OPTIONS: {
   readonly [Name in keyof CliValues]-?: CliOption<NonNullable<CliValues[Name]>>;
 } = {
@@ -138,32 +139,28 @@ export function explainRenamed(before: string, now: string): string {
   return `${before} is called ${now} now; the old name is read in 0.3 alone`;
 }
 
-/** The settings of a configuration file. */
+/** A configuration file; its paths are as the process sees them. */
 export interface FileConfig {
   listen?: { host: string; port: number } | undefined;
   access_log?: AccessLog | undefined;
   log_calls?: LogCalls | undefined;
   hosts?: Hosts | undefined;
   cors?: Cors | undefined;
-  /** A path as the process sees it, a URL, or `none`; with what becomes of its servers. */
   description?: string | { from: string; servers?: string | undefined } | undefined;
   forward?: ResolvedForward | undefined;
   metrics?: boolean | undefined;
   events?: EventSettings | undefined;
-  /** The operator's own kinds, or their files. */
   kinds?: readonly unknown[] | undefined;
   page?: Page<string> | undefined;
   node?: NodeSettings | undefined;
   info?: InfoSettings | undefined;
 }
 
-/** Makes the schema of a list of those who are let in, or `"*"`. */
 export function allowed(entry: Schema<string>, entries: string): Schema<readonly string[] | "*"> {
   const expected = `a list of ${entries}, or "*" for any`;
   return s.either(expected, s.word(["*"], expected), v.array(entry, expected));
 }
 
-/** Makes the schema of the place of a description with what becomes of its servers. */
 export const placeWithServers = <T>(
   place: Schema<T>,
 ): Schema<{ from: T; servers: string | undefined }> =>
@@ -206,7 +203,7 @@ export const pageSettings = <Logo>(logo: Schema<Logo>): SettingsOf<Page<Logo>> =
 
 const KIND = "a file such as mine.yaml, or an object with name";
 
-/** A kind that stands in the configuration. What else it has is checked where it is read, as a file of its own is. */
+/** A kind in the configuration itself. Its other keys are checked as those of a kind's file are. */
 const OWN_KIND = v.pipe(
   s.object({
     name: s.setting(t.KIND_NAME, {
@@ -225,7 +222,8 @@ const OWN_KIND = v.pipe(
 /**
  * Makes the schema of a configuration file.
  *
- * @param locate finds the place of a path that the file names
+ * @param locate resolves a path in it
+ * @param own the names of the operator's kinds
  */
 export function configuration(
   locate: (path: string) => string = (path) => path,
@@ -275,13 +273,7 @@ export function configuration(
 const OPERATIONS = v.array(t.LINE, "a list of operations, as in [reads, getblock]");
 const FORWARD = "off, reads, or an object with what is open";
 
-const countOf = (most: number): Schema<number> =>
-  s.number(
-    `a whole number from 1 to ${most}`,
-    (number) => Number.isInteger(number) && number >= 1 && number <= most,
-  );
-
-/** Makes the settings that a configuration file and the options of a host have alike. */
+/** Makes the settings that a configuration file and the options of a host share. */
 export function sharedSettings(
   path: Schema<string>,
 ): SettingsOf<Pick<FileConfig, "hosts" | "cors" | "forward" | "metrics" | "events">> {
@@ -304,11 +296,11 @@ export function sharedSettings(
     }),
     events: s.setting(
       s.section<SettingsOf<EventSettings>>({
-        listeners: s.setting(countOf(10_000), {
+        listeners: s.setting(s.wholeNumber(1, 10_000), {
           text: "The most streams of /v1/events at a time",
           default: String(EVENT_DEFAULTS.listeners),
         }),
-        per_address: s.setting(countOf(10_000), {
+        per_address: s.setting(s.wholeNumber(1, 10_000), {
           text: "The most of them of one address. Behind a proxy all have its address",
           default: String(EVENT_DEFAULTS.per_address),
           example: "1000",
@@ -319,7 +311,6 @@ export function sharedSettings(
   };
 }
 
-/** Makes the setting of what may be called at the node, which is read with its defaults. */
 function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefined> {
   const settings: SettingsOf<ForwardSettings> = {
     open: s.setting(OPERATIONS, {
@@ -352,18 +343,25 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
       default: FORWARD_DEFAULTS.timeout,
     }),
     limit: s.setting(t.SIZE, { text: "The longest response", default: FORWARD_DEFAULTS.limit }),
-    concurrency: s.setting(
-      countOf(1000),
-      {
-        text: "The most calls at the node at a time. 64 others wait for up to 5 s",
-        default: String(FORWARD_DEFAULTS.concurrency),
-      },
-    ),
+    concurrency: s.setting(s.wholeNumber(1, 1000), {
+      text: "The most calls at the node at a time. 64 others wait for up to 5 s",
+      default: String(FORWARD_DEFAULTS.concurrency),
+    }),
   };
   const checked = v.pipe(
     s.object(settings),
-    v.rawCheck(({ dataset, addIssue }) => {
-      for (const message of clashesWithin(dataset.value)) addIssue({ message });
+    v.rawCheck(({ dataset: { value }, addIssue }) => {
+      const { with_token: withToken, token_file: file, token_env: variable, origins } = objectOf(
+        value,
+      );
+      const isToken = file !== undefined || variable !== undefined;
+      if (listOf(withToken).length > 0 && !isToken) {
+        addIssue({ message: "has with_token, and needs token_file or token_env" });
+      }
+      if (file !== undefined && variable !== undefined) {
+        addIssue({ message: "must have either token_file or token_env, not both" });
+      }
+      if (listOf(origins).includes("null")) addIssue({ message: 'origins cannot have "null"' });
     }),
   );
   const whole = s.either(FORWARD, s.word(FORWARDS, FORWARD, FORWARD_ALIASES), checked);
@@ -376,22 +374,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
   );
 }
 
-function clashesWithin(value: unknown): string[] {
-  const { with_token: withToken, token_file: file, token_env: variable, origins } =
-    (value ?? {}) as Record<string, unknown>;
-  const isToken = file !== undefined || variable !== undefined;
-  return [
-    ...Array.isArray(withToken) && withToken.length > 0 && !isToken
-      ? ["has with_token, and needs token_file or token_env"]
-      : [],
-    ...file !== undefined && variable !== undefined
-      ? ["has token_file and token_env, of which one is right"]
-      : [],
-    ...Array.isArray(origins) && origins.includes("null") ? ['origins cannot have "null"'] : [],
-  ];
-}
-
-/** Finds what is wrong between `forward` and other settings; `hasNode` is `undefined` where that is not known. */
+/** Finds clashes of `forward` with other settings; `hasNode` is `undefined` if it is not known yet. */
 export function clashesOfForward(
   forward: ResolvedForward | undefined,
   hosts: Hosts = [],

@@ -1,11 +1,11 @@
 /**
- * The schema of a kind of node: of the files in `spec/kinds/`, of an operator's own and of a host's.
+ * The schema of a kind of node: a built-in one, an operator's or a host's.
  *
  * @module
  */
 import * as v from "valibot";
 import { linksOf, parseReference } from "../info/query-plan.ts";
-import { type Json, listOf, objectOf } from "../json/values.ts";
+import { type Json, listOf, objectOf, textOf } from "../json/values.ts";
 import type {
   Kind,
   KindAuth,
@@ -18,25 +18,20 @@ import type {
 import { KIND_ALIASES, KIND_NAMES } from "../generated/kind-names.js";
 import { diagnosticsOfExtension, extendKind } from "./kind-extension.ts";
 import { diagnosticsOfInterface, examplesIn, interfaceSettings } from "./kind-interface.ts";
-import { authFile, explainSource, FIELD, NODE_SOURCE, placesOf } from "./node.ts";
+import { authFile, explainSource, FIELD, NODE_SOURCE, placesOf, REFERENCES } from "./node.ts";
 import * as s from "./schema.ts";
 import type { Diagnostic, Path, Schema, SettingsOf } from "./schema.ts";
 import * as t from "./texts.ts";
 
 const CODES = ["warming_up", "syncing", "no_leader", "alarm", "no_peers", "stalled"] as const;
 
-const wholeNumber = (right: string, least = -Infinity) =>
-  s.number(right, (number) => Number.isSafeInteger(number) && number >= least);
-
-const BOUND = s.number("a number");
-
 const TEST = s.either(
   "a regular expression, null, or an object with above or below",
   t.EXPRESSION,
   v.null("null"),
   s.oneOf({
-    above: { above: s.needed(BOUND, { text: "The number there is greater" }) },
-    below: { below: s.needed(BOUND, { text: "The number there is less" }) },
+    above: { above: s.needed(s.NUMBER, { text: "The number there is greater" }) },
+    below: { below: s.needed(s.NUMBER, { text: "The number there is less" }) },
   }),
 );
 
@@ -58,7 +53,7 @@ const NETWORK_RULES: SettingsOf<NetworkRules> = {
     text: "The longest time between two blocks; with an older head_at the node is stalled",
     example: "3h",
   }),
-  peers: s.setting(wholeNumber("a whole number from 1", 1), {
+  peers: s.setting(s.wholeNumber(1), {
     text: "The fewest peers; a node with fewer has no_peers",
     example: "1",
   }),
@@ -69,30 +64,23 @@ const HEALTH: SettingsOf<KindHealth> = {
     text: "The evidence for ok, for people",
     example: "it has a leader and raises no alarm",
   }),
-  warming_up: s.setting(v.array(wholeNumber("a whole number"), "a list of whole numbers"), {
+  warming_up: s.setting(v.array(s.wholeNumber(), "a list of whole numbers"), {
     text: "Codes of JSON-RPC errors, or statuses of HTTP, that say that the node is starting",
     example: "[-28]",
   }),
   rules: s.setting(v.array(RULE, "a list of rules"), {
     text: "States that the responses show. The first that holds decides",
   }),
-  complete: s.setting(s.number("a number"), {
+  complete: s.setting(s.NUMBER, {
     text: "The sync_progress of a node that is in sync",
     example: "1",
   }),
-  target: s.setting(
-    s.either(
-      "a place, or a list of places",
-      t.REFERENCE_TEXT,
-      s.filledList(t.REFERENCE_TEXT, "a list of places"),
-    ),
-    {
-      text: "The highest block that the node or its peers know of. With a height more than lag " +
-        "behind it the node is syncing",
-      example: "chain#/headers",
-    },
-  ),
-  lag: s.setting(wholeNumber("a whole number from 0", 0), {
+  target: s.setting(REFERENCES, {
+    text: "The highest block that the node or its peers know of. With a height more than lag " +
+      "behind it the node is syncing",
+    example: "chain#/headers",
+  }),
+  lag: s.setting(s.wholeNumber(0), {
     text: "The number of blocks that a node may be behind target",
     default: "2",
   }),
@@ -171,20 +159,10 @@ const EXTENSION: SettingsOf<Pick<Kind, "extends" | "loosen">> = {
   }),
 };
 
-const EXTENDS_ELSEWHERE: Diagnostic = {
-  path: ["extends"],
-  message: "is for the files of operators alone",
-  isKey: true,
-};
-
-/** The members of a kind that one which adds to another may leave out, besides those that all may. */
+/** The members that a kind may leave out only if it extends another. */
 const INHERITED = ["title", "url", "detect", "sources", "fields", "health"] as const;
 
-/**
- * Makes the schema of a kind's file.
- *
- * @param base the kind that it adds to
- */
+/** Makes the schema of a kind; `base` is the one that it extends. */
 export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<Kind> {
   const auth: SettingsOf<KindAuth> = {
     refusal: s.setting(
@@ -284,15 +262,18 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
   return v.pipe(
     s.object({ ...kind, ...added }) as Schema<Kind>,
     v.rawCheck(({ dataset: { value, issues = [] }, addIssue }) => {
-      const nameOf = (path: readonly unknown[]) => JSON.stringify(path);
-      const said = new Set(issues.map(({ path = [] }) => nameOf(path.map(({ key }) => key))));
+      const keyOf = (path: readonly unknown[]) => JSON.stringify(path);
+      const reported = new Set(issues.map(({ path = [] }) => keyOf(path.map(({ key }) => key))));
       const own = objectOf(value);
       const found = [
-        ...diagnosticsBetween(base ? extendKind(base, own) : value),
-        ...diagnosticsOfInterface(value, base).filter(({ path }) => !said.has(nameOf(path))),
-        ...base ? diagnosticsOfExtension(base, own) : [],
-        ...own.extends !== undefined && !base ? [EXTENDS_ELSEWHERE] : [],
+        ...diagnosticsBetween(base ? extendKind(base, own) : own),
+        ...diagnosticsOfInterface(value, base).filter(({ path }) => !reported.has(keyOf(path))),
       ];
+      if (base) found.push(...diagnosticsOfExtension(base, own));
+      else if (own.extends !== undefined) {
+        const message = "is only for the files of operators";
+        found.push({ path: ["extends"], message, isKey: true });
+      }
       for (const { path, message, isKey } of found) {
         addIssue({ message, path: s.issuePath(value, path, isKey) });
       }
@@ -302,60 +283,69 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
 
 /**
  * Takes the files with secrets out of a kind that is not built in: it may come from anywhere, and would have any file sent
- * to any node that refuses as it says. The first one becomes the example of what to write under `node.auth`.
+ * to any node that refuses as it says. The first one becomes the example of `node.auth`.
  */
 export function withoutSecretFiles(kind: Kind): Kind {
   const { files, ...auth } = kind.auth ?? {};
   return files ? { ...kind, auth: { example: files[0], ...auth } } : kind;
 }
 
-/** Finds what is wrong between the parts of a kind, though each may be right; the parts may be wrong, too. */
-function diagnosticsBetween(kind: unknown): Diagnostic[] {
-  const { detect, sources, fields, health, openrpc, openapi } = objectOf(kind);
-  const { rules, target } = objectOf(health);
-  const names = Object.keys(objectOf(sources));
-  const links = linksIn(sources);
-  const keyOf = (name: string) => "get" in objectOf(objectOf(sources)[name]) ? "get" : "params";
-  const explain = (place: unknown, path: Path, isKey = false): Diagnostic[] => {
-    const message = explainSource(place, names);
-    return message === undefined ? [] : [{ path, message, isKey }];
-  };
-  const explainRule = (rule: unknown, path: Path): Diagnostic[] => [
-    ...Object.keys(objectOf(objectOf(rule).when)).flatMap((place) =>
-      explain(place, [...path, "when", place], true)
-    ),
-    ...bracesOf(rule).flatMap((text) => explain(text, [...path, "reason"])),
-  ];
-  return [
-    ...Object.keys(objectOf(detect)).flatMap((place) => explain(place, ["detect", place], true)),
-    ...[...links].flatMap(([name, places]) =>
-      places.flatMap((place) => explain(place, ["sources", name, keyOf(name)]))
-    ),
-    ...Object.entries(objectOf(fields)).flatMap(([key, field]) =>
-      placesOf(field).flatMap((place) => explain(place, ["fields", key]))
-    ),
-    ...listOf(rules).flatMap((rule, at) => explainRule(rule, ["health", "rules", at])),
-    ...[target].flat().flatMap((place) => explain(place, ["health", "target"])),
-    ...names.filter((name) => leadsTo(name, links)).map((name) => ({
-      ...{ path: ["sources", name, keyOf(name)], message: "leads back to itself", isKey: false },
-    })),
-    ...missingParts(objectOf(kind)),
-    ...examplesIn({ openrpc, openapi }).flatMap(({ path, place, pattern }) =>
-      typeof pattern === "string" && /^\^.*\$$/.test(pattern)
-        ? explain(place, [...path, "x-example-from"])
-        : [{ path, message: "needs a pattern from ^ to $ beside x-example-from", isKey: true }]
-    ),
-  ];
-}
-
-/** The places that each source takes something of. */
-function linksIn(sources: unknown): Map<string, readonly Reference[]> {
-  return new Map(
-    Object.entries(objectOf(sources)).map(([name, source]) => {
-      const { get, ...others } = objectOf(source);
-      return [name, linksOf({ ...typeof get === "string" && { get }, ...others } as Source)];
-    }),
+/** Finds what is wrong between the parts of a kind, which may be wrong themselves. */
+function diagnosticsBetween(kind: Json): Diagnostic[] {
+  const found: Diagnostic[] = [];
+  const report = (path: Path, message: string, isKey = false) =>
+    found.push({ path, message, isKey });
+  const sources = Object.entries(objectOf(kind.sources)).map(([name, source]) =>
+    [name, objectOf(source)] as const
   );
+  const names = sources.map(([name]) => name);
+  const checkPlace = (place: unknown, path: Path, isKey = false) => {
+    const message = explainSource(place, names);
+    if (message !== undefined) report(path, message, isKey);
+  };
+
+  for (const place of Object.keys(objectOf(kind.detect))) {
+    checkPlace(place, ["detect", place], true);
+  }
+  const links = new Map(sources.map(([name, { get, ...others }]) => {
+    const source = { ...others, ...typeof get === "string" && { get } } as Source;
+    return [name, linksOf(source)];
+  }));
+  for (const [name, source] of sources) {
+    const path = ["sources", name, "get" in source ? "get" : "params"];
+    for (const place of links.get(name)!) checkPlace(place, path);
+    if (leadsTo(name, links)) report(path, "leads back to itself");
+  }
+  for (const [key, field] of Object.entries(objectOf(kind.fields))) {
+    for (const place of placesOf(field)) checkPlace(place, ["fields", key]);
+  }
+  const { rules, target } = objectOf(kind.health);
+  for (const [at, rule] of listOf(rules).entries()) {
+    const { when, reason } = objectOf(rule);
+    const path = ["health", "rules", at];
+    for (const place of Object.keys(objectOf(when))) {
+      checkPlace(place, [...path, "when", place], true);
+    }
+    for (const [, place] of (textOf(reason) ?? "").matchAll(/\{([^{}]*)\}/g)) {
+      checkPlace(place, [...path, "reason"]);
+    }
+  }
+  for (const place of [target].flat()) checkPlace(place, ["health", "target"]);
+  const { openrpc, openapi } = kind;
+  for (const { path, place, pattern } of examplesIn({ openrpc, openapi })) {
+    if (typeof pattern === "string" && /^\^.*\$$/.test(pattern)) {
+      checkPlace(place, [...path, "x-example-from"]);
+    } else report(path, "needs a pattern from ^ to $ beside x-example-from", true);
+  }
+  const { files, refusal } = objectOf(kind.auth);
+  if (listOf(files).length > 0 && !refusal) {
+    const why = "or any node that refuses would be sent a secret";
+    report(["auth", "files"], `needs a refusal beside it, ${why}`, true);
+  }
+  for (const { path, keys } of missingFields(kind)) {
+    report(path, `needs the field ${keys.join(" or ")}`, true);
+  }
+  return found;
 }
 
 /** Tells whether a source waits for others in a circle, so that none of them can be asked first. */
@@ -371,39 +361,22 @@ function leadsTo(name: string, links: ReadonlyMap<string, readonly Reference[]>)
   return false;
 }
 
-function bracesOf(rule: unknown): string[] {
-  const { reason } = objectOf(rule);
-  return typeof reason === "string"
-    ? [...reason.matchAll(/\{([^{}]*)\}/g)].map(([, place]) => place!)
-    : [];
-}
-
-/** Finds settings that rest on another one which the kind does not have. */
-function missingParts({ fields, static: fixed, health, auth }: Json): Diagnostic[] {
+/** Finds the rules of the status that need fields which the kind does not have. */
+function missingFields({ fields, static: fixed, health }: Json) {
   const { complete, target, networks } = objectOf(health);
-  const keys = Object.keys({ ...objectOf(fields), ...objectOf(fixed) });
-  const rests: (readonly [setting: unknown, path: Path, needed: readonly string[]])[] = [
-    [complete, ["complete"], ["sync_progress"]],
-    [target, ["target"], ["height"]],
+  const has = { ...objectOf(fields), ...objectOf(fixed) };
+  const rules: { rule: unknown; path: Path; keys: readonly string[] }[] = [
+    { rule: complete, path: ["health", "complete"], keys: ["sync_progress"] },
+    { rule: target, path: ["health", "target"], keys: ["height"] },
   ];
-  for (const [name, rules] of Object.entries(objectOf(networks))) {
-    const { quiet, peers } = objectOf(rules);
-    if (name !== "*") rests.push([rules, ["networks", name], ["chain_id", "network"]]);
-    rests.push([quiet, ["networks", name, "quiet"], ["head_at"]]);
-    rests.push([peers, ["networks", name, "peers"], ["peers"]]);
+  for (const [name, network] of Object.entries(objectOf(networks))) {
+    const { quiet, peers } = objectOf(network);
+    const path = ["health", "networks", name];
+    if (name !== "*") rules.push({ rule: network, path, keys: ["chain_id", "network"] });
+    rules.push({ rule: quiet, path: [...path, "quiet"], keys: ["head_at"] });
+    rules.push({ rule: peers, path: [...path, "peers"], keys: ["peers"] });
   }
-  const missing = rests.filter(([setting, , needed]) =>
-    setting !== undefined && !needed.some((key) => keys.includes(key))
+  return rules.filter(({ rule, keys }) =>
+    rule !== undefined && !keys.some((key) => Object.hasOwn(has, key))
   );
-  const { files, refusal } = objectOf(auth);
-  const isOpen = listOf(files).length > 0 && !refusal;
-  const message = "needs a refusal beside it, or everybody who refuses would be sent a secret";
-  return [
-    ...isOpen ? [{ path: ["auth", "files"], message, isKey: true }] : [],
-    ...missing.map(([, path, needed]) => ({
-      path: ["health", ...path],
-      message: `rests on ${needed.join(" or ")}, which is not among the fields`,
-      isKey: true,
-    })),
-  ];
 }

@@ -1,6 +1,5 @@
 /**
- * The settings of the node and its info: its address, its kind, the place of its secret; what is asked, and what is
- * shown of it.
+ * The settings of the node and of its info.
  *
  * @module
  */
@@ -15,7 +14,7 @@ import * as s from "./schema.ts";
 import type { CliOption, Diagnostic, Schema, Settings, SettingsOf } from "./schema.ts";
 import * as t from "./texts.ts";
 
-/** The schemes of credentials, each with the secret that it wants. */
+/** The schemes of credentials, each with the form of its secret. */
 const SCHEMES = {
   basic: "user:password, for HTTP Basic",
   bearer: "a bearer token",
@@ -33,17 +32,15 @@ const MATCH = s.setting(t.EXPRESSION, {
   example: "'<apikey>(.*?)</apikey>'",
 });
 
-/** Makes the forms of the place of a secret, each by its key, such as `basic_file`. */
-function authForms(
-  where: "file" | "env",
-  placeOf: (secret: string) => Schema,
-): Readonly<Record<string, Settings>> {
-  const forms = Object.entries(SCHEMES).map(([scheme, secret]): [string, Settings] => {
+/** Makes the forms of the place of a secret by key, such as `basic_file`. */
+function authForms(where: "file" | "env", placeOf: (secret: string) => Schema) {
+  const forms: Record<string, Settings> = {};
+  for (const [scheme, secret] of Object.entries(SCHEMES)) {
     const key = `${scheme}_${where}`;
     const header = scheme === "header" && { header: HEADER };
-    return [key, { [key]: placeOf(secret), ...header, ...where === "file" && { match: MATCH } }];
-  });
-  return Object.fromEntries(forms);
+    forms[key] = { [key]: placeOf(secret), ...header, ...where === "file" && { match: MATCH } };
+  }
+  return forms;
 }
 
 const authFileForms = (path: Schema<string>) =>
@@ -53,7 +50,7 @@ const authFileForms = (path: Schema<string>) =>
       example: "~/.node/secret",
     }));
 
-/** Makes the schema of a file that holds a secret, by the schema of its path. */
+/** Makes the schema of a file that holds a secret. */
 export const authFile = (path: Schema<string>): Schema<AuthFile> =>
   s.oneOf(authFileForms(path)) as Schema<unknown> as Schema<AuthFile>;
 
@@ -146,7 +143,7 @@ const COMMON: SettingsOf<SourceOptions> = {
   }),
 };
 
-/** Makes the forms of a source that is asked of the node, by the schemas of their places. */
+/** Makes the forms of the sources that a node has. */
 const nodeSources = (path: Schema<string>, get: Schema<string>) => ({
   jsonrpc: {
     jsonrpc: s.needed(t.LINE, {
@@ -189,7 +186,7 @@ const nodeSources = (path: Schema<string>, get: Schema<string>) => ({
   },
 });
 
-/** A source of a kind. Its file may come from anywhere: it runs no program, reads no file and asks no other host. */
+/** A source of a kind, whose file may come from anywhere: it runs no program, reads no file and asks no other host. */
 export const NODE_SOURCE: Schema<Source> = s.oneOf(nodeSources(t.PATH, t.PATH_OR_LINK));
 
 const source = (path: Schema<string>): Schema<Source> =>
@@ -216,8 +213,8 @@ const CONVERSION = s.either(
   s.oneOf({
     count: { count: s.needed(t.POINTER, { text: "Counts the members that are true there" }) },
     match: { match: s.needed(t.EXPRESSION, { text: "The first group, or all that it matches" }) },
-    add: { add: s.needed(s.number("a number"), { text: "The number with this one added" }) },
-    times: { times: s.needed(s.number("a number"), { text: "The number multiplied by this one" }) },
+    add: { add: s.needed(s.NUMBER, { text: "The number with this one added" }) },
+    times: { times: s.needed(s.NUMBER, { text: "The number multiplied by this one" }) },
     uptime: {
       uptime: s.needed(s.word(["ms", "s", "m", "h"]), { text: "The start, from the time since" }),
     },
@@ -225,23 +222,21 @@ const CONVERSION = s.either(
   }),
 );
 
-/** The place that a key comes from. */
+export const REFERENCES: Schema<Reference | Reference[]> = s.either(
+  "a place such as net#/version, or a list of places",
+  t.REFERENCE_TEXT,
+  s.filledList(t.REFERENCE_TEXT, "a list of places"),
+);
+
 export const FIELD: Schema<Field> = s.either(
   "a place such as net#/version, or an object with from",
   t.REFERENCE_TEXT,
   s.object({
-    from: s.needed(
-      s.either(
-        "a place such as net#/version, or a list of places",
-        t.REFERENCE_TEXT,
-        s.filledList(t.REFERENCE_TEXT, "a list of places"),
-      ),
-      {
-        text: "The place of the value: a source, # and a JSON Pointer. " +
-          "Of several places, the first that has a value",
-        example: "net#/version",
-      },
-    ),
+    from: s.needed(REFERENCES, {
+      text: "The place of the value: a source, # and a JSON Pointer. " +
+        "Of several places, the first that has a value",
+      example: "net#/version",
+    }),
     as: s.setting(CONVERSION, {
       text: "The conversion of the value: hex (a number from or to its hexadecimal form), " +
         "number (from its decimal form), not, count (how many), time (RFC 3339), " +
@@ -306,23 +301,22 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
   };
 }
 
-/** Tells whether a node has a kind, named or found by asking, which brings sources of its own. */
+/** Tells whether a node has a kind, named or found by asking, and so the sources of that kind. */
 export function hasKind({ kind, url }: NodeSettings): boolean {
   return kind === undefined ? url !== undefined : kind !== "none";
 }
 
 /**
- * Finds fields that name a source which neither the info nor the kind has. Fields that are wrong in
- * themselves are passed over.
+ * Finds fields that name a source which neither the info nor the kind has.
  *
- * @param kinds the kinds that the node may be; none for a node that only the info describes
+ * @param kinds the kinds that the node may be
  */
 export function unknownSources(info: InfoSettings, kinds: readonly Kind[]): Diagnostic[] {
   const own = Object.keys(info.sources ?? {});
   const names = [...own, ...kinds.flatMap(({ sources }) => Object.keys(sources))];
   return Object.entries(info.fields ?? {}).flatMap(([key, field]) =>
     placesOf(field).flatMap((place) => {
-      // The sources of all kinds are too many to be named.
+      // The sources of all kinds are too many to list.
       const message = explainSource(place, names, kinds.length > 1 ? own : names);
       return message === undefined
         ? []
@@ -331,7 +325,7 @@ export function unknownSources(info: InfoSettings, kinds: readonly Kind[]): Diag
   );
 }
 
-/** The request that a source makes, in short: a method of JSON-RPC, `GET /status`, a file, or a command. */
+/** Formats the request of a source: a method of JSON-RPC, `GET /status`, a file, or a command. */
 export function questionOf(source: Source): string {
   if ("jsonrpc" in source) return source.jsonrpc;
   if ("get" in source) return `GET ${source.get}`;
@@ -346,16 +340,16 @@ export function placesOf(field: unknown): readonly Reference[] {
   return isRight ? referencesOf(field as Field) : [];
 }
 
-/** Explains that the source of a place is not there; `told` are the sources that are named. */
+/** Explains that the source of a place does not exist; `listed` are those that the message may list. */
 export function explainSource(
   place: unknown,
   names: readonly string[],
-  told: readonly string[] = names,
+  listed: readonly string[] = names,
 ): string | undefined {
   if (typeof place !== "string" || !place.includes("#")) return undefined;
   const [name] = parseReference(place as Reference);
   if (names.includes(name)) return undefined;
   const meant = didYouMean(nearest(name, names)) ||
-    (told.length > 0 ? `; there are ${told.join(", ")}` : "");
+    (listed.length > 0 ? `; expected one of ${listed.join(", ")}` : "");
   return `names the source ${describeValue(name)}, which does not exist${meant}`;
 }

@@ -136,10 +136,13 @@ export function meantWord(
   return nearest(typed, words) ?? also[nearest(typed, Object.keys(also)) ?? ""];
 }
 
-export function number(
-  expected: string,
-  isValid: (number: number) => boolean = Number.isFinite,
-): Schema<number> {
+export const NUMBER: Schema<number> = v.pipe(v.number("a number"), v.finite("a number"));
+
+export function wholeNumber(least = -Infinity, most = Infinity): Schema<number> {
+  const from = least > -Infinity ? ` from ${least}` : "";
+  const expected = `a whole number${from}${most < Infinity ? ` to ${most}` : ""}`;
+  const isValid = (number: number) =>
+    Number.isSafeInteger(number) && number >= least && number <= most;
   return v.pipe(v.number(expected), v.check(isValid, expected));
 }
 
