@@ -59,7 +59,7 @@ const ARGUMENTS: readonly Row<string>[] = [
   ["--host a --host b", "--host is given twice"],
   [
     "--host *",
-    '--host must be an address; 0.0.0.0 listens on all addresses of IPv4, :: on all, not "*"',
+    '--host must be an address, not "*"; 0.0.0.0 listens on all addresses of IPv4, :: on all',
   ],
   ["--host [::1]:80", '--host must be a host name or an address, not "[::1]:80"'],
   [
@@ -116,7 +116,7 @@ const ARGUMENTS: readonly Row<string>[] = [
   ["--log-calls al", '--log-calls must be one of failed, all, off, not "al"; did you mean all?'],
   [
     "--config $HOME/n.yaml",
-    "--config must be the path of a file, in which no variable is read but $CREDENTIALS_DIRECTORY at its start",
+    "--config must be the path of a file; no variable is read in it but $CREDENTIALS_DIRECTORY at its start",
   ],
   ["-- --port", '"--port" is neither a command nor the URL of a node; see nodeface --help'],
   [
@@ -173,7 +173,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
   [
     "listen: '*:80'",
-    '1:9: listen must be an address; 0.0.0.0 listens on all addresses of IPv4, :: on all, not "*"',
+    '1:9: listen must be an address, not "*"; 0.0.0.0 listens on all addresses of IPv4, :: on all',
   ],
   [
     "listen: 127.0.0.1:99999",

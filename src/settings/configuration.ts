@@ -330,9 +330,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
       text: "A file with the token, of 32 or more characters. It is read at each use",
       example: "/etc/nodeface/token",
     }),
-    token_env: s.setting(t.LINE, {
-      text: "A variable of the environment with the token",
-    }),
+    token_env: s.setting(t.LINE, { text: "A variable of the environment with the token" }),
     origins: s.setting(allowed(t.ORIGIN, "origins"), {
       text: "The origins whose pages may call, besides this service's own. * is for what is open",
       default: "[]",

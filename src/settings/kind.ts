@@ -92,48 +92,41 @@ const HEALTH: SettingsOf<KindHealth> = {
 };
 
 const CALL = {
-  jsonrpc: s.needed(t.LINE, { text: "The name of the method", example: "rpc.discover" }),
+  jsonrpc: s.needed(t.LINE, { text: "The name of the method" }),
   path: s.setting(t.PATH, {
     text: "The path below the node's URL that it is posted to",
     default: "the node's URL itself",
-    example: "/rpc",
   }),
 };
 
 const NAMES = {
   names: s.setting(t.EXPRESSION, {
     text: "A regular expression whose first group is a name, wherever it matches in the response",
-    example: "'^([a-z]+)'",
   }),
   tree: s.setting(
     s.object({
-      name: s.needed(t.LINE, { text: "The member that holds a name", example: "Name" }),
-      children: s.needed(t.LINE, {
-        text: "The member that holds the list of those below",
-        example: "Subcommands",
-      }),
+      name: s.needed(t.LINE, { text: "The member that holds a name" }),
+      children: s.needed(t.LINE, { text: "The member that holds the list of those below" }),
     }),
     {
       text:
         "Where the response is a tree in JSON instead: its members. Names are the ways from the " +
         "root, such as block/get",
-      example: "{ name: Name, children: Subcommands }",
     },
   ),
   before: s.setting(t.LINE, {
     text:
       "If the names are those of groups: the separator that follows them in the names of methods",
-    example: "_",
   }),
 };
 
 const LISTING = v.pipe(
   s.oneOf({
     jsonrpc: { ...CALL, ...NAMES },
-    get: { get: s.needed(t.PATH, { text: "A path below the node's URL", example: "/" }), ...NAMES },
+    get: { get: s.needed(t.PATH, { text: "A path below the node's URL" }), ...NAMES },
     post: {
-      post: s.needed(t.PATH, { text: "A path below the node's URL", example: "/api/v0/commands" }),
-      json: s.setting(s.json, { text: "The JSON that is posted", example: "{}" }),
+      post: s.needed(t.PATH, { text: "A path below the node's URL" }),
+      json: s.setting(s.json, { text: "The JSON that is posted" }),
       ...NAMES,
     },
   }),
@@ -149,13 +142,11 @@ const EXTENSION: SettingsOf<Pick<Kind, "extends" | "loosen">> = {
     text:
       "The known kind that this one adds to. All else may be left out then; methods, paths and " +
       "other members that are here as well take the place of those there",
-    example: "ethereum",
   }),
   loosen: s.setting(v.array(t.LINE, "a list of operations"), {
     text:
       "The operations that this file opens further than the kind that it adds to, by method or " +
       "operationId: a write that is a read here, or a read with other parameters",
-    example: "[eth_sign]",
   }),
 };
 
@@ -167,10 +158,7 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
   const auth: SettingsOf<KindAuth> = {
     refusal: s.setting(
       s.object({
-        header: s.needed(t.HEADER, {
-          text: "A header of the refusal",
-          example: "www-authenticate",
-        }),
+        header: s.needed(t.HEADER, { text: "A header of the refusal" }),
         pattern: s.needed(t.EXPRESSION, { text: "A regular expression for it" }),
       }),
       { text: "The refusal of such a node. Secrets in files are sent to no other" },
@@ -186,21 +174,13 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
     }),
     example: s.setting(authFile(path), {
       text: "An example of node.auth, for when there are no such files",
-      example: "{ basic_file: ~/.node/secret }",
     }),
   };
   const kind: SettingsOf<Omit<Kind, "examples">> = {
-    title: s.needed(t.LINE, {
-      text: "The name of the kind, for people",
-      example: "etcd (gRPC gateway)",
-    }),
-    url: s.needed(t.NODE_URL, {
-      text: "The usual URL of such a node",
-      example: "http://127.0.0.1:2379",
-    }),
+    title: s.needed(t.LINE, { text: "The name of the kind, for people" }),
+    url: s.needed(t.NODE_URL, { text: "The usual URL of such a node" }),
     aliases: s.setting(v.array(t.KIND_NAME, "a list of names"), {
       text: "Names of programs and networks that stand for the kind",
-      example: "[geth, reth]",
     }),
     description: s.setting(
       s.either("a path, or a method as in { jsonrpc: rpc.discover }", t.PATH, s.object(CALL)),
@@ -208,7 +188,6 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
         text:
           "Where it describes its own interface: a path below the node's URL to OpenAPI, or a " +
           "method of JSON-RPC that gives OpenRPC",
-        example: "/swagger.json",
       },
     ),
     listing: s.setting(LISTING, {
@@ -216,20 +195,13 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
         "How such a node says itself what it has: what is asked, and how names are found in the " +
         "answer. What the node lacks is not shown. The names are those of methods where the kind has " +
         "some, else the paths without their first slash",
-      example: "{ jsonrpc: help, names: '^([a-z]+)' }",
     }),
     detect: s.needed(
       s.filledMap(t.REFERENCE_TEXT, t.EXPRESSION, "places, each with a regular expression"),
-      {
-        text: "Places in its responses, each with a regular expression. All have to match",
-        example: "{ 'version#/etcdserver': '^[0-9]' }",
-      },
+      { text: "Places in its responses, each with a regular expression. All have to match" },
     ),
     auth: s.setting(s.object(auth), { text: "Its refusals, and the places of its secret" }),
-    static: s.setting(s.map(t.INFO_KEY, s.json), {
-      text: "Keys whose values are always the same",
-      example: "{ software: etcd }",
-    }),
+    static: s.setting(s.map(t.INFO_KEY, s.json), { text: "Keys whose values are always the same" }),
     sources: s.needed(s.map(t.SOURCE_NAME, NODE_SOURCE), { text: "The sources by name" }),
     fields: s.needed(s.map(t.INFO_KEY, FIELD), { text: "The keys, and where their values are" }),
     health: s.needed(s.object(HEALTH), { text: "The rules of its status" }),
@@ -240,17 +212,12 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
       {
         text: "The keys of the info whose values over time say most, at most four",
         default: "[height, peers]",
-        example: "[revision, db_size]",
       },
     ),
     written_from: s.setting(s.filledList(t.WEB_URL, "a list of URLs"), {
       text: "The sources of its operations: a file or a folder, at a version",
-      example: "[https://github.com/handshake-org/hsd/blob/v8.0.0/lib/node/http.js]",
     }),
-    tried: s.setting(t.LINE, {
-      text: "The node that its reads were tested with, and its version",
-      example: "hsd 8.0.0",
-    }),
+    tried: s.setting(t.LINE, { text: "The node that its reads were tested with, and its version" }),
     ...interfaceSettings(),
     ...EXTENSION,
   };

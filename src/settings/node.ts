@@ -197,7 +197,7 @@ const source = (path: Schema<string>): Schema<Source> =>
       ...COMMON,
     },
     command: {
-      command: s.needed(s.filledList(t.TEXT, "a list: the program and its arguments"), {
+      command: s.needed(s.filledList(v.string("text"), "a list: the program and its arguments"), {
         text: "A program that prints JSON or plain text, and its arguments; no shell reads them",
         example: "[df, --output=avail, /data]",
       }),
@@ -218,7 +218,9 @@ const CONVERSION = s.either(
     uptime: {
       uptime: s.needed(s.word(["ms", "s", "m", "h"]), { text: "The start, from the time since" }),
     },
-    join: { join: s.needed(t.TEXT, { text: "All the places, with this text between them" }) },
+    join: {
+      join: s.needed(v.string("text"), { text: "All the places, with this text between them" }),
+    },
   }),
 );
 
