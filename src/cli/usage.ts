@@ -1,5 +1,5 @@
 /**
- * The usage of the command, which `--help` prints: the commands, their switches, and the table of settings.
+ * The usage of the command, which `--help` prints.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { wrap } from "./output.ts";
 
 export type CommandName = "check" | "init" | "kinds";
 
-/** The commands besides serving: what follows their names, and what they do. */
+/** The commands besides serving. */
 export const COMMANDS: Readonly<Record<CommandName, { arguments: string; text: string }>> = {
   check: {
     arguments: "[NODE_URL] [options] [--json]",
