@@ -76,8 +76,9 @@ async function run(config: Config): Promise<number> {
   }
 }
 
-const openProgress = () =>
-  createProgress({ write: openOutput("stderr"), isTerminal: isTerminal("stderr") });
+function openProgress() {
+  return createProgress({ write: openOutput("stderr"), isTerminal: isTerminal("stderr") });
+}
 
 /** The runtime's name and version; Deno and Bun name a Node as well. */
 function runtime(): string {

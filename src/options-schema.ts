@@ -32,11 +32,11 @@ function nodeOptions(own: readonly string[]): Schema {
     v.transform(({ href }) => href),
     t.NODE_URL as v.GenericSchema<string>,
   );
-  const url = s.secret(s.either(t.URL_EXAMPLE, t.NODE_URL, urlObject));
+  const url = s.secret(v.union([t.NODE_URL, urlObject], t.URL_EXAMPLE));
   const optional = v.optional(url);
   const whole = s.object({ ...nodeSettings(t.FILE, own), url: optional, public_url: optional });
   const alone = v.pipe(url, v.transform((url) => ({ url })));
-  return s.either("the URL of the node, or an object with url", alone, whole);
+  return v.union([alone, whole], "the URL of the node, or an object with url");
 }
 
 const DOCUMENT = "the path of a file, a URL, none, an OpenAPI document, or an object with text";
@@ -60,14 +60,13 @@ const DOCUMENT_FORMS: Parameters<typeof s.byKey>[0] = [
   [["text"], TEXT_OF_DOCUMENT],
 ];
 
-const PLACE_OR_DOCUMENT = s.either(DOCUMENT, t.PLACE, v.instance(URL), s.byKey(DOCUMENT_FORMS));
+const PLACE_OR_DOCUMENT = v.union([t.PLACE, v.instance(URL), s.byKey(DOCUMENT_FORMS)], DOCUMENT);
 
-const DESCRIPTION = s.either(
-  `${DOCUMENT} or from`,
+const DESCRIPTION = v.union([
   t.PLACE,
   v.instance(URL),
   s.byKey([...DOCUMENT_FORMS, [["from"], placeWithServers(PLACE_OR_DOCUMENT)]]),
-);
+], `${DOCUMENT} or from`);
 
 const LOGO = v.pipe(
   v.instance(Uint8Array, "the bytes of an image (Uint8Array)"),
@@ -149,10 +148,9 @@ function optionsSchema(own: readonly string[]): Schema<ReadOptions> {
     page: v.optional(s.object(pageSettings(LOGO))),
     node: v.optional(nodeOptions(own)),
     info: v.optional(
-      s.either(
+      v.union(
+        [s.object(infoSettings(t.FILE)), FUNCTION],
         "an object with what is shown, or a function that tells it",
-        s.object(infoSettings(t.FILE)),
-        FUNCTION,
       ),
     ),
     operations: v.optional(v.array(OPERATION, "a list of operations")),

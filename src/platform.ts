@@ -162,7 +162,12 @@ export async function runProgram(
       end();
     };
     const fail = (reason: PlatformError) => {
-      if (!child.pid || !detached || !killGroup(child.pid)) child.kill("SIGKILL");
+      try {
+        globalThis.process.kill(detached ? -child.pid! : child.pid!, "SIGKILL");
+      } catch {
+        // There is no group, or the runtime forbids it.
+        child.kill("SIGKILL");
+      }
       settle(() => reject(reason));
     };
     const stop = () => fail(new PlatformError(STOPPED));
@@ -175,24 +180,13 @@ export async function runProgram(
     });
     child.on("error", (error) => settle(() => reject(explain(error, PROGRAM_FAILURES))));
     child.on("close", (code, signal) => {
-      if (code !== 0) {
-        return settle(() => reject(new PlatformError(`it ends with ${code ?? signal}`)));
-      }
-      settle(() => resolve(text + decoder.decode()));
+      if (code === 0) settle(() => resolve(text + decoder.decode()));
+      else settle(() => reject(new PlatformError(`it ends with ${code ?? signal}`)));
     });
   });
 }
 
 const STOPPED = "it is no longer needed";
-
-/** Kills the processes of a group; returns false if there is none or the runtime forbids it. */
-function killGroup(leader: number): boolean {
-  try {
-    return globalThis.process.kill(-leader, "SIGKILL");
-  } catch {
-    return false;
-  }
-}
 
 /** True unless this is a worker, which has only `fetch`. With `nodejs_compat`, workerd has `versions.node` too. */
 export const HAS_SOCKETS: boolean = globalThis.process?.versions?.node !== undefined &&

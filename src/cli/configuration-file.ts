@@ -73,9 +73,10 @@ export async function readConfigurationFile(
       warnings.push(...loosened.map((line) => `${yaml.name}: of the kind ${name}, ${line}`));
     });
   const addKindFile = (path: string) =>
-    attempt(async () =>
-      await addKind(kindNameOf(path) ?? path, parseYaml(await files.read(path), path, "a kind"))
-    );
+    attempt(async () => {
+      const yaml = parseYaml(await files.read(path), path, "a kind");
+      await addKind(kindNameOf(path) ?? path, yaml);
+    });
   if (kindFile !== undefined) await addKindFile(kindFile);
   const read = path === undefined ? undefined : await attempt(async () => {
     const yaml = parseConfiguration(await files.read(path), path);
@@ -119,10 +120,7 @@ export function parseConfiguration(text: string, name: string): YamlFile {
   return parseYaml(text, name, "a configuration", RENAMED);
 }
 
-interface LogoFile {
-  readonly bytes?: Uint8Array;
-  readonly problem?: string | undefined;
-}
+type LogoFile = { readonly bytes?: Uint8Array; readonly problem?: string };
 
 async function readLogo(yaml: YamlFile, files: Files): Promise<LogoFile | undefined> {
   const named = valueAt(yaml.value, ["page", "logo"]);
@@ -131,7 +129,7 @@ async function readLogo(yaml: YamlFile, files: Files): Promise<LogoFile | undefi
   try {
     const bytes = await files.readBytes(path, LOGO_BYTES_MAX);
     const problem = mistakeInLogo(bytes);
-    return { bytes, problem: problem && `${path}: it ${problem}` };
+    return problem === undefined ? { bytes } : { problem: `${path}: it ${problem}` };
   } catch (error) {
     return { problem: (error as Error).message };
   }
@@ -171,7 +169,6 @@ export function checkFile(
   const schema = configuration((path) => locateBeside(path, yaml.name), names);
   const { value, diagnostics } = readValue(yaml.value, schema);
   const file = withoutWrong(value, diagnostics);
-  const kinds = { ...KINDS, ...own };
   const found = [
     ...diagnostics,
     ...sameKinds(kindsIn(yaml)),
@@ -182,6 +179,7 @@ export function checkFile(
   }
   // The sources and fields of a kind are not known if its file is wrong.
   if (names.every((name) => Object.hasOwn(own, name))) {
+    const kinds = { ...KINDS, ...own };
     const node = { ...file.node, ...given.node };
     found.push(
       ...unknownSources(file.info ?? {}, kindsOf(node, kinds)),

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { parseArgs } from "node:util";
+import { parseArgs, type ParseArgsConfig } from "node:util";
 import { resolveForward } from "../gateway/policy.ts";
 import type { InfoSettings, NodeSettings } from "../info/settings.ts";
 import type { Kind } from "../kinds/kind.ts";
@@ -93,7 +93,8 @@ export async function readConfig(
 
   const node = { ...file.node, ...given.node };
   const { hosts, cors, forward } = { ...file, ...given };
-  const { from: description, servers } = placeOf(values.spec ?? file.description);
+  const place: FileConfig["description"] = values.spec ? { from: values.spec } : file.description;
+  const description = place?.from;
   for (const { message } of clashesOfForward(forward, hosts, node.url !== undefined)) {
     problems.push(`${calledOf("forward") ?? `${path}: forward`} ${message}`);
   }
@@ -123,7 +124,7 @@ export async function readConfig(
     metrics: values.metrics ?? file.metrics,
     events: file.events,
     info: { watch: "30s", ...file.info },
-    ...{ kinds, page, node, hosts, cors, description, servers, forward },
+    ...{ kinds, page, node, hosts, cors, description, servers: place?.servers, forward },
   };
 }
 
@@ -134,12 +135,6 @@ function settingsOf({ url, kind, forward }: CliValues): GivenSettings {
     node: { ...url && { url }, ...name && { kind: name } },
     ...forward && { forward: resolveForward(forward) },
   };
-}
-
-function placeOf(
-  description: FileConfig["description"],
-): { from?: string | undefined; servers?: string | undefined } {
-  return typeof description === "string" ? { from: description } : description ?? {};
 }
 
 function defaultOf<T>({ schema, default: text }: CliOption<T>): T {
@@ -199,16 +194,18 @@ const VARIABLES = new Map(
   ),
 );
 
-const SWITCH_OPTIONS = Object.keys(SWITCHES).map((name) => {
-  const short = SWITCHES[name as SwitchName].flags.find((flag) => !flag.startsWith("--"));
-  return [name, { type: "boolean", ...short && { short: short.slice(1) } }] as const;
-});
+const isSwitch = (name: Name) => CLI_OPTIONS[name].argument === undefined;
 
-const SETTING_OPTIONS = [...FLAGS].map(([flag, name]) =>
-  [flag, { type: CLI_OPTIONS[name].argument === undefined ? "boolean" : "string" }] as const
-);
-
-const OPTIONS = Object.fromEntries([...SWITCH_OPTIONS, ...SETTING_OPTIONS]);
+const OPTIONS: NonNullable<ParseArgsConfig["options"]> = {
+  ...Object.fromEntries(
+    [...FLAGS].map(([flag, name]) => [flag, { type: isSwitch(name) ? "boolean" : "string" }]),
+  ),
+  ...Object.fromEntries(
+    Object.entries(SWITCHES).map((
+      [name, { short }],
+    ) => [name, { type: "boolean", ...short && { short } }]),
+  ),
+};
 
 /** Tells whether a command only prints, and reads no settings. */
 const isPrinting = (command: Command): boolean => /^(help|version|kinds)$/.test(command);
@@ -258,21 +255,20 @@ function readArguments(args: readonly string[]): ParsedArgs {
     ...{ args: [...args], options: OPTIONS, strict: false, allowPositionals: true, tokens: true },
   });
   const positionals: string[] = [];
-  /** The indices of the last unknown flag, and of what may be its value. */
+  /** The index of the last unknown flag, and of what may be its value. */
   let unknownAt = -1, valueAt = -1;
   for (const token of tokens) {
+    const whole = args[token.index]!;
     if (token.kind === "positional" && token.index !== valueAt) positionals.push(token.value);
-    if (token.kind === "option") {
-      const whole = args[token.index]!;
-      // `-port` is one mistake, not four flags of one letter.
-      const isKnown = Object.hasOwn(OPTIONS, token.name) &&
-        (token.rawName.startsWith("--") || whole === token.rawName);
-      if (isKnown) readOption(token, found);
-      else if (token.index !== unknownAt) {
-        unknownAt = token.index;
-        valueAt = whole.includes("=") ? -1 : unknownAt + 1;
-        found.problems.push(explainUnknownFlag(whole.split("=")[0]!));
-      }
+    if (token.kind !== "option" || token.index === unknownAt) continue;
+    // `-port` is one mistake, not four flags of one letter.
+    const isWhole = token.rawName.startsWith("--") || whole === token.rawName;
+    if (isWhole && Object.hasOwn(OPTIONS, token.name)) readOption(token, found);
+    else {
+      unknownAt = token.index;
+      valueAt = whole.includes("=") ? -1 : unknownAt + 1;
+      const [flag = ""] = whole.split("=");
+      found.problems.push(`unknown option ${quote(flag)}${hintOn(flag)}`);
     }
   }
   readPositionals(positionals, found);
@@ -293,8 +289,7 @@ function readOption(
     else if (found.command !== "help") found.command = flag as SwitchName & Command;
     return;
   }
-  const isSwitch = CLI_OPTIONS[name].argument === undefined;
-  const text = isSwitch && !inlineValue ? "true" : value;
+  const text = isSwitch(name) && !inlineValue ? "true" : value;
   if (found.given.has(name)) found.problems.push(`${rawName} is given twice`);
   else if (!text) found.problems.push(`${rawName} needs a value; see nodeface --help`);
   else setGiven(found, name, text, rawName);
@@ -344,10 +339,6 @@ function readPositionals([first, ...others]: readonly string[], found: ParsedArg
 
 const PLACES_MAX = 3;
 
-function explainUnknownFlag(flag: string): string {
-  return `unknown option ${quote(flag)}${hintOn(flag)}`;
-}
-
 /** Finds what is meant by an unknown flag: another flag, or a key of the configuration. */
 function hintOn(flag: string): string {
   const key = flag.replace(/^-+/, "").replaceAll("-", "_").toLowerCase();
@@ -364,14 +355,14 @@ function hintOn(flag: string): string {
 }
 
 function nearestFlag(flag: string): string | undefined {
-  const known = [
-    ...SETTINGS.flatMap(([, { flag }]) => flag === undefined ? [] : `--${flag}`),
-    ...Object.values(SWITCHES).flatMap(({ flags }) => flags),
-  ];
+  if (/^--|^-../.test(flag)) {
+    const flags = SETTINGS.flatMap(([, { flag }]) => flag ?? []);
+    const known = [...flags, ...Object.keys(SWITCHES)].map((name) => `--${name}`);
+    return nearest(flag.replace(/^-+/, "--"), known);
+  }
   // Any short flag is one slip from any other.
-  return /^--|^-../.test(flag)
-    ? nearest(flag.replace(/^-+/, "--"), known.filter((other) => other.startsWith("--")))
-    : known.find((other) => other.toLowerCase() === flag.toLowerCase());
+  const short = Object.values(SWITCHES).flatMap(({ short }) => short ? `-${short}` : []);
+  return short.find((other) => other.toLowerCase() === flag.toLowerCase());
 }
 
 /** Finds the paths of a key in the configuration, the outer ones first. */

@@ -146,7 +146,7 @@ export interface FileConfig {
   log_calls?: LogCalls | undefined;
   hosts?: Hosts | undefined;
   cors?: Cors | undefined;
-  description?: string | { from: string; servers?: string | undefined } | undefined;
+  description?: { from: string; servers?: string | undefined } | undefined;
   forward?: ResolvedForward | undefined;
   metrics?: boolean | undefined;
   events?: EventSettings | undefined;
@@ -158,7 +158,7 @@ export interface FileConfig {
 
 export function allowed(entry: Schema<string>, entries: string): Schema<readonly string[] | "*"> {
   const expected = `a list of ${entries}, or "*" for any`;
-  return s.either(expected, s.word(["*"], expected), v.array(entry, expected));
+  return v.union([s.word(["*"], expected), v.array(entry, expected)], expected);
 }
 
 export const placeWithServers = <T>(
@@ -246,15 +246,14 @@ export function configuration(
     log_calls: s.setting(s.word(LOG_CALLS), CLI_OPTIONS.logCalls),
     ...{ hosts, cors },
     description: s.setting(
-      s.either(
+      v.union(
+        [v.pipe(place, v.transform((from) => ({ from }))), placeWithServers(place)],
         "the path of a file, a URL, none, or an object with from and servers",
-        place,
-        placeWithServers(place),
       ),
       CLI_OPTIONS.spec,
     ),
     ...shared,
-    kinds: s.setting(v.array(s.either(KIND, t.KIND_FILE, OWN_KIND), "a list of kinds"), {
+    kinds: s.setting(v.array(v.union([t.KIND_FILE, OWN_KIND], KIND), "a list of kinds"), {
       text:
         "Kinds of your own: files in the form of those in spec/kinds/, each called as its kind " +
         "is, or what such a file would say, with a name. They win over known ones of the same name",
@@ -362,7 +361,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
       if (listOf(origins).includes("null")) addIssue({ message: 'origins cannot have "null"' });
     }),
   );
-  const whole = s.either(FORWARD, s.word(FORWARDS, FORWARD, FORWARD_ALIASES), checked);
+  const whole = v.union([s.word(FORWARDS, FORWARD, FORWARD_ALIASES), checked], FORWARD);
   return s.setting(
     v.pipe(whole as Schema<Forward>, v.transform((forward: Forward) => resolveForward(forward))),
     {

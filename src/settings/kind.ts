@@ -25,15 +25,14 @@ import * as t from "./texts.ts";
 
 const CODES = ["warming_up", "syncing", "no_leader", "alarm", "no_peers", "stalled"] as const;
 
-const TEST = s.either(
-  "a regular expression, null, or an object with above or below",
+const TEST = v.union([
   t.EXPRESSION,
   v.null("null"),
   s.oneOf({
     above: { above: s.needed(s.NUMBER, { text: "The number there is greater" }) },
     below: { below: s.needed(s.NUMBER, { text: "The number there is less" }) },
   }),
-);
+], "a regular expression, null, or an object with above or below");
 
 const RULE = s.object({
   when: s.needed(s.filledMap(t.REFERENCE_TEXT, TEST, "places, each with what it is tested for"), {
@@ -183,7 +182,7 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
       text: "Names of programs and networks that stand for the kind",
     }),
     description: s.setting(
-      s.either("a path, or a method as in { jsonrpc: rpc.discover }", t.PATH, s.object(CALL)),
+      v.union([t.PATH, s.object(CALL)], "a path, or a method as in { jsonrpc: rpc.discover }"),
       {
         text:
           "Where it describes its own interface: a path below the node's URL to OpenAPI, or a " +

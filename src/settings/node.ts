@@ -151,7 +151,7 @@ const nodeSources = (path: Schema<string>, get: Schema<string>) => ({
       example: "getmininginfo",
     }),
     params: s.setting(
-      s.either("a list or an object", v.array(s.json, "a list"), s.map(t.LINE, s.json)),
+      v.union([v.array(s.json, "a list"), s.map(t.LINE, s.json)], "a list or an object"),
       {
         text: "Its parameters. In a list, { from: PLACE } stands for a value of another response",
         example: "[1, true]",
@@ -207,8 +207,7 @@ const source = (path: Schema<string>): Schema<Source> =>
 
 const CONVERSIONS = ["hex", "number", "not", "count", "time", "uptime", "sum"] as const;
 
-const CONVERSION = s.either(
-  `one of ${CONVERSIONS.join(", ")}, or an object with count, match, add, times, join or uptime`,
+const CONVERSION = v.union([
   s.word(CONVERSIONS),
   s.oneOf({
     count: { count: s.needed(t.POINTER, { text: "Counts the members that are true there" }) },
@@ -222,16 +221,14 @@ const CONVERSION = s.either(
       join: s.needed(v.string("text"), { text: "All the places, with this text between them" }),
     },
   }),
-);
+], `one of ${CONVERSIONS.join(", ")}, or an object with count, match, add, times, join or uptime`);
 
-export const REFERENCES: Schema<Reference | Reference[]> = s.either(
-  "a place such as net#/version, or a list of places",
+export const REFERENCES: Schema<Reference | Reference[]> = v.union([
   t.REFERENCE_TEXT,
   s.filledList(t.REFERENCE_TEXT, "a list of places"),
-);
+], "a place such as net#/version, or a list of places");
 
-export const FIELD: Schema<Field> = s.either(
-  "a place such as net#/version, or an object with from",
+export const FIELD: Schema<Field> = v.union([
   t.REFERENCE_TEXT,
   s.object({
     from: s.needed(REFERENCES, {
@@ -251,7 +248,7 @@ export const FIELD: Schema<Field> = s.either(
       example: "net#/hidden",
     }),
   }),
-);
+], "a place such as net#/version, or an object with from");
 
 export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
   return {

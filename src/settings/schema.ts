@@ -221,13 +221,6 @@ export function byKey<T>(
   });
 }
 
-export function either<S extends readonly Schema[]>(
-  expected: string,
-  ...schemas: S
-): Schema<v.InferOutput<S[number]>> {
-  return v.union(schemas, expected) as Schema<v.InferOutput<S[number]>>;
-}
-
 /** The schema of any JSON value; whole numbers that `number` cannot hold are `bigint`s. */
 export const json: Schema = v.pipe(
   v.unknown(),

@@ -12,7 +12,7 @@ import { REFERENCE } from "../info/query-plan.ts";
 import type { Duration, Reference } from "../kinds/kind.ts";
 import { didYouMean } from "../nearest.ts";
 import { describeValue } from "../untrusted-text.ts";
-import { either, meantWord, type Schema, secret, text, word } from "./schema.ts";
+import { meantWord, type Schema, secret, text, word } from "./schema.ts";
 
 export const LINE: Schema<string> = text("a line of text", /^[^\r\n]+$/);
 
@@ -273,7 +273,7 @@ export const STALLED_AFTER: Schema<Duration> = duration("24h", "10s");
 
 function durationOrOff(duration: Schema<Duration>): Schema<Duration | "off"> {
   const expected = 'a duration such as "30s", or off';
-  return either(expected, word(["off"], expected), duration);
+  return v.union([word(["off"], expected), duration], expected);
 }
 
 export const SIZE: Schema<string> = text('a size such as "32MiB", at most 1GiB', SIZE_FORM, {
