@@ -32,9 +32,8 @@ ${stringify(whole, { lineWidth: 100 })}`;
 
 function kindOf(name: string): Kind {
   if (Object.hasOwn(KINDS, name)) return KINDS[name]!;
-  const meant = meantWord(name, KIND_NAMES, KIND_ALIASES);
-  const right = meant ? didYouMean(meant) : "; see nodeface kinds";
-  throw new ConfigError([`unknown kind ${quote(name)}${right}`]);
+  const meant = didYouMean(meantWord(name, KIND_NAMES, KIND_ALIASES)) || "; see nodeface kinds";
+  throw new ConfigError([`unknown kind ${quote(name)}${meant}`]);
 }
 
 function formatKind(name: string, kind: Kind): string {
@@ -63,8 +62,6 @@ function secrets({ auth }: Kind): string {
   if (!example) return "";
   const what = usual
     ? "The secret is found in its usual place on this machine. Elsewhere, such as:"
-    : "Where the node wants a secret, such as:";
-  return `  # ${what}
-  # auth: ${inFlow(example)}
-`;
+    : "If the node requires a secret, such as:";
+  return `  # ${what}\n  # auth: ${inFlow(example)}\n`;
 }

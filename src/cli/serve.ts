@@ -134,8 +134,8 @@ async function logSettings(
   { node, forward, hosts = [], host, port }: Config,
   log: WriteLog,
 ): Promise<void> {
-  for (const error of await findUnreadable(node)) log(error, "error");
-  for (const warning of await findOpenSecrets(node.auth)) log(warning, "warn");
+  for (const message of await findUnreadable(node)) log(message, "error");
+  for (const message of await findOpenSecrets(node.auth)) log(message, "warn");
   if (!forward) return;
   const facts = { hosts, url: node.url, listening: { host, port } };
   for (const { level, message } of await lintSettings(forward, facts)) log(message, level);
@@ -143,10 +143,9 @@ async function logSettings(
 
 /** Tells whether the next service has lost the description of the same node. */
 function isWorse(next: RunningService, now: RunningService): boolean {
+  const identify = ({ description, node }: Config) => JSON.stringify([description, node.url]);
   const isShown = ({ shown }: RunningService) => shown === "current" || shown === "older";
-  const isSame = next.config.description === now.config.description &&
-    next.config.node.url === now.config.node.url;
-  return isSame && isShown(now) && !isShown(next);
+  return identify(next.config) === identify(now.config) && isShown(now) && !isShown(next);
 }
 
 /** Asks the node before any client does, and logs its kind. */
@@ -229,12 +228,7 @@ const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 /**
  * Formats one request. Nothing that a client sends begins a new line: a path is percent-encoded, and a method is a token.
  *
- * @example
- * ```
- * 2026-01-02T03:04:05.678Z GET /v1/info 200 0.4
- * 2026-01-02T03:04:06.789Z GET /spec.json 200 1204.1 aborted
- * 2026-01-02T03:04:07.890Z - - 400 0.1
- * ```
+ * `2026-01-02T03:04:06.789Z GET /spec.json 200 1204.1 aborted`
  *
  * @param time when the response ended
  */

@@ -25,7 +25,7 @@ import { ConfigError, type Diagnostic, formatDiagnostic, readValue } from "../se
 import { FILE } from "../settings/texts.ts";
 
 export interface YamlFile {
-  /** Its path: for messages, and for paths in it, which are relative to it. */
+  /** Its path. */
   readonly name: string;
   /** Whole numbers that `number` cannot hold are `bigint`s. */
   readonly value: unknown;
@@ -80,9 +80,9 @@ export function parseYaml(
     throw new ConfigError([`${name}: ${(error as Error).message}`]);
   }
   const describe = (diagnostics: readonly Diagnostic[]) =>
-    diagnostics.map((diagnostic) => ({ diagnostic, offset: offsetOf(document, diagnostic) }))
-      .sort((a, b) => a.offset - b.offset)
-      .map(({ diagnostic, offset }) => `${at(offset)} ${formatDiagnostic(diagnostic)}`);
+    diagnostics.map((diagnostic) => [offsetOf(document, diagnostic), diagnostic] as const)
+      .sort(([a], [b]) => a - b)
+      .map(([offset, diagnostic]) => `${at(offset)} ${formatDiagnostic(diagnostic)}`);
   return { name, value, renamed, describe };
 }
 
@@ -111,16 +111,16 @@ function offsetOf(document: Document, { path, isKey }: Pick<Diagnostic, "path" |
   let offset = document.contents?.range?.[0] ?? 0;
   for (const key of path) {
     if (isAlias(node)) node = node.resolve(document);
-    let value: unknown;
+    let found: Node | undefined;
     if (isMap(node)) {
       const pair = node.items.find((item) => isScalar(item.key) && String(item.key.value) === key);
-      offset = (pair?.key as Node | undefined)?.range?.[0] ?? offset;
-      value = pair?.value;
-    } else if (isSeq(node)) {
-      value = node.items[Number(key)];
-      offset = (value as Node | undefined)?.range?.[0] ?? offset;
+      found = pair?.key as Node | undefined;
+      node = pair?.value;
+    } else {
+      found = isSeq(node) ? node.items[Number(key)] as Node | undefined : undefined;
+      node = found;
     }
-    node = value;
+    offset = found?.range?.[0] ?? offset;
   }
   return !isKey && isScalar(node) && node.range ? node.range[0] : offset;
 }

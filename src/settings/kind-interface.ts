@@ -6,7 +6,12 @@
  */
 import * as v from "valibot";
 import { isObject, type Json, listOf, objectOf, valueAt } from "../json/values.ts";
-import { type KindInterface, MARKS, type OperationMarks } from "../kinds/interface.ts";
+import {
+  type KindInterface,
+  MARKS,
+  multiSegmentOf,
+  type OperationMarks,
+} from "../kinds/interface.ts";
 import { pathOf, structureOf, walk } from "../openapi/structure.ts";
 import { COMMON_METHODS } from "../openapi/tables.ts";
 import { validatePart } from "../openapi/validate.ts";
@@ -162,23 +167,21 @@ function diagnosticsOfPart(key: string, part: Json, version: Json): Diagnostic[]
   }
   for (const place of walk({ shape: "document", value: part }, structureOf(version))) {
     if (place.shape !== "parameter") continue;
-    for (const message of explainParameter(place.value)) report(pathOf(place), message);
+    for (const message of explainParameter(objectOf(place.value))) report(pathOf(place), message);
   }
   return found;
 }
 
 /** Explains what OpenAPI allows in a parameter, and a kind does not. */
-function explainParameter(parameter: unknown): string[] {
-  const { name, in: place, ...marks } = objectOf(parameter);
-  const mark = ["x-multi-segment", "x-spans"].find((mark) => marks[mark] !== undefined);
-  const isSpanning = mark !== undefined && (marks[mark] === true || marks[mark] === "encoded");
-  return [
-    ...place === "cookie" ? ['"in" must be one of path, query, header'] : [],
-    ...mark !== undefined && !isSpanning ? [`"${mark}" must be true or encoded`] : [],
-    ...mark !== undefined && place !== "path"
-      ? [`the parameter ${describeValue(name)} has ${mark}, and is not in the path`]
-      : [],
-  ];
+function* explainParameter(parameter: Json): Generator<string> {
+  const { name, in: place } = parameter;
+  if (place === "cookie") yield '"in" must be one of path, query, header';
+  const mark = ["x-multi-segment", "x-spans"].find((mark) => parameter[mark] !== undefined);
+  if (mark === undefined) return;
+  if (multiSegmentOf(parameter) === undefined) yield `"${mark}" must be true or encoded`;
+  if (place !== "path") {
+    yield `the parameter ${describeValue(name)} has ${mark}, and is not in the path`;
+  }
 }
 
 function repeatedMethods({ methods }: Json): Diagnostic[] {

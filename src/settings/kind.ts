@@ -58,11 +58,7 @@ const NETWORK_RULES: SettingsOf<NetworkRules> = {
   }),
 };
 
-const HEALTH: SettingsOf<KindHealth> = {
-  ok: s.needed(t.LINE, {
-    text: "The evidence for ok, for people",
-    example: "it has a leader and raises no alarm",
-  }),
+const HEALTH: SettingsOf<Omit<KindHealth, "ok">> = {
   warming_up: s.setting(v.array(s.wholeNumber(), "a list of whole numbers"), {
     text: "Codes of JSON-RPC errors, or statuses of HTTP, that say that the node is starting",
     example: "[-28]",
@@ -109,7 +105,7 @@ const NAMES = {
     }),
     {
       text:
-        "Where the response is a tree in JSON instead: its members. Names are the ways from the " +
+        "If the response is a tree in JSON instead: its members. Names are the paths from the " +
         "root, such as block/get",
     },
   ),
@@ -119,15 +115,13 @@ const NAMES = {
   }),
 };
 
+const PATH = s.needed(t.PATH, { text: "A path below the node's URL" });
+
 const LISTING = v.pipe(
   s.oneOf({
     jsonrpc: { ...CALL, ...NAMES },
-    get: { get: s.needed(t.PATH, { text: "A path below the node's URL" }), ...NAMES },
-    post: {
-      post: s.needed(t.PATH, { text: "A path below the node's URL" }),
-      json: s.setting(s.json, { text: "The JSON that is posted" }),
-      ...NAMES,
-    },
+    get: { get: PATH, ...NAMES },
+    post: { post: PATH, json: s.setting(s.json, { text: "The JSON that is posted" }), ...NAMES },
   }),
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
@@ -136,24 +130,10 @@ const LISTING = v.pipe(
   }),
 ) as Schema<unknown> as Schema<Listing>;
 
-const EXTENSION: SettingsOf<Pick<Kind, "extends" | "loosen">> = {
-  extends: s.setting(s.word(KIND_NAMES, "a known kind (see nodeface kinds)", KIND_ALIASES), {
-    text:
-      "The known kind that this one adds to. All else may be left out then; methods, paths and " +
-      "other members that are here as well take the place of those there",
-  }),
-  loosen: s.setting(v.array(t.LINE, "a list of operations"), {
-    text:
-      "The operations that this file opens further than the kind that it adds to, by method or " +
-      "operationId: a write that is a read here, or a read with other parameters",
-  }),
-};
-
-/** The members that a kind may leave out only if it extends another. */
-const INHERITED = ["title", "url", "detect", "sources", "fields", "health"] as const;
-
 /** Makes the schema of a kind; `base` is the one that it extends. */
 export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<Kind> {
+  // A kind inherits what it omits.
+  const needed = base ? s.setting as typeof s.needed : s.needed;
   const auth: SettingsOf<KindAuth> = {
     refusal: s.setting(
       s.object({
@@ -168,16 +148,16 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
     }),
     reads: s.setting(s.word(["none"]), {
       text:
-        "none: what reads is called without the secret, since the node shows whoever has logged in " +
-        "what it shows nobody else",
+        "none: reads are called without the secret, since the node shows private data to callers " +
+        "with the secret",
     }),
     example: s.setting(authFile(path), {
       text: "An example of node.auth, for when there are no such files",
     }),
   };
   const kind: SettingsOf<Omit<Kind, "examples">> = {
-    title: s.needed(t.LINE, { text: "The name of the kind, for people" }),
-    url: s.needed(t.NODE_URL, { text: "The usual URL of such a node" }),
+    title: needed(t.LINE, { text: "The name of the kind, for people" }),
+    url: needed(t.NODE_URL, { text: "The usual URL of such a node" }),
     aliases: s.setting(v.array(t.KIND_NAME, "a list of names"), {
       text: "Names of programs and networks that stand for the kind",
     }),
@@ -191,19 +171,28 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
     ),
     listing: s.setting(LISTING, {
       text:
-        "How such a node says itself what it has: what is asked, and how names are found in the " +
-        "answer. What the node lacks is not shown. The names are those of methods where the kind has " +
-        "some, else the paths without their first slash",
+        "The request for which such a node lists its operations, and how names are found in the " +
+        "response. Operations that the node does not list are omitted. The names are those of methods " +
+        "if the kind has some, otherwise paths without their first slash",
     }),
-    detect: s.needed(
+    detect: needed(
       s.filledMap(t.REFERENCE_TEXT, t.EXPRESSION, "places, each with a regular expression"),
       { text: "Places in its responses, each with a regular expression. All have to match" },
     ),
     auth: s.setting(s.object(auth), { text: "Its refusals, and the places of its secret" }),
     static: s.setting(s.map(t.INFO_KEY, s.json), { text: "Keys whose values are always the same" }),
-    sources: s.needed(s.map(t.SOURCE_NAME, NODE_SOURCE), { text: "The sources by name" }),
-    fields: s.needed(s.map(t.INFO_KEY, FIELD), { text: "The keys, and where their values are" }),
-    health: s.needed(s.object(HEALTH), { text: "The rules of its status" }),
+    sources: needed(s.map(t.SOURCE_NAME, NODE_SOURCE), { text: "The sources by name" }),
+    fields: needed(s.map(t.INFO_KEY, FIELD), { text: "The keys, and where their values are" }),
+    health: needed(
+      s.object({
+        ok: needed(t.LINE, {
+          text: "The evidence for ok, for people",
+          example: "it has a leader and raises no alarm",
+        }),
+        ...HEALTH,
+      }),
+      { text: "The rules of its status" },
+    ),
     history: s.setting(
       v.pipe(v.array(t.INFO_KEY, "a list of keys"), v.maxLength(4, "at most 4 keys")) as Schema<
         string[]
@@ -218,15 +207,19 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
     }),
     tried: s.setting(t.LINE, { text: "The node that its reads were tested with, and its version" }),
     ...interfaceSettings(),
-    ...EXTENSION,
-  };
-  const { ok, ...health } = HEALTH;
-  const added = base && {
-    ...Object.fromEntries(INHERITED.map((key) => [key, v.optional(kind[key] as Schema)])),
-    health: v.optional(s.object({ ...health, ok: v.optional(ok) })),
+    extends: s.setting(s.word(KIND_NAMES, "a known kind (see nodeface kinds)", KIND_ALIASES), {
+      text:
+        "The known kind that this one extends. All else may be left out then; methods, paths and " +
+        "other members replace those of the known kind",
+    }),
+    loosen: s.setting(v.array(t.LINE, "a list of operations"), {
+      text:
+        "The operations that this file opens further than the kind that it extends, by method or " +
+        "operationId: a write that is a read here, or a read with other parameters",
+    }),
   };
   return v.pipe(
-    s.object({ ...kind, ...added }) as Schema<Kind>,
+    s.object(kind) as Schema<Kind>,
     v.rawCheck(({ dataset: { value, issues = [] }, addIssue }) => {
       const keyOf = (path: readonly unknown[]) => JSON.stringify(path);
       const reported = new Set(issues.map(({ path = [] }) => keyOf(path.map(({ key }) => key))));

@@ -23,7 +23,7 @@ const SCHEMES = {
 } as const;
 
 const HEADER = s.setting(t.HEADER, {
-  text: 'The header that carries the secret. Without it, the secret is a whole line "Name: value"',
+  text: 'The header for the secret. Without it, the secret is a whole line "Name: value"',
   example: "X-API-Key",
 });
 
@@ -332,7 +332,7 @@ export function questionOf(source: Source): string {
   return "file" in source ? source.file : source.command.join(" ");
 }
 
-/** The places that a field names; none where it is wrong. */
+/** Returns the places of a field, or none if it is wrong. */
 export function placesOf(field: unknown): readonly Reference[] {
   const from = isObject(field) ? field.from : field;
   const isRight = [from].flat().every((place) => typeof place === "string");

@@ -27,11 +27,10 @@ export const TITLE: Schema<string> = text(
   /^(?=.*\S)[^\r\n]{1,80}$/,
 );
 
+const SWITCH_WORDS = { on: "true", yes: "true", 1: "true", off: "false", no: "false", 0: "false" };
+
 export const SWITCH: Schema<boolean> = v.pipe(
-  word(["true", "false"], "true or false", {
-    ...{ on: "true", yes: "true", 1: "true" },
-    ...{ off: "false", no: "false", 0: "false" },
-  }),
+  word(["true", "false"], "true or false", SWITCH_WORDS as Record<string, "true" | "false">),
   v.transform((text) => text === "true"),
 );
 
@@ -50,10 +49,7 @@ const ANY_ADDRESS =
 export const HOST: Schema<string> = text(
   "a host name or an address",
   /^(\[[\da-fA-F:.]+\]|[^\s/[\]*]+)$/,
-  {
-    explain: (text) => text === "*" ? ANY_ADDRESS : undefined,
-    read: withoutBrackets,
-  },
+  { explain: (text) => text === "*" ? ANY_ADDRESS : undefined, read: withoutBrackets },
 );
 
 const isPort = (digits: string) => Number(digits) <= 65535;
@@ -165,10 +161,7 @@ export const HOST_NAME: Schema<string> = text(
 export const ORIGIN: Schema<string> = text(
   'an origin such as https://app.example, or "*" in place of the list',
   /^[hH][tT][tT][pP][sS]?:\/\/[^\s\/?#@*]+$/,
-  {
-    isValid: (origin) => URL.canParse(origin),
-    read: (origin) => new URL(origin).origin,
-  },
+  { isValid: (origin) => URL.canParse(origin), read: (origin) => new URL(origin).origin },
 );
 
 export const PREFIX: Schema<string> = text(
@@ -199,10 +192,10 @@ const KIND_EXPECTED = 'a kind of node (see "nodeface kinds") or none';
 
 /** The name of a kind, which may be read later, or its file. */
 export const KIND_OR_FILE: Schema<string> = text(KIND_EXPECTED, /^[^\r\n]+$/, {
-  explain: (text) =>
-    isKindFile(text) && kindNameOf(text) === undefined
-      ? `must be ${KIND_FILE_EXPECTED}`
-      : undefined,
+  explain(text) {
+    const isWrongFile = isKindFile(text) && kindNameOf(text) === undefined;
+    return isWrongFile ? `must be ${KIND_FILE_EXPECTED}` : undefined;
+  },
 });
 
 export function kindName(own: readonly string[]): Schema<string> {
