@@ -7,7 +7,7 @@
 // Before all others: it handles signals from here on.
 import { endOnSignals } from "./cli/signals.ts";
 import { type Config, files, readConfig, wantsJson } from "./cli/configuration.ts";
-import { color, createProgress, openOutput, print, terminalOf } from "./cli/output.ts";
+import { color, createProgress, isTerminal, openOutput, print } from "./cli/output.ts";
 import { runService } from "./cli/serve.ts";
 import { usage } from "./cli/usage.ts";
 import { COMMIT, VERSION } from "./generated/build-info.js";
@@ -19,7 +19,7 @@ const STOPPED = 0, COULD_NOT_RUN = 1, WRONG_USE = 2;
 
 process.exit(await main());
 
-/** Runs the command and resolves to its exit code, when all that it prints is written. */
+/** Runs the command; resolves to its exit code when all that it prints is written. */
 async function main(): Promise<number> {
   try {
     return await run(await read());
@@ -65,8 +65,7 @@ async function run(config: Config): Promise<number> {
     case "check": {
       const { check } = await import("./cli/check.ts");
       const { report, json, isWell } = await check(config, openProgress());
-      const hasColors = terminalOf("stdout", process.env).hasColors;
-      await print(config.asJson ? json : hasColors ? color(report) : report);
+      await print(config.asJson ? json : color(report));
       return isWell ? STOPPED : COULD_NOT_RUN;
     }
     case "init": {
@@ -78,8 +77,7 @@ async function run(config: Config): Promise<number> {
 }
 
 function openProgress() {
-  const { isTerminal } = terminalOf("stderr", process.env);
-  return createProgress({ write: openOutput("stderr"), isTerminal });
+  return createProgress({ write: openOutput("stderr"), isTerminal: isTerminal("stderr") });
 }
 
 /** The runtime's name and version; Deno and Bun name a Node as well. */

@@ -1,11 +1,11 @@
 /**
- * Finds what somebody meant who mistyped a name.
+ * Suggestions for mistyped names.
  *
  * @module
  */
 import { distance } from "fastest-levenshtein";
 
-/** The name that is most like a mistyped one; `undefined` where none is like it. */
+/** Returns the name that is most like a mistyped one, or `undefined`. */
 export function nearest(word: string, names: Iterable<string>): string | undefined {
   const typed = word.toLowerCase();
   // One slip in a short word, up to three in a long one.
@@ -22,10 +22,10 @@ export function nearest(word: string, names: Iterable<string>): string | undefin
   return best;
 }
 
-/** The letters of a word in the order of the alphabet: the same for words with swapped letters. */
+/** Sorts the letters of a word: words with swapped letters become equal. */
 const sorted = (word: string) => [...word].sort().join("");
 
-/** The end of a message that names it: `; did you mean kind?`, or nothing. */
+/** Formats the end of a message: `; did you mean kind?`, or nothing. */
 export function didYouMean(name: string | undefined): string {
   return name === undefined ? "" : `; did you mean ${name}?`;
 }

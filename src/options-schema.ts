@@ -8,7 +8,6 @@ import type { DescriptionPlace } from "./description/watch.ts";
 import { mistakeInLogo } from "./explorer/page-settings.ts";
 import { diagnosticsOfOperations } from "./host-operations/describe-operation.ts";
 import { formatJson, isPlainObject } from "./json/lossless.ts";
-import { LOG_CALLS } from "./log.ts";
 import type { CheckedOptions, NodefaceOptions } from "./options.ts";
 import { structureOf } from "./openapi/structure.ts";
 import { HAS_SOCKETS } from "./platform.ts";
@@ -16,9 +15,6 @@ import {
   allowed,
   clashesOfForward,
   CLI_OPTIONS,
-  INFO,
-  NODE,
-  PAGE,
   pageSettings,
   placeWithServers,
   sharedSettings,
@@ -29,30 +25,30 @@ import * as s from "./settings/schema.ts";
 import type { Diagnostic, Schema, Settings } from "./settings/schema.ts";
 import * as t from "./settings/texts.ts";
 
-/** Makes the schema of the node, or of its URL; all URLs may be objects. */
+/** Makes the schema of the node, or of its URL; URLs may be objects. */
 function nodeOptions(own: readonly string[]): Schema {
   const urlObject = v.pipe(
     v.instance(URL),
     v.transform(({ href }) => href),
     t.NODE_URL as v.GenericSchema<string>,
   );
-  const url = s.secret(s.either(t.URL_EXAMPLE, t.NODE_URL, urlObject));
+  const url = s.secret(v.union([t.NODE_URL, urlObject], t.URL_EXAMPLE));
   const optional = v.optional(url);
   const whole = s.object({ ...nodeSettings(t.FILE, own), url: optional, public_url: optional });
   const alone = v.pipe(url, v.transform((url) => ({ url })));
-  return s.either("the URL of the node, or an object with url", alone, whole);
+  return v.union([alone, whole], "the URL of the node, or an object with url");
 }
 
 const DOCUMENT = "the path of a file, a URL, none, an OpenAPI document, or an object with text";
 
 const TEXT_OF_DOCUMENT = s.object({
-  text: s.needed(v.string("the description as text"), { text: "The description itself" }),
-  name: s.setting(t.LINE, { text: "Its name; .json for JSON" }),
+  text: v.string("the description as text"),
+  name: v.optional(t.LINE),
 });
 
 const VERSION = v.optional(v.string('a version such as "3.1.1"'));
 
-/** A document says so by its first key. Its copy is read as text is, so that both are checked alike. */
+/** A copy of the document as text, so that both are checked alike. */
 const DOCUMENT_AS_TEXT = v.pipe(
   s.json,
   v.looseObject({ openapi: VERSION, swagger: VERSION }),
@@ -64,14 +60,13 @@ const DOCUMENT_FORMS: Parameters<typeof s.byKey>[0] = [
   [["text"], TEXT_OF_DOCUMENT],
 ];
 
-const PLACE_OR_DOCUMENT = s.either(DOCUMENT, t.PLACE, v.instance(URL), s.byKey(DOCUMENT_FORMS));
+const PLACE_OR_DOCUMENT = v.union([t.PLACE, v.instance(URL), s.byKey(DOCUMENT_FORMS)], DOCUMENT);
 
-const DESCRIPTION = s.either(
-  `${DOCUMENT} or from`,
+const DESCRIPTION = v.union([
   t.PLACE,
   v.instance(URL),
   s.byKey([...DOCUMENT_FORMS, [["from"], placeWithServers(PLACE_OR_DOCUMENT)]]),
-);
+], `${DOCUMENT} or from`);
 
 const LOGO = v.pipe(
   v.instance(Uint8Array, "the bytes of an image (Uint8Array)"),
@@ -82,30 +77,28 @@ const LOGO = v.pipe(
 );
 
 const TEXT: Schema = v.string("a text");
+const TEXTS = v.array(TEXT, "a list of texts");
 const OBJECT: Schema = v.custom(isPlainObject, "an object");
+const mapOf = (of: Schema): Schema =>
+  v.pipe(OBJECT, v.record(v.string(), of, "an object") as Schema);
 const OBJECTS = mapOf(OBJECT);
-const TEXTS = s.list(TEXT, "a list of texts");
 
 const OPENAPI = structureOf({ openapi: "3.1.1" }).kinds;
 
-/** Makes the schema of an object of OpenAPI by its table, with extensions; of some members by `closer`. */
+/** Makes the schema of an object of OpenAPI by its table, with extensions; `closer` has narrower members. */
 function openApi(kind: string, closer: Settings = {}): Schema {
   const settings = [...OPENAPI[kind]!].map(([key, { shape = "", needed }]) => {
-    const schema = closer[key] ?? schemaOf(shape);
+    const schema = closer[key] ?? schemaOfShape(shape);
     return [key, needed ? schema : v.optional(schema)] as const;
   });
   return s.object(Object.fromEntries(settings), (key) => key.startsWith("x-"));
 }
 
-function schemaOf(shape: string): Schema {
+function schemaOfShape(shape: string): Schema {
   if (shape === "") return TEXT;
   if (shape.startsWith("{")) return OBJECTS;
-  if (shape.endsWith("[]")) return s.list(OBJECT, `a list of ${shape.slice(0, -2)}s`);
+  if (shape.endsWith("[]")) return v.array(OBJECT, `a list of ${shape.slice(0, -2)}s`);
   return shape === "externalDocs" ? openApi(shape) : OBJECT;
-}
-
-function mapOf(of: Schema): Schema {
-  return v.pipe(OBJECT, v.record(v.string(), of, "an object") as Schema);
 }
 
 /** An operation object of OpenAPI; a copy is taken. */
@@ -115,7 +108,7 @@ const OPERATION_OBJECT = v.pipe(
     tags: TEXTS,
     responses: OBJECTS,
     deprecated: s.BOOLEAN,
-    security: s.list(mapOf(TEXTS), "a list of security requirements"),
+    security: v.array(mapOf(TEXTS), "a list of security requirements"),
   }),
 );
 
@@ -124,72 +117,52 @@ const DOCUMENT_PARTS = v.pipe(
   s.json,
   s.object({
     info: v.optional(openApi("info")),
-    tags: v.optional(s.list(openApi("tag"), "a list of tags")),
+    tags: v.optional(v.array(openApi("tag"), "a list of tags")),
     externalDocs: v.optional(openApi("externalDocs")),
     // A schema may be true or false.
     components: v.optional(openApi("components", { schemas: OBJECT })),
   }),
 );
 
+const callback = (expected: string): Schema =>
+  v.custom((value) => typeof value === "function", expected);
+const FUNCTION = callback("a function");
+
 const OPERATION = s.object({
-  method: s.needed(s.word(["GET", "POST", "PUT", "PATCH", "DELETE"]), {
-    text: "The method, in upper case. GET serves HEAD as well",
-  }),
-  path: s.needed(t.LINE, { text: "The path as OpenAPI writes it" }),
-  operation: s.needed(OPERATION_OBJECT, { text: "The OpenAPI operation object" }),
-  cors: s.setting(allowed(t.ORIGIN, "origins"), {
-    text: "The origins whose pages may call it",
-    default: "the origins that cors of the service lists",
-  }),
-  handle: s.needed(s.callback("a function that responds to a request"), {
-    text: "Responds to a request",
-  }),
+  method: s.word(["GET", "POST", "PUT", "PATCH", "DELETE"]),
+  path: t.LINE,
+  operation: OPERATION_OBJECT,
+  cors: v.optional(allowed(t.ORIGIN, "origins")),
+  handle: callback("a function that responds to a request"),
 });
 
-const HOST_KIND = () => v.pipe(kindSchema(), v.transform(withoutSecretFiles));
-
-/** Makes the schema of what `createNodeface` may be told. */
-export function optionsSchema(own: readonly string[] = []): Schema<ReadOptions> {
+/** Makes the schema of the options; `own` has the names of the host's kinds. */
+function optionsSchema(own: readonly string[]): Schema<ReadOptions> {
   const settings: Readonly<Record<keyof NodefaceOptions, Schema>> = {
     ...sharedSettings(t.FILE),
-    prefix: s.setting(t.PREFIX, {
-      text: "The path of the service as clients see it",
-      default: '""',
-    }),
+    prefix: v.optional(t.PREFIX),
     description: s.setting(DESCRIPTION, CLI_OPTIONS.spec),
-    kinds: s.setting(s.map(t.KIND_NAME, v.lazy(() => HOST_KIND())), {
-      text:
-        "Kinds of the host's own, by name, in the form of the files in spec/kinds/. They win over " +
-        "known ones of the same name",
-    }),
-    page: s.setting(s.object(pageSettings(LOGO, "The bytes of an image")), PAGE),
-    node: s.setting(nodeOptions(own), NODE),
-    info: s.setting(
-      s.either(
-        "an object with what is shown, or a function that tells it",
-        s.object(infoSettings(t.FILE)),
-        s.callback(),
-      ),
-      INFO,
+    kinds: v.optional(
+      s.map(t.KIND_NAME, v.lazy(() => v.pipe(kindSchema(), v.transform(withoutSecretFiles)))),
     ),
-    operations: s.setting(s.list(OPERATION, "a list of operations"), {
-      text: "Further operations, which the description and the explorer show as well",
-    }),
-    document: s.setting(DOCUMENT_PARTS, {
-      text: "The other members of the description, as OpenAPI writes them",
-    }),
-    startedAt: s.setting(v.date("a Date, such as new Date()"), {
-      text: "The time at which the service started",
-    }),
-    log: s.setting(s.callback(), {
-      text: "Receives messages for the operator: on the node, its description, and errors",
-    }),
-    logCalls: s.setting(s.word(LOG_CALLS), CLI_OPTIONS.logCalls),
+    page: v.optional(s.object(pageSettings(LOGO))),
+    node: v.optional(nodeOptions(own)),
+    info: v.optional(
+      v.union(
+        [s.object(infoSettings(t.FILE)), FUNCTION],
+        "an object with what is shown, or a function that tells it",
+      ),
+    ),
+    operations: v.optional(v.array(OPERATION, "a list of operations")),
+    document: v.optional(DOCUMENT_PARTS),
+    startedAt: v.optional(v.date("a Date, such as new Date()")),
+    log: v.optional(FUNCTION),
+    logCalls: v.optional(CLI_OPTIONS.logCalls.schema),
   };
   return s.object(settings) as Schema<ReadOptions>;
 }
 
-/** The options as they are read: in one form each, but for the description with its servers. */
+/** The options in one form each, but for the description, which may still have its servers. */
 type ReadOptions = Omit<CheckedOptions, "description"> & {
   readonly description?: DescriptionPlace | { from: DescriptionPlace; servers?: string };
 };
@@ -197,22 +170,18 @@ type ReadOptions = Omit<CheckedOptions, "description"> & {
 /**
  * Checks all options.
  *
- * @throws {TypeError} with a line for everything that is wrong: where, what is there, what is right
+ * @throws {TypeError} with a line for everything that is wrong
  */
 export function checkOptions(options: NodefaceOptions): CheckedOptions {
   const own = Object.keys(options?.kinds ?? {});
   const { value, diagnostics } = s.readValue(options, optionsSchema(own));
-  const found = [...diagnostics];
-  // A description with its servers becomes two options.
-  const { description, ...others } = value ?? {};
-  const isWithServers = typeof description === "object" && "from" in description;
-  const checked = {
-    ...others,
-    description: isWithServers ? description.from : description,
-    ...isWithServers && { servers: description.servers },
-  };
-  if (found.length === 0) found.push(...diagnosticsBetween(checked));
-  if (found.length === 0) return checked;
+  const found = diagnostics.length > 0 ? diagnostics : diagnosticsBetween(value);
+  if (found.length === 0) {
+    const { description, ...others } = value;
+    return typeof description === "object" && "from" in description
+      ? { ...others, description: description.from, servers: description.servers }
+      : { ...others, description };
+  }
   const lines = found.map(s.formatDiagnostic);
   throw new TypeError(lines.length === 1 ? lines[0] : ["wrong options:", ...lines].join("\n  "));
 }
@@ -225,7 +194,7 @@ const FORWARD_IN_WORKER: Diagnostic = {
 
 /** Finds what is wrong with options that are right one by one. */
 function diagnosticsBetween(
-  { node = {}, info, operations = [], document, forward, hosts }: Omit<ReadOptions, "description">,
+  { node = {}, info, operations = [], document, forward, hosts }: ReadOptions,
 ): Diagnostic[] {
   // To load the kinds for their sources would delay the start.
   const isWhole = typeof info === "object" && !hasKind(node);

@@ -20,32 +20,29 @@ import type { DocumentOptions, Operation } from "./host-operations/operation.ts"
 /** The options of a service. */
 export interface NodefaceOptions<Paths extends readonly string[] = readonly string[]> {
   /**
-   * The host names that are served besides loopback names and IP literals; `"*"` for any. Others are
-   * refused with 421, since a page on another site could make its own name resolve to this service.
+   * The host names that are served besides loopback names and IP literals; `"*"` for any. Others are refused with 421,
+   * since a page on another site could make its own name resolve to this service.
    *
    * @default []
    */
   hosts?: Hosts | undefined;
   /**
-   * The origins whose pages may read the responses; `"*"` for any, `[]` for none. Credentials are never
-   * allowed. A list is for the operations of the host as well; `"*"` is not, see {@linkcode Operation.cors}.
+   * The origins whose pages may read the responses; `"*"` for any, `[]` for none. Credentials are never allowed. A list
+   * is for the operations of the host as well; `"*"` is not, see {@linkcode Operation.cors}.
    *
    * @default "*"
    */
   cors?: Cors | undefined;
   /**
-   * The path of the service as clients see it, such as `/deep/node`. A host's router may take it off
-   * before the request comes here, or leave it. Routers of Fetch that take it off need it said here, or
-   * the redirect from the mount itself is wrong.
+   * The path of the service as clients see it, such as `/deep/node`. A router may take it off the request, or leave it.
    *
    * @default ""
    */
   prefix?: string | undefined;
   /**
-   * The node's own OpenAPI description, to which this service's operations are added: the path or
-   * the URL of a file, its text, or the document itself, of which a copy is taken; `"none"` for this
-   * service's operations alone. The servers at its top stand for `node.url`; `{ from, servers: "keep" }`
-   * leaves them as they are. `node.public_url` takes their place.
+   * The node's own OpenAPI description: the path or URL of a file, its text, or the document, which is copied; `"none"`
+   * for this service's operations alone. The servers at its top stand for `node.url`; `{ from, servers: "keep" }` leaves
+   * them as they are.
    *
    * @default where nodes of its kind describe themselves
    */
@@ -53,56 +50,43 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
   /** Further operations, which the description and the explorer show as well. @default [] */
   operations?: { readonly [Index in keyof Paths]: Operation<Paths[Index]> } | undefined;
   /**
-   * The parts of the description besides its operations: `info`, `tags`, `externalDocs`, and the `components`
-   * that the host's operations refer to, as OpenAPI writes them.
+   * The other parts of the description: `info`, `tags`, `externalDocs`, and `components` for the host's operations.
    *
-   * @default what the node's description says, or this service's own
+   * @default those of the node's description, or this service's own
    */
   document?: DocumentOptions | undefined;
   /**
-   * Kinds of node of the host's own, by name, in the form of the files in `spec/kinds/`. They win over
-   * known ones of the same name.
+   * Kinds of node by name, in the form of the files in `spec/kinds/`. They replace known ones of the same name.
    *
    * @default {}
    */
   kinds?: Readonly<Record<string, Kind>> | undefined;
-  /**
-   * The title of the page, its logo, and the document that it begins with.
-   *
-   * @default the name of the node and its first letter
-   */
+  /** The title, logo and first view of the page. @default the name of the node and its first letter */
   page?: PageSettings | undefined;
-  /** The node to show: its URL, or the `node` part of the configuration file. */
+  /** The node: its URL, or the `node` part of the configuration file. */
   node?: string | URL | NodeOptions | undefined;
-  /**
-   * The calls that are forwarded to the node by this service: `"off"`, `"reads"`, or the `forward` part of the
-   * configuration file.
-   *
-   * @default "off"
-   */
+  /** The calls that are forwarded to the node, as `forward` in the configuration file. @default "off" */
   forward?: Forward | undefined;
-  /** If true, `/v1/metrics` is served: the node's numbers and the service's own, for Prometheus. @default false */
+  /** If true, `/v1/metrics` is served, for Prometheus. @default false */
   metrics?: boolean | undefined;
-  /** Who may listen to `/v1/events`. */
+  /** The limits of `/v1/events`. */
   events?: EventSettings | undefined;
   /**
-   * The info that is shown of it, as the `info` part of the configuration file; or a function that tells it
-   * whenever its last result is a second old. What it returns is read as JSON, within the bounds of
-   * a node's response: what is beyond is left out, and the log says so. `synced: false` means that the node
-   * is syncing. If it throws, rejects or takes longer than `node.timeout`, the node is `unreachable`.
+   * The `info` part of the configuration file; or a function that returns the info, called when its last result is a
+   * second old. The result is read as JSON within the limits of a node's response. `synced: false` means that the node is
+   * syncing. If the function throws, rejects or takes longer than `node.timeout`, the node is `unreachable`.
    *
-   * @default what its kind says
+   * @default the info of its kind
    */
   info?: InfoSettings | HostInfo | undefined;
   /**
-   * Is told what an operator should know, with a level and a code: what is wrong with the node, once when
-   * it begins and once when it ends; what is wrong with its description, each time that it has been read;
-   * and each error that becomes a 500, of which the client learns nothing.
+   * Takes messages for the operator: on the node, when a failure begins and ends; on its description, each time it is
+   * read; and each error that becomes a 500.
    *
-   * @default each message to console.error
+   * @default console.error
    */
   log?: Log | undefined;
-  /** The calls of the node that `log` is told of: those that failed, all, or none. @default "failed" */
+  /** The calls of the node that are logged: those that failed, all, or none. @default "failed" */
   logCalls?: LogCalls | undefined;
   /** When the service started. @default now */
   startedAt?: Date | undefined;
@@ -110,61 +94,50 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
 
 /** The parts of the page that a host or an operator may change. */
 export interface PageSettings {
-  /** A text in place of the node's name as heading and title: one line, at most 80 characters. */
+  /** The heading and title: one line, at most 80 characters. @default the name of the node */
   readonly title?: string | undefined;
-  /**
-   * The bytes of an image: PNG, SVG, JPEG, WebP, GIF or ICO, at most 256 KiB. It is shown beside the title
-   * and is the icon of the page.
-   */
+  /** An image, which is the icon as well: PNG, SVG, JPEG, WebP, GIF or ICO, at most 256 KiB. */
   readonly logo?: Uint8Array | undefined;
-  /**
-   * The document at `/v1/spec`: Scalar's reference, or the simple page. The other one stays at `/v1/spec/reference` or
-   * `/v1/spec/simple`.
-   *
-   * @default "reference"
-   */
+  /** The page at `/v1/spec`; the other one is at `/v1/spec/reference` or `/v1/spec/simple`. @default "reference" */
   readonly view?: View | undefined;
 }
 
-/** An OpenAPI document as a value; only what JSON has a form for. */
+/** An OpenAPI document, of JSON values only. */
 export type DescriptionDocument = { readonly openapi: string } | { readonly swagger: string };
 
-/** A description, with what becomes of the servers at its top. */
+/** A description, and the treatment of the servers at its top. */
 export interface DescriptionWithServers {
   readonly from: DescriptionPlace | DescriptionDocument;
   /**
-   * `"keep"` leaves them as they are; a path, such as `/v1`, is the one before every path of the node.
+   * `"keep"` leaves them as they are; a path, such as `/v1`, comes before every path of the node.
    *
-   * @default they stand for the node, where its URL is known: a path is taken of them, and no origin
+   * @default with `node.url` they stand for the node: only their path is used
    */
   readonly servers?: string | undefined;
 }
 
 /** The node, whose URLs may be objects as well. */
 export interface NodeOptions extends Omit<NodeSettings, "url" | "public_url"> {
-  /** Its address, `http:` or `https:`. */
+  /** Its URL, `http:` or `https:`. */
   url?: string | URL | undefined;
-  /** The address for pages; takes the place of the servers of its description. */
+  /** Its URL for pages, which replaces the servers of its description. */
   public_url?: string | URL | undefined;
 }
 
-/** Options that have been checked: each in one form. */
+/** Checked options, each in one form. */
 export interface CheckedOptions extends Omit<NodefaceOptions, "node" | "description" | "forward"> {
   readonly node?: NodeSettings | undefined;
   readonly description?: DescriptionPlace | undefined;
-  /** The treatment of the servers at its top. */
   readonly servers?: string | undefined;
-  /** Is told what has become of the description, each time that it was read and the log was told. */
+  /** Called each time that the description was read. */
   readonly onDescription?: ((report: DescriptionReport) => void) | undefined;
-  /** The calls that are forwarded to the node; `undefined` for nothing. */
   readonly forward?: ResolvedForward | undefined;
   /** The meters of the service before this one. */
   readonly meters?: Meters | undefined;
-  /** What the service before this one remembered of the same node. */
+  /** The memory of the service before this one, for the same node. */
   readonly memory?: NodeMemory | undefined;
 }
 
-/** The options for which nothing is a value as well. */
 type Optional = "description" | "servers" | "forward" | "meters";
 
 /** The options with all defaults. Its callbacks never throw. */
@@ -177,14 +150,14 @@ export type ResolvedOptions =
   & Readonly<Pick<CheckedOptions, Optional>>
   & {
     readonly page: PageSettings & { readonly view: View };
-    /** Tells `log` of an error that nobody expected. */
+    /** Logs an unexpected error. */
     readonly onError: (error: unknown) => void;
   };
 
-/** Gives the defaults of the options that were left out, and makes the callbacks safe to call. */
+/** Adds defaults, and makes the callbacks safe to call. */
 export function withDefaults(options: CheckedOptions): ResolvedOptions {
-  const tell = options.log ?? consoleLog;
-  const log = harmless<Parameters<Log>>((message, event) => tell(withoutKeys(message), event));
+  const write = options.log ?? consoleLog;
+  const log = harmless<Parameters<Log>>((message, event) => write(withoutKeys(message), event));
   const { description, servers, forward } = options;
   return {
     hosts: options.hosts ?? [],
@@ -196,7 +169,6 @@ export function withDefaults(options: CheckedOptions): ResolvedOptions {
     kinds: options.kinds ?? {},
     page: { ...options.page, view: options.page?.view ?? "reference" },
     node: options.node ?? {},
-    // They count what `/v1/metrics` tells; nothing where that is off.
     meters: options.metrics ? options.meters ?? new Meters() : undefined,
     memory: options.memory ?? new NodeMemory(),
     events: options.events ?? {},
@@ -209,7 +181,7 @@ export function withDefaults(options: CheckedOptions): ResolvedOptions {
   };
 }
 
-/** A callback of a host, which may throw or reject without harm. */
+/** Ignores the errors of a host's callback. */
 function harmless<Args extends unknown[]>(
   callback: (...args: Args) => unknown,
 ): (...args: Args) => void {

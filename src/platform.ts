@@ -1,14 +1,13 @@
 /**
- * What portable code needs beyond web standards: brotli, the environment (`readVariable`), files, programs, whether there
- * are sockets (`HAS_SOCKETS`), and threads. Modules of `node:` are imported on demand, so that a worker can load this file;
- * there these functions throw, or say that there is no such thing.
+ * What portable code needs beyond web standards: brotli, the environment, files, programs, sockets and threads. Modules of
+ * `node:` are imported on demand, so that a worker can load this file.
  *
  * @module
  */
 import { type Bytes, joinBytes } from "./bytes.ts";
 import { withTimeout } from "./with-timeout.ts";
 
-/** Why a file cannot be read or a program cannot be run; the message completes a sentence about it. */
+/** A file cannot be read, or a program cannot be run; the message completes a sentence about it. */
 export class PlatformError extends Error {
   override name = "PlatformError";
 }
@@ -23,7 +22,7 @@ const FILE_FAILURES: Readonly<Record<string, string>> = {
 };
 
 const PROGRAM_FAILURES: Readonly<Record<string, string>> = {
-  ENOENT: "no such program",
+  ENOENT: "program not found",
   EACCES: "this user may not run it",
   NotCapable: "the runtime has not been allowed to run it",
 };
@@ -44,7 +43,7 @@ export interface Bounds {
   readonly signal?: AbortSignal;
 }
 
-/** Encodes bytes as brotli or gzip, of which each part is done with when the next is asked for; `undefined` where there is no encoder. */
+/** Encodes bytes; takes each part when the one before is encoded. Returns `undefined` without an encoder. */
 export async function compress(
   coding: "br" | "gzip",
   parts: Iterable<Bytes>,
@@ -52,7 +51,7 @@ export async function compress(
   const zlib = await import("node:zlib").catch(() => undefined);
   if (!zlib?.createBrotliCompress) return undefined;
   const { constants, createBrotliCompress, createGzip } = zlib;
-  // The default window takes four times the memory, and makes a description of 10 MB no smaller.
+  // The default window takes four times the memory, and a description of 10 MB gets no smaller.
   const params = { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 18 };
   const encoder = coding === "br" ? createBrotliCompress({ params }) : createGzip();
   const encoded: Uint8Array[] = [];
@@ -74,13 +73,13 @@ export function readVariable(name: string): string | undefined {
   }
 }
 
-/** The URL of a file, by an absolute path, one relative to the working directory, or one that `isAnchored`. */
+/** Returns the URL of a file; a path may be absolute, anchored, or relative to the working directory. */
 export async function fileUrl(path: string): Promise<URL> {
   const { pathToFileURL } = await import("node:url").catch(withoutFiles);
   return pathToFileURL(expand(path));
 }
 
-/** Looks up a file. The name must come from the operator, never from a request. */
+/** Finds a file, whose name must come from the operator, never from a request. */
 export async function findFile(url: URL): Promise<FoundFile> {
   try {
     const { realpath, stat } = await import("node:fs/promises").catch(withoutFiles);
@@ -95,7 +94,7 @@ export async function findFile(url: URL): Promise<FoundFile> {
   }
 }
 
-/** Reads a file, by a URL or a path as for `fileUrl`. The name must come from the operator, never from a request. */
+/** Reads a file, whose name must come from the operator, never from a request. */
 export async function readFile(place: string | URL, { limit, timeout }: Bounds): Promise<Bytes> {
   try {
     // A network disk may hang.
@@ -133,7 +132,7 @@ async function read(place: string | URL, limit: number): Promise<Bytes> {
 
 const BUFFER_BYTES_MIN = 65_536;
 
-/** Runs a program without a shell; gives its standard output. Beyond the bounds it is killed with everything that it has started. */
+/** Runs a program without a shell; returns its output. Beyond the bounds it is killed with all that it started. */
 export async function runProgram(
   command: readonly string[],
   { limit, timeout, signal }: Bounds,
@@ -148,7 +147,7 @@ export async function runProgram(
     const value = readVariable(name);
     if (value !== undefined) env[name] = value;
   }
-  // A group of processes of its own; Windows has none, and would open a window.
+  // A process group, to kill it as a whole; Windows has none, and would open a window.
   const detached = globalThis.process.platform !== "win32";
   return await new Promise((resolve, reject) => {
     const child = spawn(program, args, { env, detached, stdio: ["ignore", "pipe", "ignore"] });
@@ -163,7 +162,12 @@ export async function runProgram(
       end();
     };
     const fail = (reason: PlatformError) => {
-      if (!child.pid || !detached || !killGroup(child.pid)) child.kill("SIGKILL");
+      try {
+        globalThis.process.kill(detached ? -child.pid! : child.pid!, "SIGKILL");
+      } catch {
+        // There is no group, or the runtime forbids it.
+        child.kill("SIGKILL");
+      }
       settle(() => reject(reason));
     };
     const stop = () => fail(new PlatformError(STOPPED));
@@ -176,36 +180,22 @@ export async function runProgram(
     });
     child.on("error", (error) => settle(() => reject(explain(error, PROGRAM_FAILURES))));
     child.on("close", (code, signal) => {
-      if (code !== 0) {
-        return settle(() => reject(new PlatformError(`it ends with ${code ?? signal}`)));
-      }
-      settle(() => resolve(text + decoder.decode()));
+      if (code === 0) settle(() => resolve(text + decoder.decode()));
+      else settle(() => reject(new PlatformError(`it ends with ${code ?? signal}`)));
     });
   });
 }
 
 const STOPPED = "it is no longer needed";
 
-/** Kills the processes of a group; returns whether there was one, and the runtime allows it. */
-function killGroup(leader: number): boolean {
-  try {
-    return globalThis.process.kill(-leader, "SIGKILL");
-  } catch {
-    return false;
-  }
-}
-
-/**
- * Whether this runtime opens sockets: Node, Deno and Bun do, a worker at the edge has `fetch` alone. With
- * `nodejs_compat`, workerd has `process.versions.node` too.
- */
+/** True unless this is a worker, which has only `fetch`. With `nodejs_compat`, workerd has `versions.node` too. */
 export const HAS_SOCKETS: boolean = globalThis.process?.versions?.node !== undefined &&
   globalThis.navigator?.userAgent !== "Cloudflare-Workers";
 
 export interface Thread {
-  /** @throws {DOMException} `DataCloneError` if it is no plain data */
+  /** @throws {DOMException} `DataCloneError` for other than plain data */
   send(message: unknown, transfer?: readonly ArrayBuffer[]): void;
-  /** Ends it, whatever it does; in Deno 2.9 a loop goes on to its own end. */
+  /** Ends it at once; Deno 2.9 lets a loop run to its end. */
   end(): void;
 }
 
@@ -214,10 +204,7 @@ export interface ThreadEvents {
   onFailure(reason: string): void;
 }
 
-/**
- * Starts a thread of JavaScript without imports; `undefined` where there are none. Node alone can hold its objects to
- * `memory` bytes.
- */
+/** Starts a thread, or returns `undefined` without threads. Only Node limits its objects to `memory` bytes. */
 export async function startThread(
   program: string,
   { onMessage, onFailure }: ThreadEvents,
@@ -257,12 +244,12 @@ export function parentThread(): {
   };
 }
 
-/** Permissions to read, of the group and of everybody else. */
+/** Permissions to read. */
 const GROUP = 0o040, OTHERS = 0o004;
 
 /**
- * Writes a warning about a file with a secret that others may read; `name` is the setting that names it. A file of another
- * user that the group may read is as it should be: that is how a node shares its cookie, and systemd a credential.
+ * Warns of a secret that others may read; `name` is its setting. Another user's file may be readable by the group: that is
+ * how nodes share cookies, and systemd credentials.
  */
 export async function warnOfReaders(name: string, path: string): Promise<string | undefined> {
   try {
@@ -276,18 +263,18 @@ export async function warnOfReaders(name: string, path: string): Promise<string 
     const octal = (mode & 0o7777).toString(8).padStart(4, "0");
     return `${name} ${path} can be read by ${who} (mode ${octal}); chmod 600 keeps it secret`;
   } catch {
-    // What cannot be read is said elsewhere, and Deno may not be allowed to say who this is.
+    // The file cannot be read, or Deno forbids `getuid`.
     return undefined;
   }
 }
 
-/** The variable that systemd sets for a unit with credentials (systemd.exec, section Credentials). */
+/** Set by systemd (systemd.exec, section Credentials). */
 export const CREDENTIALS_DIRECTORY = "CREDENTIALS_DIRECTORY";
 
 const CREDENTIALS = /^\$(?:CREDENTIALS_DIRECTORY|\{CREDENTIALS_DIRECTORY\})(?=\/)/;
 const HOME = /^~(?=\/)/;
 
-/** Tells whether a path begins with the home directory or that of systemd's credentials, so that it is absolute. */
+/** Tells whether a path begins with the home directory or that of systemd's credentials. */
 export function isAnchored(path: string): boolean {
   return HOME.test(path) || CREDENTIALS.test(path);
 }

@@ -93,6 +93,17 @@ starts("a file that appears meanwhile stays as it is too", () =>
     assert.equal(readdirSync(folder), ["nodeface.yaml"]);
   }));
 
+starts("a file that cannot be written to its end is removed", () =>
+  inFolder(async (folder) => {
+    function* text() {
+      yield "node:\n";
+      throw Object.assign(new Error("full"), { code: "ENOSPC" });
+    }
+    const written = writeNewFile(join(folder, "nodeface.yaml"), text() as never, 0o644);
+    assert.match(await refusal(written), "nodeface.yaml");
+    assert.equal(readdirSync(folder), []);
+  }));
+
 starts(
   "beside a node that does not answer nothing is written, unless its kind is named",
   () =>

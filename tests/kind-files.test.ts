@@ -268,13 +268,13 @@ health:
     ["15:15", 'reason names the source "nfo"'],
     ["16:7", "must be places, each with what it is tested for"],
     ["19:11", 'health.target names the source "infox"'],
-    ["20:3", "health.complete rests on sync_progress, which is not among the fields"],
+    ["20:3", "health.complete needs the field sync_progress"],
     ["21:8", "health.lag must be a whole number from 0, not -1"],
     ["22:16", "health.warming_up[0] must be a whole number, not"],
-    ["23:15", "health.networks.main rests on chain_id or network"],
-    ["23:23", "health.networks.main.quiet rests on head_at"],
+    ["23:15", "health.networks.main needs the field chain_id or network"],
+    ["23:23", "health.networks.main.quiet needs the field head_at"],
     ["23:30", "health.networks.main.quiet must be a duration"],
-    ["23:34", "health.networks.main.peers rests on peers"],
+    ["23:34", "health.networks.main.peers needs the field peers"],
     ["23:41", "health.networks.main.peers must be a whole number from 1, not 0"],
   ];
   for (const [at, [place, message]] of expected.entries()) {

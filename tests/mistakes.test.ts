@@ -59,7 +59,7 @@ const ARGUMENTS: readonly Row<string>[] = [
   ["--host a --host b", "--host is given twice"],
   [
     "--host *",
-    '--host must be an address; 0.0.0.0 listens on all addresses of IPv4, :: on all, not "*"',
+    '--host must be an address, not "*"; 0.0.0.0 listens on all addresses of IPv4, :: on all',
   ],
   ["--host [::1]:80", '--host must be a host name or an address, not "[::1]:80"'],
   [
@@ -116,7 +116,7 @@ const ARGUMENTS: readonly Row<string>[] = [
   ["--log-calls al", '--log-calls must be one of failed, all, off, not "al"; did you mean all?'],
   [
     "--config $HOME/n.yaml",
-    "--config must be the path of a file, in which no variable is read but $CREDENTIALS_DIRECTORY at its start",
+    "--config must be the path of a file; no variable is read in it but $CREDENTIALS_DIRECTORY at its start",
   ],
   ["-- --port", '"--port" is neither a command nor the URL of a node; see nodeface --help'],
   [
@@ -173,7 +173,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
   [
     "listen: '*:80'",
-    '1:9: listen must be an address; 0.0.0.0 listens on all addresses of IPv4, :: on all, not "*"',
+    '1:9: listen must be an address, not "*"; 0.0.0.0 listens on all addresses of IPv4, :: on all',
   ],
   [
     "listen: 127.0.0.1:99999",
@@ -210,7 +210,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
   [
     "forward: { token_file: a, token_env: B }",
-    "1:1: forward has token_file and token_env, of which one is right",
+    "1:1: forward must have either token_file or token_env, not both",
   ],
   [
     "forward: { origins: ['null'] }",
@@ -388,7 +388,7 @@ const KINDS: readonly Row<string>[] = [
   ],
   [
     "auth: { files: [{ basic_file: a }] }",
-    "7:9: auth.files needs a refusal beside it, or everybody who refuses would be sent a secret",
+    "7:9: auth.files needs a refusal beside it, or any node that refuses would be sent a secret",
   ],
   [
     "written_from: [rpc/api.yaml]",

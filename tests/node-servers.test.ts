@@ -302,7 +302,7 @@ They stand at its paths or operations. Take them out there, or write in their pl
   [
     undefined,
     {},
-    "nobody describes the node; write what kind it is (node.kind), or where its description is (description)\n",
+    "the node has no description; set node.kind, or description\n",
   ],
 ];
 

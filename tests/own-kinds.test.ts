@@ -111,7 +111,7 @@ own("a method in with_token can be called with the token only", async () => {
   // The library requires complete kinds.
   assert.throws(
     () => createNodeface({ kinds: { hardhat: HARDHAT as unknown as Kind } }),
-    /kinds.hardhat.extends is for the files of operators alone/,
+    /kinds.hardhat.extends is only for the files of operators/,
   );
 });
 

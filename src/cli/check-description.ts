@@ -1,5 +1,5 @@
 /**
- * The sections of `nodeface check` on the description, and on the calls that it allows.
+ * The sections of `nodeface check` on the description and the calls.
  *
  * @module
  */
@@ -29,16 +29,15 @@ import { excerpt, printable } from "../untrusted-text.ts";
 import type { Config } from "./configuration.ts";
 import { formatTable, type Section } from "./output.ts";
 
-/** The description that is shown, as far as it matters to what can be called. */
 interface Described extends Partial<Pick<Prepared, "content" | "basePaths">> {
   readonly sections: readonly Section[];
-  /** Its place; `undefined` where the kind of the node has it, or where there is none. */
+  /** The place of the description; `undefined` if it comes from the kind. */
   readonly from?: string | undefined;
 }
 
 const TITLE = "Description";
 
-/** Describes the description, where there is one: it is chosen as the service chooses it. */
+/** Reports on the description, which is chosen as the service chooses it. */
 export async function describeDescription(
   config: Config,
   kind: string | undefined,
@@ -61,9 +60,7 @@ export async function describeDescription(
   await live.refresh();
   const isShown = ({ content }: Prepared) => content !== undefined && content === live.current.page;
   const ofKind = prepared.get(KIND_FILES.interface);
-  const [ofNode] = [...prepared].flatMap(([entry, read]) =>
-    entry === KIND_FILES.interface ? [] : [read]
-  );
+  const ofNode = [...prepared.values()].find((read) => read !== ofKind);
   let before = "";
   if (ofNode) {
     const { name } = placeBelow(node.url!, known.description!);
@@ -92,7 +89,7 @@ const NOTHING_READ: Prepared = { content: undefined, diagnostics: [], stamps: ne
 
 const NOTHING = { page: undefined } as unknown as Shown<Content | undefined>;
 
-/** Makes the options that a description is shown by, and gathers what is prepared, by its entry. */
+/** Makes the options of a description; what is prepared is added to `prepared`, by entry. */
 async function watchPreparing({ description: _, servers, node, kinds, forward }: Config) {
   const prepare = createPrepare(() => {});
   const prepared = new Map<string, Prepared>();
@@ -115,23 +112,18 @@ async function watchPreparing({ description: _, servers, node, kinds, forward }:
 }
 
 async function lackingOf({ listing, loadInterface }: KnownNode, offer: Offer | Error) {
-  if (offer instanceof Error) {
-    return `; what this one lacks is not known: it ${offer.message}`;
-  }
+  if (offer instanceof Error) return `; what this one lacks is not known: it ${offer.message}`;
   const parts: KindInterface = JSON.parse(new TextDecoder().decode(await loadInterface()));
   const names = ({ openrpc, openapi }: KindInterface) => [
     ...openrpc?.methods.map(({ name }) => name) ?? [],
     ...Object.keys(openapi?.paths ?? {}),
   ];
   const has = new Set(names(offered(parts, offer)));
-  // What other software has is none of its.
   const { software } = offer;
   const lacking = names(offered(parts, { software })).filter((name) => !has.has(name));
   if (lacking.length === 0) {
-    const isUnknown = parts.openrpc && !offer.names;
-    return isUnknown
-      ? "; which methods this one lacks is learnt from calls, and marked on the page of the service"
-      : "";
+    if (!parts.openrpc || offer.names) return "";
+    return "; which methods this one lacks is learnt from calls, and marked on the page of the service";
   }
   const why = listing && offer.names ? "does not list" : `is too old for (${offer.version})`;
   return `, but for ${lacking.length} that this one ${why}: ${excerpt(lacking.join(", "), 400)}`;
@@ -143,31 +135,23 @@ async function describeShown(
   from?: string,
   before = "",
 ): Promise<Described> {
-  const findings = errorsFirst(await allDiagnostics({ diagnostics, content }));
-  const lines = findings.map((finding) =>
-    `${finding.level.padEnd(5)} ${formatDiagnostic(finding)}\n`
-  );
-  const errors = findings.filter(({ level }) => level === "error").length;
+  const all = errorsFirst(await allDiagnostics({ diagnostics, content }));
+  const lines = all.map((one) => `${one.level.padEnd(5)} ${formatDiagnostic(one)}\n`);
   const last = content
     ? `${because}\nThe description can be shown\n`
     : "The description cannot be shown\n";
+  const troubles = content ? [] : ["the description cannot be shown"];
+  const errors = all.filter(({ level }) => level === "error").length;
+  if (errors > 0) troubles.push(`errors in the description: ${errors}`);
+  const findings = all.map(({ level, file, line, column, message, more }) => ({
+    ...{ level, file, line, column, message },
+    ...more !== undefined && { more },
+  }));
   const section: Section = {
     title: TITLE,
     text: `${before}${lines.join("")}${last}`,
-    troubles: [
-      ...content ? [] : ["the description cannot be shown"],
-      ...errors > 0 ? [`errors in the description: ${errors}`] : [],
-    ],
-    data: {
-      description: {
-        shown: !!content,
-        ...content && { because },
-        findings: findings.map(({ level, file, line, column, message, more }) => ({
-          ...{ level, file, line, column, message },
-          ...more !== undefined && { more },
-        })),
-      },
-    },
+    troubles,
+    data: { description: { shown: !!content, ...content && { because }, findings } },
   };
   return { sections: [section], from, content, basePaths };
 }
@@ -183,14 +167,14 @@ export async function describeCalls(
   if (!forward) return [];
   const { operations = [] } = described.content ?? {};
   const { auth } = { ...KINDS, ...kinds }[kind ?? "none"] ?? {};
-  const judged = [
+  const diagnostics = [
     ...await lintSettings(forward, { hosts, url: node.url, listening: { host, port } }),
     ...lintNames(operations, forward),
     ...node.auth && auth?.reads === "none" ? [READS_WITHOUT_AUTH] : [],
   ];
   const messagesOf = (of: Diagnostic["level"]) =>
-    judged.filter(({ level }) => level === of).map(({ message }) => message);
-  const lines = judged.map(({ level, message }) =>
+    diagnostics.filter(({ level }) => level === of).map(({ message }) => message);
+  const lines = diagnostics.map(({ level, message }) =>
     `${level === "error" ? "error" : "note "} ${message}\n`
   );
   const rows = policyRows(operations, forward);
@@ -203,29 +187,24 @@ export async function describeCalls(
     text: [...lines, table, hint(unmarked)].join(""),
     troubles: messagesOf("error"),
     notes: messagesOf("warn"),
-    data: {
-      calls: rows.map(([operation, mark, call, why]) => ({ operation, mark, call, why })),
-    },
+    data: { calls: rows.map(([operation, mark, call, why]) => ({ operation, mark, call, why })) },
   }];
 }
 
 const READS_WITHOUT_AUTH: Diagnostic = {
   level: "warn",
-  message:
-    "what reads is called without node.auth: the node would show what its owner alone may see",
+  message: "reads are called without node.auth: the node would show what only its owner may see",
 };
 
-/** Explains why no operation can be called at the node, and what to write. */
+/** Explains why no operation can be called, and what to write. */
 function whyNothing(
   { description, servers }: Config,
   { content, basePaths, from = "FILE" }: Described,
 ): string {
   if (!content) {
+    if (description === "none") return 'description is "none"; leave it out, or name one';
     return description === undefined
-      ? "nobody describes the node; write what kind it is (node.kind), or where its description is " +
-        "(description)"
-      : description === "none"
-      ? 'description is "none"; leave it out, or name one'
+      ? "the node has no description; set node.kind, or description"
       : "the description cannot be shown; see above";
   }
   const { elsewhere } = content;
@@ -252,11 +231,11 @@ function hintElsewhere({ content }: Described): string {
     : `Other operations are not called at the node: their servers are ${elsewhere.join(", ")}\n`;
 }
 
-/** The lines to be pasted for operations without a mark. */
+/** Writes lines to paste for operations without a mark. */
 function hint(unmarked: readonly NodeOperation[]): string {
   if (unmarked.length === 0) return "";
-  const isGet = ({ method }: NodeOperation) => method === "GET";
-  const sorted = [...unmarked.filter(isGet), ...unmarked.filter((one) => !isGet(one))];
+  const isOther = ({ method }: NodeOperation) => Number(method !== "GET");
+  const sorted = unmarked.toSorted((a, b) => isOther(a) - isOther(b));
   const names = sorted.slice(0, NAMES_MAX).map(({ name }) => `      - ${JSON.stringify(name)}\n`);
   const more = sorted.length - NAMES_MAX;
   if (more > 0) names.push(`      # and ${more} more\n`);

@@ -1,6 +1,5 @@
 /**
- * `nodeface check`: what kind of node it is, what each source gives, what is wrong with the node's
- * description, and what `/v1/info` would say.
+ * `nodeface check`: reports the kind of the node, its sources, its description and `/v1/info`.
  *
  * @module
  */
@@ -22,7 +21,6 @@ import type { Config } from "./configuration.ts";
 import { formatTable, type Progress, type Section, SILENT } from "./output.ts";
 
 export interface Checked {
-  /** For people: parts with a heading each, the info last. */
   readonly report: string;
   readonly json: string;
   readonly isWell: boolean;
@@ -33,17 +31,15 @@ export async function inspectNode(
   { node, info, kinds: own }: Pick<Config, "node" | "info" | "kinds">,
 ): Promise<Inspection> {
   const service = { software: "nodeface", version: VERSION, started_at: new Date().toISOString() };
-  // What there is to say is said by the command.
-  const quiet = { log: () => {}, onError: () => {} };
-  const monitor = createMonitor({ service, node, info, kinds: { ...KINDS, ...own }, ...quiet });
-  return await monitor.inspect();
+  const kinds = { ...KINDS, ...own };
+  const silent = { log: () => {}, onError: () => {} };
+  return await createMonitor({ service, node, info, kinds, ...silent }).inspect();
 }
 
 /**
  * Asks the node and reads its description once.
  *
- * @throws {ConfigError} if there is nothing to check, or a file or a variable that the configuration names cannot be
- * read
+ * @throws {ConfigError} if there is nothing to check, or credentials cannot be read
  */
 export async function check(config: Config, { during }: Progress = SILENT): Promise<Checked> {
   const hasDescription = config.description !== undefined && config.description !== "none";
@@ -53,16 +49,12 @@ export async function check(config: Config, { during }: Progress = SILENT): Prom
   }
   const unreadable = await findUnreadable(config.node);
   if (unreadable.length > 0) throw new ConfigError(unreadable);
-  const inspection = await during(
-    `asking ${config.node.url ?? "the sources"}`,
-    inspectNode(config),
-  );
+  const asked = `asking ${config.node.url ?? "the sources"}`;
+  const inspection = await during(asked, inspectNode(config));
   const { info } = inspection;
   const kind = config.node.kind ?? inspection.detection?.kind;
-  const described = await during(
-    "reading the description",
-    describeDescription(config, kind, info),
-  );
+  const describing = describeDescription(config, kind, info);
+  const described = await during("reading the description", describing);
   const sections = withoutKeysIn([
     ...describeSecrets(await findOpenSecrets(config.node.auth)),
     ...describeKind(config, inspection),
@@ -84,8 +76,10 @@ export async function check(config: Config, { during }: Progress = SILENT): Prom
 
 function describeSecrets(notes: readonly string[]): Section[] {
   if (notes.length === 0) return [];
-  return [{ title: "Secrets", text: notes.map((note) => `note  ${note}\n`).join(""), notes }];
+  return [{ title: "Secrets", text: linesOf(notes.map((note) => `note  ${note}`)), notes }];
 }
+
+const linesOf = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join("");
 
 function describeKind({ node }: Config, { detection }: Inspection): Section[] {
   const name = node.kind ?? detection?.kind;
@@ -106,28 +100,24 @@ const WIDTH = 60;
 
 function describeSources({ plan, outcomes }: Inspection): Section[] {
   if (outcomes.size === 0) return [];
-  const asked = [...outcomes].map(([name, outcome]) => ({
-    ...{ name, outcome, asks: askedBy(plan.sources.get(name)!) },
-    took: Math.round(outcome.took),
-  }));
-  const rows = asked.map(({ name, asks, took, outcome }) => [
-    ...[name, asks, `${took} ms`, formatOutcome(outcome)],
-  ]);
-  const failed = asked.filter(({ outcome }) => "error" in outcome).map(({ name }) => name);
+  const table = [["SOURCE", "ASKS", "TOOK", "GAVE"]];
+  const sources: unknown[] = [];
+  const failed: string[] = [];
+  for (const [name, outcome] of outcomes) {
+    const asks = askedBy(plan.sources.get(name)!);
+    const took = Math.round(outcome.took);
+    table.push([name, asks, `${took} ms`, formatOutcome(outcome)]);
+    sources.push({ name, asks, took_ms: took, ...dataOf(outcome) });
+    if ("error" in outcome) failed.push(name);
+  }
   return [{
     title: "Sources",
-    text: formatTable([["SOURCE", "ASKS", "TOOK", "GAVE"], ...rows]),
+    text: formatTable(table),
     troubles: failed.length > 0 ? [`no response of ${failed.join(", ")}`] : [],
-    data: {
-      sources: asked.map(({ name, asks, took, outcome }) => ({
-        ...{ name, asks, took_ms: took },
-        ...dataOf(outcome),
-      })),
-    },
+    data: { sources },
   }];
 }
 
-/** Tells what the service does by itself, and who learns of it. */
 function describeService({ info, host }: Config): Section {
   const { watch = "off", history } = info;
   const pace = watch === "off"
@@ -137,7 +127,7 @@ function describeService({ info, host }: Config): Section {
     `whoever reaches ${host} learns from /v1/history when the node was down; ` +
     "info.history: off switches it off",
   ];
-  const text = [pace, ...notes.map((note) => `note  ${note}`)].map((line) => `${line}\n`).join("");
+  const text = linesOf([pace, ...notes.map((note) => `note  ${note}`)]);
   return { title: "Service", text, notes };
 }
 
@@ -154,7 +144,7 @@ function formatOutcome(outcome: Outcome): string {
   return excerpt(values.join(", "), WIDTH);
 }
 
-/** The values that a source gave, whole: values by JSON Pointer, or why there is none. */
+/** Returns the values of a source by JSON Pointer, or why there are none. */
 function dataOf(outcome: Outcome): Record<string, unknown> {
   if ("error" in outcome) return { error: outcome.error.message, code: outcome.error.code };
   if (outcome.absent) return { absent: outcome.absent.message };
@@ -167,20 +157,19 @@ function troublesOfStatus({ status: { status, reason, hint } }: Inspection): str
   return [`the node is ${status}: ${reason}${hint === undefined ? "" : `; ${hint}`}`];
 }
 
-/** A value without the keys in the URLs of its texts: what is printed here is pasted elsewhere. */
+/** Masks keys in URLs: people paste what is printed here elsewhere. */
 function withoutKeysIn<T>(value: T): T {
   if (typeof value === "string") return withoutKeys(value) as T;
   if (Array.isArray(value)) return value.map(withoutKeysIn) as T;
   return isObject(value) ? mapMembers(value, withoutKeysIn) as T : value;
 }
 
-/** All that is wrong; where nothing is, what else an operator would want to know of the node. */
 function verdictOn(
   troubles: readonly string[],
   { status: { status, reason } }: Inspection,
   isWithoutNode: boolean,
 ): string {
-  if (troubles.length > 0) return troubles.map((trouble) => `- ${trouble}\n`).join("");
+  if (troubles.length > 0) return linesOf(troubles.map((trouble) => `- ${trouble}`));
   if (isWithoutNode) return "All is well; no node is named, so none was asked\n";
   return status === "ok" ? "All is well\n" : `All is well; the node is ${status}: it ${reason}\n`;
 }
@@ -215,7 +204,6 @@ function jsonOf(
   });
 }
 
-/** The one object where the command could not begin: what is wrong, a line each. */
 export function jsonOfFailure(troubles: readonly string[]): string {
   return formatObject({ ok: false, troubles, notes: [] });
 }

@@ -1,5 +1,5 @@
 /**
- * The configuration file, with the files that it names. Everything that is wrong is found at once.
+ * The configuration file, with the files that it names.
  *
  * @module
  */
@@ -26,7 +26,7 @@ import { kindNameOf } from "../settings/texts.ts";
 import { describeValue } from "../untrusted-text.ts";
 import { checkKind, locateBeside, parseYaml, type YamlFile } from "./yaml-file.ts";
 
-/** The files that the command reads. What rejects has a message for the operator. */
+/** The files that the command reads; rejects with messages for the operator. */
 export interface Files {
   read(path: string): Promise<string>;
   readBytes(path: string, limit: number): Promise<Uint8Array>;
@@ -39,12 +39,11 @@ export interface ReadFiles {
   readonly file: FileConfig;
   readonly kinds: Readonly<Record<string, Kind>>;
   readonly page?: PageSettings | undefined;
-  /** Lines on keys of the version before, and on operations that a kind opens further than the one that it adds to. */
   readonly warnings: readonly string[];
   readonly problems: readonly string[];
 }
 
-/** The settings that flags and variables give in place of the file's. */
+/** The settings of flags and variables that replace those of the file. */
 export type GivenSettings = Pick<FileConfig, "forward"> & {
   readonly node?: Pick<NodeSettings, "url" | "kind">;
 };
@@ -74,9 +73,10 @@ export async function readConfigurationFile(
       warnings.push(...loosened.map((line) => `${yaml.name}: of the kind ${name}, ${line}`));
     });
   const addKindFile = (path: string) =>
-    attempt(async () =>
-      await addKind(kindNameOf(path) ?? path, parseYaml(await files.read(path), path, "a kind"))
-    );
+    attempt(async () => {
+      const yaml = parseYaml(await files.read(path), path, "a kind");
+      await addKind(kindNameOf(path) ?? path, yaml);
+    });
   if (kindFile !== undefined) await addKindFile(kindFile);
   const read = path === undefined ? undefined : await attempt(async () => {
     const yaml = parseConfiguration(await files.read(path), path);
@@ -109,6 +109,7 @@ async function readKind(
   return { kind, loosened: looseningsIn(base, own).map(({ name, how }) => `${name} ${how}`) };
 }
 
+/** The new names of keys by the old ones. */
 const RENAMED: Readonly<Record<string, string>> = Object.fromEntries(
   Object.values<CliOption>(CLI_OPTIONS).flatMap(({ key, before }) =>
     key !== undefined && before ? [[before.key, key]] : []
@@ -119,10 +120,7 @@ export function parseConfiguration(text: string, name: string): YamlFile {
   return parseYaml(text, name, "a configuration", RENAMED);
 }
 
-interface LogoFile {
-  readonly bytes?: Uint8Array;
-  readonly problem?: string | undefined;
-}
+type LogoFile = { readonly bytes?: Uint8Array; readonly problem?: string };
 
 async function readLogo(yaml: YamlFile, files: Files): Promise<LogoFile | undefined> {
   const named = valueAt(yaml.value, ["page", "logo"]);
@@ -131,7 +129,7 @@ async function readLogo(yaml: YamlFile, files: Files): Promise<LogoFile | undefi
   try {
     const bytes = await files.readBytes(path, LOGO_BYTES_MAX);
     const problem = mistakeInLogo(bytes);
-    return { bytes, problem: problem && `${path}: it ${problem}` };
+    return problem === undefined ? { bytes } : { problem: `${path}: it ${problem}` };
   } catch (error) {
     return { problem: (error as Error).message };
   }
@@ -139,13 +137,11 @@ async function readLogo(yaml: YamlFile, files: Files): Promise<LogoFile | undefi
 
 interface NamedKind {
   readonly name?: string | undefined;
-  /** Its file, as it is written. */
   readonly file?: string;
-  /** What stands in its place. */
   readonly value?: Json;
 }
 
-/** Lists the kinds that a configuration names or has; those that are wrong have no name. */
+/** Lists the kinds of a configuration, by file or by value; those that are wrong have no name. */
 function kindsIn(yaml: YamlFile): NamedKind[] {
   return listOf(valueAt(yaml.value, ["kinds"])).map((item) => {
     if (typeof item === "string") {
@@ -160,8 +156,8 @@ function kindsIn(yaml: YamlFile): NamedKind[] {
 /**
  * Checks a configuration file.
  *
- * @param own the operator's own kinds, by name, as far as their files are right
- * @throws {ConfigError} with everything that is wrong, each with line and column
+ * @param own the operator's kinds whose files are right, by name
+ * @throws {ConfigError} with all that is wrong, each with line and column
  */
 export function checkFile(
   yaml: YamlFile,
@@ -173,7 +169,6 @@ export function checkFile(
   const schema = configuration((path) => locateBeside(path, yaml.name), names);
   const { value, diagnostics } = readValue(yaml.value, schema);
   const file = withoutWrong(value, diagnostics);
-  const kinds = { ...KINDS, ...own };
   const found = [
     ...diagnostics,
     ...sameKinds(kindsIn(yaml)),
@@ -182,8 +177,9 @@ export function checkFile(
   if (logo?.problem && file.page?.logo) {
     found.push({ path: ["page", "logo"], message: `names ${logo.problem}`, isKey: false });
   }
-  // What a kind brings along is not known where its file is wrong.
+  // The sources and fields of a kind are not known if its file is wrong.
   if (names.every((name) => Object.hasOwn(own, name))) {
+    const kinds = { ...KINDS, ...own };
     const node = { ...file.node, ...given.node };
     found.push(
       ...unknownSources(file.info ?? {}, kindsOf(node, kinds)),
@@ -194,17 +190,14 @@ export function checkFile(
   return file;
 }
 
-/** The same value with `undefined` where something is wrong. */
+/** Replaces what is wrong by `undefined`. */
 function withoutWrong(value: FileConfig, diagnostics: readonly Diagnostic[]): FileConfig {
-  const root = { value };
+  if (diagnostics.some(({ path }) => path.length === 0)) return {};
   for (const { path } of diagnostics) {
-    const keys = ["value", ...path];
-    const last = keys.pop()!;
-    let around: unknown = root;
-    for (const key of keys) around = (around as Record<string, unknown> | undefined)?.[key];
-    if (around) (around as Record<string, unknown>)[last] = undefined;
+    const around = valueAt(value, path.slice(0, -1).map(String));
+    if (around) (around as Record<string, unknown>)[path.at(-1)!] = undefined;
   }
-  return root.value ?? {};
+  return value;
 }
 
 function sameKinds(kinds: readonly NamedKind[]): Diagnostic[] {
@@ -225,11 +218,8 @@ function kindsOf(node: NodeSettings, kinds: Readonly<Record<string, Kind>>): Kin
 
 const COMMON_KEYS = ["name", "software", "version", "started_at"];
 
-/** Finds keys to be hidden that nothing could show. */
-function unknownKeys(
-  { info }: FileConfig,
-  kinds: Readonly<Record<string, Kind>>,
-): Diagnostic[] {
+/** Finds keys in `info.hide` that nothing shows. */
+function unknownKeys({ info }: FileConfig, kinds: Readonly<Record<string, Kind>>): Diagnostic[] {
   const shown = [...Object.values(kinds), info ?? {}].flatMap(({ static: fixed, fields }) =>
     Object.keys({ ...fixed, ...fields })
   );

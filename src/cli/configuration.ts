@@ -1,10 +1,9 @@
 /**
- * Everything that the command is told: flags before the environment, the environment before the file, the file before
- * the defaults.
+ * The configuration of the command. Flags win over variables, variables over the file, the file over the defaults.
  *
  * @module
  */
-import { parseArgs } from "node:util";
+import { parseArgs, type ParseArgsConfig } from "node:util";
 import { resolveForward } from "../gateway/policy.ts";
 import type { InfoSettings, NodeSettings } from "../info/settings.ts";
 import type { Kind } from "../kinds/kind.ts";
@@ -39,20 +38,18 @@ export interface Config
   topic?: string | undefined;
   asJson?: boolean;
   asFile?: boolean;
-  /** The configuration file that was read; the one to be written, of `nodeface init`. */
+  /** The configuration file that was read; for `nodeface init` the one to write. */
   file?: string | undefined;
-  /** The settings that flags and variables gave, for `nodeface init`. */
+  /** The settings of flags and variables, for `nodeface init`. */
   given?: CliValues;
-  /** Lines for the operator on what was read, though nothing is wrong. */
-  remarks: readonly Remark[];
+  remarks: readonly { level: "info" | "warn"; message: string }[];
   host: string;
   /** 0 takes a free one. */
   port: number;
   accessLog: AccessLog;
   logCalls: LogCalls;
-  /** The node's own description: a path as the process sees it, a URL, or `none`. */
+  /** A path, a URL, or `none`. */
   description?: string | undefined;
-  /** The treatment of the servers at its top: `keep`, or the path before every path of the node. */
   servers?: string | undefined;
   kinds: Readonly<Record<string, Kind>>;
   page?: PageSettings | undefined;
@@ -60,14 +57,13 @@ export interface Config
   info: InfoSettings;
 }
 
-interface Remark {
-  level: "info" | "warn";
-  message: string;
-}
-
 const USUAL_FILE = "nodeface.yaml";
 
-/** Reads the arguments, the environment and the files; throws a {@linkcode ConfigError} with all that is wrong. */
+/**
+ * Reads the arguments, the environment and the files.
+ *
+ * @throws {ConfigError} with all that is wrong
+ */
 export async function readConfig(
   args: readonly string[],
   env: Environment,
@@ -83,7 +79,7 @@ export async function readConfig(
   const kindFile = values.kind !== undefined && isKindFile(values.kind) ? values.kind : undefined;
   const isRead = (path !== undefined && !isNew) || kindFile !== undefined;
   const read: ReadFiles = isRead
-    // It brings YAML and the kinds along.
+    // Imports YAML and all kinds, which other commands do without.
     ? await (await import("./configuration-file.ts"))
       .readConfigurationFile(isNew ? undefined : path, kindFile, given, files)
     : { file: {}, kinds: {}, warnings: [], problems: [] };
@@ -97,8 +93,8 @@ export async function readConfig(
 
   const node = { ...file.node, ...given.node };
   const { hosts, cors, forward } = { ...file, ...given };
-  const { from: description, servers } = placeOf(values.spec ?? file.description);
-  // What else clashes has a place in the file, and was found there.
+  const place: FileConfig["description"] = values.spec ? { from: values.spec } : file.description;
+  const description = place?.from;
   for (const { message } of clashesOfForward(forward, hosts, node.url !== undefined)) {
     problems.push(`${calledOf("forward") ?? `${path}: forward`} ${message}`);
   }
@@ -109,29 +105,30 @@ export async function readConfig(
   }
   if (problems.length > 0) throw new ConfigError(problems);
 
-  const usual = `the configuration is ${USUAL_FILE} in the working directory`;
-  const used = Object.values(file.node?.auth ?? {}).filter((value) => value !== undefined);
+  const remarks: Config["remarks"][number][] = [];
+  if (isUsual) {
+    const message = `the configuration is ${USUAL_FILE} in the working directory`;
+    remarks.push({ level: "info", message });
+  }
+  const used = Object.values(file.node?.auth ?? {});
   const unknown = isPrinting(command) ? [] : explainUnknownVariables(env, used);
-  const warnings = [...parsed.renamed, ...read.warnings, ...unknown];
+  for (const message of [...parsed.renamed, ...read.warnings, ...unknown]) {
+    remarks.push({ level: "warn", message });
+  }
   return {
-    ...{ command, topic, asJson, asFile, file: path, given: values },
-    remarks: [
-      ...isUsual ? [{ level: "info" as const, message: usual }] : [],
-      ...warnings.map((message) => ({ level: "warn" as const, message })),
-    ],
+    ...{ command, topic, asJson, asFile, file: path, given: values, remarks },
     host: values.host ?? file.listen?.host ?? defaultOf(CLI_OPTIONS.host),
     port: values.port ?? file.listen?.port ?? defaultOf(CLI_OPTIONS.port),
     accessLog: values.accessLog ?? file.access_log ?? defaultOf(CLI_OPTIONS.accessLog),
     logCalls: values.logCalls ?? file.log_calls ?? defaultOf(CLI_OPTIONS.logCalls),
     metrics: values.metrics ?? file.metrics,
     events: file.events,
-    // The log of a command tells of a failure when it happens.
     info: { watch: "30s", ...file.info },
-    ...{ kinds, page, node, hosts, cors, description, servers, forward },
+    ...{ kinds, page, node, hosts, cors, description, servers: place?.servers, forward },
   };
 }
 
-/** The settings that flags and variables give, in the form of the file's. */
+/** Writes settings of flags and variables as the file has them. */
 function settingsOf({ url, kind, forward }: CliValues): GivenSettings {
   const name = kind !== undefined && isKindFile(kind) ? kindNameOf(kind) : kind;
   return {
@@ -140,17 +137,10 @@ function settingsOf({ url, kind, forward }: CliValues): GivenSettings {
   };
 }
 
-function placeOf(
-  description: FileConfig["description"],
-): { from?: string | undefined; servers?: string | undefined } {
-  return typeof description === "string" ? { from: description } : description ?? {};
-}
-
 function defaultOf<T>({ schema, default: text }: CliOption<T>): T {
   return readValue(text, schema).value;
 }
 
-/** The largest text, in bytes, and the longest time that a file may take, in milliseconds. */
 const TEXT_BYTES_MAX = 1024 * 1024, TIMEOUT_MS = 2000;
 
 export const files: Files = {
@@ -162,7 +152,7 @@ export const files: Files = {
   isThere: (path) => files.find(path).then(() => true, () => false),
 };
 
-/** Has the message of what goes wrong say with which file. */
+/** Puts the name of the file before messages. */
 async function naming<T>(path: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -177,17 +167,16 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 type Name = keyof CliValues;
 
-/** The arguments and the environment, as far as they are right. */
 interface ParsedArgs {
   command: Command;
   topic?: string;
   asJson: boolean;
   asFile: boolean;
-  /** The settings as texts, right or wrong, each with the name that it was given by. */
+  /** The settings as texts, right or wrong, with the flag or variable of each. */
   given: Map<Name, { text: string; called: string }>;
   values: CliValues;
   problems: string[];
-  /** Lines on names of the version before. */
+  /** Warnings on names of the version before. */
   renamed: string[];
 }
 
@@ -205,21 +194,22 @@ const VARIABLES = new Map(
   ),
 );
 
-const SWITCH_OPTIONS = Object.keys(SWITCHES).map((name) => {
-  const short = SWITCHES[name as SwitchName].flags.find((flag) => !flag.startsWith("--"));
-  return [name, { type: "boolean", ...short && { short: short.slice(1) } }] as const;
-});
+const isSwitch = (name: Name) => CLI_OPTIONS[name].argument === undefined;
 
-const SETTING_OPTIONS = [...FLAGS].map(([flag, name]) =>
-  [flag, { type: CLI_OPTIONS[name].argument === undefined ? "boolean" : "string" }] as const
-);
+const OPTIONS: NonNullable<ParseArgsConfig["options"]> = {
+  ...Object.fromEntries(
+    [...FLAGS].map(([flag, name]) => [flag, { type: isSwitch(name) ? "boolean" : "string" }]),
+  ),
+  ...Object.fromEntries(
+    Object.entries(SWITCHES).map((
+      [name, { short }],
+    ) => [name, { type: "boolean", ...short && { short } }]),
+  ),
+};
 
-const OPTIONS = Object.fromEntries([...SWITCH_OPTIONS, ...SETTING_OPTIONS]);
-
-/** Tells whether a command only prints: settings have no use then, and none is read. */
+/** Tells whether a command only prints, and reads no settings. */
 const isPrinting = (command: Command): boolean => /^(help|version|kinds)$/.test(command);
 
-/** Parses the arguments, and reads the settings that the environment has besides. */
 function parseArguments(args: readonly string[], env: Environment): ParsedArgs {
   const found = readArguments(args);
   const { command, topic, given, values, problems, asJson, asFile } = found;
@@ -250,7 +240,7 @@ function parseArguments(args: readonly string[], env: Environment): ParsedArgs {
   return found;
 }
 
-/** Tells whether one JSON object is wanted whatever comes of the command, be the other arguments right or wrong. */
+/** Tells whether to print one JSON object, even if other arguments are wrong. */
 export function wantsJson(args: readonly string[]): boolean {
   const { command, asJson } = readArguments(args);
   return asJson && command === "check";
@@ -265,35 +255,32 @@ function readArguments(args: readonly string[]): ParsedArgs {
     ...{ args: [...args], options: OPTIONS, strict: false, allowPositionals: true, tokens: true },
   });
   const positionals: string[] = [];
-  /** The places of the last unknown flag, and of what may be its value. */
+  /** The index of the last unknown flag, and of what may be its value. */
   let unknownAt = -1, valueAt = -1;
   for (const token of tokens) {
+    const whole = args[token.index]!;
     if (token.kind === "positional" && token.index !== valueAt) positionals.push(token.value);
-    if (token.kind === "option") {
-      const whole = args[token.index]!;
-      // `-port` is one mistake, not four flags of one letter.
-      const isKnown = Object.hasOwn(OPTIONS, token.name) &&
-        (token.rawName.startsWith("--") || whole === token.rawName);
-      if (isKnown) readOption(token, found);
-      else if (token.index !== unknownAt) {
-        unknownAt = token.index;
-        valueAt = whole.includes("=") ? -1 : unknownAt + 1;
-        found.problems.push(explainUnknownFlag(whole.split("=")[0]!));
-      }
+    if (token.kind !== "option" || token.index === unknownAt) continue;
+    // `-port` is one mistake, not four flags of one letter.
+    const isWhole = token.rawName.startsWith("--") || whole === token.rawName;
+    if (isWhole && Object.hasOwn(OPTIONS, token.name)) readOption(token, found);
+    else {
+      unknownAt = token.index;
+      valueAt = whole.includes("=") ? -1 : unknownAt + 1;
+      const [flag = ""] = whole.split("=");
+      found.problems.push(`unknown option ${quote(flag)}${hintOn(flag)}`);
     }
   }
   readPositionals(positionals, found);
   return found;
 }
 
-interface OptionToken {
-  readonly name: string;
-  readonly rawName: string;
-  readonly value: string | undefined;
-  readonly inlineValue: boolean | undefined;
-}
+type Token = NonNullable<ReturnType<typeof parseArgs>["tokens"]>[number];
 
-function readOption({ name: flag, rawName, value, inlineValue }: OptionToken, found: ParsedArgs) {
+function readOption(
+  { name: flag, rawName, value, inlineValue }: Extract<Token, { kind: "option" }>,
+  found: ParsedArgs,
+) {
   const name = FLAGS.get(flag);
   if (name === undefined) {
     if (value !== undefined) found.problems.push(`${rawName} takes no value`);
@@ -302,8 +289,7 @@ function readOption({ name: flag, rawName, value, inlineValue }: OptionToken, fo
     else if (found.command !== "help") found.command = flag as SwitchName & Command;
     return;
   }
-  const isSwitch = CLI_OPTIONS[name].argument === undefined;
-  const text = isSwitch && !inlineValue ? "true" : value;
+  const text = isSwitch(name) && !inlineValue ? "true" : value;
   if (found.given.has(name)) found.problems.push(`${rawName} is given twice`);
   else if (!text) found.problems.push(`${rawName} needs a value; see nodeface --help`);
   else setGiven(found, name, text, rawName);
@@ -316,23 +302,22 @@ function setGiven({ given, renamed }: ParsedArgs, name: Name, text: string, call
   if (called === before?.variable) renamed.push(explainRenamed(called, variables[0]!));
 }
 
-/** The names that other programs have for serving. */
+/** The commands of other programs that serve. */
 const SERVING: readonly string[] = ["serve", "start", "run"];
 
 const WORDS: Readonly<Record<string, string>> = { help: "--help", version: "--version" };
 
-/** A command comes first. What else stands there is the node's URL, or the name of a kind. */
+/** Reads `[COMMAND] [NODE_URL or KIND]`. */
 function readPositionals([first, ...others]: readonly string[], found: ParsedArgs): void {
   if (first === undefined) return;
   const names = Object.keys(COMMANDS) as CommandName[];
   const command = names.find((name) => name === first);
-  let rest = others;
+  let rest = others.slice(1);
   if (command) {
     if (found.command === "serve") found.command = command;
-    const [value, ...more] = others;
+    const [value] = others;
     if (value !== undefined && command === "kinds") found.topic = value;
     else if (value !== undefined) setGiven(found, "url", value, "NODE_URL");
-    rest = more;
   } else if (/^[\w-]+$/.test(first)) {
     const word = nearest(first, [...names, ...Object.keys(WORDS)]);
     const meant = SERVING.includes(first)
@@ -343,8 +328,10 @@ function readPositionals([first, ...others]: readonly string[], found: ParsedArg
         ? `unknown command ${quote(first)}${meant}`
         : `${quote(first)} is neither a command nor the URL of a node; see nodeface --help`,
     );
-    rest = others.slice(1);
-  } else setGiven(found, "url", first, "NODE_URL");
+  } else {
+    setGiven(found, "url", first, "NODE_URL");
+    rest = others;
+  }
   for (const value of rest) {
     found.problems.push(`unexpected argument ${quote(value)}; see nodeface --help`);
   }
@@ -353,33 +340,32 @@ function readPositionals([first, ...others]: readonly string[], found: ParsedArg
 const PLACES_MAX = 3;
 
 /** Finds what is meant by an unknown flag: another flag, or a key of the configuration. */
-function explainUnknownFlag(flag: string): string {
+function hintOn(flag: string): string {
   const key = flag.replace(/^-+/, "").replaceAll("-", "_").toLowerCase();
   const places = key === "node" ? ["node.url"] : [...placesOf(key, configuration())];
-  const standing = SETTINGS.flatMap(([, setting]) => setting.key === places[0] ? [setting] : []);
-  const flags = places.length === 0 ? [] : standing.flatMap(({ flag }) => flag ? `--${flag}` : []);
-  const hint = flags.length > 0
+  const [place] = places;
+  if (place === undefined) return didYouMean(nearestFlag(flag)) || "; see nodeface --help";
+  if (place === "node.url") {
+    return "; the URL of the node needs none, as in nodeface http://127.0.0.1:8545";
+  }
+  const flags = SETTINGS.flatMap(([, { key, flag }]) => key === place ? [`--${flag}`] : []);
+  return flags.length > 0
     ? didYouMean(flags.join(" and "))
-    : places[0] === "node.url"
-    ? "; the URL of the node needs none, as in nodeface http://127.0.0.1:8545"
-    : places.length > 0
-    ? `; it is a key of the configuration: ${places.slice(0, PLACES_MAX).join(", ")}`
-    : didYouMean(nearestFlag(flag)) || "; see nodeface --help";
-  return `unknown option ${quote(flag)}${hint}`;
+    : `; it is a key of the configuration: ${places.slice(0, PLACES_MAX).join(", ")}`;
 }
 
 function nearestFlag(flag: string): string | undefined {
-  const known = [
-    ...SETTINGS.flatMap(([, { flag }]) => flag === undefined ? [] : `--${flag}`),
-    ...Object.values(SWITCHES).flatMap(({ flags }) => flags),
-  ];
-  // A short one is near to any other short one, but for its case.
-  return /^--|^-../.test(flag)
-    ? nearest(flag.replace(/^-+/, "--"), known.filter((other) => other.startsWith("--")))
-    : known.find((other) => other.toLowerCase() === flag.toLowerCase());
+  if (/^--|^-../.test(flag)) {
+    const flags = SETTINGS.flatMap(([, { flag }]) => flag ?? []);
+    const known = [...flags, ...Object.keys(SWITCHES)].map((name) => `--${name}`);
+    return nearest(flag.replace(/^-+/, "--"), known);
+  }
+  // Any short flag is one slip from any other.
+  const short = Object.values(SWITCHES).flatMap(({ short }) => short ? `-${short}` : []);
+  return short.find((other) => other.toLowerCase() === flag.toLowerCase());
 }
 
-/** The places of a key in the configuration, the outer ones first. */
+/** Finds the paths of a key in the configuration, the outer ones first. */
 function* placesOf(key: string, schema: Schema, path = ""): Generator<string> {
   const { entries = {}, options = [] } = partsOf(schema);
   if (Object.hasOwn(entries, key)) yield path + key;
@@ -391,23 +377,20 @@ function* placesOf(key: string, schema: Schema, path = ""): Generator<string> {
 
 const PREFIX = "NODEFACE_";
 
-/** Finds variables whose names begin with `NODEFACE_` and that nothing reads. */
-function explainUnknownVariables(env: Environment, used: readonly string[]): string[] {
-  const known = SETTINGS.flatMap(([, { variables = [] }]) => variables)
-    .filter((name) => name.startsWith(PREFIX));
-  const names = tryRead(() => Object.keys(env)) ?? [];
-  const unknown = names.filter((name) =>
-    name.startsWith(PREFIX) && !VARIABLES.has(name) && !used.includes(name)
-  );
-  return unknown.map((name) => {
-    // The prefix, which all have, would make all of them alike.
-    const ends = known.map((other) => other.slice(PREFIX.length));
-    const end = nearest(name.slice(PREFIX.length), ends);
-    return `unknown environment variable ${name}${didYouMean(end && PREFIX + end)}`;
+function explainUnknownVariables(env: Environment, used: readonly unknown[]): string[] {
+  const withPrefix = (names: readonly string[]) =>
+    names.filter((name) => name.startsWith(PREFIX)).map((name) => name.slice(PREFIX.length));
+  const known = withPrefix(SETTINGS.flatMap(([, { variables = [] }]) => variables));
+  return withPrefix(tryRead(() => Object.keys(env)) ?? []).flatMap((end) => {
+    const name = PREFIX + end;
+    if (VARIABLES.has(name) || used.includes(name)) return [];
+    // With the prefix, all names would be alike.
+    const meant = nearest(end, known);
+    return `unknown environment variable ${name}${didYouMean(meant && PREFIX + meant)}`;
   });
 }
 
-/** Reads the environment; `undefined` where the runtime does not let it be read, as Deno may not. */
+/** Reads the environment, unless the runtime forbids it, as Deno may. */
 function tryRead<T>(read: () => T): T | undefined {
   try {
     return read();

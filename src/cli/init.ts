@@ -1,10 +1,9 @@
 /**
- * `nodeface init`: asks the node and writes a configuration for it, with everything that can be set. The text is made of
- * the table of the settings.
+ * `nodeface init`: asks the node and writes a configuration for it, with every setting of the table.
  *
  * @module
  */
-import { writeFile } from "node:fs/promises";
+import { type FileHandle, open, rm } from "node:fs/promises";
 import { dirname, isAbsolute, relative } from "node:path";
 import { isAnchored } from "../platform.ts";
 import { VERSION } from "../generated/build-info.js";
@@ -32,10 +31,10 @@ const WANTS_SECRET: readonly (string | undefined)[] = [
   "no_credentials",
 ];
 
-/** Permissions of a file that says where a secret lies, and of any other. */
+/** The modes of a file that says where a secret is, and of any other. */
 const PRIVATE = 0o600, PUBLIC = 0o644;
 
-/** Asks the node and writes the file; returns what to tell the operator. Throws where nothing is written. */
+/** Asks the node and writes the file; returns what to tell the operator. Throws if nothing is written. */
 export async function init(
   config: Config,
   files: Pick<Files, "isThere">,
@@ -43,22 +42,17 @@ export async function init(
 ): Promise<string> {
   const path = config.file!;
   if (await files.isThere(path)) {
-    throw new Error(
-      `${path} exists already and is not changed; name another file with --config`,
-    );
+    throw new Error(`${path} exists already and is not changed; name another file with --config`);
   }
-  const { status, detection, info } = await during(
-    `asking ${config.node.url}`,
-    inspectNode(config),
-  );
+  const asked = `asking ${config.node.url}`;
+  const { status, detection, info } = await during(asked, inspectNode(config));
   const name = config.node.kind ?? detection?.kind ?? status.looksLike;
   refuse(config, status, name);
-  const kind = { ...KINDS, ...config.kinds }[name ?? ""];
-  const secret = kind && await lookForSecret(kind);
+  const secret = await lookForSecret({ ...KINDS, ...config.kinds }[name ?? ""]?.auth);
   const software = info.software === "nodeface" ? undefined : info.software;
   const title = [software ?? name, info.version].filter((part) => part !== undefined).join(" ");
   const node = excerpt(
-    [title || "a node of no known kind", info.network].filter(Boolean).join(", "),
+    [title || "a node of unknown kind", info.network].filter(Boolean).join(", "),
   );
   const text = newConfiguration({
     head: [
@@ -78,22 +72,18 @@ export async function init(
 }
 
 function refuse({ node, given }: Config, status: NodeStatus, name: string | undefined): void {
-  if (name !== undefined) {
-    // Whoever names the kind may want the file before the node is there.
-    if (given?.kind !== undefined) return;
-    if (!isSilent(status)) return;
-  }
-  const { reason, hint } = status;
+  const { code, reason, hint } = status;
+  const isSilent = (NO_ANSWER as readonly unknown[]).includes(code);
+  // With --kind, the file may be written before the node is started.
+  if (name !== undefined && (given?.kind !== undefined || !isSilent)) return;
   const why = `${node.url}: ${reason}${hint === undefined ? "" : `; ${hint}`}`;
-  const advice = isSilent(status)
-    ? "Start the node first, or name its kind: with --kind KIND the file is written unasked"
-    : "With --kind KIND (see nodeface kinds), or --kind none, the file is written";
-  throw new Error(`nothing is written, since the kind of the node is not known\n${why}\n${advice}`);
+  const advice = isSilent
+    ? "Start the node first, or name its kind with --kind KIND"
+    : "Name its kind with --kind KIND (see nodeface kinds), or write --kind none";
+  throw new Error(`the kind of the node is not known, so nothing is written\n${why}\n${advice}`);
 }
 
-const isSilent = ({ code }: NodeStatus) => (NO_ANSWER as readonly unknown[]).includes(code);
-
-/** Gives what flags, variables and the node say, by the paths of settings. */
+/** Returns the values of flags, variables and the node, by the paths of settings. */
 function valuesOf(
   { given = {}, host, port }: Config,
   path: string,
@@ -130,20 +120,21 @@ interface SecretPlaces {
   readonly example: unknown;
 }
 
-async function lookForSecret({ auth }: Kind): Promise<SecretPlaces | undefined> {
-  const { files = [], example = files[0] } = auth ?? {};
+async function lookForSecret(auth: Kind["auth"] = {}): Promise<SecretPlaces | undefined> {
+  const { files = [], example = files[0] } = auth;
   if (example === undefined) return undefined;
-  const looked = await Promise.all(files.map(checkPlace));
-  const found = looked.filter(({ reason }) => reason === undefined);
-  const told = (found.length > 0 ? found : looked).slice(0, PLACES_MAX);
-  const more = (found.length > 0 ? found : looked).length - told.length;
+  if (files.length === 0) {
+    return { lines: ["Nodes of this kind leave it in no usual place."], example };
+  }
+  const all = await Promise.all(files.map(checkPlace));
+  const found = all.filter(({ reason }) => reason === undefined);
+  const places = found.length > 0 ? found : all;
   const lines = [
-    files.length === 0
-      ? "Nodes of this kind leave it in no usual place."
-      : "Without this key it is looked for where nodes of this kind leave it:",
-    ...told.map(({ name, reason }) => `  ${name}: ${reason ?? "it is there"}`),
-    ...more > 0 ? [`  and ${more} more places`] : [],
+    "Without this key it is looked for where nodes of this kind leave it:",
+    ...places.slice(0, PLACES_MAX).map(({ name, reason }) => `  ${name}: ${reason ?? "found"}`),
   ];
+  const more = places.length - PLACES_MAX;
+  if (more > 0) lines.push(`  and ${more} more places`);
   return { lines, example };
 }
 
@@ -154,35 +145,27 @@ function report(
   { status, code, reason }: NodeStatus,
   secret: SecretPlaces | undefined,
 ): string {
-  const isUsual = given?.config === undefined;
-  const flag = isUsual ? "" : ` --config ${file}`;
-  const isWanting = WANTS_SECRET.includes(code);
-  const example = inFlow(secret?.example ?? { basic_file: "/path/to/secret" });
-  const lines = [
-    `${path} is written, for ${node.url}: ${name}`,
-    ...code === undefined ? [] : [`The node is ${status}: ${reason}`],
-    ...isWanting
-      ? [
-        ...secret?.lines ?? [],
-        `Set auth below node in ${path} to where its secret lies, such as`,
-        `  auth: ${example}`,
-      ]
-      : [],
-    `Next: nodeface check${flag}, then nodeface${flag}`,
-  ];
-  return lines.map((line) => `${line}\n`).join("");
+  const flag = given?.config === undefined ? "" : ` --config ${file}`;
+  const lines = [`${path} is written, for ${node.url}: ${name}`];
+  if (code !== undefined) lines.push(`The node is ${status}: ${reason}`);
+  if (WANTS_SECRET.includes(code)) {
+    const example = inFlow(secret?.example ?? { basic_file: "/path/to/secret" });
+    lines.push(...secret?.lines ?? []);
+    lines.push(
+      `Set auth below node in ${path} to where its secret is, such as\n  auth: ${example}`,
+    );
+  }
+  lines.push(`Next: nodeface check${flag}, then nodeface${flag}\n`);
+  return lines.join("\n");
 }
 
 const LONGEST = 92;
 
+/** What is known of the node; values, remarks and examples are by path of the setting, such as `node.url`. */
 interface Known {
-  /** The lines at its head. */
   readonly head: readonly string[];
-  /** The values of settings by their paths, such as `node.url`. */
   readonly values: Readonly<Record<string, unknown>>;
-  /** Further lines on settings, by their paths. */
   readonly remarks: Readonly<Record<string, readonly string[]>>;
-  /** Examples of settings that fit here, in place of those of the table. */
   readonly examples: Readonly<Record<string, unknown>>;
 }
 
@@ -192,7 +175,7 @@ export function newConfiguration(known: Known): string {
   return `${head}\n${blocksOf(entries!, "", known).join("\n")}`;
 }
 
-/** A text for each setting. The heads of objects stand there as they are: an empty one says nothing. */
+/** Writes a block for each setting. The keys of objects need no `#`: an object may be empty. */
 function blocksOf(settings: Settings, path: string, known: Known): string[] {
   return Object.entries(settings).map(([key, setting]) => {
     const place = path ? `${path}.${key}` : key;
@@ -212,17 +195,16 @@ function commentOf(setting: Schema, remarks: readonly string[] = []): string {
   return lines.filter(Boolean).map((line) => `# ${line}\n`).join("");
 }
 
-/** Shows a setting as an object, where it is a word as a rule; nothing for others. */
+/** Formats the object that a setting may be in place of a word; empty if it may not. */
 function longForm(setting: Schema): string {
-  const forms = (partsOf(setting).options ?? []).map((option) => partsOf(option));
-  const entries = forms.find(({ entries }) => entries)?.entries;
-  if (!entries || forms.every(({ entries }) => entries)) return "";
-  const members = Object.entries(entries).map(([key, member]) => {
-    const { example, default: usual } = aboutOf(member);
-    return [key, example ?? usual] as const;
+  const forms = (partsOf(setting).options ?? []).map((option) => partsOf(option).entries);
+  const entries = forms.find((entries) => entries !== undefined);
+  if (!entries || !forms.includes(undefined)) return "";
+  const members = Object.entries(entries).flatMap(([key, member]) => {
+    const { default: usual, example = usual } = aboutOf(member);
+    return example === undefined ? [] : [`${key}: ${example}`];
   });
-  const shown = members.filter(([, value]) => value !== undefined);
-  return `As an object: { ${shown.map(([key, value]) => `${key}: ${value}`).join(", ")} }`;
+  return `As an object: { ${members.join(", ")} }`;
 }
 
 function lineOf(key: string, place: string, setting: Schema, known: Known): string {
@@ -245,11 +227,18 @@ const WRITE_FAILURES: Readonly<Record<string, string>> = {
   NotCapable: "the runtime has not been allowed to write it",
 };
 
-/** Writes a file that is not there yet, and never over another one; throws with a message for the operator. */
+/** Writes a new file, or none if that fails; throws with a message for the operator. */
 export async function writeNewFile(path: string, text: string, mode: number): Promise<void> {
+  let file: FileHandle | undefined;
   try {
-    await writeFile(path, text, { flag: "wx", mode });
+    file = await open(path, "wx", mode);
+    await file.writeFile(text);
+    await file.close();
   } catch (error) {
+    if (file) {
+      await file.close().catch(() => {});
+      await rm(path, { force: true });
+    }
     const { code, name } = error as { code?: string; name: string };
     const reason = WRITE_FAILURES[code ?? name];
     if (reason === undefined) throw error;

@@ -1,5 +1,5 @@
 /**
- * `nodeface kinds`: the kinds of node that are known.
+ * `nodeface kinds`: lists the known kinds of node, or prints one.
  *
  * @module
  */
@@ -15,13 +15,13 @@ import { quote } from "../untrusted-text.ts";
 import { formatTable } from "./output.ts";
 import { inFlow } from "./yaml-file.ts";
 
-/** Formats one kind, or all; throws a {@linkcode ConfigError} where there is no such kind. */
+/** Formats one kind, or all; throws a {@linkcode ConfigError} if the kind is unknown. */
 export function formatKinds(name?: string): string {
   if (name !== undefined) return formatKind(name, kindOf(name));
   return formatTable(Object.entries(KINDS).map(([name, { title, url }]) => [name, title, url]));
 }
 
-/** Writes the whole file of a kind, to start a kind of one's own from. */
+/** Formats the whole file of a kind, for a new kind to start from. */
 export async function formatKindFile(name: string): Promise<string> {
   const { examples: _, ...kind } = kindOf(name);
   const whole = { ...kind, ...await loadInterface(name) };
@@ -32,9 +32,8 @@ ${stringify(whole, { lineWidth: 100 })}`;
 
 function kindOf(name: string): Kind {
   if (Object.hasOwn(KINDS, name)) return KINDS[name]!;
-  const meant = meantWord(name, KIND_NAMES, KIND_ALIASES);
-  const right = meant ? didYouMean(meant) : "; see nodeface kinds";
-  throw new ConfigError([`unknown kind ${quote(name)}${right}`]);
+  const meant = didYouMean(meantWord(name, KIND_NAMES, KIND_ALIASES)) || "; see nodeface kinds";
+  throw new ConfigError([`unknown kind ${quote(name)}${meant}`]);
 }
 
 function formatKind(name: string, kind: Kind): string {
@@ -48,25 +47,21 @@ ${origin(kind)}${stringify({ node: { url, kind: name } })}${secrets(kind)}${
   }`;
 }
 
-/** Writes as a comment what its operations were written from, and whether they were tried. */
+/** Formats the sources of its operations, and whether these were tested, as a comment. */
 function origin({ written_from: sources = [], tried }: Kind): string {
   if (sources.length === 0) return "";
-  const trial = tried
-    ? `What reads was tried against ${tried}`
-    : "It was not tested with a real node";
+  const test = tried ? `Its reads were tested with ${tried}` : "It was not tested with a real node";
   const lines = sources.map((url) => `#   ${url}\n`).join("");
-  return `# What it can do was written from these. ${trial}.\n${lines}`;
+  return `# Its operations were written from these sources. ${test}.\n${lines}`;
 }
 
-/** Writes as a comment where the secret is looked for: it is not needed where it lies there. */
+/** Formats the place of the secret as a comment. */
 function secrets({ auth }: Kind): string {
   const [usual] = auth?.files ?? [];
   const example = auth?.example ?? usual;
   if (!example) return "";
   const what = usual
     ? "The secret is found in its usual place on this machine. Elsewhere, such as:"
-    : "Where the node wants a secret, such as:";
-  return `  # ${what}
-  # auth: ${inFlow(example)}
-`;
+    : "If the node requires a secret, such as:";
+  return `  # ${what}\n  # auth: ${inFlow(example)}\n`;
 }

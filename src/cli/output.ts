@@ -1,6 +1,6 @@
 /**
- * The output of the command: text on standard output, the log on standard error, colours and progress on a terminal.
- * Nothing is lost in a slow pipe, and a reader that has gone away or is stuck does the process no harm.
+ * The output of the command: text, the log, colours and progress. Nothing is lost in a slow pipe, and a reader that is
+ * gone or stuck does no harm.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { withTimeout } from "../with-timeout.ts";
 import { isatty } from "node:tty";
 import { styleText } from "node:util";
 
-/** Writes a text; resolves when the system has taken all of it or nobody reads it. Never rejects. */
+/** Writes a text; resolves when all of it is written or nobody reads it. Never rejects. */
 type WriteText = (text: string) => Promise<void>;
 
 /** Deno's own output: `process.stdout` blocks Deno 2.9 while a pipe is full. */
@@ -17,7 +17,6 @@ declare const Deno:
   | Record<"stdout" | "stderr", { write(bytes: Uint8Array): Promise<number> }>
   | undefined;
 
-/** Opens standard output or standard error when the first text is written. */
 export function openOutput(name: "stdout" | "stderr"): WriteText {
   let write: WriteText | undefined;
   return async (text) => {
@@ -26,7 +25,7 @@ export function openOutput(name: "stdout" | "stderr"): WriteText {
       write ??= openWriter(name);
       await write(text);
     } catch {
-      // The reader has gone (EPIPE): there is nobody left to tell.
+      // EPIPE: the reader is gone.
     }
   };
 }
@@ -40,7 +39,7 @@ function openWriter(name: "stdout" | "stderr"): WriteText {
     };
   }
   const stream = process[name];
-  // A stream without a listener throws its errors where nobody can catch them.
+  // Without a listener, its errors are uncaught.
   stream.on("error", () => {});
   return (text) =>
     new Promise((resolve, reject) => {
@@ -48,26 +47,24 @@ function openWriter(name: "stdout" | "stderr"): WriteText {
     });
 }
 
-/** Prints to standard output; resolves when all of it is written: the process may exit then. */
 export const print: WriteText = openOutput("stdout");
 
 interface LineWriter {
-  /** Writes a line, which has no line break yet. Neither waits nor throws. */
+  /** Writes a line, which has no line break. Neither waits nor throws. */
   write(line: string): void;
-  /** Resolves when all lines have been written, or after a second where the reader is stuck. */
+  /** Resolves when all lines are written, or after a second if the reader is stuck. */
   flush(): Promise<void>;
 }
 
-/** The most text that waits for a reader that is stuck; what comes after it is dropped. */
+/** In UTF-16 code units. */
 const WAITING_MAX = 1_048_576;
 
-/** The longest wait of `flush` for a reader that is stuck, in milliseconds. */
 const FLUSH_MAX_MS = 1000;
 
-/** Makes a writer of lines: up to 1 MiB of them wait while the reader is stuck, later ones are dropped. */
+/** Makes a writer of lines: up to 1 MiB of them wait while the reader is stuck, others are dropped. */
 export function createLineWriter(
   write: WriteText,
-  tellDropped: (count: number) => void = () => {},
+  logDropped: (count: number) => void = () => {},
 ): LineWriter {
   let waiting = "";
   let dropped = 0;
@@ -77,12 +74,12 @@ export function createLineWriter(
       const text = waiting;
       waiting = "";
       await write(text);
-      // The lines of many requests are written in one piece.
+      // Collects the lines of many requests.
       await new Promise((resolve) => setTimeout(resolve, 0));
       if (dropped === 0) continue;
       const count = dropped;
       dropped = 0;
-      tellDropped(count);
+      logDropped(count);
     }
     writing = undefined;
   };
@@ -109,13 +106,7 @@ export function openLog(): { log: WriteLog; flush(): Promise<void> } {
   return { log, flush: () => lines.flush() };
 }
 
-/**
- * Formats a message as lines of the log, each with the time in UTC and the level.
- *
- * `2026-11-21T07:30:00Z warn  node http://127.0.0.1:8545: refuses connections`
- *
- * @returns the lines without a break after the last
- */
+/** Formats a message as lines of the log, such as `2026-11-21T07:30:00Z warn  node …: refuses connections`. */
 export function formatMessage(message: string, level: string, time: Date): string {
   const start = `${time.toISOString().slice(0, 19)}Z ${level.padEnd(5)}`;
   return withoutKeys(message).split("\n").map((line) => `${start} ${printable(line)}`).join("\n");
@@ -133,34 +124,19 @@ export function wrap(text: string, width: number): string[] {
   return lines;
 }
 
-/** Formats rows with columns that line up, two spaces apart, with a line break after each. */
+/** Formats rows of the same length in columns two spaces apart, with a line break after each. */
 export function formatTable(rows: readonly (readonly string[])[]): string {
-  const columns = Math.max(...rows.map((row) => row.length));
-  const widths = Array.from(
-    { length: columns },
-    (_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)),
-  );
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   const line = (row: readonly string[]) =>
     row.map((cell, column) => cell.padEnd(widths[column]!)).join("  ").trimEnd();
   return rows.map((row) => `${line(row)}\n`).join("");
 }
 
-interface Terminal {
-  /** True if a line may be changed after it was written. */
-  readonly isTerminal: boolean;
-  readonly hasColors: boolean;
+/** Tells whether an output is a terminal on which a written line may be changed. */
+export function isTerminal(name: "stdout" | "stderr"): boolean {
+  return isatty(name === "stdout" ? 1 : 2) && process.env.TERM !== "dumb";
 }
 
-/** Looks at an output. `NO_COLOR` with any text takes the colours away (no-color.org). */
-export function terminalOf(
-  name: "stdout" | "stderr",
-  env: { readonly TERM?: string | undefined; readonly NO_COLOR?: string | undefined },
-): Terminal {
-  const isTerminal = isatty(name === "stdout" ? 1 : 2) && env.TERM !== "dumb";
-  return { isTerminal, hasColors: isTerminal && !env.NO_COLOR };
-}
-
-/** Lines of a report, by how they begin. */
 const STYLES = [
   [/^# .+$/gm, "bold"],
   [/^(?:error\b|- .+$)/gm, "red"],
@@ -168,7 +144,9 @@ const STYLES = [
   [/^All is well$/gm, "green"],
 ] as const;
 
+/** Colours a report on a terminal, unless `NO_COLOR` is set to any text (no-color.org). */
 export function color(report: string): string {
+  if (!isTerminal("stdout") || process.env.NO_COLOR) return report;
   return STYLES.reduce(
     (text, [pattern, style]) =>
       text.replaceAll(pattern, (part) => styleText(style, part, { validateStream: false })),
@@ -177,7 +155,7 @@ export function color(report: string): string {
 }
 
 export interface Progress {
-  /** Waits for some work, of which `what` says what it does, as in `asking the node`. */
+  /** Waits for some work, such as `asking the node`. */
   during<T>(what: string, work: Promise<T>): Promise<T>;
 }
 
@@ -185,13 +163,13 @@ export const SILENT: Progress = { during: (_, work) => work };
 
 interface ProgressOptions {
   readonly write: (text: string) => unknown;
-  /** True if one line counts the seconds and goes away; elsewhere it is one plain line. */
+  /** True if one line counts the seconds and goes away; otherwise it is one plain line. */
   readonly isTerminal: boolean;
-  /** The time before anything is said, and between two lines, in milliseconds. @default 1000 */
+  /** The time before the line and between its changes, in milliseconds. @default 1000 */
   readonly after?: number;
 }
 
-/** Goes to the start of the line and deletes what stands there (ECMA-48, EL). */
+/** Goes to the start of the line and erases it (ECMA-48, EL). */
 const CLEAR = "\r\x1b[K";
 
 const WIDTH = 70;
@@ -223,8 +201,8 @@ export interface Section {
   readonly text: string;
   /** Errors, for the verdict. */
   readonly troubles?: readonly string[];
-  /** Lines of `text` that are worth knowing, though nothing is wrong. */
+  /** Lines of `text` that are no errors. */
   readonly notes?: readonly string[];
-  /** The same for `--json`: keys of the one object. */
+  /** The keys of the section in the object of `--json`. */
   readonly data?: Readonly<Record<string, unknown>>;
 }

@@ -1,5 +1,5 @@
 /**
- * The service itself: makes it, listens, keeps it current, and ends it when it is told to.
+ * Runs the service: listens, reloads the configuration, and stops on a signal.
  *
  * @module
  */
@@ -24,11 +24,10 @@ interface RunningService {
   readonly config: Config;
   readonly nodeface: App;
   readonly memory: NodeMemory;
-  /** The state of the node's description; nothing before it was read. */
   shown?: DescriptionReport["shown"];
 }
 
-/** Serves until it is told to stop; throws where it cannot listen. */
+/** Serves until a signal; throws if it cannot listen. */
 export async function runService(config: Config, read: () => Promise<Config>): Promise<void> {
   const { log, flush } = openLog();
   let reload = async () => {};
@@ -36,10 +35,8 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   const stopped = new Promise<void>((stop) => {
     handleSignals({
       stop: () => stop(),
-      // A terminal that is closed ends it, unless there is a configuration to be read again.
       hangUp() {
         if (config.file === undefined) return stop();
-        // One after the other: the last one has the last word.
         reloading = reloading.then(() => reload());
       },
     });
@@ -49,9 +46,9 @@ export async function runService(config: Config, read: () => Promise<Config>): P
     openOutput("stdout"),
     (count) => log(`${count} lines of the access log were dropped: its reader was stuck`),
   );
-  // Counters go on when the configuration is read again.
+  // Counters go on after a reload.
   const meters = new Meters();
-  /** What was logged of a description that cannot be shown: a reload does not repeat it. */
+  /** Messages on the description, which a reload does not repeat. */
   const logged = new Set<string>();
   let isReloading = false;
   const logOnce: Log = (message, { code, level }) => {
@@ -67,7 +64,6 @@ export async function runService(config: Config, read: () => Promise<Config>): P
       service.shown = shown;
       if (shown === "current") logged.clear();
     };
-    // The configuration was checked when it was read.
     const options = { ...config, startedAt, meters, memory, onDescription, log: logOnce };
     return Object.assign(service, { nodeface: createApp(options) });
   };
@@ -76,7 +72,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   const options: ServeOptions = {
     hostname: config.host,
     port: config.port,
-    // The adapters read it at each request.
+    // Adapters read it on every request.
     get onAnswer(): ServeOptions["onAnswer"] {
       const { accessLog: form } = current.config;
       return form === "off" ? undefined : (record) => requests.write(formatAccess(record, form));
@@ -88,13 +84,12 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   warmUp(current);
   let stopWatching = watchDescription(current, log);
 
-  /** Makes the service that takes the place of the current one; it ends again where it knows less. */
   const makeNext = async (next: Config): Promise<RunningService> => {
     const made = make(next, isSameNode(next, current.config) ? current.memory : undefined);
     try {
       await made.nodeface.ready();
       warmUp(made);
-      // What the node says of itself is not to be gone for a while.
+      // The node's description must not be missing for a while.
       await made.nodeface.refresh();
       if (!isWorse(made, current)) return made;
       throw new Error("the node's description cannot be read now, and would be lost");
@@ -129,49 +124,45 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   void logSettings(config, log);
   await stopped;
   stopWatching();
-  // Calls that wait for the node end at once, so that the server is soon idle.
+  // Calls that wait for the node are cancelled, so that the server is idle soon.
   await Promise.all([current.nodeface.close(), server.close()]);
   await Promise.all([flush(), requests.flush()]);
 }
 
-/**
- * Logs which credentials cannot be read, or can be by others, and what is dangerous in `forward`. A node may write its
- * secret when it starts, so the service goes on.
- */
+/** Logs diagnostics of credentials and of `forward`. A node may write its secret later, so the service goes on. */
 async function logSettings(
   { node, forward, hosts = [], host, port }: Config,
   log: WriteLog,
 ): Promise<void> {
-  for (const fault of await findUnreadable(node)) log(fault, "error");
-  for (const warning of await findOpenSecrets(node.auth)) log(warning, "warn");
+  for (const message of await findUnreadable(node)) log(message, "error");
+  for (const message of await findOpenSecrets(node.auth)) log(message, "warn");
   if (!forward) return;
   const facts = { hosts, url: node.url, listening: { host, port } };
   for (const { level, message } of await lintSettings(forward, facts)) log(message, level);
 }
 
-/** Tells whether a service that is to take the place of another has lost the same node's description. */
+/** Tells whether the next service has lost the description of the same node. */
 function isWorse(next: RunningService, now: RunningService): boolean {
+  const identify = ({ description, node }: Config) => JSON.stringify([description, node.url]);
   const isShown = ({ shown }: RunningService) => shown === "current" || shown === "older";
-  const isSame = next.config.description === now.config.description &&
-    next.config.node.url === now.config.node.url;
-  return isSame && isShown(now) && !isShown(next);
+  return identify(next.config) === identify(now.config) && isShown(now) && !isShown(next);
 }
 
-/** The first question to the node is the service's own: it says what kind of node it found. */
+/** Asks the node before any client does, and logs its kind. */
 function warmUp({ config, nodeface }: RunningService): void {
   if (!isAlone(config.node, config.info)) void nodeface.warmUp();
 }
 
-/** Tells whether what is remembered of a node is of the same one, and may be shown. */
+/** Tells whether the memory of a node may be shown for the next configuration. */
 function isSameNode(next: Config, now: Config): boolean {
   const identify = ({ node, info }: Config) => JSON.stringify([node.url, node.kind, info.hide]);
   return identify(next) === identify(now);
 }
 
-/** The time after which the log says that a description is being read, in milliseconds. */
+/** The time after which the log says that a description is being read. */
 const SLOW_MS = 1000;
 
-/** Reads the node's description at once, and a file again when it has changed; returns what ends that. */
+/** Reads the node's description, and a file again when it changes; returns a function that stops it. */
 function watchDescription(
   { config: { description, node }, nodeface }: RunningService,
   log: WriteLog,
@@ -206,29 +197,23 @@ const LISTEN_FAILURES: Readonly<Record<string, string>> = {
   EINVAL: "the host name is unknown; see --host",
 };
 
-type Adapter = Pick<typeof import("../adapters/node.ts"), "serve">;
-
-function loadAdapter(): Promise<Adapter> {
+function loadAdapter(): Promise<Pick<typeof import("../adapters/node.ts"), "serve">> {
   if ("Deno" in globalThis) return import("../adapters/deno.ts");
   return "Bun" in globalThis ? import("../adapters/bun.ts") : import("../adapters/node.ts");
 }
 
-async function listen(
-  app: Pick<App, "fetch">,
-  options: ServeOptions,
-): Promise<Listening> {
-  const { hostname, port } = options;
+async function listen(app: Pick<App, "fetch">, options: ServeOptions): Promise<Listening> {
   const { serve } = await loadAdapter();
   try {
     return await serve(app, options);
   } catch (error) {
     const { code = "", message } = error as { code?: string; message: string };
     const reason = LISTEN_FAILURES[code] ?? message;
-    throw new Error(`cannot listen on ${hostname}, port ${port}: ${reason}`);
+    throw new Error(`cannot listen on ${options.hostname}, port ${options.port}: ${reason}`);
   }
 }
 
-/** Writes where a browser finds the service, and the explorer: no browser opens `0.0.0.0` or `::`. */
+/** Formats URLs for a browser, which cannot open `0.0.0.0` or `::`. */
 function addressOf(url: string): string {
   const open = url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
   const others = open === url ? "" : " and every other address of this machine";
@@ -237,19 +222,13 @@ function addressOf(url: string): string {
 
 const UNKNOWN = "-";
 
-/** The form of a method (RFC 9110, section 5.6.2). */
+/** RFC 9110, section 5.6.2. */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
- * Writes the line of one request. Nothing that a client sends begins a line of its
- * own: a path is percent-encoded, and what is no token is not shown as a method.
+ * Formats one request. Nothing that a client sends begins a new line: a path is percent-encoded, and a method is a token.
  *
- * @example
- * ```
- * 2026-01-02T03:04:05.678Z GET /v1/info 200 0.4
- * 2026-01-02T03:04:06.789Z GET /spec.json 200 1204.1 aborted
- * 2026-01-02T03:04:07.890Z - - 400 0.1
- * ```
+ * `2026-01-02T03:04:06.789Z GET /spec.json 200 1204.1 aborted`
  *
  * @param time when the response ended
  */

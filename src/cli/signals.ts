@@ -1,14 +1,13 @@
 /**
- * Signals, from the first line on: the entry imports this module before all others. Until a command
- * says what a signal does, the process ends at once with 0, as it does when it serves.
+ * Signals. The entry imports this module before all others: until a command handles them, a signal ends the process
+ * with 0.
  *
  * @module
  */
 
 interface SignalHandlers {
-  /** SIGINT and SIGTERM. A signal to a whole process group may come twice. */
+  /** A signal to a whole process group may come twice. */
   stop(signal: "SIGINT" | "SIGTERM"): void;
-  /** SIGHUP. One that came before is told at once. */
   hangUp(): void;
 }
 
@@ -25,13 +24,13 @@ process.on("SIGHUP", () => {
   else isHungUp = true;
 });
 
-/** Sets what signals do from now on. Called once. */
+/** Sets the handlers, once; an earlier SIGHUP is handled at once. */
 export function handleSignals(next: SignalHandlers): void {
   handlers = next;
   if (isHungUp) next.hangUp();
 }
 
-/** Has signals end the process as they do where nobody handles them, so that a script can tell. */
+/** Makes signals end the process with the exit codes of unhandled signals. */
 export function endOnSignals(): void {
   handleSignals({
     stop: (signal) => process.exit(signal === "SIGINT" ? 130 : 143),

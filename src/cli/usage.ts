@@ -1,5 +1,5 @@
 /**
- * The usage of the command, which `--help` prints: the commands, their switches, and the table of settings.
+ * The usage of the command, which `--help` prints.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { wrap } from "./output.ts";
 
 export type CommandName = "check" | "init" | "kinds";
 
-/** The commands besides serving: what follows their names, and what they do. */
+/** The commands besides serving. */
 export const COMMANDS: Readonly<Record<CommandName, { arguments: string; text: string }>> = {
   check: {
     arguments: "[NODE_URL] [options] [--json]",
@@ -29,11 +29,11 @@ export const COMMANDS: Readonly<Record<CommandName, { arguments: string; text: s
 
 export type SwitchName = "json" | "file" | "version" | "help";
 
-export const SWITCHES: Readonly<Record<SwitchName, { flags: readonly string[]; text: string }>> = {
-  json: { flags: ["--json"], text: "have check print one JSON object" },
-  file: { flags: ["--file"], text: "have kinds print the whole file of a kind, to start one from" },
-  version: { flags: ["-V", "--version"], text: "print the version" },
-  help: { flags: ["-h", "--help"], text: "print this text" },
+export const SWITCHES: Readonly<Record<SwitchName, { short?: string; text: string }>> = {
+  json: { text: "have check print one JSON object" },
+  file: { text: "have kinds print the whole file of a kind, to start one from" },
+  version: { short: "V", text: "print the version" },
+  help: { short: "h", text: "print this text" },
 };
 
 const COLUMN = 21, LONGEST = 96;
@@ -41,18 +41,19 @@ const COLUMN = 21, LONGEST = 96;
 export function usage(): string {
   const { url, ...flags } = CLI_OPTIONS;
   const commands = Object.entries(COMMANDS);
-  const synopses = commands.map(([name, command]) =>
-    `       nodeface ${name} ${command.arguments}\n`
-  );
+  const synopses = commands.map(([name, { arguments: more }]) => `nodeface ${name} ${more}`);
   const rows = [
     ...commands.map(([name, { text }]) => row(name, text)),
     "\n",
     row("NODE_URL", textOf(url)),
     ...Object.values(flags).map((setting) => row(nameOf(setting), textOf(setting))),
-    ...Object.values(SWITCHES).map(({ flags, text }) => row(flags.join(", "), text)),
+    ...Object.entries(SWITCHES).map(([name, { short, text }]) =>
+      row(short ? `-${short}, --${name}` : `--${name}`, text)
+    ),
   ];
   return `Usage: nodeface [NODE_URL] [options]
-${synopses.join("")}
+       ${synopses.join("\n       ")}
+
 Serves the explorer at /v1/spec, information about the node at /v1/info and the description
 at /spec.json and /spec.yaml.
 

@@ -1,6 +1,5 @@
 /**
- * Files in YAML, of which JSON is a part: the configuration, and kinds of node. Everything that is wrong in one
- * is said with its position.
+ * YAML files (or JSON): the configuration, and kinds of node. Diagnostics have a line and a column.
  *
  * @module
  */
@@ -26,22 +25,22 @@ import { ConfigError, type Diagnostic, formatDiagnostic, readValue } from "../se
 import { FILE } from "../settings/texts.ts";
 
 export interface YamlFile {
-  /** Its path, which messages call it by and paths in it are relative to. */
+  /** Its path. */
   readonly name: string;
   /** Whole numbers that `number` cannot hold are `bigint`s. */
   readonly value: unknown;
-  /** The keys at its top that have a new name, by which they stand in the value. */
+  /** The old names of keys at its top, which have their new names in the value. */
   readonly renamed: readonly string[];
-  /** Writes a line for each diagnostic, with its place, in the order of the file. */
+  /** Formats diagnostics with their places, in the order of the file. */
   describe(diagnostics: readonly Diagnostic[]): string[];
 }
 
 /**
  * Parses a file.
  *
- * @param what one document of it, for messages
- * @param names the new names of keys at its top
- * @throws {ConfigError} where it is not YAML
+ * @param what a noun for messages
+ * @param names the new names of keys at its top by their old ones
+ * @throws {ConfigError} if it is not YAML
  */
 export function parseYaml(
   text: string,
@@ -60,7 +59,7 @@ export function parseYaml(
     const { line, col } = lines.linePos(offset);
     return `${name}:${line}:${col}:`;
   };
-  // What follows an unexpected token is unexpected as well.
+  // Errors after an unexpected token only follow from it.
   const first = document.errors.findIndex(({ code }) => code === "UNEXPECTED_TOKEN");
   const errors = first < 0 ? document.errors : document.errors.slice(0, first + 1);
   if (errors.length > 0) {
@@ -75,19 +74,19 @@ export function parseYaml(
   });
   let value: unknown;
   try {
-    // Aliases that stand for more and more aliases are refused here.
+    // Refuses aliases that multiply.
     value = document.toJS({ maxAliasCount: 100 }) ?? {};
   } catch (error) {
     throw new ConfigError([`${name}: ${(error as Error).message}`]);
   }
   const describe = (diagnostics: readonly Diagnostic[]) =>
-    diagnostics.map((diagnostic) => ({ diagnostic, offset: offsetOf(document, diagnostic) }))
-      .sort((a, b) => a.offset - b.offset)
-      .map(({ diagnostic, offset }) => `${at(offset)} ${formatDiagnostic(diagnostic)}`);
+    diagnostics.map((diagnostic) => [offsetOf(document, diagnostic), diagnostic] as const)
+      .sort(([a], [b]) => a - b)
+      .map(([offset, diagnostic]) => `${at(offset)} ${formatDiagnostic(diagnostic)}`);
   return { name, value, renamed, describe };
 }
 
-/** Gives keys at the top their new names, where these are not there as well. */
+/** Renames old keys at the top, unless the new one is there as well. */
 function rename(document: Document, names: Readonly<Record<string, string>>): string[] {
   const { contents } = document;
   if (!isMap(contents)) return [];
@@ -106,30 +105,27 @@ function explain({ code, message }: YAMLError, what: string): string {
   return `is not YAML: ${message}`;
 }
 
-/** The offset of a value or its key; of one that is not there, that of the nearest thing that is. */
+/** Returns the offset of a value or its key, or of the nearest that exists. */
 function offsetOf(document: Document, { path, isKey }: Pick<Diagnostic, "path" | "isKey">): number {
   let node: unknown = document.contents;
   let offset = document.contents?.range?.[0] ?? 0;
   for (const key of path) {
     if (isAlias(node)) node = node.resolve(document);
-    let value: unknown;
+    let found: Node | undefined;
     if (isMap(node)) {
       const pair = node.items.find((item) => isScalar(item.key) && String(item.key.value) === key);
-      offset = (pair?.key as Node | undefined)?.range?.[0] ?? offset;
-      value = pair?.value;
-    } else if (isSeq(node)) {
-      value = node.items[Number(key)];
-      offset = (value as Node | undefined)?.range?.[0] ?? offset;
+      found = pair?.key as Node | undefined;
+      node = pair?.value;
+    } else {
+      found = isSeq(node) ? node.items[Number(key)] as Node | undefined : undefined;
+      node = found;
     }
-    node = value;
+    offset = found?.range?.[0] ?? offset;
   }
   return !isKey && isScalar(node) && node.range ? node.range[0] : offset;
 }
 
-/**
- * Finds a path that a file names: it is relative to that file, wherever the command runs. What is in the home
- * directory or a credential stays what it is.
- */
+/** Resolves a path in a file, to which it is relative unless it is absolute or anchored. */
 export function locateBeside(path: string, file: string): string {
   return isAbsolute(path) || isAnchored(path) ? path : join(dirname(file), path);
 }
@@ -138,19 +134,17 @@ export function inFlow(value: unknown): string {
   return stringify(value, { collectionStyle: "flow", lineWidth: 0 }).trim();
 }
 
-/**
- * Reads the file of a kind: one of `spec/kinds/`, or an operator's own.
- *
- * @param name its path, which messages call it by and paths in it are relative to
- * @throws {ConfigError} with everything that is wrong, each with line and column
- */
+/** Parses the file of a kind; throws a {@linkcode ConfigError}. */
 export function parseKind(text: string, name: string): Kind {
   return checkKind(parseYaml(text, name, "a kind"));
 }
 
 /**
- * @param place where the kind stands, if it is not the whole file
- * @param base the kind that it adds to
+ * Checks a kind.
+ *
+ * @param place where it is, if it is not the whole file
+ * @param base the kind that it extends
+ * @throws {ConfigError} with all that is wrong, each with line and column
  */
 export function checkKind(
   { value, name, describe }: YamlFile,

@@ -1,6 +1,6 @@
 /**
- * The settings of flags and variables, and those of the configuration file: each with what it may be, its default and
- * its text. `--help`, `docs/configuration.md` and `spec/nodeface.schema.json` are made of them.
+ * The settings of flags, variables and the configuration file. `--help`, `docs/configuration.md` and
+ * `spec/nodeface.schema.json` are made of them.
  *
  * @module
  */
@@ -24,10 +24,11 @@ import {
   type InfoSettings,
   type NodeSettings,
 } from "../info/settings.ts";
+import { listOf, objectOf } from "../json/values.ts";
 import { LOG_CALLS, type LogCalls } from "../log.ts";
 import { infoSettings, KIND_OPTION, nodeSettings, URL_OPTION } from "./node.ts";
 import * as s from "./schema.ts";
-import type { About, CliOption, Diagnostic, Schema, SettingsOf } from "./schema.ts";
+import type { CliOption, Diagnostic, Schema, SettingsOf } from "./schema.ts";
 import * as t from "./texts.ts";
 
 export const ACCESS_LOGS = ["text", "json", "off"] as const;
@@ -47,7 +48,7 @@ export interface CliValues {
   metrics?: boolean;
 }
 
-/** The settings that flags and variables may give, in the order of `--help`. */
+/** The settings that have flags or variables, in the order of `--help`. */
 export const CLI_OPTIONS: {
   readonly [Name in keyof CliValues]-?: CliOption<NonNullable<CliValues[Name]>>;
 } = {
@@ -138,41 +139,28 @@ export function explainRenamed(before: string, now: string): string {
   return `${before} is called ${now} now; the old name is read in 0.3 alone`;
 }
 
-/** The settings of a configuration file. */
+/** A configuration file; its paths are as the process sees them. */
 export interface FileConfig {
   listen?: { host: string; port: number } | undefined;
   access_log?: AccessLog | undefined;
   log_calls?: LogCalls | undefined;
   hosts?: Hosts | undefined;
   cors?: Cors | undefined;
-  /** A path as the process sees it, a URL, or `none`; with what becomes of its servers. */
-  description?: string | { from: string; servers?: string | undefined } | undefined;
+  description?: { from: string; servers?: string | undefined } | undefined;
   forward?: ResolvedForward | undefined;
   metrics?: boolean | undefined;
   events?: EventSettings | undefined;
-  /** The operator's own kinds, or their files. */
   kinds?: readonly unknown[] | undefined;
-  /** The logo is a file, as the process sees it. */
-  page?:
-    | { title?: string | undefined; logo?: string | undefined; view?: View | undefined }
-    | undefined;
+  page?: Page<string> | undefined;
   node?: NodeSettings | undefined;
   info?: InfoSettings | undefined;
 }
 
-/** Makes the schema of a list of those who are let in, or `"*"`. */
 export function allowed(entry: Schema<string>, entries: string): Schema<readonly string[] | "*"> {
   const expected = `a list of ${entries}, or "*" for any`;
-  return s.either(expected, s.word(["*"], expected), s.list(entry, expected));
+  return v.union([s.word(["*"], expected), v.array(entry, expected)], expected);
 }
 
-export const PAGE: About = {
-  text: "The title, logo and first view of the explorer page",
-};
-export const NODE: About = { text: "The node that is shown" };
-export const INFO: About = { text: "The content of /v1/info" };
-
-/** Makes the schema of the place of a description with what becomes of its servers. */
 export const placeWithServers = <T>(
   place: Schema<T>,
 ): Schema<{ from: T; servers: string | undefined }> =>
@@ -186,18 +174,22 @@ export const placeWithServers = <T>(
     }),
   });
 
-type PageSettingsOf<Logo> = SettingsOf<{ title?: string; logo?: Logo; view?: View }>;
+/** The settings of the page; a file has the logo by its path, a host by its bytes. */
+interface Page<Logo> {
+  title?: string | undefined;
+  logo?: Logo | undefined;
+  view?: View | undefined;
+}
 
-/** Makes the settings of the page; a file has the logo by its path, a host by its bytes. */
-export const pageSettings = <T>(logo: Schema<T>, what: string): PageSettingsOf<T> => ({
+export const pageSettings = <Logo>(logo: Schema<Logo>): SettingsOf<Page<Logo>> => ({
   title: s.setting(t.TITLE, {
     text: "The title of the page",
     default: "the name of the node",
     example: "Harbour 2",
   }),
   logo: s.setting(logo, {
-    text: `${what}: ${LOGO_TYPES}, at most 256 KiB. It is shown beside the title, and as the ` +
-      "icon of the page",
+    text: `A file with an image: ${LOGO_TYPES}, at most 256 KiB. It is shown beside the title, ` +
+      "and as the icon of the page",
     default: "the first letter of the title",
     example: "logo.svg",
   }),
@@ -211,7 +203,7 @@ export const pageSettings = <T>(logo: Schema<T>, what: string): PageSettingsOf<T
 
 const KIND = "a file such as mine.yaml, or an object with name";
 
-/** A kind that stands in the configuration. What else it has is checked where it is read, as a file of its own is. */
+/** A kind in the configuration itself. Its other keys are checked as those of a kind's file are. */
 const OWN_KIND = v.pipe(
   s.object({
     name: s.setting(t.KIND_NAME, {
@@ -230,7 +222,8 @@ const OWN_KIND = v.pipe(
 /**
  * Makes the schema of a configuration file.
  *
- * @param locate finds the place of a path that the file names
+ * @param locate resolves a path in it
+ * @param own the names of the operator's kinds
  */
 export function configuration(
   locate: (path: string) => string = (path) => path,
@@ -253,38 +246,33 @@ export function configuration(
     log_calls: s.setting(s.word(LOG_CALLS), CLI_OPTIONS.logCalls),
     ...{ hosts, cors },
     description: s.setting(
-      s.either(
+      v.union(
+        [v.pipe(place, v.transform((from) => ({ from }))), placeWithServers(place)],
         "the path of a file, a URL, none, or an object with from and servers",
-        place,
-        placeWithServers(place),
       ),
       CLI_OPTIONS.spec,
     ),
     ...shared,
-    kinds: s.setting(s.list(s.either(KIND, t.KIND_FILE, OWN_KIND), "a list of kinds"), {
+    kinds: s.setting(v.array(v.union([t.KIND_FILE, OWN_KIND], KIND), "a list of kinds"), {
       text:
         "Kinds of your own: files in the form of those in spec/kinds/, each called as its kind " +
         "is, or what such a file would say, with a name. They win over known ones of the same name",
       default: "[]",
       example: "[mine.yaml]",
     }),
-    page: s.setting(s.section(pageSettings(path, "A file with an image")), PAGE),
-    node: s.setting(s.section(nodeSettings(path, own)), NODE),
-    info: s.setting(s.section(infoSettings(path)), INFO),
+    page: s.setting(s.section(pageSettings(path)), {
+      text: "The title, logo and first view of the explorer page",
+    }),
+    node: s.setting(s.section(nodeSettings(path, own)), { text: "The node that is shown" }),
+    info: s.setting(s.section(infoSettings(path)), { text: "The content of /v1/info" }),
   };
   return s.section(settings);
 }
 
-const OPERATIONS = s.list(t.LINE, "a list of operations, as in [reads, getblock]");
+const OPERATIONS = v.array(t.LINE, "a list of operations, as in [reads, getblock]");
 const FORWARD = "off, reads, or an object with what is open";
 
-const countOf = (most: number): Schema<number> =>
-  s.number(
-    `a whole number from 1 to ${most}`,
-    (number) => Number.isInteger(number) && number >= 1 && number <= most,
-  );
-
-/** Makes the settings that a configuration file and the options of a host have alike. */
+/** Makes the settings that a configuration file and the options of a host share. */
 export function sharedSettings(
   path: Schema<string>,
 ): SettingsOf<Pick<FileConfig, "hosts" | "cors" | "forward" | "metrics" | "events">> {
@@ -307,11 +295,11 @@ export function sharedSettings(
     }),
     events: s.setting(
       s.section<SettingsOf<EventSettings>>({
-        listeners: s.setting(countOf(10_000), {
+        listeners: s.setting(s.wholeNumber(1, 10_000), {
           text: "The most streams of /v1/events at a time",
           default: String(EVENT_DEFAULTS.listeners),
         }),
-        per_address: s.setting(countOf(10_000), {
+        per_address: s.setting(s.wholeNumber(1, 10_000), {
           text: "The most of them of one address. Behind a proxy all have its address",
           default: String(EVENT_DEFAULTS.per_address),
           example: "1000",
@@ -322,7 +310,6 @@ export function sharedSettings(
   };
 }
 
-/** Makes the setting of what may be called at the node, which is read with its defaults. */
 function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefined> {
   const settings: SettingsOf<ForwardSettings> = {
     open: s.setting(OPERATIONS, {
@@ -342,9 +329,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
       text: "A file with the token, of 32 or more characters. It is read at each use",
       example: "/etc/nodeface/token",
     }),
-    token_env: s.setting(t.LINE, {
-      text: "A variable of the environment with the token",
-    }),
+    token_env: s.setting(t.LINE, { text: "A variable of the environment with the token" }),
     origins: s.setting(allowed(t.ORIGIN, "origins"), {
       text: "The origins whose pages may call, besides this service's own. * is for what is open",
       default: "[]",
@@ -355,21 +340,28 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
       default: FORWARD_DEFAULTS.timeout,
     }),
     limit: s.setting(t.SIZE, { text: "The longest response", default: FORWARD_DEFAULTS.limit }),
-    concurrency: s.setting(
-      countOf(1000),
-      {
-        text: "The most calls at the node at a time. 64 others wait for up to 5 s",
-        default: String(FORWARD_DEFAULTS.concurrency),
-      },
-    ),
+    concurrency: s.setting(s.wholeNumber(1, 1000), {
+      text: "The most calls at the node at a time. 64 others wait for up to 5 s",
+      default: String(FORWARD_DEFAULTS.concurrency),
+    }),
   };
   const checked = v.pipe(
     s.object(settings),
-    v.rawCheck(({ dataset, addIssue }) => {
-      for (const message of clashesWithin(dataset.value)) addIssue({ message });
+    v.rawCheck(({ dataset: { value }, addIssue }) => {
+      const { with_token: withToken, token_file: file, token_env: variable, origins } = objectOf(
+        value,
+      );
+      const isToken = file !== undefined || variable !== undefined;
+      if (listOf(withToken).length > 0 && !isToken) {
+        addIssue({ message: "has with_token, and needs token_file or token_env" });
+      }
+      if (file !== undefined && variable !== undefined) {
+        addIssue({ message: "must have either token_file or token_env, not both" });
+      }
+      if (listOf(origins).includes("null")) addIssue({ message: 'origins cannot have "null"' });
     }),
   );
-  const whole = s.either(FORWARD, s.word(FORWARDS, FORWARD, FORWARD_ALIASES), checked);
+  const whole = v.union([s.word(FORWARDS, FORWARD, FORWARD_ALIASES), checked], FORWARD);
   return s.setting(
     v.pipe(whole as Schema<Forward>, v.transform((forward: Forward) => resolveForward(forward))),
     {
@@ -379,22 +371,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
   );
 }
 
-function clashesWithin(value: unknown): string[] {
-  const { with_token: withToken, token_file: file, token_env: variable, origins } =
-    (value ?? {}) as Record<string, unknown>;
-  const isToken = file !== undefined || variable !== undefined;
-  return [
-    ...Array.isArray(withToken) && withToken.length > 0 && !isToken
-      ? ["has with_token, and needs token_file or token_env"]
-      : [],
-    ...file !== undefined && variable !== undefined
-      ? ["has token_file and token_env, of which one is right"]
-      : [],
-    ...Array.isArray(origins) && origins.includes("null") ? ['origins cannot have "null"'] : [],
-  ];
-}
-
-/** Finds what is wrong between `forward` and other settings; `hasNode` is `undefined` where that is not known. */
+/** Finds clashes of `forward` with other settings; `hasNode` is `undefined` if it is not known yet. */
 export function clashesOfForward(
   forward: ResolvedForward | undefined,
   hosts: Hosts = [],

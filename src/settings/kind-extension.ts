@@ -1,6 +1,6 @@
 /**
- * A kind that adds to a built-in one: `extends` in its file. What it says lies over what the other one says, and its
- * operations stand beside or in place of those of the other one.
+ * A kind that extends a built-in one: its members and operations are added to those of the other one, or take their
+ * place.
  *
  * @module
  */
@@ -11,14 +11,10 @@ import { operationsOf } from "../openapi/operations.ts";
 import { decodePercent, describeValue } from "../untrusted-text.ts";
 import type { Diagnostic, Path } from "./schema.ts";
 
-/** The members whose members are laid over one another. */
+/** The members that are merged; others are replaced. */
 const MERGED = ["detect", "static", "sources", "fields", "health"] as const;
 
-/**
- * Lays an extension over the kind that it adds to.
- *
- * @param own as it is written: its parts may be wrong
- */
+/** Merges an extension, whose parts may be wrong, into the kind that it extends. */
 export function extendKind(base: Kind, own: Json): Json {
   const { aliases: _, written_from: __, tried: ___, examples: ____, ...inherited } = base;
   const whole: Json = { ...inherited, ...own };
@@ -27,7 +23,7 @@ export function extendKind(base: Kind, own: Json): Json {
   }
   const rules = [...listOf(objectOf(own.health).rules), ...base.health.rules ?? []];
   whole.health = { ...objectOf(whole.health), ...rules.length > 0 && { rules } };
-  // Its own auth is no reason to send a secret where the other one would send none.
+  // A new auth does not send a secret where the old one sends none.
   if (own.auth) whole.auth = { reads: base.auth?.reads, ...objectOf(own.auth) };
   for (const key of ["openrpc", "openapi"] as const) {
     if (own[key] && base[key]) whole[key] = extendPart(objectOf(base[key]), objectOf(own[key]));
@@ -37,7 +33,7 @@ export function extendKind(base: Kind, own: Json): Json {
 
 function extendPart(base: Json, own: Json): Json {
   const names = listOf(own.methods).map(nameOf);
-  const left = listOf(base.methods).filter((method) => !names.includes(nameOf(method)));
+  const kept = listOf(base.methods).filter((method) => !names.includes(nameOf(method)));
   const paths: Json = { ...objectOf(base.paths) };
   for (const [path, item] of Object.entries(objectOf(own.paths))) {
     paths[path] = { ...objectOf(paths[path]), ...objectOf(item) };
@@ -45,13 +41,12 @@ function extendPart(base: Json, own: Json): Json {
   const tags = [...listOf(base.tags), ...listOf(own.tags)];
   return {
     ...{ ...base, ...own, components: mergedComponents(base, own) },
-    ...base.methods !== undefined && { methods: [...left, ...listOf(own.methods)] },
+    ...base.methods !== undefined && { methods: [...kept, ...listOf(own.methods)] },
     ...base.paths !== undefined && { paths },
     ...tags.length > 0 && { tags },
   };
 }
 
-/** The components that operations of the extension may refer to. */
 export function mergedComponents({ components: base }: Json, { components: own }: Json): Json {
   return {
     ...objectOf(base),
@@ -65,14 +60,14 @@ export function mergedComponents({ components: base }: Json, { components: own }
 const nameOf = (method: unknown) => objectOf(method).name;
 
 /** An operation that is opened further than the one whose place it takes. */
-export interface Loosening {
+interface Loosening {
   readonly name: string;
   readonly path: Path;
   /** A clause, such as `is marked "read", and was write`. */
   readonly how: string;
 }
 
-/** Finds the operations that an extension opens further than its kind does, which `loosen` has to list. */
+/** Finds the operations that an extension opens further than its base, which `loosen` must list. */
 export function looseningsIn(base: Kind, own: Json): Loosening[] {
   const methods = new Map(base.openrpc?.methods.map((method) => [method.name as unknown, method]));
   const pairs = listOf(objectOf(own.openrpc).methods).map((method, at) => ({
@@ -133,12 +128,11 @@ function overlap(own: readonly string[], others: readonly string[], operation: J
     });
 }
 
-/** The accesses, that which opens most first. */
+/** The most open first. */
 const ACCESSES: readonly unknown[] = ["read", "secret", "write"];
 
 const RESTRICTING = ["x-cost", "x-streaming", "x-auth"];
 
-/** What an operation may be called with. */
 const INPUT = ["params", "parameters", "shared", "requestBody"];
 
 function howLooser(now: Json, before: Json): string | undefined {
@@ -147,7 +141,7 @@ function howLooser(now: Json, before: Json): string | undefined {
   if (steps < 0) return `is marked ${describeValue(is)}, and was ${was}`;
   const dropped = RESTRICTING.find((mark) => before[mark] !== undefined && !now[mark]);
   if (dropped) return `has no ${dropped}, and had one`;
-  // What reads for some values alone is no read for others.
+  // A method that only reads for some parameters may write for others.
   const isOther = is === "read" && INPUT.some((key) => !isEqual(now[key], before[key]));
   return isOther ? "is a read with other parameters than before" : undefined;
 }
@@ -164,24 +158,28 @@ function replacedComponents(base: Kind, own: Json): Path[] {
   );
 }
 
-/** Finds what is wrong between an extension and the kind that it adds to. */
+/** Finds what is wrong between an extension and its base. */
 export function diagnosticsOfExtension(base: Kind, own: Json): Diagnostic[] {
+  const found: Diagnostic[] = [];
   const listed = listOf(own.loosen);
   const loosened = looseningsIn(base, own);
-  const places = [["openrpc", "path"], ["openapi", "servers"]] as const;
-  return [
-    ...loosened.filter(({ name }) => !listed.includes(name)).map(({ name, path, how }) => ({
-      ...{ path, message: `${how}; if that is meant, write loosen: [${name}]`, isKey: false },
-    })),
-    ...listed.flatMap((listed, at) => {
-      const message = `is ${describeValue(listed)}, which is not opened further here`;
-      const isUsed = loosened.some(({ name }) => name === listed);
-      return isUsed ? [] : [{ path: ["loosen", at], message, isKey: false }];
-    }),
-    ...replacedComponents(base, own).map((path) => ({
-      ...{ path, message: `is that of ${own.extends}; choose another name`, isKey: true },
-    })),
-    ...places.filter(([part, key]) => base[part] && objectOf(own[part])[key] !== undefined)
-      .map((path) => ({ path, message: `is that of ${own.extends}; leave it out`, isKey: true })),
-  ];
+  for (const { name, path, how } of loosened) {
+    if (listed.includes(name)) continue;
+    const message = `${how}; if that is meant, write loosen: [${name}]`;
+    found.push({ path, message, isKey: false });
+  }
+  for (const [at, name] of listed.entries()) {
+    if (loosened.some((one) => one.name === name)) continue;
+    const message = `is ${describeValue(name)}, which is not opened further here`;
+    found.push({ path: ["loosen", at], message, isKey: false });
+  }
+  for (const path of replacedComponents(base, own)) {
+    found.push({ path, message: `is that of ${own.extends}; choose another name`, isKey: true });
+  }
+  for (const path of [["openrpc", "path"], ["openapi", "servers"]] as const) {
+    const [part, key] = path;
+    if (!base[part] || objectOf(own[part])[key] === undefined) continue;
+    found.push({ path, message: `is that of ${own.extends}; leave it out`, isKey: true });
+  }
+  return found;
 }

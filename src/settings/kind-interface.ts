@@ -1,12 +1,17 @@
 /**
- * The interface of a kind of node: `openrpc` and `openapi` of its file. The schema has what a kind
- * says beyond the standards, or more narrowly; all else is checked as the description of `--spec` is.
+ * The interface of a kind of node: `openrpc` and `openapi` of its file. The schema has what kinds add to the standards;
+ * all else is checked as the description of `--spec` is.
  *
  * @module
  */
 import * as v from "valibot";
 import { isObject, type Json, listOf, objectOf, valueAt } from "../json/values.ts";
-import { type KindInterface, type Mark, MARKS, type OperationMarks } from "../kinds/interface.ts";
+import {
+  type KindInterface,
+  MARKS,
+  multiSegmentOf,
+  type OperationMarks,
+} from "../kinds/interface.ts";
 import { pathOf, structureOf, walk } from "../openapi/structure.ts";
 import { COMMON_METHODS } from "../openapi/tables.ts";
 import { validatePart } from "../openapi/validate.ts";
@@ -26,45 +31,36 @@ const BASE_PATH = s.text(
   /^(\/[\w.~-]+)+$/,
 );
 
-const about = ({ text }: Mark, example: string) => ({ text, example });
-
 const TRUE = v.literal(true, "true; leave it out where it does not hold") as Schema<true>;
 
 const OPERATION_MARKS: SettingsOf<OperationMarks> = {
-  "x-access": s.needed(s.word(["read", "write", "secret"]), about(MARKS["x-access"], "read")),
-  "x-cost": s.setting(s.word(["heavy"], "heavy"), about(MARKS["x-cost"], "heavy")),
-  "x-streaming": s.setting(TRUE, about(MARKS["x-streaming"], "true")),
-  "x-since": s.setting(VERSION, about(MARKS["x-since"], '"0.19"')),
+  "x-access": s.needed(s.word(["read", "write", "secret"]), MARKS["x-access"]),
+  "x-cost": s.setting(s.word(["heavy"], "heavy"), MARKS["x-cost"]),
+  "x-streaming": s.setting(TRUE, MARKS["x-streaming"]),
+  "x-since": s.setting(VERSION, MARKS["x-since"]),
   "x-software": s.setting(
     s.filledList(SOFTWARE, "a list of names, as in [mastodon]"),
-    about(MARKS["x-software"], "[mastodon]"),
+    MARKS["x-software"],
   ),
-  "x-common": s.setting(TRUE, about(MARKS["x-common"], "true")),
-  "x-auth": s.setting(s.word(["none"], "none"), about(MARKS["x-auth"], "none")),
+  "x-common": s.setting(TRUE, MARKS["x-common"]),
+  "x-auth": s.setting(s.word(["none"], "none"), MARKS["x-auth"]),
 };
 
-const SUMMARY = s.needed(LINE, {
-  text: "A summary in one line",
-  example: "Get a block",
-});
+const SUMMARY = s.needed(LINE, { text: "A summary in one line" });
 
-function standard(name: string, ...keys: readonly string[]): Settings {
-  return Object.fromEntries(
-    keys.map((key) => [key, s.setting(s.json, { text: `As ${name} has it` })]),
-  );
-}
+const standard = (name: string, keys: readonly string[]): Settings =>
+  Object.fromEntries(keys.map((key) => [key, s.setting(s.json, { text: `As ${name} has it` })]));
 
-const openRpc = (...keys: readonly string[]) => standard("OpenRPC 1.3", ...keys);
-const openApi = (...keys: readonly string[]) => standard("OpenAPI 3.1", ...keys);
+const openRpc = (...keys: readonly string[]) => standard("OpenRPC 1.3", keys);
+const openApi = (...keys: readonly string[]) => standard("OpenAPI 3.1", keys);
 
 const METHOD = s.object({
-  name: s.needed(METHOD_NAME, { text: "Its name, as the node has it", example: "getblock" }),
+  name: s.needed(METHOD_NAME, { text: "Its name, as the node has it" }),
   summary: SUMMARY,
-  params: s.needed(s.list(s.json, "a list of parameters"), {
+  params: s.needed(v.array(s.json, "a list of parameters"), {
     text: "Its parameters, in the order of their positions",
-    example: "[]",
   }),
-  result: s.needed(s.json, { text: "Its result", example: "{ name: block, schema: {} }" }),
+  result: s.needed(s.json, { text: "Its result" }),
   paramStructure: s.setting(s.word(["by-name", "by-position", "either"]), {
     text: "The form of its parameters",
     default: "either",
@@ -74,10 +70,7 @@ const METHOD = s.object({
 });
 
 const OPERATION = s.object({
-  operationId: s.needed(OPERATION_ID, {
-    text: "A unique name, for generated clients",
-    example: "getBlock",
-  }),
+  operationId: s.needed(OPERATION_ID, { text: "A unique name, for generated clients" }),
   summary: SUMMARY,
   responses: s.needed(s.json, {
     text: "The responses by their status. Headers that are not named here are not passed on",
@@ -95,8 +88,8 @@ const ITEM = s.object({
 });
 
 const SERVERS = v.pipe(
-  s.list(
-    s.object({ url: s.needed(BASE_PATH, { text: "The start of all paths", example: "/v1" }) }),
+  v.array(
+    s.object({ url: s.needed(BASE_PATH, { text: "The start of all paths" }) }),
     "a list of one server",
   ),
   v.check((servers) => servers.length === 1, "a list of one server"),
@@ -106,7 +99,6 @@ const OPENRPC = s.object({
   path: s.setting(TEMPLATE, {
     text: "The path below the node's URL that calls are posted to",
     default: "the node's URL itself",
-    example: "/json_rpc",
   }),
   methods: s.needed(s.filledList(METHOD, "a list of methods"), { text: "The methods" }),
   ...openRpc("components"),
@@ -116,10 +108,7 @@ const OPENAPI = s.object({
   paths: s.needed(s.filledMap(TEMPLATE, ITEM, "paths, each with its operations"), {
     text: "The operations by path, below the node's URL",
   }),
-  servers: s.setting(SERVERS, {
-    text: "One server with a path, where all paths begin with it",
-    example: "[{ url: /v1 }]",
-  }),
+  servers: s.setting(SERVERS, { text: "One server with a path, where all paths begin with it" }),
   ...openApi("components", "tags"),
 });
 
@@ -132,27 +121,22 @@ export const interfaceSettings = (): SettingsOf<KindInterface> => ({
   }),
 });
 
-/**
- * Finds what is wrong in `openrpc` and `openapi` of a kind; each of them may have any form.
- *
- * @param base the kind that it adds to, whose components it may refer to
- */
+/** Finds what is wrong in `openrpc` and `openapi` of a kind, which may refer to the components of `base`. */
 export function diagnosticsOfInterface(kind: unknown, base: KindInterface = {}): Diagnostic[] {
   const { openrpc, openapi } = objectOf(kind);
-  const whole = (part: Json, of: object = {}) => ({
-    ...part,
-    components: mergedComponents(objectOf(of), part),
-  });
-  const rpc = isObject(openrpc) ? whole(openrpc, base.openrpc) : undefined;
-  const api = isObject(openapi) ? whole(openapi, base.openapi) : undefined;
+  const partOf = (key: keyof KindInterface, part: unknown, version: string) => {
+    if (!isObject(part)) return [];
+    const components = mergedComponents(objectOf(base[key]), part);
+    return diagnosticsOfPart(key, { ...part, components }, { [key]: version });
+  };
   return [
-    ...rpc ? diagnosticsOfPart("openrpc", rpc, { openrpc: "1.3.2" }) : [],
-    ...rpc ? repeatedMethods(rpc) : [],
-    ...api ? diagnosticsOfPart("openapi", api, { openapi: "3.1.1" }) : [],
+    ...partOf("openrpc", openrpc, "1.3.2"),
+    ...repeatedMethods(objectOf(openrpc)),
+    ...partOf("openapi", openapi, "3.1.1"),
   ];
 }
 
-/** The places of values with which the page fills reads in: the path of each mark, and the pattern beside it. */
+/** Lists the marks `x-example-from`, each with its path and the pattern beside it. */
 export function examplesIn(
   value: unknown,
   path: Path = [],
@@ -166,40 +150,38 @@ export function examplesIn(
   return [...here, ...members];
 }
 
-/** The clauses on what becomes of a wrong part where it is served: a kind has to be right. */
+/** The clauses of a message that say what becomes of a wrong part where it is served. */
 const CONSEQUENCE = /; (?:it is omitted|[^;]* is (?:put there|taken for )[^;]*)/;
 
 function diagnosticsOfPart(key: string, part: Json, version: Json): Diagnostic[] {
-  const diagnosticAt = (path: readonly string[], message: string, more = 0): Diagnostic => ({
-    path: [key, ...withIndices(part, path)],
-    message: `is wrong: ${message.replace(CONSEQUENCE, "")}${
-      more > 0 ? ` (and ${more} more)` : ""
-    }`,
-    isKey: path.at(-1) !== "$ref",
-  });
-  const places = [...walk({ shape: "document", value: part }, structureOf(version))];
-  return [
-    ...validatePart(part, version).map(({ place, message, more }) =>
-      diagnosticAt(place, message, more)
-    ),
-    ...places.filter(({ shape }) => shape === "parameter").flatMap((place) =>
-      explainParameter(place.value).map((message) => diagnosticAt(pathOf(place), message))
-    ),
-  ];
+  const found: Diagnostic[] = [];
+  const report = (path: readonly string[], message: string) =>
+    found.push({
+      path: [key, ...withIndices(part, path)],
+      message: `is wrong: ${message}`,
+      isKey: path.at(-1) !== "$ref",
+    });
+  for (const { place, message, more = 0 } of validatePart(part, version)) {
+    const others = more > 0 ? ` (and ${more} more)` : "";
+    report(place, message.replace(CONSEQUENCE, "") + others);
+  }
+  for (const place of walk({ shape: "document", value: part }, structureOf(version))) {
+    if (place.shape !== "parameter") continue;
+    for (const message of explainParameter(objectOf(place.value))) report(pathOf(place), message);
+  }
+  return found;
 }
 
-/** Explains what no parameter of a kind may be, though OpenAPI has it. */
-function explainParameter(parameter: unknown): string[] {
-  const { name, in: place, ...marks } = objectOf(parameter);
-  const mark = ["x-multi-segment", "x-spans"].find((mark) => marks[mark] !== undefined);
-  const isSpanning = mark !== undefined && (marks[mark] === true || marks[mark] === "encoded");
-  return [
-    ...place === "cookie" ? ['"in" must be one of path, query, header'] : [],
-    ...mark !== undefined && !isSpanning ? [`"${mark}" must be true or encoded`] : [],
-    ...mark !== undefined && place !== "path"
-      ? [`the parameter ${describeValue(name)} has ${mark}, and is not in the path`]
-      : [],
-  ];
+/** Explains what OpenAPI allows in a parameter, and a kind does not. */
+function* explainParameter(parameter: Json): Generator<string> {
+  const { name, in: place } = parameter;
+  if (place === "cookie") yield '"in" must be one of path, query, header';
+  const mark = ["x-multi-segment", "x-spans"].find((mark) => parameter[mark] !== undefined);
+  if (mark === undefined) return;
+  if (multiSegmentOf(parameter) === undefined) yield `"${mark}" must be true or encoded`;
+  if (place !== "path") {
+    yield `the parameter ${describeValue(name)} has ${mark}, and is not in the path`;
+  }
 }
 
 function repeatedMethods({ methods }: Json): Diagnostic[] {
@@ -212,7 +194,7 @@ function repeatedMethods({ methods }: Json): Diagnostic[] {
   });
 }
 
-/** A path of texts with the indices of lists as numbers. */
+/** Turns the indices of lists in a path into numbers. */
 function withIndices(root: unknown, path: readonly string[]): Path {
   let value = root;
   return path.map((key) => {

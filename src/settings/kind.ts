@@ -1,11 +1,11 @@
 /**
- * The schema of a kind of node: of the files in `spec/kinds/`, of an operator's own and of a host's.
+ * The schema of a kind of node: a built-in one, an operator's or a host's.
  *
  * @module
  */
 import * as v from "valibot";
 import { linksOf, parseReference } from "../info/query-plan.ts";
-import { type Json, listOf, objectOf } from "../json/values.ts";
+import { type Json, listOf, objectOf, textOf } from "../json/values.ts";
 import type {
   Kind,
   KindAuth,
@@ -18,27 +18,21 @@ import type {
 import { KIND_ALIASES, KIND_NAMES } from "../generated/kind-names.js";
 import { diagnosticsOfExtension, extendKind } from "./kind-extension.ts";
 import { diagnosticsOfInterface, examplesIn, interfaceSettings } from "./kind-interface.ts";
-import { authFile, explainSource, FIELD, NODE_SOURCE, placesOf } from "./node.ts";
+import { authFile, explainSource, FIELD, NODE_SOURCE, placesOf, REFERENCES } from "./node.ts";
 import * as s from "./schema.ts";
 import type { Diagnostic, Path, Schema, SettingsOf } from "./schema.ts";
 import * as t from "./texts.ts";
 
 const CODES = ["warming_up", "syncing", "no_leader", "alarm", "no_peers", "stalled"] as const;
 
-const wholeNumber = (right: string, least = -Infinity) =>
-  s.number(right, (number) => Number.isSafeInteger(number) && number >= least);
-
-const BOUND = s.number("a number");
-
-const TEST = s.either(
-  "a regular expression, null, or an object with above or below",
+const TEST = v.union([
   t.EXPRESSION,
   v.null("null"),
   s.oneOf({
-    above: { above: s.needed(BOUND, { text: "The number there is greater" }) },
-    below: { below: s.needed(BOUND, { text: "The number there is less" }) },
+    above: { above: s.needed(s.NUMBER, { text: "The number there is greater" }) },
+    below: { below: s.needed(s.NUMBER, { text: "The number there is less" }) },
   }),
-);
+], "a regular expression, null, or an object with above or below");
 
 const RULE = s.object({
   when: s.needed(s.filledMap(t.REFERENCE_TEXT, TEST, "places, each with what it is tested for"), {
@@ -58,41 +52,30 @@ const NETWORK_RULES: SettingsOf<NetworkRules> = {
     text: "The longest time between two blocks; with an older head_at the node is stalled",
     example: "3h",
   }),
-  peers: s.setting(wholeNumber("a whole number from 1", 1), {
+  peers: s.setting(s.wholeNumber(1), {
     text: "The fewest peers; a node with fewer has no_peers",
     example: "1",
   }),
 };
 
-const HEALTH: SettingsOf<KindHealth> = {
-  ok: s.needed(t.LINE, {
-    text: "The evidence for ok, for people",
-    example: "it has a leader and raises no alarm",
-  }),
-  warming_up: s.setting(s.list(wholeNumber("a whole number"), "a list of whole numbers"), {
+const HEALTH: SettingsOf<Omit<KindHealth, "ok">> = {
+  warming_up: s.setting(v.array(s.wholeNumber(), "a list of whole numbers"), {
     text: "Codes of JSON-RPC errors, or statuses of HTTP, that say that the node is starting",
     example: "[-28]",
   }),
-  rules: s.setting(s.list(RULE, "a list of rules"), {
+  rules: s.setting(v.array(RULE, "a list of rules"), {
     text: "States that the responses show. The first that holds decides",
   }),
-  complete: s.setting(s.number("a number"), {
+  complete: s.setting(s.NUMBER, {
     text: "The sync_progress of a node that is in sync",
     example: "1",
   }),
-  target: s.setting(
-    s.either(
-      "a place, or a list of places",
-      t.REFERENCE_TEXT,
-      s.filledList(t.REFERENCE_TEXT, "a list of places"),
-    ),
-    {
-      text: "The highest block that the node or its peers know of. With a height more than lag " +
-        "behind it the node is syncing",
-      example: "chain#/headers",
-    },
-  ),
-  lag: s.setting(wholeNumber("a whole number from 0", 0), {
+  target: s.setting(REFERENCES, {
+    text: "The highest block that the node or its peers know of. With a height more than lag " +
+      "behind it the node is syncing",
+    example: "chain#/headers",
+  }),
+  lag: s.setting(s.wholeNumber(0), {
     text: "The number of blocks that a node may be behind target",
     default: "2",
   }),
@@ -104,50 +87,41 @@ const HEALTH: SettingsOf<KindHealth> = {
 };
 
 const CALL = {
-  jsonrpc: s.needed(t.LINE, { text: "The name of the method", example: "rpc.discover" }),
+  jsonrpc: s.needed(t.LINE, { text: "The name of the method" }),
   path: s.setting(t.PATH, {
     text: "The path below the node's URL that it is posted to",
     default: "the node's URL itself",
-    example: "/rpc",
   }),
 };
 
 const NAMES = {
   names: s.setting(t.EXPRESSION, {
     text: "A regular expression whose first group is a name, wherever it matches in the response",
-    example: "'^([a-z]+)'",
   }),
   tree: s.setting(
     s.object({
-      name: s.needed(t.LINE, { text: "The member that holds a name", example: "Name" }),
-      children: s.needed(t.LINE, {
-        text: "The member that holds the list of those below",
-        example: "Subcommands",
-      }),
+      name: s.needed(t.LINE, { text: "The member that holds a name" }),
+      children: s.needed(t.LINE, { text: "The member that holds the list of those below" }),
     }),
     {
       text:
-        "Where the response is a tree in JSON instead: its members. Names are the ways from the " +
+        "If the response is a tree in JSON instead: its members. Names are the paths from the " +
         "root, such as block/get",
-      example: "{ name: Name, children: Subcommands }",
     },
   ),
   before: s.setting(t.LINE, {
     text:
       "If the names are those of groups: the separator that follows them in the names of methods",
-    example: "_",
   }),
 };
+
+const PATH = s.needed(t.PATH, { text: "A path below the node's URL" });
 
 const LISTING = v.pipe(
   s.oneOf({
     jsonrpc: { ...CALL, ...NAMES },
-    get: { get: s.needed(t.PATH, { text: "A path below the node's URL", example: "/" }), ...NAMES },
-    post: {
-      post: s.needed(t.PATH, { text: "A path below the node's URL", example: "/api/v0/commands" }),
-      json: s.setting(s.json, { text: "The JSON that is posted", example: "{}" }),
-      ...NAMES,
-    },
+    get: { get: PATH, ...NAMES },
+    post: { post: PATH, json: s.setting(s.json, { text: "The JSON that is posted" }), ...NAMES },
   }),
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
@@ -156,143 +130,109 @@ const LISTING = v.pipe(
   }),
 ) as Schema<unknown> as Schema<Listing>;
 
-const EXTENSION: SettingsOf<Pick<Kind, "extends" | "loosen">> = {
-  extends: s.setting(s.word(KIND_NAMES, "a known kind (see nodeface kinds)", KIND_ALIASES), {
-    text:
-      "The known kind that this one adds to. All else may be left out then; methods, paths and " +
-      "other members that are here as well take the place of those there",
-    example: "ethereum",
-  }),
-  loosen: s.setting(s.list(t.LINE, "a list of operations"), {
-    text:
-      "The operations that this file opens further than the kind that it adds to, by method or " +
-      "operationId: a write that is a read here, or a read with other parameters",
-    example: "[eth_sign]",
-  }),
-};
-
-const EXTENDS_ELSEWHERE: Diagnostic = {
-  path: ["extends"],
-  message: "is for the files of operators alone",
-  isKey: true,
-};
-
-/** The members of a kind that one which adds to another may leave out, besides those that all may. */
-const INHERITED = ["title", "url", "detect", "sources", "fields", "health"] as const;
-
-/**
- * Makes the schema of a kind's file.
- *
- * @param base the kind that it adds to
- */
+/** Makes the schema of a kind; `base` is the one that it extends. */
 export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<Kind> {
+  // A kind inherits what it omits.
+  const needed = base ? s.setting as typeof s.needed : s.needed;
   const auth: SettingsOf<KindAuth> = {
     refusal: s.setting(
       s.object({
-        header: s.needed(t.HEADER, {
-          text: "A header of the refusal",
-          example: "www-authenticate",
-        }),
+        header: s.needed(t.HEADER, { text: "A header of the refusal" }),
         pattern: s.needed(t.EXPRESSION, { text: "A regular expression for it" }),
       }),
       { text: "The refusal of such a node. Secrets in files are sent to no other" },
     ),
-    files: s.setting(s.list(authFile(path), "a list of files"), {
+    files: s.setting(v.array(authFile(path), "a list of files"), {
       text:
         "The files in which such a node leaves its secret on this machine, in the form of node.auth",
     }),
     reads: s.setting(s.word(["none"]), {
       text:
-        "none: what reads is called without the secret, since the node shows whoever has logged in " +
-        "what it shows nobody else",
+        "none: reads are called without the secret, since the node shows private data to callers " +
+        "with the secret",
     }),
     example: s.setting(authFile(path), {
       text: "An example of node.auth, for when there are no such files",
-      example: "{ basic_file: ~/.node/secret }",
     }),
   };
   const kind: SettingsOf<Omit<Kind, "examples">> = {
-    title: s.needed(t.LINE, {
-      text: "The name of the kind, for people",
-      example: "etcd (gRPC gateway)",
-    }),
-    url: s.needed(t.NODE_URL, {
-      text: "The usual URL of such a node",
-      example: "http://127.0.0.1:2379",
-    }),
-    aliases: s.setting(s.list(t.KIND_NAME, "a list of names"), {
+    title: needed(t.LINE, { text: "The name of the kind, for people" }),
+    url: needed(t.NODE_URL, { text: "The usual URL of such a node" }),
+    aliases: s.setting(v.array(t.KIND_NAME, "a list of names"), {
       text: "Names of programs and networks that stand for the kind",
-      example: "[geth, reth]",
     }),
     description: s.setting(
-      s.either("a path, or a method as in { jsonrpc: rpc.discover }", t.PATH, s.object(CALL)),
+      v.union([t.PATH, s.object(CALL)], "a path, or a method as in { jsonrpc: rpc.discover }"),
       {
         text:
           "Where it describes its own interface: a path below the node's URL to OpenAPI, or a " +
           "method of JSON-RPC that gives OpenRPC",
-        example: "/swagger.json",
       },
     ),
     listing: s.setting(LISTING, {
       text:
-        "How such a node says itself what it has: what is asked, and how names are found in the " +
-        "answer. What the node lacks is not shown. The names are those of methods where the kind has " +
-        "some, else the paths without their first slash",
-      example: "{ jsonrpc: help, names: '^([a-z]+)' }",
+        "The request for which such a node lists its operations, and how names are found in the " +
+        "response. Operations that the node does not list are omitted. The names are those of methods " +
+        "if the kind has some, otherwise paths without their first slash",
     }),
-    detect: s.needed(
+    detect: needed(
       s.filledMap(t.REFERENCE_TEXT, t.EXPRESSION, "places, each with a regular expression"),
-      {
-        text: "Places in its responses, each with a regular expression. All have to match",
-        example: "{ 'version#/etcdserver': '^[0-9]' }",
-      },
+      { text: "Places in its responses, each with a regular expression. All have to match" },
     ),
     auth: s.setting(s.object(auth), { text: "Its refusals, and the places of its secret" }),
-    static: s.setting(s.map(t.INFO_KEY, s.json), {
-      text: "Keys whose values are always the same",
-      example: "{ software: etcd }",
-    }),
-    sources: s.needed(s.map(t.SOURCE_NAME, NODE_SOURCE), { text: "The sources by name" }),
-    fields: s.needed(s.map(t.INFO_KEY, FIELD), { text: "The keys, and where their values are" }),
-    health: s.needed(s.object(HEALTH), { text: "The rules of its status" }),
+    static: s.setting(s.map(t.INFO_KEY, s.json), { text: "Keys whose values are always the same" }),
+    sources: needed(s.map(t.SOURCE_NAME, NODE_SOURCE), { text: "The sources by name" }),
+    fields: needed(s.map(t.INFO_KEY, FIELD), { text: "The keys, and where their values are" }),
+    health: needed(
+      s.object({
+        ok: needed(t.LINE, {
+          text: "The evidence for ok, for people",
+          example: "it has a leader and raises no alarm",
+        }),
+        ...HEALTH,
+      }),
+      { text: "The rules of its status" },
+    ),
     history: s.setting(
-      v.pipe(s.list(t.INFO_KEY, "a list of keys"), v.maxLength(4, "at most 4 keys")) as Schema<
+      v.pipe(v.array(t.INFO_KEY, "a list of keys"), v.maxLength(4, "at most 4 keys")) as Schema<
         string[]
       >,
       {
         text: "The keys of the info whose values over time say most, at most four",
         default: "[height, peers]",
-        example: "[revision, db_size]",
       },
     ),
     written_from: s.setting(s.filledList(t.WEB_URL, "a list of URLs"), {
       text: "The sources of its operations: a file or a folder, at a version",
-      example: "[https://github.com/handshake-org/hsd/blob/v8.0.0/lib/node/http.js]",
     }),
-    tried: s.setting(t.LINE, {
-      text: "The node that its reads were tested with, and its version",
-      example: "hsd 8.0.0",
-    }),
+    tried: s.setting(t.LINE, { text: "The node that its reads were tested with, and its version" }),
     ...interfaceSettings(),
-    ...EXTENSION,
-  };
-  const { ok, ...health } = HEALTH;
-  const added = base && {
-    ...Object.fromEntries(INHERITED.map((key) => [key, v.optional(kind[key] as Schema)])),
-    health: v.optional(s.object({ ...health, ok: v.optional(ok) })),
+    extends: s.setting(s.word(KIND_NAMES, "a known kind (see nodeface kinds)", KIND_ALIASES), {
+      text:
+        "The known kind that this one extends. All else may be left out then; methods, paths and " +
+        "other members replace those of the known kind",
+    }),
+    loosen: s.setting(v.array(t.LINE, "a list of operations"), {
+      text:
+        "The operations that this file opens further than the kind that it extends, by method or " +
+        "operationId: a write that is a read here, or a read with other parameters",
+    }),
   };
   return v.pipe(
-    s.object({ ...kind, ...added }) as Schema<Kind>,
+    s.object(kind) as Schema<Kind>,
     v.rawCheck(({ dataset: { value, issues = [] }, addIssue }) => {
-      const nameOf = (path: readonly unknown[]) => JSON.stringify(path);
-      const said = new Set(issues.map(({ path = [] }) => nameOf(path.map(({ key }) => key))));
+      const keyOf = (path: readonly unknown[]) => JSON.stringify(path);
+      const reported = new Set(issues.map(({ path = [] }) => keyOf(path.map(({ key }) => key))));
       const own = objectOf(value);
       const found = [
-        ...diagnosticsBetween(base ? extendKind(base, own) : value),
-        ...diagnosticsOfInterface(value, base).filter(({ path }) => !said.has(nameOf(path))),
-        ...base ? diagnosticsOfExtension(base, own) : [],
-        ...own.extends !== undefined && !base ? [EXTENDS_ELSEWHERE] : [],
+        ...diagnosticsBetween(base ? extendKind(base, own) : own),
+        ...diagnosticsOfInterface(value, base).filter(({ path }) => !reported.has(keyOf(path))),
       ];
+      if (base) found.push(...diagnosticsOfExtension(base, own));
+      else if (own.extends !== undefined) {
+        const message = "is only for the files of operators";
+        found.push({ path: ["extends"], message, isKey: true });
+      }
       for (const { path, message, isKey } of found) {
         addIssue({ message, path: s.issuePath(value, path, isKey) });
       }
@@ -302,60 +242,69 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
 
 /**
  * Takes the files with secrets out of a kind that is not built in: it may come from anywhere, and would have any file sent
- * to any node that refuses as it says. The first one becomes the example of what to write under `node.auth`.
+ * to any node that refuses as it says. The first one becomes the example of `node.auth`.
  */
 export function withoutSecretFiles(kind: Kind): Kind {
   const { files, ...auth } = kind.auth ?? {};
   return files ? { ...kind, auth: { example: files[0], ...auth } } : kind;
 }
 
-/** Finds what is wrong between the parts of a kind, though each may be right; the parts may be wrong, too. */
-function diagnosticsBetween(kind: unknown): Diagnostic[] {
-  const { detect, sources, fields, health, openrpc, openapi } = objectOf(kind);
-  const { rules, target } = objectOf(health);
-  const names = Object.keys(objectOf(sources));
-  const links = linksIn(sources);
-  const keyOf = (name: string) => "get" in objectOf(objectOf(sources)[name]) ? "get" : "params";
-  const explain = (place: unknown, path: Path, isKey = false): Diagnostic[] => {
-    const message = explainSource(place, names);
-    return message === undefined ? [] : [{ path, message, isKey }];
-  };
-  const explainRule = (rule: unknown, path: Path): Diagnostic[] => [
-    ...Object.keys(objectOf(objectOf(rule).when)).flatMap((place) =>
-      explain(place, [...path, "when", place], true)
-    ),
-    ...bracesOf(rule).flatMap((text) => explain(text, [...path, "reason"])),
-  ];
-  return [
-    ...Object.keys(objectOf(detect)).flatMap((place) => explain(place, ["detect", place], true)),
-    ...[...links].flatMap(([name, places]) =>
-      places.flatMap((place) => explain(place, ["sources", name, keyOf(name)]))
-    ),
-    ...Object.entries(objectOf(fields)).flatMap(([key, field]) =>
-      placesOf(field).flatMap((place) => explain(place, ["fields", key]))
-    ),
-    ...listOf(rules).flatMap((rule, at) => explainRule(rule, ["health", "rules", at])),
-    ...[target].flat().flatMap((place) => explain(place, ["health", "target"])),
-    ...names.filter((name) => leadsTo(name, links)).map((name) => ({
-      ...{ path: ["sources", name, keyOf(name)], message: "leads back to itself", isKey: false },
-    })),
-    ...missingParts(objectOf(kind)),
-    ...examplesIn({ openrpc, openapi }).flatMap(({ path, place, pattern }) =>
-      typeof pattern === "string" && /^\^.*\$$/.test(pattern)
-        ? explain(place, [...path, "x-example-from"])
-        : [{ path, message: "needs a pattern from ^ to $ beside x-example-from", isKey: true }]
-    ),
-  ];
-}
-
-/** The places that each source takes something of. */
-function linksIn(sources: unknown): Map<string, readonly Reference[]> {
-  return new Map(
-    Object.entries(objectOf(sources)).map(([name, source]) => {
-      const { get, ...others } = objectOf(source);
-      return [name, linksOf({ ...typeof get === "string" && { get }, ...others } as Source)];
-    }),
+/** Finds what is wrong between the parts of a kind, which may be wrong themselves. */
+function diagnosticsBetween(kind: Json): Diagnostic[] {
+  const found: Diagnostic[] = [];
+  const report = (path: Path, message: string, isKey = false) =>
+    found.push({ path, message, isKey });
+  const sources = Object.entries(objectOf(kind.sources)).map(([name, source]) =>
+    [name, objectOf(source)] as const
   );
+  const names = sources.map(([name]) => name);
+  const checkPlace = (place: unknown, path: Path, isKey = false) => {
+    const message = explainSource(place, names);
+    if (message !== undefined) report(path, message, isKey);
+  };
+
+  for (const place of Object.keys(objectOf(kind.detect))) {
+    checkPlace(place, ["detect", place], true);
+  }
+  const links = new Map(sources.map(([name, { get, ...others }]) => {
+    const source = { ...others, ...typeof get === "string" && { get } } as Source;
+    return [name, linksOf(source)];
+  }));
+  for (const [name, source] of sources) {
+    const path = ["sources", name, "get" in source ? "get" : "params"];
+    for (const place of links.get(name)!) checkPlace(place, path);
+    if (leadsTo(name, links)) report(path, "leads back to itself");
+  }
+  for (const [key, field] of Object.entries(objectOf(kind.fields))) {
+    for (const place of placesOf(field)) checkPlace(place, ["fields", key]);
+  }
+  const { rules, target } = objectOf(kind.health);
+  for (const [at, rule] of listOf(rules).entries()) {
+    const { when, reason } = objectOf(rule);
+    const path = ["health", "rules", at];
+    for (const place of Object.keys(objectOf(when))) {
+      checkPlace(place, [...path, "when", place], true);
+    }
+    for (const [, place] of (textOf(reason) ?? "").matchAll(/\{([^{}]*)\}/g)) {
+      checkPlace(place, [...path, "reason"]);
+    }
+  }
+  for (const place of [target].flat()) checkPlace(place, ["health", "target"]);
+  const { openrpc, openapi } = kind;
+  for (const { path, place, pattern } of examplesIn({ openrpc, openapi })) {
+    if (typeof pattern === "string" && /^\^.*\$$/.test(pattern)) {
+      checkPlace(place, [...path, "x-example-from"]);
+    } else report(path, "needs a pattern from ^ to $ beside x-example-from", true);
+  }
+  const { files, refusal } = objectOf(kind.auth);
+  if (listOf(files).length > 0 && !refusal) {
+    const why = "or any node that refuses would be sent a secret";
+    report(["auth", "files"], `needs a refusal beside it, ${why}`, true);
+  }
+  for (const { path, keys } of missingFields(kind)) {
+    report(path, `needs the field ${keys.join(" or ")}`, true);
+  }
+  return found;
 }
 
 /** Tells whether a source waits for others in a circle, so that none of them can be asked first. */
@@ -371,39 +320,22 @@ function leadsTo(name: string, links: ReadonlyMap<string, readonly Reference[]>)
   return false;
 }
 
-function bracesOf(rule: unknown): string[] {
-  const { reason } = objectOf(rule);
-  return typeof reason === "string"
-    ? [...reason.matchAll(/\{([^{}]*)\}/g)].map(([, place]) => place!)
-    : [];
-}
-
-/** Finds settings that rest on another one which the kind does not have. */
-function missingParts({ fields, static: fixed, health, auth }: Json): Diagnostic[] {
+/** Finds the rules of the status that need fields which the kind does not have. */
+function missingFields({ fields, static: fixed, health }: Json) {
   const { complete, target, networks } = objectOf(health);
-  const keys = Object.keys({ ...objectOf(fields), ...objectOf(fixed) });
-  const rests: (readonly [setting: unknown, path: Path, needed: readonly string[]])[] = [
-    [complete, ["complete"], ["sync_progress"]],
-    [target, ["target"], ["height"]],
+  const has = { ...objectOf(fields), ...objectOf(fixed) };
+  const rules: { rule: unknown; path: Path; keys: readonly string[] }[] = [
+    { rule: complete, path: ["health", "complete"], keys: ["sync_progress"] },
+    { rule: target, path: ["health", "target"], keys: ["height"] },
   ];
-  for (const [name, rules] of Object.entries(objectOf(networks))) {
-    const { quiet, peers } = objectOf(rules);
-    if (name !== "*") rests.push([rules, ["networks", name], ["chain_id", "network"]]);
-    rests.push([quiet, ["networks", name, "quiet"], ["head_at"]]);
-    rests.push([peers, ["networks", name, "peers"], ["peers"]]);
+  for (const [name, network] of Object.entries(objectOf(networks))) {
+    const { quiet, peers } = objectOf(network);
+    const path = ["health", "networks", name];
+    if (name !== "*") rules.push({ rule: network, path, keys: ["chain_id", "network"] });
+    rules.push({ rule: quiet, path: [...path, "quiet"], keys: ["head_at"] });
+    rules.push({ rule: peers, path: [...path, "peers"], keys: ["peers"] });
   }
-  const missing = rests.filter(([setting, , needed]) =>
-    setting !== undefined && !needed.some((key) => keys.includes(key))
+  return rules.filter(({ rule, keys }) =>
+    rule !== undefined && !keys.some((key) => Object.hasOwn(has, key))
   );
-  const { files, refusal } = objectOf(auth);
-  const isOpen = listOf(files).length > 0 && !refusal;
-  const message = "needs a refusal beside it, or everybody who refuses would be sent a secret";
-  return [
-    ...isOpen ? [{ path: ["auth", "files"], message, isKey: true }] : [],
-    ...missing.map(([, path, needed]) => ({
-      path: ["health", ...path],
-      message: `rests on ${needed.join(" or ")}, which is not among the fields`,
-      isKey: true,
-    })),
-  ];
 }

@@ -1,9 +1,9 @@
 /**
- * The settings of the node and its info: its address, its kind, the place of its secret; what is asked, and what is
- * shown of it.
+ * The settings of the node and of its info.
  *
  * @module
  */
+import * as v from "valibot";
 import { DEFAULTS, type InfoSettings, type NodeSettings } from "../info/settings.ts";
 import { parseReference, referencesOf } from "../info/query-plan.ts";
 import { isObject } from "../json/values.ts";
@@ -14,7 +14,7 @@ import * as s from "./schema.ts";
 import type { CliOption, Diagnostic, Schema, Settings, SettingsOf } from "./schema.ts";
 import * as t from "./texts.ts";
 
-/** The schemes of credentials, each with the secret that it wants. */
+/** The schemes of credentials, each with the form of its secret. */
 const SCHEMES = {
   basic: "user:password, for HTTP Basic",
   bearer: "a bearer token",
@@ -23,7 +23,7 @@ const SCHEMES = {
 } as const;
 
 const HEADER = s.setting(t.HEADER, {
-  text: 'The header that carries the secret. Without it, the secret is a whole line "Name: value"',
+  text: 'The header for the secret. Without it, the secret is a whole line "Name: value"',
   example: "X-API-Key",
 });
 
@@ -32,17 +32,15 @@ const MATCH = s.setting(t.EXPRESSION, {
   example: "'<apikey>(.*?)</apikey>'",
 });
 
-/** Makes the forms of the place of a secret, each by its key, such as `basic_file`. */
-function authForms(
-  where: "file" | "env",
-  placeOf: (secret: string) => Schema,
-): Readonly<Record<string, Settings>> {
-  const forms = Object.entries(SCHEMES).map(([scheme, secret]): [string, Settings] => {
+/** Makes the forms of the place of a secret by key, such as `basic_file`. */
+function authForms(where: "file" | "env", placeOf: (secret: string) => Schema) {
+  const forms: Record<string, Settings> = {};
+  for (const [scheme, secret] of Object.entries(SCHEMES)) {
     const key = `${scheme}_${where}`;
     const header = scheme === "header" && { header: HEADER };
-    return [key, { [key]: placeOf(secret), ...header, ...where === "file" && { match: MATCH } }];
-  });
-  return Object.fromEntries(forms);
+    forms[key] = { [key]: placeOf(secret), ...header, ...where === "file" && { match: MATCH } };
+  }
+  return forms;
 }
 
 const authFileForms = (path: Schema<string>) =>
@@ -52,7 +50,7 @@ const authFileForms = (path: Schema<string>) =>
       example: "~/.node/secret",
     }));
 
-/** Makes the schema of a file that holds a secret, by the schema of its path. */
+/** Makes the schema of a file that holds a secret. */
 export const authFile = (path: Schema<string>): Schema<AuthFile> =>
   s.oneOf(authFileForms(path)) as Schema<unknown> as Schema<AuthFile>;
 
@@ -145,7 +143,7 @@ const COMMON: SettingsOf<SourceOptions> = {
   }),
 };
 
-/** Makes the forms of a source that is asked of the node, by the schemas of their places. */
+/** Makes the forms of the sources that a node has. */
 const nodeSources = (path: Schema<string>, get: Schema<string>) => ({
   jsonrpc: {
     jsonrpc: s.needed(t.LINE, {
@@ -153,7 +151,7 @@ const nodeSources = (path: Schema<string>, get: Schema<string>) => ({
       example: "getmininginfo",
     }),
     params: s.setting(
-      s.either("a list or an object", s.list(s.json, "a list"), s.map(t.LINE, s.json)),
+      v.union([v.array(s.json, "a list"), s.map(t.LINE, s.json)], "a list or an object"),
       {
         text: "Its parameters. In a list, { from: PLACE } stands for a value of another response",
         example: "[1, true]",
@@ -188,7 +186,7 @@ const nodeSources = (path: Schema<string>, get: Schema<string>) => ({
   },
 });
 
-/** A source of a kind. Its file may come from anywhere: it runs no program, reads no file and asks no other host. */
+/** A source of a kind, whose file may come from anywhere: it runs no program, reads no file and asks no other host. */
 export const NODE_SOURCE: Schema<Source> = s.oneOf(nodeSources(t.PATH, t.PATH_OR_LINK));
 
 const source = (path: Schema<string>): Schema<Source> =>
@@ -199,7 +197,7 @@ const source = (path: Schema<string>): Schema<Source> =>
       ...COMMON,
     },
     command: {
-      command: s.needed(s.filledList(t.TEXT, "a list: the program and its arguments"), {
+      command: s.needed(s.filledList(v.string("text"), "a list: the program and its arguments"), {
         text: "A program that prints JSON or plain text, and its arguments; no shell reads them",
         example: "[df, --output=avail, /data]",
       }),
@@ -209,38 +207,35 @@ const source = (path: Schema<string>): Schema<Source> =>
 
 const CONVERSIONS = ["hex", "number", "not", "count", "time", "uptime", "sum"] as const;
 
-const CONVERSION = s.either(
-  `one of ${CONVERSIONS.join(", ")}, or an object with count, match, add, times, join or uptime`,
+const CONVERSION = v.union([
   s.word(CONVERSIONS),
   s.oneOf({
     count: { count: s.needed(t.POINTER, { text: "Counts the members that are true there" }) },
     match: { match: s.needed(t.EXPRESSION, { text: "The first group, or all that it matches" }) },
-    add: { add: s.needed(s.number("a number"), { text: "The number with this one added" }) },
-    times: { times: s.needed(s.number("a number"), { text: "The number multiplied by this one" }) },
+    add: { add: s.needed(s.NUMBER, { text: "The number with this one added" }) },
+    times: { times: s.needed(s.NUMBER, { text: "The number multiplied by this one" }) },
     uptime: {
       uptime: s.needed(s.word(["ms", "s", "m", "h"]), { text: "The start, from the time since" }),
     },
-    join: { join: s.needed(t.TEXT, { text: "All the places, with this text between them" }) },
+    join: {
+      join: s.needed(v.string("text"), { text: "All the places, with this text between them" }),
+    },
   }),
-);
+], `one of ${CONVERSIONS.join(", ")}, or an object with count, match, add, times, join or uptime`);
 
-/** The place that a key comes from. */
-export const FIELD: Schema<Field> = s.either(
-  "a place such as net#/version, or an object with from",
+export const REFERENCES: Schema<Reference | Reference[]> = v.union([
+  t.REFERENCE_TEXT,
+  s.filledList(t.REFERENCE_TEXT, "a list of places"),
+], "a place such as net#/version, or a list of places");
+
+export const FIELD: Schema<Field> = v.union([
   t.REFERENCE_TEXT,
   s.object({
-    from: s.needed(
-      s.either(
-        "a place such as net#/version, or a list of places",
-        t.REFERENCE_TEXT,
-        s.filledList(t.REFERENCE_TEXT, "a list of places"),
-      ),
-      {
-        text: "The place of the value: a source, # and a JSON Pointer. " +
-          "Of several places, the first that has a value",
-        example: "net#/version",
-      },
-    ),
+    from: s.needed(REFERENCES, {
+      text: "The place of the value: a source, # and a JSON Pointer. " +
+        "Of several places, the first that has a value",
+      example: "net#/version",
+    }),
     as: s.setting(CONVERSION, {
       text: "The conversion of the value: hex (a number from or to its hexadecimal form), " +
         "number (from its decimal form), not, count (how many), time (RFC 3339), " +
@@ -253,7 +248,7 @@ export const FIELD: Schema<Field> = s.either(
       example: "net#/hidden",
     }),
   }),
-);
+], "a place such as net#/version, or an object with from");
 
 export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
   return {
@@ -271,7 +266,7 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
       text: "Keys whose values are always the same",
       example: "{ name: my-node }",
     }),
-    hide: s.setting(s.list(t.INFO_KEY, "a list of keys"), {
+    hide: s.setting(v.array(t.INFO_KEY, "a list of keys"), {
       text: "Keys that are not shown",
       example: "[peers]",
     }),
@@ -305,23 +300,22 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
   };
 }
 
-/** Tells whether a node has a kind, named or found by asking, which brings sources of its own. */
+/** Tells whether a node has a kind, named or found by asking, and so the sources of that kind. */
 export function hasKind({ kind, url }: NodeSettings): boolean {
   return kind === undefined ? url !== undefined : kind !== "none";
 }
 
 /**
- * Finds fields that name a source which neither the info nor the kind has. Fields that are wrong in
- * themselves are passed over.
+ * Finds fields that name a source which neither the info nor the kind has.
  *
- * @param kinds the kinds that the node may be; none for a node that only the info describes
+ * @param kinds the kinds that the node may be
  */
 export function unknownSources(info: InfoSettings, kinds: readonly Kind[]): Diagnostic[] {
   const own = Object.keys(info.sources ?? {});
   const names = [...own, ...kinds.flatMap(({ sources }) => Object.keys(sources))];
   return Object.entries(info.fields ?? {}).flatMap(([key, field]) =>
     placesOf(field).flatMap((place) => {
-      // The sources of all kinds are too many to be named.
+      // The sources of all kinds are too many to list.
       const message = explainSource(place, names, kinds.length > 1 ? own : names);
       return message === undefined
         ? []
@@ -330,7 +324,7 @@ export function unknownSources(info: InfoSettings, kinds: readonly Kind[]): Diag
   );
 }
 
-/** The request that a source makes, in short: a method of JSON-RPC, `GET /status`, a file, or a command. */
+/** Formats the request of a source: a method of JSON-RPC, `GET /status`, a file, or a command. */
 export function questionOf(source: Source): string {
   if ("jsonrpc" in source) return source.jsonrpc;
   if ("get" in source) return `GET ${source.get}`;
@@ -338,23 +332,23 @@ export function questionOf(source: Source): string {
   return "file" in source ? source.file : source.command.join(" ");
 }
 
-/** The places that a field names; none where it is wrong. */
+/** Returns the places of a field, or none if it is wrong. */
 export function placesOf(field: unknown): readonly Reference[] {
   const from = isObject(field) ? field.from : field;
   const isRight = [from].flat().every((place) => typeof place === "string");
   return isRight ? referencesOf(field as Field) : [];
 }
 
-/** Explains that the source of a place is not there; `told` are the sources that are named. */
+/** Explains that the source of a place does not exist; `listed` are those that the message may list. */
 export function explainSource(
   place: unknown,
   names: readonly string[],
-  told: readonly string[] = names,
+  listed: readonly string[] = names,
 ): string | undefined {
   if (typeof place !== "string" || !place.includes("#")) return undefined;
   const [name] = parseReference(place as Reference);
   if (names.includes(name)) return undefined;
   const meant = didYouMean(nearest(name, names)) ||
-    (told.length > 0 ? `; there are ${told.join(", ")}` : "");
+    (listed.length > 0 ? `; expected one of ${listed.join(", ")}` : "");
   return `names the source ${describeValue(name)}, which does not exist${meant}`;
 }

@@ -1,8 +1,6 @@
 /**
- * The schemas that settings are made of: those of valibot, with what there is to say of each setting.
- *
- * The message of a schema is what would be right, after "must be". {@linkcode readValue} adds what is there.
- * A picklist, a `rawCheck` and a `rawTransform` give the whole message.
+ * The schemas that settings are made of: those of valibot, with the text of each setting. The message of a schema says
+ * what would be right, after "must be"; those of a picklist, a `rawCheck` and a `rawTransform` are whole.
  *
  * @module
  */
@@ -14,17 +12,17 @@ import { describeValue } from "../untrusted-text.ts";
 export type Schema<T = unknown> = v.GenericSchema<unknown, T>;
 
 export interface About {
-  /** Sentences for `--help` and the reference, without a period at the end. */
+  /** For `--help` and the reference, without a period at the end. */
   readonly text: string;
   /** The default, as it is written. */
   readonly default?: string;
-  /** An example of it in a configuration file, as YAML. */
+  /** An example, as YAML. */
   readonly example?: string;
   /** The flag of the command, without its dashes. */
   readonly flag?: string;
-  /** The variables of the environment that are read, the first that is set. */
+  /** The environment variables; the first that is set is read. */
   readonly variables?: readonly string[];
-  /** Other names that people give its key in a configuration file, since its flags are called so. */
+  /** Wrong names of its key in a configuration file, for which it is suggested. */
   readonly also?: readonly string[];
   /** The word for its value in `--help`; a flag without one is a switch. */
   readonly argument?: string;
@@ -39,10 +37,10 @@ export interface CliOption<T = unknown> extends About {
   readonly before?: { readonly flag: string; readonly variable: string; readonly key: string };
 }
 
-/** The keys of an object, each with its setting. */
+/** The schemas of an object, by key. */
 export type Settings = Readonly<Record<string, Schema>>;
 
-/** The settings of a documented type: one for each of its keys. */
+/** The schemas of a documented type, by key. */
 export type SettingsOf<T> = { readonly [Key in keyof T]-?: Schema<T[Key]> };
 
 type Output<S extends Settings> = { [Key in keyof S]: v.InferOutput<S[Key]> };
@@ -61,7 +59,6 @@ export function aboutOf(schema: Schema): About {
 }
 
 export interface Parts {
-  /** The end of a message: "must be …". */
   readonly message?: string;
   readonly entries?: Settings;
   readonly value?: Schema;
@@ -82,15 +79,14 @@ export function partsOf(schema: Schema): Parts {
 }
 
 interface TextRule<T = string> {
-  /** Explains more of a wrong text than what would be right. */
+  /** Returns a whole message on a text that is wrong in a known way. */
   readonly explain?: (text: string) => string | undefined;
-  /** Tells of a text that matches whether it is right. @default every one is */
+  /** Checks a text that matches. @default every one is valid */
   readonly isValid?: (text: string) => boolean;
-  /** Makes the value of a text that is right. @default the text itself */
+  /** Makes the value of a valid text. @default the text itself */
   readonly read?: (text: string) => T;
 }
 
-/** Makes the schema of a text; `expected` says what would be right, after "must be". */
 export function text<T = string>(
   expected: string,
   pattern: RegExp,
@@ -110,11 +106,10 @@ export function text<T = string>(
     v.regex(pattern, expected),
     v.transform((text) => read(text)),
   );
-  // One thing is said of a text.
   return v.config(schema, { abortPipeEarly: true }) as Schema<T>;
 }
 
-/** Makes the schema of one of some words; `also` has further words that people give, by what they mean. */
+/** Makes the schema of one of some words; `also` has wrong words that people write, with the right ones. */
 export function word<const W extends string>(
   words: readonly W[],
   expected: string = `one of ${words.join(", ")}`,
@@ -126,8 +121,8 @@ export function word<const W extends string>(
     const isWord = typeof input === "string" || (also && typeof input === "boolean");
     if (!isWord) return mustBe(expected, issue);
     const typed = String(input);
-    const meant = didYouMean(meantWord(typed, words, also));
-    return mustBe(expected, { ...issue, input: typed }) + meant;
+    return mustBe(expected, { ...issue, input: typed }) +
+      didYouMean(meantWord(typed, words, also));
   }) as Schema<W>;
 }
 
@@ -141,24 +136,23 @@ export function meantWord(
   return nearest(typed, words) ?? also[nearest(typed, Object.keys(also)) ?? ""];
 }
 
-export function number(
-  expected: string,
-  isValid: (number: number) => boolean = Number.isFinite,
-): Schema<number> {
+export const NUMBER: Schema<number> = v.pipe(v.number("a number"), v.finite("a number"));
+
+export function wholeNumber(least = -Infinity, most = Infinity): Schema<number> {
+  const from = least > -Infinity ? ` from ${least}` : "";
+  const expected = `a whole number${from}${most < Infinity ? ` to ${most}` : ""}`;
+  const isValid = (number: number) =>
+    Number.isSafeInteger(number) && number >= least && number <= most;
   return v.pipe(v.number(expected), v.check(isValid, expected));
 }
 
 export const BOOLEAN: Schema<boolean> = v.boolean("true or false");
 
-export function list<T>(of: Schema<T>, expected: string): Schema<T[]> {
-  return v.array(of, expected);
-}
-
 export function filledList<T>(of: Schema<T>, expected: string): Schema<T[]> {
   return v.pipe(v.array(of, expected), v.minLength(1, `${expected}; it must not be empty`));
 }
 
-/** Makes the schema of an object with known keys, and those that `isOther` takes, whatever their value is. */
+/** Makes the schema of an object with known keys, and other keys that `isOther` takes, with any value. */
 export function object<S extends Settings>(
   settings: S,
   isOther: (key: string) => boolean = () => false,
@@ -173,12 +167,12 @@ export function object<S extends Settings>(
   ) as Schema<Output<S>>;
 }
 
-/** Makes the schema of an object with known keys; `null`, as a file has it where nothing follows, is an empty one. */
+/** Makes the schema of an object with known keys; `null`, as YAML has it for nothing, is an empty one. */
 export function section<S extends Settings>(settings: S): Schema<Output<S>> {
   return v.nullable(object(settings), {}) as Schema<Output<S>>;
 }
 
-/** Makes the schema of an object whose keys are names that the operator chooses; `null` is an empty one. */
+/** Makes the schema of an object whose keys are names of the operator's choice; `null` is an empty one. */
 export function map<K extends string, T>(name: Schema<K>, of: Schema<T>): Schema<Record<K, T>> {
   const schema = v.record(name as v.GenericSchema<string, K>, of, "an object");
   // valibot leaves these keys out without an issue (1.5).
@@ -189,7 +183,6 @@ export function map<K extends string, T>(name: Schema<K>, of: Schema<T>): Schema
   ) as Schema<Record<K, T>>;
 }
 
-/** Makes the schema of an object whose keys are names that the operator chooses, one at least. */
 export function filledMap<K extends string, T>(
   name: Schema<K>,
   of: Schema<T>,
@@ -201,13 +194,12 @@ export function filledMap<K extends string, T>(
   );
 }
 
-/** Makes the schema of an object whose form depends on which of some keys it has: each form is named by its key. */
+/** Makes the schema of an object that has one of several forms, each named by a key that only it has. */
 export function oneOf<F extends Readonly<Record<string, Settings>>>(
   forms: F,
 ): Schema<{ [Key in keyof F]: Output<F[Key]> }[keyof F]> {
-  return byKey(Object.entries(forms).map(([key, form]) => [[key], object(form)])) as Schema<
-    { [Key in keyof F]: Output<F[Key]> }[keyof F]
-  >;
+  type Form = { [Key in keyof F]: Output<F[Key]> }[keyof F];
+  return byKey(Object.entries(forms).map(([key, form]) => [[key], object(form) as Schema<Form>]));
 }
 
 /** Makes the schema of an object that has the first form of which it has a key. */
@@ -229,18 +221,7 @@ export function byKey<T>(
   });
 }
 
-export function either<S extends readonly Schema[]>(
-  expected: string,
-  ...schemas: S
-): Schema<v.InferOutput<S[number]>> {
-  return v.union(schemas, expected) as Schema<v.InferOutput<S[number]>>;
-}
-
-export function callback(expected = "a function"): Schema {
-  return v.custom((value) => typeof value === "function", expected);
-}
-
-/** The schema of any JSON value; a whole number that `number` holds is one, a larger one a `bigint`. */
+/** The schema of any JSON value; whole numbers that `number` cannot hold are `bigint`s. */
 export const json: Schema = v.pipe(
   v.unknown(),
   v.rawTransform(({ dataset, addIssue }) =>
@@ -250,10 +231,10 @@ export const json: Schema = v.pipe(
   ),
 );
 
-/** Marks the issues of a schema, through the one word that valibot hands on to them. */
+/** Marks the issues of a schema by `lang`, the one word that valibot hands on to them. */
 const SECRET = "secret";
 
-/** Makes a schema whose messages do not repeat what is there: it may be a secret in the wrong place. */
+/** Makes a schema whose messages do not repeat the value: it may be a secret in the wrong place. */
 export function secret<T>(schema: Schema<T>): Schema<T> {
   return v.config(schema, { lang: SECRET });
 }
@@ -265,13 +246,13 @@ function mustBe(
   return `must be ${expected}${lang === SECRET ? "" : `, not ${describeValue(input)}`}`;
 }
 
-/** A schema that takes plain objects alone, whose keys may be wrong: `explain` says why. */
+/** Makes a schema take plain objects alone; `explain` returns what is wrong with a key. */
 function plainObject<T>(
   schema: Schema<T> & { readonly message?: unknown },
   explain: (key: string) => string | undefined,
 ): Schema<T> {
   return v.lazy((value) => {
-    // Documents are made of a schema without a value.
+    // JSON Schemas are made of a schema without a value.
     if (value === undefined) return schema;
     if (!isPlainObject(value)) return v.never(schema.message as string);
     const wrong = Object.keys(value).flatMap((key) => {
@@ -283,7 +264,7 @@ function plainObject<T>(
   });
 }
 
-/** Finds what is meant by an unknown key: one of an object inside, or a flag whose key has another name. */
+/** Explains an unknown key, which may be one of an object inside, or the name of a flag. */
 function unknownKey(key: string, settings: Settings): string {
   const keys = Object.keys(settings);
   const outer = keys.find((name) => keysInside(settings[name]!).includes(key));
@@ -317,13 +298,13 @@ export function issuePath(
 
 export interface Diagnostic {
   readonly path: Path;
-  /** A clause after the name of the value: what is wrong, and what would be right. */
+  /** A clause after the name of the value. */
   readonly message: string;
   /** True if it is about the last key of the path and not its value. */
   readonly isKey: boolean;
 }
 
-/** Everything that is wrong with the arguments, the environment and the files, found at once. */
+/** All that is wrong with the arguments, the environment and the files. */
 export class ConfigError extends Error {
   override name = "ConfigError";
   readonly problems: readonly string[];
@@ -334,7 +315,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Reads a value: texts as their rules read them, and what is wrong as it was. */
+/** Reads a value by its schema; what is wrong stays as it was. */
 export function readValue<T>(
   value: unknown,
   schema: Schema<T>,
@@ -345,7 +326,6 @@ export function readValue<T>(
 
 type Issue = v.BaseIssue<unknown>;
 
-/** The types of issues that give their whole message. */
 const WHOLE = ["raw_check", "raw_transform", "picklist"];
 
 function diagnosticsOf(issue: Issue, around: Path = []): Diagnostic[] {
@@ -363,27 +343,23 @@ function diagnosticsOf(issue: Issue, around: Path = []): Diagnostic[] {
   return [{ path, message: WHOLE.includes(type) ? message : mustBe(message, issue), isKey }];
 }
 
-/** The issues of a union that come from the form whose type the value has; the others say that it is not of theirs. */
+/** The issues of a union that come from the form whose type the value has. */
 function issuesOfForm({ issues }: Issue): Issue[] {
   return (issues ?? []).flatMap((issue) =>
     issue.path || issue.kind !== "schema" ? [issue] : issuesOfForm(issue)
   );
 }
 
-/** Stands before the name of what it is about; other messages stand after it. */
+/** Begins the one message that stands before the name of the value. */
 const UNKNOWN_KEY = "unknown key";
 
 /** Writes a diagnostic as one line: `node.kind must be …`, `unknown key node.knd; did you mean kind?`. */
 export function formatDiagnostic({ path, message }: Diagnostic): string {
-  const name = nameOf(path);
+  const name = path
+    .map((key, at) => typeof key === "number" ? `[${key}]` : at > 0 ? `.${key}` : key)
+    .join("");
   if (name === "") return message;
   return message.startsWith(UNKNOWN_KEY)
     ? `${UNKNOWN_KEY} ${name}${message.slice(UNKNOWN_KEY.length)}`
     : `${name} ${message}`;
-}
-
-/** The name of a value: `info.sources.disk.command[0]`. */
-function nameOf(path: Path): string {
-  return path.map((key, at) => typeof key === "number" ? `[${key}]` : at > 0 ? `.${key}` : key)
-    .join("");
 }

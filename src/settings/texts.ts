@@ -1,5 +1,5 @@
 /**
- * The forms of single texts: what each looks like, what it stands for, and what is wrong with others.
+ * The schemas of texts.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { REFERENCE } from "../info/query-plan.ts";
 import type { Duration, Reference } from "../kinds/kind.ts";
 import { didYouMean } from "../nearest.ts";
 import { describeValue } from "../untrusted-text.ts";
-import { either, meantWord, type Schema, secret, text, word } from "./schema.ts";
+import { meantWord, type Schema, secret, text, word } from "./schema.ts";
 
 export const LINE: Schema<string> = text("a line of text", /^[^\r\n]+$/);
 
@@ -27,34 +27,29 @@ export const TITLE: Schema<string> = text(
   /^(?=.*\S)[^\r\n]{1,80}$/,
 );
 
-export const TEXT: Schema<string> = v.string("text");
+const SWITCH_WORDS = { on: "true", yes: "true", 1: "true", off: "false", no: "false", 0: "false" };
 
 export const SWITCH: Schema<boolean> = v.pipe(
-  word(["true", "false"], "true or false", {
-    ...{ on: "true", yes: "true", 1: "true" },
-    ...{ off: "false", no: "false", 0: "false" },
-  }),
+  word(["true", "false"], "true or false", SWITCH_WORDS as Record<string, "true" | "false">),
   v.transform((text) => text === "true"),
 );
 
-const NO_VARIABLE = `must be the path of a file, in which no variable is read but ` +
-  `$${CREDENTIALS_DIRECTORY} at its start`;
-
 export const FILE: Schema<string> = text("the path of a file", /^[^\r\n]+$/, {
-  explain: (path) => /^\$\{?\w+\}?\//.test(path) && !isAnchored(path) ? NO_VARIABLE : undefined,
+  explain(path) {
+    if (!/^\$\{?\w+\}?\//.test(path) || isAnchored(path)) return undefined;
+    return `must be the path of a file; no variable is read in it but ` +
+      `$${CREDENTIALS_DIRECTORY} at its start`;
+  },
 });
 
 const ANY_ADDRESS =
-  'must be an address; 0.0.0.0 listens on all addresses of IPv4, :: on all, not "*"';
+  'must be an address, not "*"; 0.0.0.0 listens on all addresses of IPv4, :: on all';
 
 /** A host name or an IP literal, which loses its brackets: `[::1]` is `::1`. */
 export const HOST: Schema<string> = text(
   "a host name or an address",
   /^(\[[\da-fA-F:.]+\]|[^\s/[\]*]+)$/,
-  {
-    explain: (text) => text === "*" ? ANY_ADDRESS : undefined,
-    read: withoutBrackets,
-  },
+  { explain: (text) => text === "*" ? ANY_ADDRESS : undefined, read: withoutBrackets },
 );
 
 const isPort = (digits: string) => Number(digits) <= 65535;
@@ -91,7 +86,7 @@ export const PLACE: Schema<string> = text("the path of a file, a URL, or none", 
   },
 });
 
-/** Tells whether a description is in a file that has to be there: one at a URL may come later. */
+/** Tells whether a description is in a file, which must be there at the start: one at a URL may come later. */
 export function isFilePlace(place: string): boolean {
   return place !== "none" && !/^(?:https?|file):/i.test(place);
 }
@@ -104,7 +99,7 @@ export const SERVERS: Schema<string> = text(
 
 export const URL_EXAMPLE = "a URL such as http://127.0.0.1:8545";
 
-/** The URL of a node. A secret does not belong into it: lists of processes would show it. */
+/** The URL of a node, without a secret: lists of processes would show it. */
 export const NODE_URL: Schema<string> = secret(
   text(URL_EXAMPLE, /^[hH][tT][tT][pP][sS]?:\/\/[^\s\/?#@]+(\/[^\s?#]*)?$/, {
     explain: explainUrl,
@@ -133,18 +128,18 @@ function explainUrl(text: string): string | undefined {
   return port && Number(port) > 65535 ? "must have a port up to 65535" : undefined;
 }
 
-const explainSource = (text: string) => hasUser(text) ? NO_USER : undefined;
+const WITHOUT_USER = { explain: (text: string) => hasUser(text) ? NO_USER : undefined };
 
 export const SOURCE_PATH: Schema<string> = text(
   "a path such as /status, or a URL",
   /^(\/|[hH][tT][tT][pP][sS]?:\/\/)\S*$/,
-  { explain: explainSource },
+  WITHOUT_USER,
 );
 
 export const SOURCE_GET: Schema<string> = text(
   "a path such as /status, a URL, or the place of a link such as id#/link",
   /^(\/|[hH][tT][tT][pP][sS]?:\/\/|[\w-]+#\/)\S*$/,
-  { explain: explainSource },
+  WITHOUT_USER,
 );
 
 export const PATH_OR_LINK: Schema<string> = text(
@@ -162,14 +157,11 @@ export const HOST_NAME: Schema<string> = text(
   },
 );
 
-/** An origin, as browsers send it: in lower case, without a port that is the usual one. */
+/** An origin as browsers send it: in lower case, without a default port. */
 export const ORIGIN: Schema<string> = text(
   'an origin such as https://app.example, or "*" in place of the list',
   /^[hH][tT][tT][pP][sS]?:\/\/[^\s\/?#@*]+$/,
-  {
-    isValid: (origin) => URL.canParse(origin),
-    read: (origin) => new URL(origin).origin,
-  },
+  { isValid: (origin) => URL.canParse(origin), read: (origin) => new URL(origin).origin },
 );
 
 export const PREFIX: Schema<string> = text(
@@ -186,33 +178,30 @@ export const KIND_NAME: Schema<string> = text(
 const KIND_FILE_FORM = /(?:^|[/\\])(?!none\.)([a-z][a-z0-9-]*)\.(?:ya?ml|json)$/;
 const KIND_FILE_EXPECTED = "a file such as mine.yaml, called as its kind is";
 
-/** The file of a kind: its name, and `.yaml`, `.yml` or `.json`. */
 export const KIND_FILE: Schema<string> = text(KIND_FILE_EXPECTED, KIND_FILE_FORM);
 
-/** The name of a kind by its file: `mine` for `kinds/mine.yaml`; `undefined` for what is no such file. */
+/** Returns the name of a kind by its file, such as `mine` for `kinds/mine.yaml`. */
 export function kindNameOf(path: string): string | undefined {
   return KIND_FILE_FORM.exec(path)?.[1];
 }
 
-/** Tells whether what stands for a kind is meant to be the file of one. */
-export function isKindFile(text: string): boolean {
-  return /[/\\]|\.(?:ya?ml|json)$/.test(text);
-}
+/** Tells whether a kind is named by its file. */
+export const isKindFile = (kind: string): boolean => /[/\\]|\.(?:ya?ml|json)$/.test(kind);
 
 const KIND_EXPECTED = 'a kind of node (see "nodeface kinds") or none';
 
-/** The name of a known kind, which may be that of one that is read later, or a file. */
+/** The name of a kind, which may be read later, or its file. */
 export const KIND_OR_FILE: Schema<string> = text(KIND_EXPECTED, /^[^\r\n]+$/, {
-  explain: (text) =>
-    isKindFile(text) && kindNameOf(text) === undefined
-      ? `must be ${KIND_FILE_EXPECTED}`
-      : undefined,
+  explain(text) {
+    const isWrongFile = isKindFile(text) && kindNameOf(text) === undefined;
+    return isWrongFile ? `must be ${KIND_FILE_EXPECTED}` : undefined;
+  },
 });
 
 export function kindName(own: readonly string[]): Schema<string> {
   const names = [...KIND_NAMES, ...own];
   return v.pipe(
-    // Editors are told the names, and that more may be right.
+    // For editors: these names, and that there may be others.
     v.union([v.picklist(names), v.string()], KIND_EXPECTED),
     v.rawCheck(({ dataset: { value }, addIssue }) => {
       if (typeof value !== "string" || value === "none" || names.includes(value)) return;
@@ -227,10 +216,7 @@ export const WEB_URL: Schema<string> = text(
   /^https?:\/\/[^\s\/?#@]+\/\S*$/,
 );
 
-export const PATH: Schema<`/${string}`> = text(
-  "a path such as /openapi.json",
-  /^\/\S*$/,
-);
+export const PATH: Schema<`/${string}`> = text("a path such as /openapi.json", /^\/\S*$/);
 
 export const REFERENCE_TEXT: Schema<Reference> = text(
   "a source, # and a JSON Pointer, such as net#/subversion",
@@ -250,16 +236,14 @@ export const INFO_KEY: Schema<string> = text(
 
 export const EXPRESSION: Schema<string> = v.pipe(
   v.string("a regular expression"),
-  v.check(isExpression, "a regular expression"),
+  v.check((pattern) => {
+    try {
+      return !!new RegExp(pattern);
+    } catch {
+      return false;
+    }
+  }, "a regular expression"),
 );
-
-function isExpression(pattern: string): boolean {
-  try {
-    return !!new RegExp(pattern);
-  } catch {
-    return false;
-  }
-}
 
 function duration(longest: Duration, shortest: Duration = "0ms"): Schema<Duration> {
   const isTooShort = (text: string) =>
@@ -274,17 +258,15 @@ export const TIMEOUT: Schema<Duration> = duration("10s", "1ms");
 
 export const CALL_TIMEOUT: Schema<Duration> = duration("10m", "100ms");
 
-/** The time that a response is good for, or is shown when the node has stopped responding. */
 export const AGE: Schema<Duration> = duration("24h");
 
-/** The pace at which the node is watched; the time that the history has; the time without a block. */
 export const WATCH: Schema<Duration | "off"> = durationOrOff(duration("24h", "1s"));
 export const HISTORY: Schema<Duration | "off"> = durationOrOff(duration("24h", "4m"));
 export const STALLED_AFTER: Schema<Duration> = duration("24h", "10s");
 
 function durationOrOff(duration: Schema<Duration>): Schema<Duration | "off"> {
   const expected = 'a duration such as "30s", or off';
-  return either(expected, word(["off"], expected), duration);
+  return v.union([word(["off"], expected), duration], expected);
 }
 
 export const SIZE: Schema<string> = text('a size such as "32MiB", at most 1GiB', SIZE_FORM, {
