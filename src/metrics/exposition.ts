@@ -1,7 +1,6 @@
 /**
- * The metrics of `/v1/metrics`. One more is a row of the table, which `docs/monitoring.md` has as well, and a sample: of the
- * node's info as it is shown (what is hidden there is hidden here), or of what this service has counted (`meters.ts`).
- * They are text in the format of Prometheus, version 0.0.4.
+ * The metrics of `/v1/metrics` in the text format of Prometheus, version 0.0.4: samples of the node's info as it is shown,
+ * and of `meters.ts`. A new one is a row of the table, a row in `docs/monitoring.md` and a sample.
  * https://prometheus.io/docs/instrumenting/exposition_formats/
  *
  * @module
@@ -12,30 +11,31 @@ import type { Info } from "../info/info.ts";
 import { STATUS_OF, type StatusCode, STATUSES } from "../info/status.ts";
 import { textOf } from "../json/values.ts";
 import { NO_ANSWER, WRONG_ANSWER } from "../node/failures.ts";
-import {
-  BOUNDS,
-  type Counter,
-  type Histogram,
-  labelOf,
-  type Meters,
-  type Observed,
-} from "./meters.ts";
+import { BOUNDS, type Histogram, labelOf, type Meters, type Observed } from "./meters.ts";
 
-/** The type, the sentence, and the names of the labels. */
 export type Metric = readonly [type: string, help: string, ...labels: readonly string[]];
 
-/** The metrics in the order in which they are written: the node's, then ours. */
 const TABLE = {
   node_up: ["gauge", "1 if the node responds, 0 if not"],
   node_status: ["gauge", "1 for the status of the node, 0 for the others", "status"],
-  node_status_code: ["gauge", "1 for why the status is not ok, 0 for the others", "code"],
-  node_info: ["gauge", "What the node is, always 1", "software", "version", "network"],
+  node_status_code: [
+    "gauge",
+    "1 for the reason why the status is not ok, 0 for the others",
+    "code",
+  ],
+  node_info: [
+    "gauge",
+    "The node's software, version and network, always 1",
+    "software",
+    "version",
+    "network",
+  ],
   node_height: ["gauge", "The number of the latest block"],
-  node_head_age_seconds: ["gauge", "How long ago the latest block was made"],
-  node_peers: ["gauge", "How many others the node is connected with"],
-  node_synced: ["gauge", "Whether the node has caught up with its network"],
-  node_sync_progress_ratio: ["gauge", "How much of the chain the node has"],
-  node_start_time_seconds: ["gauge", "When the node started, in seconds since 1970"],
+  node_head_age_seconds: ["gauge", "Time since the latest block was made"],
+  node_peers: ["gauge", "The number of peers of the node"],
+  node_synced: ["gauge", "1 if the node is in sync with its network, 0 if not"],
+  node_sync_progress_ratio: ["gauge", "The part of the chain that the node has, from 0 to 1"],
+  node_start_time_seconds: ["gauge", "Start time of the node, in seconds since 1970"],
   nodeface_build_info: [
     "gauge",
     "The version of this service and its runtime, always 1",
@@ -44,40 +44,35 @@ const TABLE = {
   ],
   nodeface_requests_total: [
     "counter",
-    "Responses by the template of their path; other is what no path matches",
+    "Responses by the template of their path; other for paths that match none",
     "route",
     "status",
   ],
   nodeface_node_queries_total: [
     "counter",
-    "Questions to the node for its info by source; the result is ok, absent or a status code",
+    "Queries of sources of the info; the result is ok, absent or a status code",
     "source",
     "result",
   ],
   nodeface_node_query_duration_seconds: [
     "histogram",
-    "How long questions to the node for its info took, by source",
+    "Duration of queries of sources of the info",
     "source",
   ],
-  nodeface_calls_total: [
-    "counter",
-    "Calls that were forwarded to the node, by operation",
-    "operation",
-    "status",
+  nodeface_calls_total: ["counter", "Calls that were forwarded to the node", "operation", "status"],
+  nodeface_call_duration_seconds: [
+    "histogram",
+    "Duration of calls that were forwarded to the node",
   ],
-  nodeface_call_duration_seconds: ["histogram", "How long forwarded calls took"],
-  nodeface_queue_length: ["gauge", "Calls that wait for a place at the node"],
+  nodeface_queue_length: ["gauge", "Calls that wait for a slot at the node"],
   nodeface_event_listeners: ["gauge", "Open streams of events"],
-  nodeface_events_sent_total: ["counter", "Events that were sent, to all listeners"],
+  nodeface_events_sent_total: ["counter", "Events that were sent, over all listeners"],
   nodeface_node_identity_changes_total: [
     "counter",
-    "How often another chain or network responded at the node's address",
+    "Changes to another chain or network at the node's address",
   ],
-  nodeface_description_age_seconds: [
-    "gauge",
-    "How long ago the description of the node that is shown was read",
-  ],
-  process_start_time_seconds: ["gauge", "When this program started, in seconds since 1970"],
+  nodeface_description_age_seconds: ["gauge", "Time since the description that is shown was read"],
+  process_start_time_seconds: ["gauge", "Start time of this program, in seconds since 1970"],
 } as const;
 
 type MetricName = keyof typeof TABLE;
@@ -87,7 +82,7 @@ export const METRICS: Readonly<Record<MetricName, Metric>> = TABLE;
 export const MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 export interface Sample {
-  /** The values of its labels, in the order of the table; one that is `undefined` is left out. */
+  /** The values of its labels, in the order of the table; those that are `undefined` are omitted. */
   readonly labels?: readonly (string | number | undefined)[];
   readonly value: number | bigint | Observed;
 }
@@ -101,7 +96,7 @@ export const STATUS_CODES: readonly StatusCode[] = [
   ...NO_ANSWER,
 ];
 
-/** Reads the samples of an info; `now` is in milliseconds since 1970. A value that is not known now has none. */
+/** Reads the samples of an info; unknown values have none. `now` is in milliseconds since 1970. */
 export function nodeSamples(info: Info, now: number): Samples {
   const { status, status_code: code } = info;
   const isSilent = status === "stale" || status === "unreachable";
@@ -111,7 +106,7 @@ export function nodeSamples(info: Info, now: number): Samples {
     node_status: oneOf(STATUSES, status),
     node_status_code: oneOf(STATUS_CODES, code),
     node_info: identity.some((text) => text !== undefined) ? [{ labels: identity, value: 1 }] : [],
-    // The values of a node that has fallen silent are no measurement of now.
+    // Stale values are not measurements.
     ...isSilent ? {} : measured(info, now),
   };
 }
@@ -141,17 +136,16 @@ function seconds(time: unknown): number[] {
   return Number.isNaN(milliseconds) ? [] : [milliseconds / 1000];
 }
 
-/** Reads what is counted; `gauges` are known elsewhere. */
 export function serviceSamples(
   meters: Meters,
   gauges: Readonly<Partial<Record<MetricName, number | undefined>>>,
 ): Samples {
   return {
     nodeface_build_info: [{ labels: [VERSION, runtime()], value: 1 }],
-    nodeface_requests_total: counted(meters.responses),
-    nodeface_node_queries_total: counted(meters.queries),
+    nodeface_requests_total: meters.responses.series(),
+    nodeface_node_queries_total: meters.queries.series(),
     nodeface_node_query_duration_seconds: observed(meters.queryTimes),
-    nodeface_calls_total: counted(meters.calls),
+    nodeface_calls_total: meters.calls.series(),
     nodeface_call_duration_seconds: observed(meters.callTimes),
     nodeface_node_identity_changes_total: known(meters.identities),
     process_start_time_seconds: known(startOfProcess()),
@@ -159,37 +153,33 @@ export function serviceSamples(
   };
 }
 
-const counted = (counter: Counter): readonly Sample[] => counter.series();
-
 const observed = (histogram: Histogram): Sample[] =>
   [...histogram.series].map(([label, value]) => ({ labels: [label], value }));
 
 const known = (value: number | undefined): Sample[] => value === undefined ? [] : [{ value }];
 
-/** Node names itself from 21 on. */
+/** The user agent of Node is set from 21 on. */
 function runtime(): string | undefined {
   return (globalThis as { navigator?: { userAgent?: string } }).navigator?.userAgent;
 }
 
-/** Workerd does not say it. */
+/** On workerd it is unknown. */
 function startOfProcess(): number | undefined {
   return performance.timeOrigin > 0 ? performance.timeOrigin / 1000 : undefined;
 }
 
 export function expose(samples: Samples): string {
-  const lines = (Object.keys(METRICS) as MetricName[]).flatMap((name) =>
-    linesOf(name, METRICS[name], samples[name] ?? [])
-  );
+  const lines: string[] = [];
+  for (const name of Object.keys(METRICS) as MetricName[]) {
+    const [type, help, ...labels] = METRICS[name];
+    const ofMetric = samples[name] ?? [];
+    if (ofMetric.length > 0) lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`);
+    for (const sample of ofMetric) lines.push(...linesOf(name, labels, sample));
+  }
   return lines.map((line) => `${line}\n`).join("");
 }
 
-function linesOf(name: string, [type, help, ...labels]: Metric, samples: readonly Sample[]) {
-  if (samples.length === 0) return [];
-  const head = [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
-  return [...head, ...samples.flatMap((sample) => lineOf(name, labels, sample))];
-}
-
-function lineOf(
+function linesOf(
   name: string,
   names: readonly string[],
   { labels: values = [], value }: Sample,
@@ -213,5 +203,5 @@ function lineOf(
   ];
 }
 
-/** A line feed is no character of a label. */
+/** Labels have no line feed (`labelOf`). */
 const escape = (text: string) => text.replaceAll(/["\\]/g, "\\$&");
