@@ -5,7 +5,7 @@
  * @module
  */
 import type { Field, FieldOptions, Kind, KindHealth, Reference, Source } from "../kinds/kind.ts";
-import { isJudged } from "./fields.ts";
+import { STATUS_KEYS } from "./fields.ts";
 import { objectOf } from "../json/values.ts";
 import { type InfoSettings, milliseconds, type NodeSettings } from "./settings.ts";
 
@@ -63,7 +63,7 @@ export function makePlan(
   const fields: Record<string, FieldOptions> = {};
   for (const [key, field] of Object.entries({ ...kind?.fields, ...settings.fields })) {
     // The status rests on some keys, even where they are hidden.
-    if (!settings.hide?.includes(key) || isJudged(key)) fields[key] = optionsOf(field);
+    if (!settings.hide?.includes(key) || STATUS_KEYS.includes(key)) fields[key] = optionsOf(field);
   }
   const pointers = new Map<string, Set<string>>();
   const take = (reference: Reference) => {
