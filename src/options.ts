@@ -8,7 +8,7 @@ import type { View } from "./explorer/page-settings.ts";
 import type { Forward, ResolvedForward } from "./gateway/policy.ts";
 import type { Cors } from "./http/common-headers.ts";
 import type { Hosts } from "./http/hosts.ts";
-import { NodeMemory } from "./info/memory.ts";
+import { NodeMemory } from "./info/state-log.ts";
 import type { EventSettings, InfoSettings, NodeSettings } from "./info/settings.ts";
 import type { HostInfo } from "./info/query-plan.ts";
 import { consoleLog, describeError, type Log, type LogCalls } from "./log.ts";

@@ -7,7 +7,7 @@ import type { AnswerRecord, Listening, ServeOptions } from "../adapters/shared.t
 import { type App, createApp } from "../app.ts";
 import { VERSION } from "../generated/build-info.js";
 import { lintSettings } from "../gateway/lint-settings.ts";
-import { NodeMemory } from "../info/memory.ts";
+import { NodeMemory } from "../info/state-log.ts";
 import { isAlone } from "../info/query-plan.ts";
 import { findUnreadable } from "../node/client.ts";
 import { findOpenSecrets } from "../node/secrets.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import { type NodeSettings, timesOf } from "../info/settings.ts";
-import { callMethod, failureOfRpc, noResult } from "../info/sources.ts";
+import { callMethod, resultOf } from "../info/sources.ts";
 import { formatJson } from "../json/lossless.ts";
 import type { Kind, Listing, MethodCall } from "../kinds/kind.ts";
 import { lazy } from "../lazy.ts";
@@ -42,14 +42,8 @@ export function createAsk(node: NodeWithUrl, kind: string, kinds: Kinds): AskNod
   return async (question) => {
     const limits = { timeout, signal: new AbortController().signal };
     if ("jsonrpc" in question) {
-      const { result, error } = await callMethod(
-        urlOf(question.path ?? ""),
-        question,
-        limits,
-        access,
-      );
-      if (error !== undefined) throw failureOfRpc(error);
-      if (result === undefined) throw noResult();
+      const url = urlOf(question.path ?? "");
+      const result = resultOf(await callMethod(url, question, limits, access));
       return result.startsWith('"') ? JSON.parse(result) : result;
     }
     const sent = "get" in question

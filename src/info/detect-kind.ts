@@ -13,7 +13,7 @@ import { excerpt } from "../untrusted-text.ts";
 import { type NodeStatus, statusOfError, statusOfSilence, worst } from "./status.ts";
 import { match } from "./fields.ts";
 import { parseReference, type PlannedSource } from "./query-plan.ts";
-import { createQuery, settle } from "./query-sources.ts";
+import { createQuery, settle } from "./sources.ts";
 
 /** All questions together take no longer than this, in milliseconds. */
 const TIMEOUT = 3000;
@@ -133,7 +133,7 @@ function questionsOf({ detect, sources }: Kind): Map<string, PlannedSource> {
     const [name, pointer] = parseReference(reference as Reference);
     const pointers = [...questions.get(name)?.pointers ?? [], pointer];
     const source = { ...sources[name]!, optional: false };
-    questions.set(name, { source, pointers, ttl: 0, timeout: TIMEOUT, role: "vital" });
+    questions.set(name, { source, pointers, ttl: 0, timeout: TIMEOUT, role: "required" });
   }
   return questions;
 }

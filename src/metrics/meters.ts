@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Outcome } from "../info/query-sources.ts";
+import type { Outcome } from "../info/sources.ts";
 import type { CallRecord } from "../log.ts";
 import { printable, startOf } from "../untrusted-text.ts";
 
