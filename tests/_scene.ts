@@ -59,7 +59,9 @@ export interface Scene {
 export function setScene({ fetch, info = {}, node = {}, kinds = KINDS }: SceneOptions): Scene {
   const said: string[] = [];
   const span = 3_600_000;
-  const history = new History(span, typeof info === "function" ? [] : info.hide ?? [], "run");
+  const history = new History(span, typeof info === "function" ? [] : info.hide ?? [], "run", {
+    samples: [],
+  });
   let changes = 0;
   const held: Held = {
     monotonic: 1000,
