@@ -108,12 +108,9 @@ export function setScene({ fetch, info = {}, node = {}, kinds = KINDS }: SceneOp
     },
     infoMeanwhile,
     async info() {
-      let said = await infoMeanwhile();
-      while (!monitor.isCurrent) {
-        await new Promise((resolve) => setTimeout(resolve));
-        said = await infoMeanwhile();
-      }
-      return said;
+      await infoMeanwhile();
+      await monitor.look();
+      return await infoMeanwhile();
     },
   };
 }

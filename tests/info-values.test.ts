@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { convert, isKnown } from "../src/info/fields.ts";
+import type { Info } from "../src/info/info.ts";
 import { NodeMemory, StateLog } from "../src/info/state-log.ts";
 import { formatJson } from "../src/json/lossless.ts";
 import { milliseconds } from "../src/info/settings.ts";
@@ -127,13 +128,10 @@ values("an earlier start than before is logged once an hour, unless it is hidden
     for (let second = 0; second < 7200; second += 5) {
       const started_at = new Date(NOW + second * 1000 - (100 + second) * 1_000_000).toISOString();
       const respondedAt = { monotonic: second * 1000, date: NOW + second * 1000 };
-      const rest = {
-        info: { status: "ok", links: {} },
-        omitted: new Map(),
-        remarks: new Map(),
-      } as const;
+      const none = { omitted: new Map(), remarks: new Map(), examples: {}, took: 1, until: 1 };
+      const info: Info = { status: "ok", links: {} };
       const status = { status: "ok" } as const;
-      stateLog.take({ status, values: { started_at }, respondedAt, ...rest }, second * 1000);
+      stateLog.take({ status, values: { started_at }, info, respondedAt, ...none }, 0);
     }
     return lines.length;
   };

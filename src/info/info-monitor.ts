@@ -53,7 +53,6 @@ interface MonitorOptions
 export interface Monitor extends Resource<Snapshot>, AsyncDisposable {
   /** The name of the node's kind, which may be `none`; `undefined` while it is unknown. */
   readonly kind: string | undefined;
-  readonly isCurrent: boolean;
   /** Queries the node if that is due, without a request; resolves when it has responded. Never rejects. */
   look(): Promise<void>;
   /** Queries all sources once, for `nodeface check`. */
@@ -152,18 +151,11 @@ export function createMonitor(options: MonitorOptions): Monitor {
     ((state.name === "current" || state.name === "failing") && time >= state.dueAt) ||
     (state.name === "failing" && isHeard() && time >= state.since + BACKOFF_LISTENED);
 
-  const valid = () =>
-    published && clock.monotonic() < published.until ? published.snapshot : undefined;
-
   if (!observer.isDetected && observer.plan.sources.size === 0) state = { name: "closed" };
 
   return {
     get kind() {
       return observer.kind;
-    },
-    get isCurrent() {
-      const isIdle = state.name !== "querying" && !isDue(clock.monotonic());
-      return isIdle && valid() !== undefined;
     },
     async get() {
       const time = clock.monotonic();
@@ -185,7 +177,8 @@ export function createMonitor(options: MonitorOptions): Monitor {
           await publish();
         }
       }
-      return valid() ?? await publish();
+      const isValid = published !== undefined && clock.monotonic() < published.until;
+      return isValid ? published!.snapshot : await publish();
     },
     async look() {
       if (isDue(clock.monotonic())) start(true);

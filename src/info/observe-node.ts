@@ -74,7 +74,7 @@ export class Observer {
   plan!: Plan;
   #query!: Query;
   #cache!: SourceCache;
-  outcomes: ReadonlyMap<string, Outcome> = new Map();
+  readonly outcomes: Map<string, Outcome> = new Map();
   #values: Values = {};
   /** The last height, and the time of its first response, in milliseconds since 1970. */
   #height: { readonly height: unknown; readonly since: number } = { height: undefined, since: 0 };
@@ -134,13 +134,11 @@ export class Observer {
 
   report(): NodeReport {
     const { service, node, info, now, memory } = this.#options;
-    const [plan, cache, instant, { stale, stalledAfter }] = [
-      this.plan,
-      this.#cache,
-      now(),
-      this.#times,
-    ];
+    const { stale, stalledAfter } = this.#times;
     const { hide = [] } = this.#settings;
+    const { plan, detection } = this;
+    const cache = this.#cache;
+    const instant = now();
     const shown = cache.shownAt(instant, stale);
     const { answers, oldest } = shown;
     const read = plan.sources.has(HOST)
@@ -149,7 +147,6 @@ export class Observer {
     const values = this.#values = { ...read, ...plan.static };
     const { height } = values;
     if (height !== this.#height.height) this.#height = { height, since: instant.date };
-    const { detection } = this;
     const assessed = this.isDetected && detection?.kind === undefined
       ? detection?.status ?? NOT_ASKED
       : assessStatus({
@@ -165,36 +162,28 @@ export class Observer {
     });
     return {
       ...{ status, values, ...made },
-      remarks: this.#remarks(),
+      ...this.#reviewOutcomes(),
       examples: readExamples(plan.examples, answers),
       respondedAt: cache.respondedAt ?? instant,
-      took: this.#took(),
       until: oldest ? oldest.monotonic + stale : Infinity,
     };
   }
 
-  #took(): number | undefined {
-    const times = this.#cache.required.flatMap((name) => {
-      const outcome = this.outcomes.get(name);
-      return outcome && !("error" in outcome) ? [outcome.took] : [];
-    });
-    return times.length > 0 ? Math.max(...times) : undefined;
-  }
-
-  #remarks(): Map<string, string> {
+  #reviewOutcomes(): Pick<NodeReport, "took" | "remarks"> {
     const remarks = new Map<string, string>();
+    let took: number | undefined;
     for (const [name, outcome] of this.outcomes) {
+      const role = this.plan.sources.get(name)?.role;
       if (!("error" in outcome)) {
         const { omitted } = outcome;
-        if (omitted.length > 0) {
-          remarks.set(name, `partly omitted: ${omitted.join(", ")}`);
-        }
-      } else if (this.plan.sources.get(name)?.role === "optional") {
+        if (role === "required") took = Math.max(took ?? 0, outcome.took);
+        if (omitted.length > 0) remarks.set(name, `partly omitted: ${omitted.join(", ")}`);
+      } else if (role === "optional") {
         const { message, hint } = outcome.error;
         remarks.set(name, hint === undefined ? message : `${message} (${hint})`);
       }
     }
-    return remarks;
+    return { took, remarks };
   }
 
   /** Resolves when all optional sources have responded. */
@@ -218,7 +207,7 @@ export class Observer {
       : makePlan(name, kind, info, this.#times);
     this.#query = createQuery({ url, credentials, client });
     this.#cache = new SourceCache(this.plan);
-    this.outcomes = new Map();
+    this.outcomes.clear();
     this.#values = {};
   }
 
@@ -267,8 +256,10 @@ export class Observer {
 
   #update(outcomes: ReadonlyMap<string, Outcome>): void {
     const { onOutcome, now } = this.#options;
-    for (const [name, outcome] of outcomes) onOutcome?.(name, outcome);
-    this.outcomes = new Map([...this.outcomes, ...outcomes]);
+    for (const [name, outcome] of outcomes) {
+      onOutcome?.(name, outcome);
+      this.outcomes.set(name, outcome);
+    }
     this.#cache.update(outcomes, now());
   }
 

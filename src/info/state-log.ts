@@ -108,30 +108,20 @@ export class StateLog {
   }
 
   /** Logs what has changed since the last report. @param now milliseconds that only count up */
-  take(report: Omit<NodeReport, "examples" | "took" | "until">, now: number): void {
-    const { status } = report.status;
-    if (status !== "unreachable" && status !== "stale") this.#logNode(report);
-    this.#logStatus(report.status, now);
-    this.#logRemarks("source", report.remarks);
-    this.#logRemarks("key", report.omitted);
-  }
-
-  #logNode(
-    { values, info, respondedAt: { monotonic, date } }: Pick<
-      NodeReport,
-      "values" | "info" | "respondedAt"
-    >,
-  ): void {
-    const { memory } = this.#options;
-    this.#logChain(values, monotonic);
-    this.#logStart(values.started_at, monotonic);
-    const seen = SEEN.flatMap((key): [string, unknown][] => {
-      const value = info[key];
-      if (value === undefined) return [];
-      return [[key, typeof value === "string" ? excerpt(value, TEXT_LENGTH) : value]];
-    });
-    if (seen.length === 0) return;
-    memory.lastSeen = { ...Object.fromEntries(seen), at: new Date(date).toISOString() };
+  take({ status, values, info, respondedAt, omitted, remarks }: NodeReport, now: number): void {
+    if (status.status !== "unreachable" && status.status !== "stale") {
+      this.#logChain(values, respondedAt.monotonic);
+      this.#logStart(values.started_at, respondedAt.monotonic);
+      const seen = SEEN.filter((key) => info[key] !== undefined).map((key) => {
+        const value = info[key];
+        return [key, typeof value === "string" ? excerpt(value, TEXT_LENGTH) : value];
+      });
+      const at = new Date(respondedAt.date).toISOString();
+      if (seen.length > 0) this.#options.memory.lastSeen = { ...Object.fromEntries(seen), at };
+    }
+    this.#logStatus(status, now);
+    this.#logRemarks("source", remarks);
+    this.#logRemarks("key", omitted);
   }
 
   #logChain(values: NodeReport["values"], now: number): void {

@@ -25,13 +25,17 @@ export interface SourceOptions {
   keep_errors?: boolean | undefined;
 }
 
+/** A method of JSON-RPC that is called without parameters. */
+export interface MethodCall {
+  readonly jsonrpc: string;
+  /** The path that calls are posted to, below the node's URL. @default the node's URL itself */
+  readonly path?: string | undefined;
+}
+
 /** A call of JSON-RPC 2.0 over HTTP. */
-export interface JsonRpcSource extends SourceOptions {
-  jsonrpc: string;
+export interface JsonRpcSource extends SourceOptions, MethodCall {
   /** In a list, `{ from: reference }` stands for the value there. */
   params?: readonly unknown[] | Readonly<Record<string, unknown>> | undefined;
-  /** The path that calls are posted to, below the node's URL. @default the node's URL itself */
-  path?: string | undefined;
 }
 
 /** JSON by HTTP GET. */
@@ -145,13 +149,6 @@ export interface HealthRule {
   code: KindStatusCode;
   /** One sentence for people. `{source#/pointer}` stands for the value there. */
   reason: string;
-}
-
-/** A method of JSON-RPC that is called without parameters. */
-export interface MethodCall {
-  readonly jsonrpc: string;
-  /** The path that calls are posted to, below the node's URL. @default the node's URL itself */
-  readonly path?: string | undefined;
 }
 
 /** A tree of names: the member of each that has its name, and the one with the list of those below it. */
