@@ -11,7 +11,6 @@ export interface Operation<Path extends string = string> {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** The path as OpenAPI writes it: `/v1/peers/{id}`. */
   path: Path;
-  /** The OpenAPI operation object. */
   operation: Extended<OperationObject>;
   /**
    * The origins whose pages may call it; `"*"` for any, `[]` for none. Pages of other origins cannot read

@@ -30,7 +30,6 @@ export class NodeEvents {
   #height: Info["height"];
   #etag: string | undefined;
 
-  /** @param now milliseconds that only count up */
   constructor(
     options: Omit<EventStreamOptions<EventName>, "names" | "snapshot">,
     now: () => number = () => performance.now(),
@@ -87,7 +86,6 @@ export class NodeEvents {
   }
 }
 
-/** Copies an info without `updated_at` and the members of `PROTOTYPES`. */
 function comparable(value: unknown, isTop = true): unknown {
   if (Array.isArray(value)) return value.map((item) => comparable(item, false));
   if (!isObject(value)) return value;

@@ -65,7 +65,6 @@ const ALL_BITS = 18446744073709551615n;
 /** The start that is computed from an uptime moves by up to this from one response to the next, in milliseconds. */
 const UPTIME_JITTER = 3000;
 
-/** The longest text that a regular expression is applied to, in UTF-16 code units. */
 const MATCHED_LENGTH = 1024;
 
 /** A smaller number is not a time since 1970. */
@@ -107,7 +106,6 @@ const SIMPLE = {
   uptime: (value: unknown, context: ConversionContext) => uptime(value, context, "s"),
 };
 
-/** Returns a number, or reads one from its decimal form of at most 40 digits. */
 export function numberFrom(value: unknown): number | bigint | undefined {
   if (typeof value === "number" || typeof value === "bigint") return value;
   if (typeof value !== "string" || !/^-?\d{1,40}(\.\d{1,40})?$/.test(value)) return undefined;

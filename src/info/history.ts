@@ -17,7 +17,6 @@ const COLUMNS = ["height", "peers"] as const;
 export interface Measured extends Instant {
   /** The time of the node's responses, in milliseconds; `undefined` if there were none. */
   readonly took: number | undefined;
-  /** The keys of the info that the kind names. */
   readonly columns: readonly string[] | undefined;
 }
 
@@ -38,11 +37,7 @@ export class History {
   #taken = 0;
   #representation: Promise<Representation> | undefined;
 
-  /**
-   * @param span in milliseconds
-   * @param hide keys to omit
-   * @param run differs in each run of the service
-   */
+  /** @param run differs in each run of the service */
   constructor(
     span: number,
     hide: readonly string[],
@@ -61,7 +56,6 @@ export class History {
     this.#columns = columns.filter((key) => !this.#hide.includes(key));
   }
 
-  /** Adds a sample if the interval is over or the status has changed. */
   take(info: Info, { took, columns = COLUMNS, monotonic, date }: Measured): void {
     const { samples } = this.#memory;
     const last = samples.at(-1);
@@ -106,7 +100,6 @@ export class History {
   }
 }
 
-/** Returns a number, a word or a truth value; `null` for anything else. */
 function plottable(value: unknown): unknown {
   if (typeof value === "string") return startOf(value, 100);
   const isPlain = typeof value === "bigint" || typeof value === "boolean" || Number.isFinite(value);

@@ -26,11 +26,8 @@ const PAUSE = 10_000;
 /** The time beyond a source's timeout for which a request waits if there is no snapshot to send, in milliseconds. */
 const GRACE = 200;
 
-/** The first and the longest delay before the next query of a node that does not respond, in milliseconds. */
-const BACKOFF_FIRST = 1000, BACKOFF_MAX = 24_000;
-
-/** The longest such delay while a client listens to the events, in milliseconds. */
-const BACKOFF_LISTENED = 3000;
+/** The delay before the next query of a node that does not respond, in milliseconds; the last one if a client listens. */
+const BACKOFF_FIRST = 1000, BACKOFF_MAX = 24_000, BACKOFF_LISTENED = 3000;
 
 /** The time after which a query is given up, in milliseconds: workerd drops the work of requests that have ended. */
 const QUERY_MAX = 60_000;
@@ -44,9 +41,7 @@ interface MonitorOptions
   readonly clock?: { monotonic(): number; now(): number };
   readonly random?: () => number;
   readonly onPublished?: ((info: Info, measured: Measured) => void) | undefined;
-  /** Is called when another chain responds at the node's address. */
   readonly onIdentity?: (() => void) | undefined;
-  /** Tells whether a client listens to the events. */
   readonly isHeard?: (() => boolean) | undefined;
 }
 

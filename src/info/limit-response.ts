@@ -26,17 +26,11 @@ export interface SourceResponse {
   readonly omitted: readonly string[];
 }
 
-/** The most members that are named in `omitted`. */
+/** The most members in `omitted`, and the longest name of one, in UTF-16 code units. */
 const NAMED_MAX = 3;
-
-/** The longest name of a member in `omitted`, in UTF-16 code units. */
 const NAME_LENGTH = 80;
 
-/**
- * Parses JSON with all digits of numbers. Members beyond the limits are omitted, items of lists become `null`.
- *
- * @throws {SourceError} if the text is not JSON, or too large
- */
+/** Parses JSON with all digits of numbers, without what is beyond the limits. @throws {SourceError} */
 export function readResponse(text: string): SourceResponse {
   if (text.length > LIMITS.bytes) throw new SourceError("bad_answer", TOO_LARGE);
   try {

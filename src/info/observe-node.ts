@@ -35,7 +35,6 @@ export interface ObserverOptions {
   readonly log: NodeLog;
   readonly client: Client;
   readonly now: () => Instant;
-  /** Is called if an optional source responds after `observe` has ended. */
   readonly onLateResponse: () => void;
   readonly onOutcome?: ((source: string, outcome: Outcome) => void) | undefined;
   readonly memory: NodeMemory;
@@ -52,7 +51,6 @@ export interface NodeReport {
   readonly info: Info;
   /** The values of the node and the operator, also those that are hidden. */
   readonly values: Values;
-  /** The keys that are omitted from the info, and the reasons. */
   readonly omitted: ReadonlyMap<string, string>;
   /** The faults of sources that do not affect the status. */
   readonly remarks: ReadonlyMap<string, string>;
@@ -68,7 +66,6 @@ export class Observer {
   readonly #options: ObserverOptions;
   readonly #settings: InfoSettings;
   readonly #times: ReturnType<typeof timesOf>;
-  /** True if the kind is not configured. */
   readonly isDetected: boolean;
   detection: Detection | undefined;
   plan!: Plan;
@@ -78,7 +75,6 @@ export class Observer {
   #values: Values = {};
   /** The last height, and the time of its first response, in milliseconds since 1970. */
   #height: { readonly height: unknown; readonly since: number } = { height: undefined, since: 0 };
-  /** The time of the last detection of another kind, in milliseconds that only count up. */
   #detectedAt = -Infinity;
   /** The optional sources that have not responded yet. */
   readonly #running = new Map<string, Promise<void>>();
@@ -106,11 +102,8 @@ export class Observer {
   }
 
   /**
-   * Detects the kind of the node if it is unknown, and asks the sources that are due.
-   *
-   * @param signal once it is aborted, responses are ignored
-   * @param isWatch true if there was no request for it
-   * @returns true if the node responded with a value
+   * Detects the kind of the node if it is unknown, and asks the sources that are due. Returns true if the node responded
+   * with a value. Once `signal` is aborted, responses are ignored; `isWatch` is true without a request.
    */
   async observe(signal: AbortSignal, isWatch = false): Promise<boolean> {
     if (this.isDetected && this.kind === undefined) await this.#detectKind(signal);
@@ -186,7 +179,6 @@ export class Observer {
     return { took, remarks };
   }
 
-  /** Resolves when all optional sources have responded. */
   async settled(): Promise<void> {
     await Promise.all(this.#running.values());
   }
@@ -263,7 +255,6 @@ export class Observer {
     this.#cache.update(outcomes, now());
   }
 
-  /** Tells whether another kind of node may respond now. */
   #isSuspicious(): boolean {
     return this.#cache.gaveNothing || this.report().status.code === "wrong_kind" ||
       this.#cache.required.some((name) => this.#cache.get(name)?.error?.isAbsent);

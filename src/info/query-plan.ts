@@ -13,7 +13,6 @@ export type HostInfo = () => object | Promise<object>;
 
 export interface PlannedSource {
   readonly source: Source | { readonly call: HostInfo };
-  /** The places that are read in its response. */
   readonly pointers: readonly string[];
   /** The time for which its response is valid, in milliseconds. */
   readonly ttl: number;
@@ -35,7 +34,6 @@ export interface Plan {
   readonly fields: Readonly<Record<string, FieldOptions>>;
   readonly static: Readonly<Record<string, unknown>>;
   readonly health: KindHealth | undefined;
-  /** The keys of the history; `undefined` if the kind names none. */
   readonly history?: readonly string[] | undefined;
   /** The places of values with which the page fills reads in, each with its pattern. */
   readonly examples: Readonly<Record<Reference, string>>;
@@ -150,7 +148,6 @@ export function linkOf(source: Source): Reference | undefined {
   return "get" in source && /^[\w-]+#/.test(source.get) ? source.get as Reference : undefined;
 }
 
-/** Returns the places of its link or its parameters. */
 export function linksOf(source: Source): Reference[] {
   const link = linkOf(source);
   if (link) return [link];

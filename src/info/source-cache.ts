@@ -22,7 +22,6 @@ interface SourceState {
   readonly last?: { readonly taken: Taken; readonly learnt: Instant };
   /** The last time at which `last` was valid: it was received, or the node responded to other requests. */
   readonly held?: Instant;
-  /** The time of the last request. */
   readonly asked?: Instant;
   readonly error?: SourceError | undefined;
   readonly isAbsent?: boolean;
@@ -46,7 +45,6 @@ const WATCHED_PROGRAM_MS = 30_000;
 export class SourceCache {
   readonly #plan: Plan;
   readonly #states = new Map<string, SourceState>();
-  /** The names of the required sources. */
   readonly required: readonly string[];
 
   constructor(plan: Plan) {
@@ -71,7 +69,6 @@ export class SourceCache {
     return errors.length > 0 && errors.every((error) => error !== undefined && !error.isAnswer);
   }
 
-  /** The last time at which the node responded. */
   get respondedAt(): Instant | undefined {
     return this.#ofRequired().flatMap((state) => state?.held ?? [])
       .sort((a, b) => b.monotonic - a.monotonic)[0];

@@ -300,11 +300,7 @@ function readResult({ keep_errors }: JsonRpcSource, response: RpcResponse): Sour
   return { value: keep_errors ? { result: value } : value, omitted };
 }
 
-/**
- * Returns the result as JSON.
- *
- * @throws {SourceError} for an error, or without a result
- */
+/** Returns the result as JSON. @throws {SourceError} for an error, or without a result */
 export function resultOf({ result, error }: RpcResponse): string {
   if (error !== undefined) throw failureOfRpc(error);
   if (result !== undefined) return result;

@@ -58,7 +58,6 @@ const LEVELS: Readonly<Record<Status, Level>> = {
   unreachable: "error",
 };
 
-/** The longest clause of a line, in UTF-16 code units. */
 const CLAUSE_LENGTH = 300;
 
 /** The keys whose change means another chain. */
@@ -66,7 +65,6 @@ const CHAIN = ["chain_id", "network"] as const;
 
 const SEEN = ["software", "version", "network", "chain_id", "height"] as const;
 
-/** The longest text in `last_seen`, in UTF-16 code units. */
 const TEXT_LENGTH = 100;
 
 /** The most changes of the chain that are logged within a time, in milliseconds. */
@@ -77,7 +75,6 @@ const START_JITTER = 60_000;
 
 /** The memory of a node, which outlives a reload of the configuration. */
 export class NodeMemory {
-  /** `undefined` if nothing is known that identifies the node. */
   lastSeen: LastSeen | undefined;
   samples: readonly Sample[] = [];
   chain: Readonly<Record<string, string>> = {};

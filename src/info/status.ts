@@ -28,7 +28,6 @@ export type StatusCode = "starting" | KindStatusCode | FailureCode;
 
 export interface NodeStatus {
   readonly status: Status;
-  /** Set if the status is not `ok`. */
   readonly code?: StatusCode;
   /** A short clause that is public: no secrets, no paths. */
   readonly reason?: string;
@@ -57,7 +56,6 @@ export const NOT_ASKED: NodeStatus = {
   reason: "has not responded yet",
 };
 
-/** The number of blocks that a node may be behind its peers. */
 const LAG = 2;
 
 interface Seen {
@@ -69,7 +67,6 @@ interface Seen {
   readonly date: number;
   /** The time of the last change of the height, in milliseconds since 1970. */
   readonly movedAt: number;
-  /** The operator's longest time without a block, in milliseconds. */
   readonly stalledAfter: number | undefined;
 }
 

@@ -20,7 +20,6 @@ export interface OperationMarks {
 }
 
 export interface Mark {
-  /** The object that has it. */
   readonly on: "operation" | "parameter" | "schema of a parameter" | "schema";
   /** Its values, in Markdown. */
   readonly value: string;
@@ -172,7 +171,6 @@ export type ParamStructure = "by-name" | "by-position" | "either";
 /** A method of JSON-RPC (OpenRPC: Method) with marks. */
 export interface Method extends OperationMarks {
   readonly name: string;
-  /** One line. */
   readonly summary: string;
   readonly description?: string | undefined;
   readonly tags?: readonly { readonly name: string }[] | undefined;

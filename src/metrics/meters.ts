@@ -10,7 +10,6 @@ import { printable, startOf } from "../untrusted-text.ts";
 /** The label of everything beyond a limit. */
 export const OTHER = "other";
 
-/** The most series of a counter. */
 const SERIES_MAX = 500;
 
 interface Count {
@@ -38,7 +37,6 @@ export class Counter {
 
 export const BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
-/** The most labels of a histogram. */
 const LABELS_MAX = 100;
 
 export interface Observed {
@@ -84,7 +82,6 @@ export class Meters {
   }
 }
 
-/** The longest value of a label, in UTF-16 code units. */
 const LENGTH_MAX = 128;
 
 /** Makes a text the value of a label: short, without control characters and lone surrogates. */
