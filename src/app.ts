@@ -40,7 +40,7 @@ import { FastResponse, nativeOf, REASONS, ResponseInParts } from "./http/respons
 import { STATUSES } from "./info/status.ts";
 import type { Resource } from "./lazy.ts";
 import { describeError } from "./log.ts";
-import { OTHER } from "./metrics/meters.ts";
+import { OTHER } from "./metrics/metrics.ts";
 import { type CheckedOptions, type ResolvedOptions, withDefaults } from "./options.ts";
 import { HAS_SOCKETS } from "./platform.ts";
 import { createResources, type Resources } from "./resources/resources.ts";

@@ -14,7 +14,7 @@ import type { HostInfo } from "./info/query-plan.ts";
 import { consoleLog, describeError, type Log, type LogCalls } from "./log.ts";
 import { withoutKeys } from "./untrusted-text.ts";
 import type { Kind } from "./kinds/kind.ts";
-import { Meters } from "./metrics/meters.ts";
+import { Meters } from "./metrics/metrics.ts";
 import type { DocumentOptions, Operation } from "./host-operations/operation.ts";
 
 /** The options of a service. */

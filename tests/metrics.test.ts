@@ -1,8 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createNodeface, type HostInfo, type NodefaceOptions } from "../src/index.ts";
-import { BOUNDS, Counter, Histogram } from "../src/metrics/meters.ts";
-import { expose, nodeSamples } from "../src/metrics/exposition.ts";
+import { BOUNDS, Counter, expose, Histogram, nodeSamples } from "../src/metrics/metrics.ts";
 import type { Info } from "../src/info/info.ts";
 import { forwarding, json, playNode, REST, result, RPC, TOKEN, until } from "./_gateway.ts";
 import { type Lines, namesIn, readMetrics } from "./_metrics.ts";

@@ -12,7 +12,7 @@ import { isAlone } from "../info/query-plan.ts";
 import { findUnreadable } from "../node/client.ts";
 import { findOpenSecrets } from "../node/secrets.ts";
 import type { DescriptionReport } from "../description/watch.ts";
-import { Meters } from "../metrics/meters.ts";
+import { Meters } from "../metrics/metrics.ts";
 import { LOOK_AT } from "../resources/resources.ts";
 import { describeError, type Log } from "../log.ts";
 import type { Config } from "./configuration.ts";

@@ -5,7 +5,7 @@
  */
 import { EventStream, type EventStreamOptions } from "../http/event-stream.ts";
 import { formatJson } from "../json/lossless.ts";
-import { isEqual, isObject, type Json } from "../json/values.ts";
+import { isEqual, isObject, type Json, mapMembers } from "../json/values.ts";
 import type { Info } from "./info.ts";
 
 /** The events that a client can choose; `snapshot` is always sent. */
@@ -42,7 +42,7 @@ export class NodeEvents {
   /** Begins to emit changes, with the first listener. */
   begin(info: Info): void {
     this.#taken ??= info;
-    this.#told ??= comparable(this.#taken) as Json;
+    this.#told ??= comparable(this.#taken);
     this.#height ??= this.#taken.height;
   }
 
@@ -51,7 +51,7 @@ export class NodeEvents {
     const before = this.#taken;
     this.#taken = info;
     if (!before || !this.#told || (info === before && !this.#isBehind)) return;
-    this.#tellChange(this.#told, comparable(info) as Json);
+    this.#tellChange(this.#told, comparable(info));
     const { height, head_at, status, status_code, status_reason } = info;
     if (height !== undefined && height !== this.#height) {
       this.#height = height;
@@ -86,16 +86,13 @@ export class NodeEvents {
   }
 }
 
-function comparable(value: unknown, isTop = true): unknown {
-  if (Array.isArray(value)) return value.map((item) => comparable(item, false));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([key, member]) =>
-        member !== undefined && !PROTOTYPES.has(key) && !(isTop && key === "updated_at")
-      )
-      .map(([key, member]) => [key, comparable(member, false)]),
-  );
+function comparable({ updated_at: _updatedAt, ...info }: Info): Json {
+  const copy = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(copy);
+    if (!isObject(value)) return value;
+    return mapMembers(value, (member, key) => PROTOTYPES.has(key) ? undefined : copy(member));
+  };
+  return copy(info) as Json;
 }
 
 /** Returns the JSON Merge Patch (RFC 7396) from one value to another; `undefined` if they are equal. */

@@ -34,14 +34,13 @@ const QUERY_MAX = 60_000;
 
 interface MonitorOptions
   extends
-    Pick<ObserverOptions, "service" | "node" | "kinds" | "log" | "onOutcome">,
+    Pick<ObserverOptions, "service" | "node" | "kinds" | "log" | "onOutcome" | "onIdentity">,
     Partial<Pick<ObserverOptions, "info" | "client" | "memory">> {
   onError(error: unknown): void;
   /** Milliseconds that only count up, and milliseconds since 1970. @default the runtime's own */
   readonly clock?: { monotonic(): number; now(): number };
   readonly random?: () => number;
   readonly onPublished?: ((info: Info, measured: Measured) => void) | undefined;
-  readonly onIdentity?: (() => void) | undefined;
   readonly isHeard?: (() => boolean) | undefined;
 }
 
@@ -82,18 +81,20 @@ type State =
 const CLOCK = { monotonic: () => performance.now(), now: () => Date.now() };
 
 export function createMonitor(options: MonitorOptions): Monitor {
-  const { node, info = {}, log, onError, onPublished, onIdentity, isHeard = () => false } = options;
+  const { node, info = {}, onError, onPublished, isHeard = () => false } = options;
   const { clock = CLOCK, random = Math.random, memory = new NodeMemory() } = options;
   const { client = createClient(node) } = options;
   const settings = typeof info === "function" ? {} : info;
+  const { hide = [] } = settings;
   const { ttl } = timesOf(node, settings);
   const label = node.url === undefined ? "node" : `node ${new URL(node.url).origin}`;
   const now = () => ({ monotonic: clock.monotonic(), date: clock.now() });
   const onLateResponse = () => {
     if (state.name !== "querying") void publish().catch(onError);
   };
-  const observer = new Observer({ ...options, info, client, memory, label, now, onLateResponse });
-  const stateLog = new StateLog({ label, log, hide: settings.hide ?? [], memory, onIdentity });
+  const context = { ...options, info, hide, client, memory, label, now, onLateResponse };
+  const observer = new Observer(context);
+  const stateLog = new StateLog(context);
   const run = `${clock.now().toString(36)}-${random().toString(36).slice(2, 8)}`;
   const toSnapshot = createSnapshots(ttl, run);
 

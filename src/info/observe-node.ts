@@ -37,7 +37,10 @@ export interface ObserverOptions {
   readonly now: () => Instant;
   readonly onLateResponse: () => void;
   readonly onOutcome?: ((source: string, outcome: Outcome) => void) | undefined;
+  readonly onIdentity?: (() => void) | undefined;
   readonly memory: NodeMemory;
+  /** Keys to omit. */
+  readonly hide: readonly string[];
 }
 
 /** The time for which optional sources may delay a report, in milliseconds. */
@@ -64,7 +67,6 @@ export interface NodeReport {
 
 export class Observer {
   readonly #options: ObserverOptions;
-  readonly #settings: InfoSettings;
   readonly #times: ReturnType<typeof timesOf>;
   readonly isDetected: boolean;
   detection: Detection | undefined;
@@ -84,8 +86,7 @@ export class Observer {
   constructor(options: ObserverOptions) {
     const { node, info } = options;
     this.#options = options;
-    this.#settings = typeof info === "function" ? {} : info;
-    this.#times = timesOf(node, this.#settings);
+    this.#times = timesOf(node, typeof info === "function" ? {} : info);
     this.isDetected = node.url !== undefined && node.kind === undefined &&
       typeof info !== "function";
     this.#useKind(node.kind);
@@ -126,9 +127,8 @@ export class Observer {
   }
 
   report(): NodeReport {
-    const { service, node, info, now, memory } = this.#options;
+    const { service, node, info, now, memory, hide } = this.#options;
     const { stale, stalledAfter } = this.#times;
-    const { hide = [] } = this.#settings;
     const { plan, detection } = this;
     const cache = this.#cache;
     const instant = now();

@@ -7,7 +7,7 @@ import { textOf } from "../json/values.ts";
 import { describeValue, excerpt, quote } from "../untrusted-text.ts";
 import type { Sample } from "./history.ts";
 import type { LastSeen } from "./info.ts";
-import type { NodeReport } from "./observe-node.ts";
+import type { NodeReport, ObserverOptions } from "./observe-node.ts";
 import { formatDuration } from "./settings.ts";
 import type { NodeStatus, Status, StatusCode } from "./status.ts";
 
@@ -86,14 +86,7 @@ export class NodeMemory {
   };
 }
 
-interface StateLogOptions {
-  readonly label: string;
-  readonly log: NodeLog;
-  readonly hide: readonly string[];
-  readonly memory: NodeMemory;
-  /** Is called when another chain responds at the node's address. */
-  readonly onIdentity?: (() => void) | undefined;
-}
+type StateLogOptions = Pick<ObserverOptions, "label" | "log" | "hide" | "memory" | "onIdentity">;
 
 export class StateLog {
   readonly #options: StateLogOptions;

@@ -1,6 +1,6 @@
 /**
  * The metrics of `/v1/metrics` in the text format of Prometheus, version 0.0.4: samples of the node's info as it is shown,
- * and of `meters.ts`. A new one is a row of the table, a row in `docs/monitoring.md` and a sample.
+ * and of what the service has counted. A new one is a row of the table, a row in `docs/monitoring.md` and a sample.
  * https://prometheus.io/docs/instrumenting/exposition_formats/
  *
  * @module
@@ -8,10 +8,12 @@
 import { VERSION } from "../generated/build-info.js";
 import { numberFrom } from "../info/fields.ts";
 import type { Info } from "../info/info.ts";
+import type { Outcome } from "../info/sources.ts";
 import { STATUS_OF, type StatusCode, STATUSES } from "../info/status.ts";
 import { textOf } from "../json/values.ts";
+import type { CallRecord } from "../log.ts";
 import { NO_ANSWER, WRONG_ANSWER } from "../node/failures.ts";
-import { BOUNDS, type Histogram, labelOf, type Meters, type Observed } from "./meters.ts";
+import { printable, startOf } from "../untrusted-text.ts";
 
 export type Metric = readonly [type: string, help: string, ...labels: readonly string[]];
 
@@ -38,40 +40,25 @@ const TABLE = {
   node_start_time_seconds: ["gauge", "Start time of the node, in seconds since 1970"],
   nodeface_build_info: [
     "gauge",
-    "The version of this service and its runtime, always 1",
+    "Version and runtime of the service, always 1",
     "version",
     "runtime",
   ],
-  nodeface_requests_total: [
-    "counter",
-    "Responses by the template of their path; other for paths that match none",
-    "route",
-    "status",
-  ],
+  nodeface_requests_total: ["counter", "Responses by path template, or other", "route", "status"],
   nodeface_node_queries_total: [
     "counter",
-    "Queries of sources of the info; the result is ok, absent or a status code",
+    "Queries of sources; the result is ok, absent or a status code",
     "source",
     "result",
   ],
-  nodeface_node_query_duration_seconds: [
-    "histogram",
-    "Duration of queries of sources of the info",
-    "source",
-  ],
-  nodeface_calls_total: ["counter", "Calls that were forwarded to the node", "operation", "status"],
-  nodeface_call_duration_seconds: [
-    "histogram",
-    "Duration of calls that were forwarded to the node",
-  ],
+  nodeface_node_query_duration_seconds: ["histogram", "Duration of queries of sources", "source"],
+  nodeface_calls_total: ["counter", "Calls forwarded to the node", "operation", "status"],
+  nodeface_call_duration_seconds: ["histogram", "Duration of calls forwarded to the node"],
   nodeface_queue_length: ["gauge", "Calls that wait for a slot at the node"],
   nodeface_event_listeners: ["gauge", "Open streams of events"],
   nodeface_events_sent_total: ["counter", "Events that were sent, over all listeners"],
-  nodeface_node_identity_changes_total: [
-    "counter",
-    "Changes to another chain or network at the node's address",
-  ],
-  nodeface_description_age_seconds: ["gauge", "Time since the description that is shown was read"],
+  nodeface_node_identity_changes_total: ["counter", "Changes to another chain or network"],
+  nodeface_description_age_seconds: ["gauge", "Time since the description was read"],
   process_start_time_seconds: ["gauge", "Start time of this program, in seconds since 1970"],
 } as const;
 
@@ -205,3 +192,85 @@ function linesOf(
 
 /** Labels have no line feed (`labelOf`). */
 const escape = (text: string) => text.replaceAll(/["\\]/g, "\\$&");
+
+/** The label of everything beyond a limit. */
+export const OTHER = "other";
+
+const SERIES_MAX = 500;
+
+interface Count {
+  readonly labels: readonly [string, string | number];
+  value: number;
+}
+
+export class Counter {
+  readonly #counts = new Map<string, Count>();
+  readonly #others: Count = { labels: [OTHER, OTHER], value: 0 };
+
+  add(first: string, second: string | number): void {
+    const key = `${second} ${first}`;
+    const count = this.#counts.get(key);
+    if (count) count.value++;
+    else if (this.#counts.size >= SERIES_MAX) this.#others.value++;
+    else this.#counts.set(key, { labels: [first, second], value: 1 });
+  }
+
+  series(): Readonly<Count>[] {
+    const counts = [...this.#counts.values()];
+    return this.#others.value > 0 ? [...counts, this.#others] : counts;
+  }
+}
+
+export const BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
+
+const LABELS_MAX = 100;
+
+export interface Observed {
+  /** The number of times up to each of {@linkcode BOUNDS}, in seconds. */
+  readonly counts: number[];
+  count: number;
+  sum: number;
+}
+
+export class Histogram {
+  readonly series: Map<string, Observed> = new Map();
+
+  observe(label: string, seconds: number): void {
+    const name = this.series.has(label) || this.series.size < LABELS_MAX ? label : OTHER;
+    let observed = this.series.get(name);
+    if (!observed) {
+      this.series.set(name, observed = { counts: BOUNDS.map(() => 0), count: 0, sum: 0 });
+    }
+    for (const [i, bound] of BOUNDS.entries()) if (seconds <= bound) observed.counts[i]!++;
+    observed.count++;
+    observed.sum += seconds;
+  }
+}
+
+export class Meters {
+  readonly responses: Counter = new Counter();
+  readonly queries: Counter = new Counter();
+  readonly queryTimes: Histogram = new Histogram();
+  readonly calls: Counter = new Counter();
+  readonly callTimes: Histogram = new Histogram();
+  identities = 0;
+
+  countQuery(source: string, outcome: Outcome): void {
+    const name = labelOf(source);
+    const result = "error" in outcome ? outcome.error.code : outcome.absent ? "absent" : "ok";
+    this.queries.add(name, result);
+    this.queryTimes.observe(name, outcome.took / 1000);
+  }
+
+  countCall({ operation, status, milliseconds }: CallRecord): void {
+    this.calls.add(labelOf(operation), status);
+    this.callTimes.observe("", milliseconds / 1000);
+  }
+}
+
+const LENGTH_MAX = 128;
+
+/** Makes a text the value of a label: short, without control characters and lone surrogates. */
+export function labelOf(text: string): string {
+  return printable(startOf(text, LENGTH_MAX)).replaceAll(/\p{Surrogate}/gu, "\ufffd");
+}
