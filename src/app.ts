@@ -43,7 +43,7 @@ import {
 import { STATUSES } from "./info/status.ts";
 import type { Resource } from "./lazy.ts";
 import { describeError } from "./log.ts";
-import { OTHER } from "./metrics/meters.ts";
+import { OTHER } from "./metrics/metrics.ts";
 import { type CheckedOptions, withDefaults } from "./options.ts";
 import { HAS_SOCKETS } from "./platform.ts";
 import { createResources, type Resources } from "./resources/resources.ts";

@@ -8,13 +8,13 @@ import type { View } from "./explorer/page-settings.ts";
 import type { Forward, ResolvedForward } from "./gateway/policy.ts";
 import type { Cors } from "./http/response.ts";
 import type { Hosts } from "./http/request.ts";
-import { NodeMemory } from "./info/memory.ts";
+import { NodeMemory } from "./info/state-log.ts";
 import type { EventSettings, InfoSettings, NodeSettings } from "./info/settings.ts";
 import type { HostInfo } from "./info/query-plan.ts";
 import { consoleLog, describeError, type Log, type LogCalls } from "./log.ts";
 import { withoutKeys } from "./untrusted-text.ts";
 import type { Kind } from "./kinds/kind.ts";
-import { Meters } from "./metrics/meters.ts";
+import { Meters } from "./metrics/metrics.ts";
 import type { DocumentOptions, Operation } from "./host-operations/operation.ts";
 
 /** The options of a service. */

@@ -59,7 +59,9 @@ export interface Scene {
 export function setScene({ fetch, info = {}, node = {}, kinds = KINDS }: SceneOptions): Scene {
   const said: string[] = [];
   const span = 3_600_000;
-  const history = new History(span, typeof info === "function" ? [] : info.hide ?? [], "run");
+  const history = new History(span, typeof info === "function" ? [] : info.hide ?? [], "run", {
+    samples: [],
+  });
   let changes = 0;
   const held: Held = {
     monotonic: 1000,
@@ -106,12 +108,9 @@ export function setScene({ fetch, info = {}, node = {}, kinds = KINDS }: SceneOp
     },
     infoMeanwhile,
     async info() {
-      let said = await infoMeanwhile();
-      while (!monitor.isCurrent) {
-        await new Promise((resolve) => setTimeout(resolve));
-        said = await infoMeanwhile();
-      }
-      return said;
+      await infoMeanwhile();
+      await monitor.look();
+      return await infoMeanwhile();
     },
   };
 }

@@ -13,7 +13,7 @@ import { parseInfo, patchInfo } from "../static/head.ts";
 import { patchBetween } from "../src/info/events.ts";
 import { formatJson, parseJson } from "../src/json/lossless.ts";
 import { isEqual } from "../src/json/values.ts";
-import { STATUS_CODES } from "../src/metrics/exposition.ts";
+import { STATUS_CODES } from "../src/metrics/metrics.ts";
 import { ROOT } from "./_paths.ts";
 import { sampleSize } from "./_runtime.ts";
 

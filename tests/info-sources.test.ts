@@ -331,7 +331,7 @@ sources("a link in an answer leads to the node itself", () => {
     ] as const
   ) {
     assert.is(
-      urlOfLink(link, "http://127.0.0.1:3338/base"),
+      urlOfLink(link, "http://127.0.0.1:3338/base", "x#/link"),
       `http://127.0.0.1:3338${url}`,
     );
   }
@@ -373,7 +373,7 @@ sources("a link that is anything else is not followed", () => {
     ]
   ) {
     try {
-      const url = urlOfLink(link, "http://127.0.0.1:3338");
+      const url = urlOfLink(link, "http://127.0.0.1:3338", "x#/link");
       assert.unreachable(`${JSON.stringify(link)} leads to ${url}`);
     } catch (error) {
       assert.is((error as SourceError).code, "bad_answer", link);

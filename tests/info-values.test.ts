@@ -1,7 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { convert, isKnown } from "../src/info/fields.ts";
-import { NodeMemory } from "../src/info/memory.ts";
+import type { Info } from "../src/info/info.ts";
+import { NodeMemory, StateLog } from "../src/info/state-log.ts";
 import { formatJson } from "../src/json/lossless.ts";
 import { milliseconds } from "../src/info/settings.ts";
 import { readFields } from "../src/info/source-cache.ts";
@@ -117,24 +118,27 @@ values("durations have a unit", () => {
   assert.throws(() => milliseconds("5" as "5s"), /2s/);
 });
 
-values("a start that goes back is told once an hour, and one that is hidden is not", () => {
+values("an earlier start than before is logged once an hour, unless it is hidden", () => {
   const lines: string[] = [];
   const log = (message: string) => void lines.push(message);
   const told = (hide: string[]) => {
-    const memory = new NodeMemory();
+    const stateLog = new StateLog({ label: "node", log, hide, memory: new NodeMemory() });
     lines.length = 0;
     // Milliseconds that are taken for seconds.
     for (let second = 0; second < 7200; second += 5) {
       const started_at = new Date(NOW + second * 1000 - (100 + second) * 1_000_000).toISOString();
-      const at = { monotonic: second * 1000, date: NOW + second * 1000 };
-      memory.take({ started_at }, {}, { status: "ok" }, at, { label: "node", log, hide });
+      const respondedAt = { monotonic: second * 1000, date: NOW + second * 1000 };
+      const none = { omitted: new Map(), remarks: new Map(), examples: {}, took: 1, until: 1 };
+      const info: Info = { status: "ok", links: {} };
+      const status = { status: "ok" } as const;
+      stateLog.take({ status, values: { started_at }, info, respondedAt, ...none }, 0);
     }
     return lines.length;
   };
   assert.is(told([]), 2);
   assert.match(
     lines[0]!,
-    /^node has a start that goes back: "20\d\d-.*Z", was 20\d\d-.*Z; if it counts milliseconds, write \{ uptime: ms \}$/,
+    /^node reports an earlier start than before: "20\d\d-.*Z", was 20\d\d-.*Z; if its uptime is in milliseconds, write \{ uptime: ms \}$/,
   );
   assert.is(told(["started_at"]), 0);
 });

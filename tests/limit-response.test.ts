@@ -50,7 +50,7 @@ bounds("a member beyond the bounds is left out, and the rest is used", () => {
   assert.equal(omitted, [
     "/long: more than 4096 characters",
     "/digits: more than 40 digits",
-    "/list/1: beyond all numbers",
+    "/list/1: a number out of range",
   ]);
 });
 

@@ -36,12 +36,12 @@ const OPERATIONS: readonly [operation: unknown, complaint: string][] = [
   ],
   [
     { parameters: [{ name: "ids", in: "path", required: true }] },
-    '.parameters[0].name is not in the path: "ids"; there are id',
+    '.parameters[0].name is not in the path: "ids"; the path has id',
   ],
   [{ parameters: [{ name: "id", in: "path" }] }, ".parameters[0].required must be true"],
   [
     { parameters: [{ name: "a", in: "query" }, { name: "a", in: "query" }] },
-    ".parameters[1] (a) is there already",
+    ".parameters[1] (a) is a duplicate",
   ],
   [{ deprecated: "yes" }, '.deprecated must be true or false, not "yes"'],
   [{ security: [{ key: "all" }] }, '.security[0].key must be a list of texts, not "all"'],

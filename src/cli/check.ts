@@ -10,7 +10,7 @@ import { createMonitor, type Inspection } from "../info/info-monitor.ts";
 import { findUnreadable } from "../node/client.ts";
 import { findOpenSecrets } from "../node/secrets.ts";
 import { isAlone, type PlannedSource } from "../info/query-plan.ts";
-import type { Outcome } from "../info/query-sources.ts";
+import type { Outcome } from "../info/sources.ts";
 import { formatJson } from "../json/lossless.ts";
 import { isObject, mapMembers } from "../json/values.ts";
 import { questionOf } from "../settings/node.ts";

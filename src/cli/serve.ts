@@ -7,12 +7,12 @@ import type { AnswerRecord, Listening, ServeOptions } from "../adapters/shared.t
 import { type App, createApp } from "../app.ts";
 import { VERSION } from "../generated/build-info.js";
 import { lintSettings } from "../gateway/lint-settings.ts";
-import { NodeMemory } from "../info/memory.ts";
+import { NodeMemory } from "../info/state-log.ts";
 import { isAlone } from "../info/query-plan.ts";
 import { findUnreadable } from "../node/client.ts";
 import { findOpenSecrets } from "../node/secrets.ts";
 import type { DescriptionReport } from "../description/watch.ts";
-import { Meters } from "../metrics/meters.ts";
+import { Meters } from "../metrics/metrics.ts";
 import { LOOK_AT } from "../resources/resources.ts";
 import { describeError, type Log } from "../log.ts";
 import type { Config } from "./configuration.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import { type NodeSettings, timesOf } from "../info/settings.ts";
-import { callMethod, failureOfRpc, noResult } from "../info/sources.ts";
+import { callMethod, resultOf } from "../info/sources.ts";
 import { formatJson } from "../json/lossless.ts";
 import type { Kind, Listing, MethodCall } from "../kinds/kind.ts";
 import { lazy } from "../lazy.ts";
@@ -41,9 +41,7 @@ export function createAsk(node: NodeWithUrl, kind: string, kinds: Kinds): AskNod
     const limits = { timeout, signal: new AbortController().signal };
     if ("jsonrpc" in question) {
       const url = urlOf(question.path ?? "");
-      const { result, error } = await callMethod(url, question, limits, access);
-      if (error !== undefined) throw failureOfRpc(error);
-      if (result === undefined) throw noResult();
+      const result = resultOf(await callMethod(url, question, limits, access));
       return result.startsWith('"') ? JSON.parse(result) : result;
     }
     const sent = "get" in question

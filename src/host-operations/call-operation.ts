@@ -1,5 +1,5 @@
 /**
- * Serves the operations of a host: finds the one of a path, calls it, and checks what comes of it.
+ * Serves the operations of a host: finds those of a path, calls one, and checks its response.
  *
  * @module
  */
@@ -21,17 +21,21 @@ export interface OperationMatch {
   call(request: Request, context: readonly unknown[]): Promise<Response>;
 }
 
-/** Compiles the operations of a host, and finds those that a path fits, by method. Throws where the service serves a path itself. */
+/**
+ * Compiles the operations of a host. The returned function finds those of a path, by method.
+ *
+ * @throws {TypeError} if something else is served at the path of one
+ */
 export function createOperations(
   operations: readonly Operation[],
   cors: Cors,
   isServed: (method: string, path: string) => boolean,
 ): (path: string) => ReadonlyMap<string, OperationMatch> {
-  // `"*"` is for the service's own responses.
-  const named = cors === "*" ? [] : cors;
+  // `"*"` applies only to the service's own responses.
+  const listed = cors === "*" ? [] : cors;
   const taken = new Set<string>();
   const table = operations.toSorted(bySpecificity).map((operation) => {
-    const { method, path, cors = named } = operation;
+    const { method, path, cors = listed } = operation;
     const template = parsePathTemplate(path);
     const key = `${method} ${template.source}`;
     if (isServed(method, path) || taken.has(key)) {
@@ -49,15 +53,37 @@ export function createOperations(
       found.set(operation.method, {
         template: operation.path,
         headersFor,
-        call: (request, context) =>
-          callOperation(operation, cors, template.names, texts, request, context),
+        async call(request, context) {
+          const isAllowed = cors === "*" || cors.includes(request.headers.get("origin") ?? "");
+          // A page may send a POST without a preflight, and does not need to read the response.
+          if (operation.method !== "GET" && isFromOtherOrigin(request) && !isAllowed) {
+            return problem(403, "Pages of other origins may not call this operation");
+          }
+          const params: [string, string][] = [];
+          for (const [i, name] of template.names.entries()) {
+            const value = parsePercent(texts[i]!);
+            if (value === undefined) {
+              return problem(400, `"${name}" in the path is not encoded as UTF-8`);
+            }
+            params.push([name, value]);
+          }
+          const response = await callHandler(
+            operation,
+            request,
+            Object.fromEntries(params),
+            context,
+          );
+          const { status, statusText, headers, body } = response;
+          // The host's own may be frozen, or kept for the next request.
+          return new FastResponse(body, { status, statusText, headers: new Headers(headers) });
+        },
       });
     }
     return found;
   };
 }
 
-/** Tells whether an operation of the host, of whatever method, is at a path. */
+/** Tells whether an operation of the host, of any method, is at a path. */
 export const hasOperationAt = (operations: readonly Operation[], path: string): boolean =>
   operations.some((operation) => parsePathTemplate(operation.path).match(path));
 
@@ -66,36 +92,6 @@ function bySpecificity(a: Operation, b: Operation): number {
   const names = ({ path }: Operation) => path.split("{").length;
   const literals = ({ path }: Operation) => path.replaceAll(/\{[^}]*\}/g, "").length;
   return names(a) - names(b) || literals(b) - literals(a);
-}
-
-async function callOperation(
-  operation: Operation,
-  cors: Cors,
-  names: readonly string[],
-  texts: readonly string[],
-  request: Request,
-  context: readonly unknown[],
-): Promise<Response> {
-  const origin = request.headers.get("origin");
-  const isAllowed = cors === "*" || (origin !== null && cors.includes(origin));
-  // A page may send a POST without asking before, and does not need to read the response.
-  if (operation.method !== "GET" && isFromOtherOrigin(request) && !isAllowed) {
-    return problem(403, "Pages of other origins may not call this operation");
-  }
-  const params: [string, string][] = [];
-  for (const [i, name] of names.entries()) {
-    const value = parsePercent(texts[i]!);
-    if (value === undefined) return problem(400, `"${name}" in the path is not encoded as UTF-8`);
-    params.push([name, value]);
-  }
-  const { status, statusText, headers, body } = await callHandler(
-    operation,
-    request,
-    Object.fromEntries(params),
-    context,
-  );
-  // The host's own may be frozen, or kept for the next request.
-  return new FastResponse(body, { status, statusText, headers: new Headers(headers) });
 }
 
 async function callHandler(
@@ -129,7 +125,7 @@ function checkResponse(value: unknown, { method, path }: Operation, how: string)
   return value;
 }
 
-/** A framework may have a class of its own, so this tests for what is used. */
+/** Tests for the members that are used: a framework may have a class of its own. */
 function isLikeResponse(value: unknown): value is Response {
   return typeof value === "object" && value !== null && "clone" in value &&
     typeof (value as Response).status === "number" && (value as Response).headers !== undefined;

@@ -1,6 +1,5 @@
 /**
- * The description of a host's operations, and the diagnostics beyond their types: they can be served, and fit their
- * paths.
+ * The description of a host's operations, and the diagnostics of their paths and parameters.
  *
  * @module
  */
@@ -14,14 +13,14 @@ function namesOf(path: string): string[] {
   return [...path.matchAll(/\{([^}]*)\}/g)].map(([, name]) => name!);
 }
 
-/** Makes plain data of an operation, with the names of its path that it lacks. */
+/** Converts an operation to plain data, and adds the parameters of its path that are missing. */
 export function describeOperation(
   { method, path, operation }: Operation,
   components: ComponentsObject | undefined,
 ): DescribedOperation {
   const { parameters = [] } = operation;
   const known = parameters.map((parameter) => followReference({ components }, parameter));
-  // One that nobody has here may have any name.
+  // An unresolved reference may have any name.
   const missing = known.some(({ name }) => name === undefined)
     ? []
     : namesOf(path).filter((name) =>
@@ -33,7 +32,7 @@ export function describeOperation(
   return { method, path, operation: { ...operation, parameters: [...parameters, ...added] } };
 }
 
-/** Diagnoses paths that cannot be served, operations that OpenAPI takes for the same, and wrong parameters. */
+/** Diagnoses paths that cannot be served, operations that are the same for OpenAPI, and wrong parameters. */
 export function* diagnosticsOfOperations(
   operations: readonly Operation[],
   components: ComponentsObject | undefined,
@@ -43,8 +42,10 @@ export function* diagnosticsOfOperations(
   for (const [at, operation] of operations.entries()) {
     const { method, path } = operation;
     const wrong = explainPath(path);
-    if (wrong) yield diagnostic(["operations", at, "path"], wrong);
-    if (wrong) continue;
+    if (wrong) {
+      yield diagnostic(["operations", at, "path"], wrong);
+      continue;
+    }
     yield* diagnosticsOfParameters(operation, components, ["operations", at, "operation"]);
     const template = path.replaceAll(/\{[^}]*\}/g, "{}");
     const earlier = first.get(template);
@@ -55,7 +56,7 @@ export function* diagnosticsOfOperations(
     } else if (earlier && earlier.path !== path) {
       const message =
         `must be ${describeValue(earlier.path)}, as operations[${earlier.at}] has it, not ` +
-        `${describeValue(path)}: OpenAPI takes both for the same path`;
+        `${describeValue(path)}: OpenAPI treats both as the same path`;
       yield diagnostic(["operations", at, "path"], message);
     }
     if (!earlier) first.set(template, { at, path });
@@ -69,7 +70,7 @@ function explainPath(path: string): string | undefined {
   const wrong = (right: string) => `must ${right}, not ${describeValue(path)}`;
   if (!path.startsWith("/")) return wrong("begin with a slash");
   if (path !== "/" && path.endsWith("/")) return wrong("have no slash at its end");
-  if (/\/\.\.?(\/|$)/.test(path)) return wrong('have no part "." or "..", which URLs leave out');
+  if (/\/\.\.?(\/|$)/.test(path)) return wrong('have no segment "." or "..", which URLs drop');
   if (/[?#]/.test(path)) return wrong('have no "?" and no "#", which end the path of a URL');
   if (/%(?![\dA-Fa-f]{2})/.test(path)) return wrong('have two hexadecimal digits after each "%"');
   if (/[\ud800-\udfff]/u.test(path)) return wrong("be valid Unicode");
@@ -83,7 +84,7 @@ function explainPath(path: string): string | undefined {
 
 const PLACES = ["path", "query", "header", "cookie"];
 
-/** Diagnoses parameters that OpenAPI does not allow, or that are not in the path though they say so. */
+/** Diagnoses parameters that OpenAPI does not allow, or that are missing from the path. */
 function* diagnosticsOfParameters(
   { path, operation }: Operation,
   components: ComponentsObject | undefined,
@@ -94,7 +95,7 @@ function* diagnosticsOfParameters(
   for (const [i, given] of (operation.parameters ?? []).entries()) {
     const here = [...at, "parameters", i];
     const parameter = followReference({ components }, given);
-    // A reference may lead to a component of the node.
+    // It may refer to a component of the node.
     if ("$ref" in given && parameter.name === undefined) continue;
     const { name, in: place, required } = parameter as Partial<ParameterObject>;
     if (typeof name !== "string") yield diagnostic(here, "needs name, a text");
@@ -104,9 +105,9 @@ function* diagnosticsOfParameters(
         `must be one of ${PLACES.join(", ")}, not ${describeValue(place)}`,
       );
     } else if (seen.has(`${place} ${name}`)) {
-      yield diagnostic(here, `(${name}) is there already`);
+      yield diagnostic(here, `(${name}) is a duplicate`);
     } else if (place === "path" && !names.includes(name)) {
-      const known = names.length > 0 ? `; there are ${names.join(", ")}` : "";
+      const known = names.length > 0 ? `; the path has ${names.join(", ")}` : "";
       yield diagnostic([...here, "name"], `is not in the path: ${describeValue(name)}${known}`);
     } else if (place === "path" && required !== true) {
       yield diagnostic(

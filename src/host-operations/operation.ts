@@ -1,5 +1,5 @@
 /**
- * An operation of a host's own, how it is made, and the parts of OpenAPI 3.1 that describe it, as types.
+ * An operation of a host's own, and the types of OpenAPI 3.1 that describe it.
  *
  * @module
  */
@@ -11,23 +11,21 @@ export interface Operation<Path extends string = string> {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** The path as OpenAPI writes it: `/v1/peers/{id}`. */
   path: Path;
-  /** The OpenAPI operation object. */
   operation: Extended<OperationObject>;
   /**
    * The origins whose pages may call it; `"*"` for any, `[]` for none. Pages of other origins cannot read
-   * its responses, and are refused with 403 where the method is not GET.
+   * its responses, and get a 403 if the method is not GET.
    *
-   * @default the origins that `cors` of the service lists; none where that is `"*"`
+   * @default the origins that `cors` of the service lists; none if that is `"*"`
    */
   cors?: Cors | undefined;
   /**
-   * Responds to a request. HEAD comes here where the method is GET, and has its body omitted.
-   * A response that is silent for more than twelve seconds may be cut by the server.
+   * Responds to a request; to HEAD as well if the method is GET. The server may cut a response that pauses for more
+   * than twelve seconds.
    *
-   * @param request as the server gave it
    * @param params the values of the names in the path, decoded
    * @param context the host's own arguments of `fetch` after the request, such as `env` and `ctx` of a worker; the
-   * `IncomingMessage` where `listener` is mounted
+   * `IncomingMessage` if `listener` is mounted
    * @throws {Response} is sent, such as that of `problem`; anything else becomes a 500
    */
   handle(
@@ -47,17 +45,17 @@ export type PathName<Path extends string> = Path extends `${string}{${infer Name
   ? Name | PathName<Rest>
   : never;
 
-/** Gives an operation as it is, with `params` typed by its path. */
+/** Returns the operation, with `params` typed by its path. */
 export function defineOperation<const Path extends string>(
   operation: Operation<Path>,
 ): Operation<Path> {
   return operation;
 }
 
-/** A word of a list; a text that a program has computed is taken as well, and checked later. */
+/** A word of a list; any other text is checked when the service is created. */
 export type Word<Known extends string> = Known | (string & Record<never, never>);
 
-/** The same with keys of one's own. It is no part of the types, which others' types have to fit. */
+/** Adds `x-` keys. The types themselves have none, so that those of other packages fit. */
 export type Extended<T> = T | (T & { readonly [extension: `x-${string}`]: unknown });
 
 /** A reference, such as `{ $ref: "#/components/schemas/Peer" }`. */
@@ -67,21 +65,21 @@ export interface ReferenceObject {
   readonly description?: string | undefined;
 }
 
+/** Objects or references, by name. */
+type Named<T> = Readonly<Record<string, Extended<T> | ReferenceObject>>;
+
 export interface OperationObject {
   readonly tags?: readonly string[] | undefined;
   readonly summary?: string | undefined;
   /** Markdown. */
   readonly description?: string | undefined;
   readonly externalDocs?: Extended<ExternalDocumentationObject> | undefined;
-  /** Generators name functions by it. */
   readonly operationId?: string | undefined;
-  /** A name of the path that is not among them is added, as a text. */
+  /** Names of the path that are missing here are added, as texts. */
   readonly parameters?: readonly (Extended<ParameterObject> | ReferenceObject)[] | undefined;
   readonly requestBody?: Extended<RequestBodyObject> | ReferenceObject | undefined;
   /** By their status, such as `200`, `"4XX"` or `default`. */
-  readonly responses?:
-    | Readonly<Record<string, Extended<ResponseObject> | ReferenceObject>>
-    | undefined;
+  readonly responses?: Named<ResponseObject> | undefined;
   readonly callbacks?: Readonly<Record<string, object>> | undefined;
   readonly deprecated?: boolean | undefined;
   readonly security?: readonly SecurityRequirementObject[] | undefined;
@@ -96,10 +94,9 @@ export interface ParameterObject extends HeaderObject {
   readonly allowReserved?: boolean | undefined;
 }
 
-/** A header of a response; a parameter has these members as well. */
 export interface HeaderObject {
   readonly description?: string | undefined;
-  /** Has to be `true` in the path. */
+  /** Must be `true` for a parameter of the path. */
   readonly required?: boolean | undefined;
   readonly deprecated?: boolean | undefined;
   readonly schema?: SchemaObject | undefined;
@@ -119,7 +116,7 @@ export interface RequestBodyObject {
 
 export interface ResponseObject {
   readonly description: string;
-  readonly headers?: Readonly<Record<string, Extended<HeaderObject> | ReferenceObject>> | undefined;
+  readonly headers?: Named<HeaderObject> | undefined;
   /** By media type, such as `application/json`. */
   readonly content?: Readonly<Record<string, Extended<MediaTypeObject>>> | undefined;
   readonly links?: Readonly<Record<string, object>> | undefined;
@@ -135,7 +132,7 @@ export interface MediaTypeObject {
 /** A JSON Schema, 2020-12. */
 export type SchemaObject = object | boolean;
 
-/** Names of security schemes, each with the scopes that are needed. */
+/** Names of security schemes, each with the required scopes. */
 export interface SecurityRequirementObject {
   readonly [scheme: string]: readonly string[];
 }
@@ -170,31 +167,24 @@ export interface ExternalDocumentationObject {
   readonly description?: string | undefined;
 }
 
-/** Parts that operations refer to, by name. */
 export interface ComponentsObject {
   readonly schemas?: Readonly<Record<string, SchemaObject>> | undefined;
-  readonly responses?:
-    | Readonly<Record<string, Extended<ResponseObject> | ReferenceObject>>
-    | undefined;
-  readonly parameters?:
-    | Readonly<Record<string, Extended<ParameterObject> | ReferenceObject>>
-    | undefined;
+  readonly responses?: Named<ResponseObject> | undefined;
+  readonly parameters?: Named<ParameterObject> | undefined;
   readonly examples?: Readonly<Record<string, object>> | undefined;
-  readonly requestBodies?:
-    | Readonly<Record<string, Extended<RequestBodyObject> | ReferenceObject>>
-    | undefined;
-  readonly headers?: Readonly<Record<string, Extended<HeaderObject> | ReferenceObject>> | undefined;
+  readonly requestBodies?: Named<RequestBodyObject> | undefined;
+  readonly headers?: Named<HeaderObject> | undefined;
   readonly securitySchemes?: Readonly<Record<string, object>> | undefined;
   readonly links?: Readonly<Record<string, object>> | undefined;
   readonly callbacks?: Readonly<Record<string, object>> | undefined;
   readonly pathItems?: Readonly<Record<string, object>> | undefined;
 }
 
-/** The description besides its operations. */
+/** The parts of the description besides its operations. */
 export interface DocumentOptions {
-  /** Takes the place of the title, version and texts that are there. */
+  /** Replaces the title, version and texts. */
   readonly info?: Extended<InfoObject> | undefined;
-  /** Tags, which stand before those that are there. */
+  /** Tags, which are inserted before the others. */
   readonly tags?: readonly Extended<TagObject>[] | undefined;
   readonly externalDocs?: Extended<ExternalDocumentationObject> | undefined;
   /** Parts that the host's operations refer to. */

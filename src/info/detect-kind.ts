@@ -1,5 +1,5 @@
 /**
- * Detects the kind of a node: every kind's question is asked, side by side.
+ * Detects the kind of a node: the evidence of all kinds is requested at the same time.
  *
  * @module
  */
@@ -13,9 +13,9 @@ import { excerpt } from "../untrusted-text.ts";
 import { type NodeStatus, statusOfError, statusOfSilence, worst } from "./status.ts";
 import { match } from "./fields.ts";
 import { parseReference, type PlannedSource } from "./query-plan.ts";
-import { createQuery, settle } from "./query-sources.ts";
+import { createQuery, settle } from "./sources.ts";
 
-/** All questions together take no longer than this, in milliseconds. */
+/** The timeout of each request, in milliseconds. */
 const TIMEOUT = 3000;
 
 interface DetectOptions {
@@ -39,23 +39,18 @@ export async function detectKind(options: DetectOptions): Promise<Detection> {
 
   const attempt = async (name: string, triesDefaults: boolean): Promise<Trial> => {
     const kind = kinds[name]!;
-    const context = {
-      url,
-      client,
-      credentials: createCredentials({
-        ...{ nodeUrl: url, configured: auth, kind: name, kinds, triesDefaults },
-      }),
-    };
-    const outcomes = await settle(createQuery(context)(questionsOf(kind), signal));
-    const errors = [...outcomes.values()].flatMap((outcome) =>
-      "error" in outcome ? [outcome.error] : []
-    );
+    const settings = { nodeUrl: url, configured: auth, kind: name, kinds, triesDefaults };
+    const query = createQuery({ url, client, credentials: createCredentials(settings) });
+    const outcomes = await settle(query(questionsOf(kind), signal));
     const evidence: string[] = [];
     for (const [reference, pattern] of Object.entries(kind.detect)) {
       const [source, pointer] = parseReference(reference as Reference);
       const outcome = outcomes.get(source);
       const value = outcome && "taken" in outcome ? outcome.taken.get(pointer) : undefined;
-      if (match(value, pattern) === undefined) return { name, errors };
+      if (match(value, pattern) === undefined) {
+        const failed = [...outcomes.values()].filter((outcome) => "error" in outcome);
+        return { name, errors: failed.map(({ error }) => error) };
+      }
       evidence.push(`${reference} is ${excerpt(formatJson(value))}`);
     }
     return { name, because: evidence.join(", ") };
@@ -64,14 +59,17 @@ export async function detectKind(options: DetectOptions): Promise<Detection> {
   const addsTo = (name: string, base: string) => name !== base && kinds[name]!.extends === base;
   const trials = await Promise.all(Object.keys(kinds).map((name) => attempt(name, false)));
   const all = trials.filter((trial) => "because" in trial);
-  // A node of a kind that adds to another is of both.
+  // A node of a kind that extends another matches both.
   const found = all.filter(({ name: base }) => !all.some(({ name }) => addsTo(name, base)));
-  const named = found.length === 0 ? looksLike(trials) : undefined;
-  if (named !== undefined && !signal.aborted) {
-    // Only now is a secret of this machine offered. Alone, its requests do not use up each other's
-    // nonces either (RFC 7616).
-    const extensions = Object.keys(kinds).filter((name) => addsTo(name, named));
-    for (const name of [...extensions, named]) {
+  const failed = trials.filter((trial) => "errors" in trial);
+  const errors = failed.flatMap(({ errors }) => errors);
+  const refusing = new Set(errors.flatMap(({ looksLike }) => looksLike ?? []));
+  if (found.length === 0 && refusing.size === 1 && !signal.aborted) {
+    const [named] = refusing as Set<string>;
+    // Secrets of this machine are offered only now, and one after the other, since concurrent requests would use up
+    // each other's nonces (RFC 7616).
+    const extensions = Object.keys(kinds).filter((name) => addsTo(name, named!));
+    for (const name of [...extensions, named!]) {
       const trial = await attempt(name, true);
       if ("because" in trial) return { kind: name, because: trial.because };
       if (name === named) return { status: statusOfUnknown(kinds, [trial]) };
@@ -79,20 +77,12 @@ export async function detectKind(options: DetectOptions): Promise<Detection> {
   }
   if (found.length === 1) return { kind: found[0]!.name, because: found[0]!.because };
   if (found.length > 1) {
-    const hint = `set node.kind; it may be ${
-      found.map(({ name, because }) => `${name} (${because})`).join(" or ")
-    }`;
+    const reasons = found.map(({ name, because }) => `${name} (${because})`);
+    const hint = `set node.kind; it may be ${reasons.join(" or ")}`;
     const reason = `may be ${found.map(({ name }) => name).join(" or ")}`;
     return { status: { status: "degraded", code: "unknown_kind", reason, hint } };
   }
-  return { status: statusOfUnknown(kinds, trials.filter((trial) => "errors" in trial)) };
-}
-
-/** Finds the one kind that the node's refusals show; `undefined` if they show none, or several. */
-function looksLike(trials: readonly Trial[]): string | undefined {
-  const names = trials.flatMap((trial) => "errors" in trial ? trial.errors : [])
-    .map((error) => error.looksLike).filter((name) => name !== undefined);
-  return new Set(names).size === 1 ? names[0] : undefined;
+  return { status: statusOfUnknown(kinds, failed) };
 }
 
 function statusOfUnknown(
@@ -109,20 +99,21 @@ function statusOfUnknown(
     const reason = `is warming up, as ${warming[0]!.name} does`;
     return { status: "starting", code: "warming_up", reason };
   }
-  const answered = trials.some(({ errors }) => errors.length === 0) ||
+  const hasResponded = trials.some(({ errors }) => errors.length === 0) ||
     errors.some(({ isAnswer }) => isAnswer);
-  if (!answered && errors.length > 0) return statusOfSilence("unreachable", worst(errors));
-  const refused = errors.filter(({ code }) => code !== "bad_answer" && code !== "wrong_kind");
-  const refusal = refused.filter(({ isAnswer }) => isAnswer);
-  if (refusal.length > 0) return statusOfError(worst(refusal));
-  // A node that speaks TLS says so whatever it is asked.
-  const common = errors.length > 0 ? worst(errors) : undefined;
-  const isSaidByAll = common && !common.isAbsent &&
-    trials.every(({ errors }) => errors.some(({ message }) => message === common.message));
-  if (isSaidByAll) return statusOfError(common);
+  if (!hasResponded && errors.length > 0) return statusOfSilence("unreachable", worst(errors));
+  const refusals = errors.filter(({ code, isAnswer }) =>
+    isAnswer && code !== "bad_answer" && code !== "wrong_kind"
+  );
+  if (refusals.length > 0) return statusOfError(worst(refusals));
+  // A fault such as TLS is the same for all requests.
+  const common = errors.find(({ message, isAbsent }) =>
+    !isAbsent && trials.every(({ errors }) => errors.some((error) => error.message === message))
+  );
+  if (common) return statusOfError(common);
   return statusOfError(
     new SourceError("unknown_kind", "responds, but is not a kind of node that Nodeface knows", {
-      hint: "set node.kind, or node.kind to none and say in info what is asked",
+      hint: "set node.kind; for any other node, set it to none and describe the node in info",
     }),
   );
 }
@@ -133,7 +124,7 @@ function questionsOf({ detect, sources }: Kind): Map<string, PlannedSource> {
     const [name, pointer] = parseReference(reference as Reference);
     const pointers = [...questions.get(name)?.pointers ?? [], pointer];
     const source = { ...sources[name]!, optional: false };
-    questions.set(name, { source, pointers, ttl: 0, timeout: TIMEOUT, role: "vital" });
+    questions.set(name, { source, pointers, ttl: 0, timeout: TIMEOUT, role: "required" });
   }
   return questions;
 }

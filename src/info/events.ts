@@ -1,22 +1,22 @@
 /**
- * The events of a node, made of one info after the other: what changed, each new head, each new state.
+ * The events of a node: the differences from one info to the next, each new head, each new status.
  *
  * @module
  */
 import { EventStream, type EventStreamOptions } from "../http/event-stream.ts";
 import { formatJson } from "../json/lossless.ts";
-import { isEqual, isObject, type Json } from "../json/values.ts";
+import { isEqual, isObject, type Json, mapMembers } from "../json/values.ts";
 import type { Info } from "./info.ts";
 
-/** The events that can be asked for; `snapshot` is always sent. */
+/** The events that a client can choose; `snapshot` is always sent. */
 export const EVENTS = ["info", "head", "status", "description"] as const;
 
 type EventName = (typeof EVENTS)[number];
 
-/** A node that puts a `null` in and out would make each event a whole info: at most one in this time, in ms. */
+/** The shortest time between two snapshots, which replace patches with a `null`, in milliseconds. */
 const SNAPSHOT_INTERVAL_MS = 10_000;
 
-/** Names of members that change an object's prototype where a careless client applies a patch. */
+/** Names of members that would change a prototype in a client that applies a patch carelessly. */
 const PROTOTYPES: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
 export class NodeEvents {
@@ -26,11 +26,10 @@ export class NodeEvents {
   #told: Json | undefined;
   #isBehind = false;
   #toldWhole = -Infinity;
-  /** The last height that was known: a node that is away for a while has none. */
+  /** The last known height: a node that is unreachable for a while has none. */
   #height: Info["height"];
   #etag: string | undefined;
 
-  /** @param now milliseconds that only count up */
   constructor(
     options: Omit<EventStreamOptions<EventName>, "names" | "snapshot">,
     now: () => number = () => performance.now(),
@@ -40,19 +39,19 @@ export class NodeEvents {
     this.#now = now;
   }
 
-  /** Begins to log what changes, if it has not begun: before somebody listens it is nobody's. */
+  /** Begins to emit changes, with the first listener. */
   begin(info: Info): void {
     this.#taken ??= info;
-    this.#told ??= comparable(this.#taken) as Json;
+    this.#told ??= comparable(this.#taken);
     this.#height ??= this.#taken.height;
   }
 
-  /** Takes an info, and tells what is new in it. To be called with the same one as well, while it is so. */
+  /** Emits what has changed since the last info. It must be called with an unchanged info as well. */
   take(info: Info): void {
     const before = this.#taken;
     this.#taken = info;
     if (!before || !this.#told || (info === before && !this.#isBehind)) return;
-    this.#tellChange(this.#told, comparable(info) as Json);
+    this.#tellChange(this.#told, comparable(info));
     const { height, head_at, status, status_code, status_reason } = info;
     if (height !== undefined && height !== this.#height) {
       this.#height = height;
@@ -87,20 +86,16 @@ export class NodeEvents {
   }
 }
 
-/** Copies an info without what changes by itself, and without what a careless client would choke on. */
-function comparable(value: unknown, isTop = true): unknown {
-  if (Array.isArray(value)) return value.map((item) => comparable(item, false));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([key, member]) =>
-        member !== undefined && !PROTOTYPES.has(key) && !(isTop && key === "updated_at")
-      )
-      .map(([key, member]) => [key, comparable(member, false)]),
-  );
+function comparable({ updated_at: _updatedAt, ...info }: Info): Json {
+  const copy = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(copy);
+    if (!isObject(value)) return value;
+    return mapMembers(value, (member, key) => PROTOTYPES.has(key) ? undefined : copy(member));
+  };
+  return copy(info) as Json;
 }
 
-/** Makes the JSON Merge Patch (RFC 7396) from one value to another; `undefined` where they are equal. */
+/** Returns the JSON Merge Patch (RFC 7396) from one value to another; `undefined` if they are equal. */
 export function patchBetween(before: unknown, after: unknown): unknown {
   if (!isObject(before) || !isObject(after)) {
     return isEqual(before, after) ? undefined : after;
@@ -118,7 +113,7 @@ export function patchBetween(before: unknown, after: unknown): unknown {
   return patch.length > 0 ? Object.fromEntries(patch) : undefined;
 }
 
-/** Tells whether a patch has a `null` that is a value: it would take the member away. */
+/** Tells whether a patch has a `null` that is a value, and would remove the member. */
 function holdsNull(patch: unknown, after: unknown): boolean {
   if (!isObject(patch) || !isObject(after)) return false;
   return Object.entries(patch).some(([key, member]) =>

@@ -1,6 +1,6 @@
 /**
- * The keys of the info that every kind of node may have, their forms, and the conversions of values on their way
- * into them. A conversion gives a value or `undefined`; none throws.
+ * The keys of the info that all kinds of nodes share, their forms, and the conversions of values for them. A conversion
+ * returns a value or `undefined`; none throws.
  *
  * @module
  */
@@ -10,40 +10,37 @@ import { exact } from "../json/lossless.ts";
 import { startOf } from "../untrusted-text.ts";
 import { MILLISECONDS } from "./settings.ts";
 
-interface KnownKey {
-  /** Brings a value into the form that clients of every kind can rely on; `undefined` if it has none. */
-  readonly form: (value: unknown) => unknown;
-  /** True where the status rests on it, so that it is read even where it is hidden. */
-  readonly isJudged?: true;
-}
-
-const TEXT = { form: textOf };
-const TIME = { form: (value: unknown) => time(value) };
-
-/** The keys in the order in which they are shown. */
-export const KNOWN_KEYS: Readonly<Record<string, KnownKey>> = {
-  name: TEXT,
-  software: TEXT,
-  version: TEXT,
-  commit: TEXT,
-  network: { ...TEXT, isJudged: true },
-  chain_id: { ...TEXT, isJudged: true },
-  node_type: TEXT,
-  node_id: TEXT,
-  height: { form: naturalNumber, isJudged: true },
-  head_at: { ...TIME, isJudged: true },
-  synced: { form: (value) => typeof value === "boolean" ? value : undefined, isJudged: true },
-  sync_progress: { form: share, isJudged: true },
-  peers: { form: naturalNumber, isJudged: true },
-  started_at: TIME,
+/** The keys in the order of the info; each brings a value into the form that clients expect, or returns `undefined`. */
+export const KNOWN_KEYS: Readonly<Record<string, (value: unknown) => unknown>> = {
+  name: textOf,
+  software: textOf,
+  version: textOf,
+  commit: textOf,
+  network: textOf,
+  chain_id: textOf,
+  node_type: textOf,
+  node_id: textOf,
+  height: naturalNumber,
+  head_at: time,
+  synced: (value) => typeof value === "boolean" ? value : undefined,
+  sync_progress: share,
+  peers: naturalNumber,
+  started_at: time,
 };
 
-export const formOf = (key: string, value: unknown): unknown =>
-  Object.hasOwn(KNOWN_KEYS, key) ? KNOWN_KEYS[key]!.form(value) : value;
+/** The keys that the status depends on, so that they are read even if they are hidden. */
+export const STATUS_KEYS: readonly string[] = [
+  "network",
+  "chain_id",
+  "height",
+  "head_at",
+  "synced",
+  "sync_progress",
+  "peers",
+];
 
-export function isJudged(key: string): boolean {
-  return Object.hasOwn(KNOWN_KEYS, key) && KNOWN_KEYS[key]!.isJudged === true;
-}
+export const formOf = (key: string, value: unknown): unknown =>
+  Object.hasOwn(KNOWN_KEYS, key) ? KNOWN_KEYS[key]!(value) : value;
 
 function naturalNumber(value: unknown): number | bigint | undefined {
   const number = numberFrom(value);
@@ -62,28 +59,27 @@ interface ConversionContext {
   previous?: unknown;
 }
 
-/** A node that hides a number of 64 bits behind all of its bits has told nothing. */
+/** The placeholder of nodes that hide a number of 64 bits. */
 const ALL_BITS = 18446744073709551615n;
 
-/** Between two responses the start that is computed from an uptime moves by this much, in ms. */
+/** The start that is computed from an uptime moves by up to this from one response to the next, in milliseconds. */
 const UPTIME_JITTER = 3000;
 
-/** The longest text that a regular expression is run on, in UTF-16 code units. */
 const MATCHED_LENGTH = 1024;
 
-/** Fewer seconds since 1970 are no time of any node: they count something else. */
+/** A smaller number is not a time since 1970. */
 const SECONDS_MIN = 1e8;
 
 /** The end of the year 9999, in milliseconds since 1970. */
 const TIME_MAX = 253402300799999;
 
-/** Tells whether a value says anything: not `null`, not empty, not a placeholder. */
+/** Tells whether a value is more than `null`, an empty text or a placeholder. */
 export function isKnown(value: unknown): boolean {
   if (typeof value === "number") return Number.isFinite(value);
   return value !== undefined && value !== null && value !== "" && value !== ALL_BITS;
 }
 
-/** @param values those of the places that a field names: at least one, all known */
+/** @param values at least one, all known */
 export function convert(
   values: readonly unknown[],
   conversion: Conversion | undefined,
@@ -97,29 +93,26 @@ export function convert(
   if ("count" in conversion) return count(value, conversion.count);
   if ("add" in conversion) return sum([value, conversion.add]);
   if ("times" in conversion) return times(value, conversion.times);
-  if ("uptime" in conversion) {
-    return uptime(value, context, MILLISECONDS[conversion.uptime]);
-  }
+  if ("uptime" in conversion) return uptime(value, context, conversion.uptime);
   return match(value, conversion.match);
 }
 
 const SIMPLE = {
   hex,
-  number: (value: unknown) => numberFrom(value),
+  time,
+  number: numberFrom,
   not: (value: unknown) => !value,
   count: (value: unknown) => count(value, ""),
-  time: (value: unknown) => time(value),
-  uptime: (value: unknown, context: ConversionContext) => uptime(value, context),
-} as const;
+  uptime: (value: unknown, context: ConversionContext) => uptime(value, context, "s"),
+};
 
-/** Reads a number from itself or from its decimal form of at most 40 digits. */
 export function numberFrom(value: unknown): number | bigint | undefined {
   if (typeof value === "number" || typeof value === "bigint") return value;
   if (typeof value !== "string" || !/^-?\d{1,40}(\.\d{1,40})?$/.test(value)) return undefined;
   return value.includes(".") ? Number(value) : exact(BigInt(value));
 }
 
-/** Finds the first group of a regular expression in the text of a value, or all that it matches. */
+/** Returns the first group of a regular expression in the text of a value, or all that it matches. */
 export function match(value: unknown, expression: string): string | undefined {
   const text = typeof value === "boolean" ? String(value) : textOf(value);
   if (text === undefined) return undefined;
@@ -156,7 +149,7 @@ function join(values: readonly unknown[], separator: string): string | undefined
   return texts.includes(undefined) ? undefined : texts.join(separator);
 }
 
-/** RFC 3339, with as many digits of a fraction as a node may write. */
+/** RFC 3339 with a fraction of any precision. */
 const DATE_TIME = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(\.\d{1,3})?\d{0,12}(Z|[+-]\d\d:\d\d)$/i;
 
 function time(value: unknown): string | undefined {
@@ -170,7 +163,7 @@ function time(value: unknown): string | undefined {
   return number === undefined ? undefined : format(sinceEpoch(Number(number)));
 }
 
-/** Converts a number to milliseconds since 1970, which may count seconds, milli-, micro- or nanoseconds. */
+/** Converts seconds, milli-, micro- or nanoseconds since 1970 to milliseconds. */
 function sinceEpoch(number: number): number {
   if (number < SECONDS_MIN) return NaN;
   if (number < 1e11) return number * 1000;
@@ -178,28 +171,27 @@ function sinceEpoch(number: number): number {
   return number < 1e17 ? number / 1e3 : number / 1e6;
 }
 
-/** Multiplies a number, and takes the noise of binary fractions off: 3 times 0.1 is 0.3. */
+/** Multiplies without the noise of binary fractions: 3 times 0.1 is 0.3. */
 function times(value: unknown, factor: number): number | undefined {
   const product = Number(numberFrom(value) ?? NaN) * factor;
   return Number.isFinite(product) ? Number(product.toPrecision(15)) : undefined;
 }
 
-/** @param unit in milliseconds */
 function uptime(
   value: unknown,
   { learntAt, previous }: ConversionContext,
-  unit: number = MILLISECONDS.s,
+  unit: keyof typeof MILLISECONDS,
 ): string | undefined {
   const since = numberFrom(value);
   if (since === undefined || since < 0) return undefined;
-  const started = learntAt - Number(since) * unit;
+  const started = learntAt - Number(since) * MILLISECONDS[unit];
   if (typeof previous === "string" && Math.abs(started - Date.parse(previous)) < UPTIME_JITTER) {
     return previous;
   }
   return format(started - started % 1000);
 }
 
-/** Writes RFC 3339; `undefined` for the first day of year 1, by which Go means that a time is not known. */
+/** Writes RFC 3339; `undefined` before 1970, since Go writes an unknown time as the first day of year 1. */
 function format(milliseconds: number): string | undefined {
   const isTime = milliseconds > 0 && milliseconds <= TIME_MAX;
   return isTime ? new Date(milliseconds).toISOString() : undefined;

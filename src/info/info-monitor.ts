@@ -1,9 +1,6 @@
 /**
- * `GET /v1/info`: the node is asked while somebody asks, and `createSnapshots` of `info.ts` makes what is sent.
- *
- * The monitor is in one of a few states. One query is under way at a time; each has a generation, so that the
- * responses of one that was given up change nothing. A request goes `get → start → runQuery → publish`, or is given
- * what was published.
+ * Decides when the node is queried for `/v1/info`: on request, at most once in a `ttl`. One query runs at a time. A request
+ * goes through `get`, `start`, `Observer.observe` and `publish`, or gets the snapshot that was published last.
  *
  * @module
  */
@@ -15,46 +12,44 @@ import type { Measured } from "./history.ts";
 import { createSnapshots, type Info, type Snapshot } from "./info.ts";
 import { Observer, type ObserverOptions } from "./observe-node.ts";
 import type { Plan } from "./query-plan.ts";
-import type { Outcome } from "./query-sources.ts";
+import type { Outcome } from "./sources.ts";
 import { timesOf } from "./settings.ts";
-import { StateLog } from "./state-log.ts";
+import { NodeMemory, StateLog } from "./state-log.ts";
 import type { NodeStatus } from "./status.ts";
 
-/** The time for which a response waits for a query where somebody has asked lately, in ms. */
+/** The time for which a request waits for a running query if there was another request lately, in milliseconds. */
 const PATIENCE = 20;
 
-/** After such a pause, in ms, what is known is too old to be shown while the node is asked. */
+/** The time without requests after which the last snapshot is not sent while the node is queried, in milliseconds. */
 const PAUSE = 10_000;
 
-/** The time beyond a source's own for which a response waits where there is nothing to show, in ms. */
+/** The time beyond a source's timeout for which a request waits if there is no snapshot to send, in milliseconds. */
 const GRACE = 200;
 
-/** The first and the longest time between two tries of a node that does not answer, also where somebody listens; in ms. */
-const BACKOFF_FIRST = 1000, BACKOFF_MAX = 24_000, BACKOFF_HEARD = 3000;
+/** The delay before the next query of a node that does not respond, in milliseconds; the last one if a client listens. */
+const BACKOFF_FIRST = 1000, BACKOFF_MAX = 24_000, BACKOFF_LISTENED = 3000;
 
-/** A query that takes longer than this is never going to end, in ms. */
+/** The time after which a query is given up, in milliseconds: workerd drops the work of requests that have ended. */
 const QUERY_MAX = 60_000;
 
 interface MonitorOptions
   extends
-    Pick<ObserverOptions, "service" | "kinds" | "log" | "onOutcome" | "onIdentity" | "memory">,
-    Partial<Pick<ObserverOptions, "node" | "info" | "client">> {
+    Pick<ObserverOptions, "service" | "node" | "kinds" | "log" | "onOutcome" | "onIdentity">,
+    Partial<Pick<ObserverOptions, "info" | "client" | "memory">> {
   onError(error: unknown): void;
   /** Milliseconds that only count up, and milliseconds since 1970. @default the runtime's own */
   readonly clock?: { monotonic(): number; now(): number };
   readonly random?: () => number;
   readonly onPublished?: ((info: Info, measured: Measured) => void) | undefined;
-  /** Tells whether somebody listens, who is not to wait long for a node that comes back. */
   readonly isHeard?: (() => boolean) | undefined;
 }
 
 export interface Monitor extends Resource<Snapshot>, AsyncDisposable {
-  /** The name of the node's kind, which may be `none`; `undefined` while it is not known. */
+  /** The name of the node's kind, which may be `none`; `undefined` while it is unknown. */
   readonly kind: string | undefined;
-  readonly isCurrent: boolean;
-  /** Asks the node if that is due, though nobody else does; resolves when it has responded. Never rejects. */
+  /** Queries the node if that is due, without a request; resolves when it has responded. Never rejects. */
   look(): Promise<void>;
-  /** Asks everything once, whatever the schedule says; for `nodeface check`. */
+  /** Queries all sources once, for `nodeface check`. */
   inspect(): Promise<Inspection>;
 }
 
@@ -68,12 +63,12 @@ export interface Inspection {
 
 /**
  * ```
- * idle ──▶ querying ──answered──▶ current ──ttl──▶ querying
- *              └──nothing given──▶ failing ──backoff──▶ querying
+ * idle ──▶ querying ──responded──▶ current ──ttl──▶ querying
+ *              └───no response───▶ failing ──backoff──▶ querying
  * ```
  */
 type State =
-  | { readonly name: "idle" }
+  | { readonly name: "idle" | "closed" }
   | {
     readonly name: "querying";
     readonly since: number;
@@ -81,41 +76,42 @@ type State =
     readonly done: Promise<void>;
   }
   | { readonly name: "current"; readonly dueAt: number }
-  | { readonly name: "failing"; readonly dueAt: number; readonly since: number }
-  | { readonly name: "closed" };
+  | { readonly name: "failing"; readonly dueAt: number; readonly since: number };
 
 const CLOCK = { monotonic: () => performance.now(), now: () => Date.now() };
 
 export function createMonitor(options: MonitorOptions): Monitor {
-  const { node = {}, info = {}, log, onError, onPublished, isHeard = () => false } = options;
-  const { clock = CLOCK, random = Math.random, client = createClient(node) } = options;
-  const { ttl } = timesOf(node, typeof info === "function" ? {} : info);
+  const { node, info = {}, onError, onPublished, isHeard = () => false } = options;
+  const { clock = CLOCK, random = Math.random, memory = new NodeMemory() } = options;
+  const { client = createClient(node) } = options;
+  const settings = typeof info === "function" ? {} : info;
+  const { hide = [] } = settings;
+  const { ttl } = timesOf(node, settings);
   const label = node.url === undefined ? "node" : `node ${new URL(node.url).origin}`;
   const now = () => ({ monotonic: clock.monotonic(), date: clock.now() });
-  const onLearnt = () => {
+  const onLateResponse = () => {
     if (state.name !== "querying") void publish().catch(onError);
   };
-  const observer = new Observer({ ...options, node, info, client, label, now, onLearnt });
-  const stateLog = new StateLog(label, log);
+  const context = { ...options, info, hide, client, memory, label, now, onLateResponse };
+  const observer = new Observer(context);
+  const stateLog = new StateLog(context);
   const run = `${clock.now().toString(36)}-${random().toString(36).slice(2, 8)}`;
   const toSnapshot = createSnapshots(ttl, run);
 
   let state: State = { name: "idle" };
-  let generation = 0;
   let failures = 0;
-  let askedAt = -Infinity;
+  let requestedAt = -Infinity;
   let published: { version: number; snapshot: Snapshot; until: number } | undefined;
   let versions = 0;
 
   const publish = async (): Promise<Snapshot> => {
-    const { status, info, omitted, took, until, examples } = observer.report();
-    stateLog.logStatus(status, clock.monotonic());
-    stateLog.logRemarks("source", remarksOn(observer.plan, observer.outcomes));
-    stateLog.logRemarks("key", omitted);
+    const report = observer.report();
+    stateLog.take(report, clock.monotonic());
     const version = ++versions;
-    const snapshot = await toSnapshot(info, examples);
-    // An older one that took longer does not take the place of a newer one.
+    const snapshot = await toSnapshot(report.info, report.examples);
+    // A snapshot that took longer does not replace a newer one.
     if (version > (published?.version ?? 0)) {
+      const { took, until } = report;
       published = { version, snapshot, until };
       onPublished?.(snapshot.info, { took, columns: observer.plan.history, ...now() });
     }
@@ -125,23 +121,23 @@ export function createMonitor(options: MonitorOptions): Monitor {
   const start = (isWatch = false): void => {
     const abort = new AbortController();
     const since = clock.monotonic();
-    const mine = ++generation;
     const query = async () => {
-      let isGiven = false;
+      let hasResponded = false;
       try {
-        isGiven = await observer.observe(abort.signal, isWatch);
-        if (generation === mine) await publish();
+        hasResponded = await observer.observe(abort.signal, isWatch);
+        if (!abort.signal.aborted) await publish();
       } catch (error) {
-        // What was published before is not known to be right any more.
+        // The last snapshot may be wrong by now.
         published = undefined;
         onError(error);
       }
-      if (generation !== mine) return;
-      failures = isGiven ? 0 : failures + 1;
-      if (isGiven) return void (state = { name: "current", dueAt: since + ttl });
+      if (abort.signal.aborted) return;
+      failures = hasResponded ? 0 : failures + 1;
       const backoff = Math.min(BACKOFF_FIRST * 2 ** (failures - 1), BACKOFF_MAX);
       const now = clock.monotonic();
-      state = { name: "failing", since: now, dueAt: now + backoff * (0.5 + random() / 2) };
+      state = hasResponded
+        ? { name: "current", dueAt: since + ttl }
+        : { name: "failing", since: now, dueAt: now + backoff * (0.5 + random() / 2) };
     };
     state = { name: "querying", since, abort, done: query() };
   };
@@ -149,18 +145,7 @@ export function createMonitor(options: MonitorOptions): Monitor {
   const isDue = (time: number) =>
     state.name === "idle" ||
     ((state.name === "current" || state.name === "failing") && time >= state.dueAt) ||
-    (state.name === "failing" && isHeard() && time >= state.since + BACKOFF_HEARD);
-
-  const abandon = () => {
-    if (state.name === "querying") state.abort.abort();
-    generation++;
-    state = { name: "idle" };
-    observer.markUnreachable();
-    published = undefined;
-  };
-
-  const valid = () =>
-    published && clock.monotonic() < published.until ? published.snapshot : undefined;
+    (state.name === "failing" && isHeard() && time >= state.since + BACKOFF_LISTENED);
 
   if (!observer.isDetected && observer.plan.sources.size === 0) state = { name: "closed" };
 
@@ -168,28 +153,28 @@ export function createMonitor(options: MonitorOptions): Monitor {
     get kind() {
       return observer.kind;
     },
-    get isCurrent() {
-      const isIdle = state.name !== "querying" && !isDue(clock.monotonic());
-      return isIdle && valid() !== undefined;
-    },
     async get() {
       const time = clock.monotonic();
-      // A worker's runtime drops the work of a request that has gone away.
-      if (state.name === "querying" && time - state.since > QUERY_MAX) abandon();
+      if (state.name === "querying" && time - state.since > QUERY_MAX) {
+        state.abort.abort();
+        state = { name: "idle" };
+        observer.markUnreachable();
+        published = undefined;
+      }
       if (isDue(time)) start();
-      const isFollowed = published !== undefined && time - askedAt < PAUSE;
-      askedAt = time;
+      const isRecent = published !== undefined && time - requestedAt < PAUSE;
+      requestedAt = time;
       if (state.name === "querying") {
-        const asking = state;
-        const { since, done } = asking;
-        const left = since + (isFollowed ? PATIENCE : observer.timeout + GRACE) - time;
-        if (left > 0) await withTimeout(done, left, () => {});
-        if (!isFollowed && published !== undefined && state === asking) {
+        const query = state;
+        const left = query.since + (isRecent ? PATIENCE : observer.timeout + GRACE) - time;
+        if (left > 0) await withTimeout(query.done, left, () => {});
+        if (!isRecent && published !== undefined && state === query) {
           observer.markUnreachable();
           await publish();
         }
       }
-      return valid() ?? await publish();
+      const isValid = published !== undefined && clock.monotonic() < published.until;
+      return isValid ? published!.snapshot : await publish();
     },
     async look() {
       if (isDue(clock.monotonic())) start(true);
@@ -204,27 +189,11 @@ export function createMonitor(options: MonitorOptions): Monitor {
       return { detection, plan, outcomes, status, info };
     },
     async [Symbol.asyncDispose]() {
-      const { done } = state.name === "querying" ? state : {};
-      if (state.name === "querying") state.abort.abort();
-      generation++;
+      const query = state.name === "querying" ? state : undefined;
+      query?.abort.abort();
       state = { name: "closed" };
       observer.end();
-      await Promise.all([done, observer.settled()]);
+      await Promise.all([query?.done, observer.settled()]);
     },
   };
-}
-
-function remarksOn(plan: Plan, outcomes: ReadonlyMap<string, Outcome>): Map<string, string> {
-  const remarks = new Map<string, string>();
-  for (const [name, outcome] of outcomes) {
-    if ("error" in outcome) {
-      const { message, hint } = outcome.error;
-      if (plan.sources.get(name)?.role === "extra") {
-        remarks.set(name, hint === undefined ? message : `${message} (${hint})`);
-      }
-    } else if (outcome.omitted.length > 0) {
-      remarks.set(name, `a part of the response is omitted: ${outcome.omitted.join(", ")}`);
-    }
-  }
-  return remarks;
 }

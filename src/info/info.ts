@@ -1,5 +1,5 @@
 /**
- * The info object, and the representations of it and of the health, which are prepared again only when it changes.
+ * The info object, and its snapshots: prepared representations of the info and of the health.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import type { NodeExamples, Values } from "./source-cache.ts";
 import { RESERVED_KEYS } from "./settings.ts";
 import { represent, type Representation } from "../http/representation.ts";
 
-/** One JSON object, open to any further key; a key whose value is not known is left out. */
+/** The info of a node, with any further keys; keys of unknown values are omitted. */
 export interface Info {
   /** The operator's name for this node. */
   name?: string | undefined;
@@ -19,7 +19,6 @@ export interface Info {
   version?: string | undefined;
   commit?: string | undefined;
   network?: string | undefined;
-  /** Identifiers are strings, whatever the node writes. */
   chain_id?: string | undefined;
   node_type?: string | undefined;
   node_id?: string | undefined;
@@ -34,28 +33,27 @@ export interface Info {
   /** RFC 3339. */
   started_at?: string | undefined;
   status: Status;
-  /** The reason of a status that is not `ok`. */
   status_code?: StatusCode | undefined;
-  /** One sentence for people, beside `status_code`. */
+  /** One sentence for people. */
   status_reason?: string | undefined;
-  /** The time at which the oldest of stale values was right, RFC 3339. */
+  /** The time at which the oldest of the stale values was valid, RFC 3339. */
   updated_at?: string | undefined;
-  /** The node as it was when it responded last; while it is `unreachable`. */
+  /** Set while the status is `unreachable`. */
   last_seen?: LastSeen | undefined;
-  /** The service itself, where it stands beside a node. */
+  /** The service itself, if it runs beside a node. */
   api?: Service | undefined;
-  /** The rest of the interface: references relative to the URL of the info itself. */
+  /** References relative to the URL of the info. */
   links: Readonly<Record<string, string>>;
   [key: string]: unknown;
 }
 
-/** The node as it was when it responded last. */
+/** The node at the time of its last response. */
 export type LastSeen =
   & Pick<Info, "software" | "version" | "network" | "chain_id" | "height">
   /** RFC 3339. */
   & { readonly at: string };
 
-/** The service itself. */
+/** The program that serves the info. */
 export interface Service {
   software: string;
   version: string;
@@ -66,12 +64,11 @@ export interface Service {
 interface Parts {
   readonly service: Service;
   readonly isBesideNode: boolean;
-  /** The operator's own values are among them. */
   readonly values: Values;
   readonly status: NodeStatus;
-  readonly updatedAt?: number | undefined;
-  readonly lastSeen?: LastSeen | undefined;
-  readonly hide?: readonly string[] | undefined;
+  readonly updatedAt: number | undefined;
+  readonly lastSeen: LastSeen | undefined;
+  readonly hide: readonly string[];
 }
 
 const LINKS = {
@@ -83,13 +80,13 @@ const LINKS = {
 
 const KEYS_MAX = 64, SIZE_MAX = 60 * 1024;
 
-/** Makes the info object, and says which keys were omitted, since there is too much of it. */
+/** Makes the info object. `omitted` has the keys that exceed its limits, with the reasons. */
 export function makeInfo(parts: Parts): { info: Info; omitted: ReadonlyMap<string, string> } {
-  const { service, isBesideNode, values, status, updatedAt, lastSeen, hide = [] } = parts;
+  const { service, isBesideNode, values, status, updatedAt, lastSeen, hide } = parts;
   const own = isBesideNode ? {} : { name: service.software, ...service };
   const known: Record<string, unknown> = { ...own, ...values };
   if (status.synced !== undefined) known.synced = status.synced;
-  // A node with which something is wrong does not say that it is in sync.
+  // A node with a fault is not reported as synced.
   else if (status.status !== "ok" && status.status !== "stale") delete known.synced;
   const shown: Record<string, unknown> = {};
   const omitted = new Map<string, string>();
@@ -119,35 +116,31 @@ export function makeInfo(parts: Parts): { info: Info; omitted: ReadonlyMap<strin
   return { info, omitted };
 }
 
-/** The info at a time: a new object, with new representations, only where anything changed. */
+/** The info at a time. An unchanged info has the same snapshot. */
 export interface Snapshot {
   readonly info: Info;
-  /** Values of the node with which the page fills reads in. */
-  readonly examples?: NodeExamples | undefined;
+  readonly examples: NodeExamples;
   readonly representation: Representation;
   readonly health: { readonly passing: Representation; readonly failing: Representation };
 }
 
-/** Makes snapshots of infos, the last one where nothing changed. `run` differs in each run of the service. */
+/** Creates a function that makes snapshots. `run` differs in each run of the service. */
 export function createSnapshots(
   ttl: number,
   run: string,
-): (info: Info, examples?: NodeExamples) => Promise<Snapshot> {
-  // The info says when it was started, so a content is never that of another run. To count contents
-  // is quicker than the first digest, for which some runtimes load all of their cryptography.
+): (info: Info, examples: NodeExamples) => Promise<Snapshot> {
+  // A number is quicker than the first digest, for which some runtimes load all of their cryptography.
   let contents = 0;
   let last: { text: string; key: string; made: Promise<Snapshot> } | undefined;
-  return (info, examples = {}) => {
+  return (info, examples) => {
     const text = formatJson(info, 2) + "\n";
     const key = formatJson(examples);
     if (last?.text === text && last.key === key) return last.made;
     const represented = last?.text === text
       ? last.made
       : makeSnapshot(info, text, `${run}-${(++contents).toString(36)}`, ttl);
-    const made = represented.then((snapshot) => ({ ...snapshot, examples })).catch((error) => {
-      last = undefined;
-      throw error;
-    });
+    const made = represented.then((snapshot) => ({ ...snapshot, examples }));
+    made.catch(() => last = undefined);
     last = { text, key, made };
     return made;
   };
@@ -158,16 +151,13 @@ async function makeSnapshot(info: Info, text: string, tag: string, ttl: number):
   const health = formatJson({ status, status_code, status_reason }) + "\n";
   const isWell = status === "ok" || status === "syncing";
   const type = "application/json";
-  // The same on every runtime and in every process. To load cryptography for one word takes too long.
+  const cache = isWell ? `public, max-age=${Math.floor(ttl / 1000)}` : "public, no-cache";
+  // A constant validator, as to load cryptography for one word takes too long.
   const probed = { type, cache: "no-store", ...(status === "ok" && { tag: status }) };
   const [representation, passing, failing] = await Promise.all([
-    represent(text, {
-      tag,
-      type,
-      cache: isWell ? `public, max-age=${Math.floor(ttl / 1000)}` : "public, no-cache",
-    }),
+    represent(text, { tag, type, cache }),
     represent(health, { ...probed, status: 200 }),
     represent(health, { ...probed, status: 503 }),
   ]);
-  return { info, representation, health: { passing, failing } };
+  return { info, examples: {}, representation, health: { passing, failing } };
 }

@@ -1,32 +1,36 @@
 /**
- * Limits the response of a source: whatever a node, a file, a program or a host says, what comes out is small, shallow
- * JSON.
+ * Limits the response of a source to small, shallow JSON, whatever a node, a file, a program or a host sends.
  *
  * @module
  */
 import { parseJson, readNumber } from "../json/lossless.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
-import { formatPointer, type Json, mapMembers, type Path } from "../json/values.ts";
+import { formatPointer, isObject, mapMembers, type Path } from "../json/values.ts";
 import { SourceError } from "../node/failures.ts";
 import { RESPONSE_MAX, TOO_LARGE } from "../node/request.ts";
-import { excerpt, printable, quote, shorten, startOf } from "../untrusted-text.ts";
+import { excerpt, quote, startOf } from "../untrusted-text.ts";
 
-/** The bytes of a text, the levels of objects and lists, the UTF-16 code units of a string, the digits of a number. */
+/** The most bytes of a text, levels of objects and lists, UTF-16 code units of a string, and digits of a number. */
 export const LIMITS: Readonly<Record<"bytes" | "depth" | "string" | "digits", number>> = {
-  ...{ bytes: RESPONSE_MAX, depth: 32, string: 4096, digits: 40 },
+  bytes: RESPONSE_MAX,
+  depth: 32,
+  string: 4096,
+  digits: 40,
 };
+
+const TOO_LONG = `more than ${LIMITS.string} characters`;
 
 export interface SourceResponse {
   readonly value: unknown;
-  /** The members that were omitted, for the log: JSON Pointers with the reason, at most a few. */
+  /** The first members that were omitted, for the log: JSON Pointers with the reason. */
   readonly omitted: readonly string[];
 }
 
+/** The most members in `omitted`, and the longest name of one, in UTF-16 code units. */
 const NAMED_MAX = 3;
-
 const NAME_LENGTH = 80;
 
-/** Reads JSON with all digits. What is beyond the limits is omitted, in a list `null`. Throws if it is no JSON, or too large. */
+/** Parses JSON with all digits of numbers, without what is beyond the limits. @throws {SourceError} */
 export function readResponse(text: string): SourceResponse {
   if (text.length > LIMITS.bytes) throw new SourceError("bad_answer", TOO_LARGE);
   try {
@@ -42,23 +46,15 @@ export function notJson(text: string): SourceError {
   return new SourceError("bad_answer", message, { isForeign: true, isQuoting: true });
 }
 
-/** Reads the text of a file or a program: JSON if it begins as an object or a list does, since `1.10` is no number there. */
+/** Reads the output of a file or a program: JSON only if it begins like an object or a list, as `1.10` may be a version. */
 export function readText(text: string): SourceResponse {
   const trimmed = text.trim();
   if (/^[[{]/.test(trimmed)) return readResponse(trimmed);
   if (trimmed.length <= LIMITS.string) return { value: trimmed, omitted: [] };
-  return { value: undefined, omitted: [`the text: ${REASONS.string}`] };
+  return { value: undefined, omitted: [`the text: ${TOO_LONG}`] };
 }
 
-const REASONS = {
-  depth: `more than ${LIMITS.depth} levels deep`,
-  key: `a name of more than ${LIMITS.string} characters`,
-  string: `more than ${LIMITS.string} characters`,
-  digits: `more than ${LIMITS.digits} digits`,
-  number: "beyond all numbers",
-} as const;
-
-/** Reads a number of JSON; `NaN` of too many digits, and an infinite one beyond all numbers. */
+/** Reads a number of JSON: `NaN` if it has too many digits, `Infinity` if it is out of range. */
 function readDigits(raw: string): number | bigint {
   // `BigInt` takes seconds for a million digits.
   const isLong = raw.length > LIMITS.digits && raw.replaceAll(/\D/g, "").length > LIMITS.digits;
@@ -69,37 +65,36 @@ function readDigits(raw: string): number | bigint {
 function limit(whole: unknown): SourceResponse {
   const omitted: string[] = [];
   const path: string[] = [];
-  const copyMember = (member: unknown, key: string) => {
+  const limitMember = (member: unknown, key: string) => {
     path.push(key);
-    const copied = copy(member);
+    const limited = limitValue(member);
     path.pop();
-    return copied;
+    return limited;
   };
-  const copy = (value: unknown): unknown => {
+  const limitValue = (value: unknown): unknown => {
     const reason = reasonToOmit(value, path);
     if (reason !== undefined) {
       if (omitted.length < NAMED_MAX) omitted.push(`${nameOf(path)}: ${reason}`);
       return undefined;
     }
-    if (typeof value !== "object" || value === null) return value;
-    if (!Array.isArray(value)) return mapMembers(value as Json, copyMember);
-    return value.map((item, at) => copyMember(item, String(at)) ?? null);
+    if (Array.isArray(value)) return value.map((item, i) => limitMember(item, String(i)) ?? null);
+    return isObject(value) ? mapMembers(value, limitMember) : value;
   };
-  return { value: copy(whole), omitted };
+  return { value: limitValue(whole), omitted };
 }
 
 function reasonToOmit(value: unknown, path: Path): string | undefined {
-  if (path.length > 0 && path.at(-1)!.length > LIMITS.string) return REASONS.key;
-  if (typeof value === "object" && value !== null) {
-    return path.length >= LIMITS.depth ? REASONS.depth : undefined;
+  if ((path.at(-1)?.length ?? 0) > LIMITS.string) return `a name of ${TOO_LONG}`;
+  if (typeof value === "string") return value.length > LIMITS.string ? TOO_LONG : undefined;
+  if (typeof value === "number") {
+    if (Number.isFinite(value)) return undefined;
+    return Number.isNaN(value) ? `more than ${LIMITS.digits} digits` : "a number out of range";
   }
-  if (typeof value === "string") return value.length > LIMITS.string ? REASONS.string : undefined;
-  if (typeof value !== "number" || Number.isFinite(value)) return undefined;
-  return Number.isNaN(value) ? REASONS.digits : REASONS.number;
+  const isDeep = typeof value === "object" && value !== null && path.length >= LIMITS.depth;
+  return isDeep ? `more than ${LIMITS.depth} levels deep` : undefined;
 }
 
 function nameOf(path: Path): string {
-  const keys = path.map((key) => excerpt(startOf(key, NAME_LENGTH), NAME_LENGTH));
-  const pointer = printable(formatPointer(keys));
-  return pointer === "" ? "the response" : shorten(pointer, NAME_LENGTH);
+  const keys = path.map((key) => startOf(key, NAME_LENGTH));
+  return excerpt(formatPointer(keys), NAME_LENGTH) || "the response";
 }

@@ -1,23 +1,21 @@
 /**
- * Asks a node, and remembers what it said. `info-monitor.ts` decides when:
- * `observe` finds the kind and asks the sources, `report` makes the info of what is known.
+ * Queries a node: `observe` detects its kind and asks its sources, `report` makes the info of their last responses.
+ * `info-monitor.ts` decides when.
  *
  * @module
  */
 import type { Kind } from "../kinds/kind.ts";
 import { createCredentials } from "../node/credentials.ts";
 import type { Client } from "../node/http1.ts";
-import { NodeMemory } from "./memory.ts";
 import { assessStatus, type NodeStatus, NOT_ASKED, withoutHidden } from "./status.ts";
 import { type Detection, detectKind } from "./detect-kind.ts";
 import { type Info, makeInfo, type Service } from "./info.ts";
 import { HOST, type HostInfo, isAlone, makePlan, type Plan, planOfHost } from "./query-plan.ts";
-import { createQuery, type Outcome, type Query, settle } from "./query-sources.ts";
+import { createQuery, type Outcome, type Query, settle } from "./sources.ts";
 import { mapMembers, objectOf } from "../json/values.ts";
 import { formOf } from "./fields.ts";
 import {
   type Instant,
-  namesOf,
   type NodeExamples,
   readExamples,
   readFields,
@@ -26,7 +24,7 @@ import {
 } from "./source-cache.ts";
 import { type InfoSettings, type NodeSettings, timesOf } from "./settings.ts";
 import { withTimeout } from "../with-timeout.ts";
-import type { NodeLog } from "./state-log.ts";
+import type { NodeLog, NodeMemory } from "./state-log.ts";
 
 export interface ObserverOptions {
   readonly service: Service;
@@ -37,63 +35,60 @@ export interface ObserverOptions {
   readonly log: NodeLog;
   readonly client: Client;
   readonly now: () => Instant;
-  /** Is called where something was learnt after `observe` had ended. */
-  readonly onLearnt: () => void;
+  readonly onLateResponse: () => void;
   readonly onOutcome?: ((source: string, outcome: Outcome) => void) | undefined;
-  readonly memory?: NodeMemory | undefined;
-  /** Is told when another chain responds at the node's address. */
   readonly onIdentity?: (() => void) | undefined;
+  readonly memory: NodeMemory;
+  /** Keys to omit. */
+  readonly hide: readonly string[];
 }
 
-/** The time by which the operator's own sources may delay the node's, in milliseconds. */
-const EXTRA_PATIENCE = 200;
+/** The time for which optional sources may delay a report, in milliseconds. */
+const OPTIONAL_PATIENCE = 200;
 
-/** The shortest time between two looks for another kind than the one that was found, in milliseconds. */
+/** The shortest time between two detections of another kind than the present one, in milliseconds. */
 const DETECTION_PAUSE = 10_000;
 
-interface NodeReport {
+export interface NodeReport {
   readonly status: NodeStatus;
   readonly info: Info;
+  /** The values of the node and the operator, also those that are hidden. */
+  readonly values: Values;
   readonly omitted: ReadonlyMap<string, string>;
+  /** The faults of sources that do not affect the status. */
+  readonly remarks: ReadonlyMap<string, string>;
   readonly examples: NodeExamples;
-  /** The longest time that the node took for what it is asked each time, in milliseconds. */
+  readonly respondedAt: Instant;
+  /** The longest time of a response of a required source, in milliseconds. */
   readonly took: number | undefined;
-  /** The end of its validity if nothing is learnt, in milliseconds that only count up. */
+  /** The end of its validity if nothing new is learnt, in milliseconds that only count up. */
   readonly until: number;
 }
 
 export class Observer {
   readonly #options: ObserverOptions;
-  readonly #host: HostInfo | undefined;
-  readonly #settings: InfoSettings;
   readonly #times: ReturnType<typeof timesOf>;
-  /** True where the kind is found by asking. */
   readonly isDetected: boolean;
-  /** `undefined` where the kind was not looked for. */
   detection: Detection | undefined;
   plan!: Plan;
   #query!: Query;
   #cache!: SourceCache;
-  outcomes: ReadonlyMap<string, Outcome> = new Map();
+  readonly outcomes: Map<string, Outcome> = new Map();
   #values: Values = {};
-  readonly #memory: NodeMemory;
-  /** The last height, and when it was seen first, in milliseconds since 1970. */
+  /** The last height, and the time of its first response, in milliseconds since 1970. */
   #height: { readonly height: unknown; readonly since: number } = { height: undefined, since: 0 };
-  /** The time of the last look for another kind, in milliseconds that only count up. */
-  #lookedAt = -Infinity;
-  /** Sources of the operator's own that have not responded yet; the node's do not wait for them. */
-  readonly #running = new Map<string, Promise<unknown>>();
+  #detectedAt = -Infinity;
+  /** The optional sources that have not responded yet. */
+  readonly #running = new Map<string, Promise<void>>();
   readonly #life = new AbortController();
 
-  /** @throws {TypeError} if a kind is unknown */
+  /** @throws {TypeError} if the kind is unknown */
   constructor(options: ObserverOptions) {
     const { node, info } = options;
     this.#options = options;
-    this.#host = typeof info === "function" ? info : undefined;
-    this.#settings = typeof info === "function" ? {} : info;
-    this.#times = timesOf(node, this.#settings);
-    this.#memory = options.memory ?? new NodeMemory();
-    this.isDetected = node.url !== undefined && node.kind === undefined && !this.#host;
+    this.#times = timesOf(node, typeof info === "function" ? {} : info);
+    this.isDetected = node.url !== undefined && node.kind === undefined &&
+      typeof info !== "function";
     this.#useKind(node.kind);
   }
 
@@ -101,30 +96,26 @@ export class Observer {
     return this.isDetected ? this.detection?.kind : this.#options.node.kind;
   }
 
-  /** The longest time that a vital source may take, in milliseconds. */
+  /** The longest time that a required source may take, in milliseconds. */
   get timeout(): number {
-    const own = namesOf(this.plan, "vital").map((name) => this.plan.sources.get(name)!.timeout);
+    const own = this.#cache.required.map((name) => this.plan.sources.get(name)!.timeout);
     return Math.max(this.#times.timeout, ...own);
   }
 
   /**
-   * Finds out the kind of the node where it is not known, and asks the sources that are due.
-   *
-   * @param signal once it is aborted, nothing is learnt any more
-   * @param isWatch true where nobody has asked for it
-   * @returns true if the node gave anything
+   * Detects the kind of the node if it is unknown, and asks the sources that are due. Returns true if the node responded
+   * with a value. Once `signal` is aborted, responses are ignored; `isWatch` is true without a request.
    */
   async observe(signal: AbortSignal, isWatch = false): Promise<boolean> {
-    if (this.isDetected && this.kind === undefined) await this.#findKind(signal);
+    if (this.isDetected && this.kind === undefined) await this.#detectKind(signal);
     if (!signal.aborted) await this.#askSources(signal, isWatch);
-    // Another kind of node may have come in the place of the one that was found.
     const { monotonic } = this.#options.now();
-    const mayLook = this.isDetected && !signal.aborted &&
-      monotonic - this.#lookedAt >= DETECTION_PAUSE;
-    if (mayLook && this.kind !== undefined && this.#isSuspicious()) {
-      this.#lookedAt = monotonic;
+    const mayDetect = this.isDetected && this.kind !== undefined && !signal.aborted &&
+      monotonic - this.#detectedAt >= DETECTION_PAUSE;
+    if (mayDetect && this.#isSuspicious()) {
+      this.#detectedAt = monotonic;
       const before = this.plan;
-      await this.#findKind(signal);
+      await this.#detectKind(signal);
       if (!signal.aborted && this.plan !== before) await this.#askSources(signal, isWatch);
     }
     const isKnown = !this.isDetected || this.kind !== undefined;
@@ -136,49 +127,60 @@ export class Observer {
   }
 
   report(): NodeReport {
-    const { service, node, info, label, log, now, onIdentity } = this.#options;
-    const isBesideNode = !isAlone(node, info);
-    const [plan, cache, instant, { stale }] = [this.plan, this.#cache, now(), this.#times];
+    const { service, node, info, now, memory, hide } = this.#options;
+    const { stale, stalledAfter } = this.#times;
+    const { plan, detection } = this;
+    const cache = this.#cache;
+    const instant = now();
     const shown = cache.shownAt(instant, stale);
+    const { answers, oldest } = shown;
     const read = plan.sources.has(HOST)
-      ? mapMembers(
-        objectOf(shown.answers.get(HOST)?.taken.get("")),
-        (value, key) => formOf(key, value),
-      )
-      : readFields(plan.fields, shown.answers, this.#values);
+      ? mapMembers(objectOf(answers.get(HOST)?.taken.get("")), (value, key) => formOf(key, value))
+      : readFields(plan.fields, answers, this.#values);
     const values = this.#values = { ...read, ...plan.static };
     const { height } = values;
     if (height !== this.#height.height) this.#height = { height, since: instant.date };
-    const detection = this.detection;
     const assessed = this.isDetected && detection?.kind === undefined
       ? detection?.status ?? NOT_ASKED
       : assessStatus({
-        ...{ plan, cache, shown, values, date: instant.date },
-        ...{ movedAt: this.#height.since, stalledAfter: this.#times.stalledAfter },
+        ...{ plan, cache, shown, values, stalledAfter },
+        ...{ date: instant.date, movedAt: this.#height.since },
       });
-    const { oldest } = shown;
-    const { hide = [] } = this.#settings;
     const status = withoutHidden(assessed, hide);
-    const lastSeen = status.status === "unreachable" ? this.#memory.lastSeen : undefined;
-    const times = { updatedAt: oldest?.date, lastSeen };
-    const made = makeInfo({ service, isBesideNode, hide, values, status, ...times });
-    const respondedAt = cache.respondedAt ?? instant;
-    this.#memory.take(values, made.info, status, respondedAt, { label, log, hide, onIdentity });
-    const until = oldest ? oldest.monotonic + stale : Infinity;
-    const examples = readExamples(plan.examples, shown.answers);
-    return { status, took: this.#took(), until, examples, ...made };
-  }
-
-  #took(): number | undefined {
-    const times = namesOf(this.plan, "vital").flatMap((name) => {
-      const outcome = this.outcomes.get(name);
-      return outcome && !("error" in outcome) ? [outcome.took] : [];
+    const made = makeInfo({
+      ...{ service, hide, values, status },
+      isBesideNode: !isAlone(node, info),
+      updatedAt: oldest?.date,
+      lastSeen: status.status === "unreachable" ? memory.lastSeen : undefined,
     });
-    return times.length > 0 ? Math.max(...times) : undefined;
+    return {
+      ...{ status, values, ...made },
+      ...this.#reviewOutcomes(),
+      examples: readExamples(plan.examples, answers),
+      respondedAt: cache.respondedAt ?? instant,
+      until: oldest ? oldest.monotonic + stale : Infinity,
+    };
   }
 
-  settled(): Promise<unknown> {
-    return Promise.all(this.#running.values());
+  #reviewOutcomes(): Pick<NodeReport, "took" | "remarks"> {
+    const remarks = new Map<string, string>();
+    let took: number | undefined;
+    for (const [name, outcome] of this.outcomes) {
+      const role = this.plan.sources.get(name)?.role;
+      if (!("error" in outcome)) {
+        const { omitted } = outcome;
+        if (role === "required") took = Math.max(took ?? 0, outcome.took);
+        if (omitted.length > 0) remarks.set(name, `partly omitted: ${omitted.join(", ")}`);
+      } else if (role === "optional") {
+        const { message, hint } = outcome.error;
+        remarks.set(name, hint === undefined ? message : `${message} (${hint})`);
+      }
+    }
+    return { took, remarks };
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.#running.values());
   }
 
   end(): void {
@@ -186,32 +188,31 @@ export class Observer {
   }
 
   #useKind(name: string | undefined): void {
-    const { node, kinds, client } = this.#options;
+    const { node: { url, auth }, info, kinds, client } = this.#options;
     const kind = name === undefined || name === "none" ? undefined : kinds[name];
-    if (name && name !== "none" && !kind) throw new TypeError(`"${name}" is not a kind of node`);
-    const { url } = node;
+    if (name && name !== "none" && !kind) throw new TypeError(`unknown kind "${name}"`);
     const credentials = url === undefined
       ? undefined
-      : createCredentials({ nodeUrl: url, configured: node.auth, kind: name, kinds });
-    this.plan = this.#host
-      ? planOfHost(this.#host, this.#times)
-      : makePlan(name, kind, this.#settings, this.#times);
+      : createCredentials({ nodeUrl: url, configured: auth, kind: name, kinds });
+    this.plan = typeof info === "function"
+      ? planOfHost(info, this.#times)
+      : makePlan(name, kind, info, this.#times);
     this.#query = createQuery({ url, credentials, client });
     this.#cache = new SourceCache(this.plan);
-    this.outcomes = new Map();
+    this.outcomes.clear();
     this.#values = {};
   }
 
-  async #findKind(signal: AbortSignal): Promise<void> {
-    const { node: { url, auth }, kinds, client, label, log } = this.#options;
+  async #detectKind(signal: AbortSignal): Promise<void> {
+    const { node: { url, auth }, kinds, client, label, log, hide } = this.#options;
     const found = await detectKind({ url: url!, kinds, auth, client, signal });
     if (signal.aborted) return;
     const before = this.detection?.kind;
-    // A node that was found once keeps its kind until another is found.
+    // A kind that was found stays until another one is.
     if (found.kind === undefined && before !== undefined) return;
     if (found.kind !== undefined && found.kind !== before) {
       // The evidence may have a hidden value.
-      const because = this.#settings.hide?.length ? "" : `: ${found.because}`;
+      const because = hide.length > 0 ? "" : `: ${found.because}`;
       const message = `${label} is of the kind ${found.kind}${because}`;
       log(message, { code: "kind", level: "info" });
       this.#useKind(found.kind);
@@ -220,43 +221,44 @@ export class Observer {
   }
 
   async #askSources(signal: AbortSignal, isWatch: boolean): Promise<void> {
-    const [plan, cache] = [this.plan, this.#cache];
+    const { plan } = this;
+    const cache = this.#cache;
     const due = cache.dueSources(this.#options.now(), isWatch)
-      .filter((name) => !this.#running.has(name));
-    const some = (isExtra: boolean) =>
-      new Map(
-        due.map((name) => [name, plan.sources.get(name)!] as const)
-          .filter(([, { role }]) => (role === "extra") === isExtra),
-      );
+      .filter((name) => !this.#running.has(name))
+      .map((name) => [name, plan.sources.get(name)!] as const);
+    const required = due.filter(([, { role }]) => role !== "optional");
+    const optional = due.filter(([, { role }]) => role === "optional");
     const remembered = (name: string, pointer: string) => cache.get(name)?.last?.taken.get(pointer);
-    const asked = this.#query(some(false), signal, remembered);
-    const extras = this.#query(some(true), this.#life.signal, remembered);
-    for (const [name, outcome] of extras) {
+    const asked = this.#query(new Map(required), signal, remembered);
+    // The node does not wait for optional sources, so these outlive the query.
+    const aside = this.#query(new Map(optional), this.#life.signal, remembered);
+    for (const [name, outcome] of aside) {
       this.#running.set(name, this.#followUp(name, outcome, plan));
     }
-    const found = await settle(asked);
-    await withTimeout(this.settled(), EXTRA_PATIENCE, () => []);
-    if (!signal.aborted) this.#takeIn(found);
+    const outcomes = await settle(asked);
+    await withTimeout(this.settled(), OPTIONAL_PATIENCE, () => {});
+    if (!signal.aborted) this.#update(outcomes);
   }
 
-  async #followUp(name: string, outcome: Promise<Outcome>, askedBy: Plan): Promise<void> {
-    const found = new Map([[name, await outcome]]);
+  async #followUp(name: string, asked: Promise<Outcome>, plan: Plan): Promise<void> {
+    const outcome = await asked;
     this.#running.delete(name);
-    if (this.#life.signal.aborted || this.plan !== askedBy) return;
-    this.#takeIn(found);
-    this.#options.onLearnt();
+    if (this.#life.signal.aborted || this.plan !== plan) return;
+    this.#update(new Map([[name, outcome]]));
+    this.#options.onLateResponse();
   }
 
-  #takeIn(found: ReadonlyMap<string, Outcome>): void {
+  #update(outcomes: ReadonlyMap<string, Outcome>): void {
     const { onOutcome, now } = this.#options;
-    for (const [name, outcome] of found) onOutcome?.(name, outcome);
-    this.outcomes = new Map([...this.outcomes, ...found]);
-    this.#cache.update(found, now());
+    for (const [name, outcome] of outcomes) {
+      onOutcome?.(name, outcome);
+      this.outcomes.set(name, outcome);
+    }
+    this.#cache.update(outcomes, now());
   }
 
-  /** Tells whether the responses are not those of the kind that was found. */
   #isSuspicious(): boolean {
     return this.#cache.gaveNothing || this.report().status.code === "wrong_kind" ||
-      namesOf(this.plan, "vital").some((name) => this.#cache.get(name)?.error?.isAbsent);
+      this.#cache.required.some((name) => this.#cache.get(name)?.error?.isAbsent);
   }
 }

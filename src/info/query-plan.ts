@@ -1,33 +1,32 @@
 /**
- * The plan of a query: the sources that are asked, by whom they are needed, and the places of what is taken from
- * their responses.
+ * The plan of a query: the sources to ask, the effect of their failure, and the places that are read in their responses.
  *
  * @module
  */
 import type { Field, FieldOptions, Kind, KindHealth, Reference, Source } from "../kinds/kind.ts";
-import { isJudged } from "./fields.ts";
+import { STATUS_KEYS } from "./fields.ts";
 import { objectOf } from "../json/values.ts";
 import { type InfoSettings, milliseconds, type NodeSettings } from "./settings.ts";
 
-/** A function of a host's own that says what its node is: an object with any keys, of JSON values. */
+/** A function of a host that returns the info of its node: an object with any keys and JSON values. */
 export type HostInfo = () => object | Promise<object>;
 
 export interface PlannedSource {
   readonly source: Source | { readonly call: HostInfo };
-  /** The places in its response that anything is taken from. */
   readonly pointers: readonly string[];
-  /** The time for which its response is good, in milliseconds. */
+  /** The time for which its response is valid, in milliseconds. */
   readonly ttl: number;
   readonly timeout: number;
-  /**
-   * The effect of its failure. The sources of the kind that go to the node are vital, those of them with a `ttl`
-   * of their own a part, and all others extra.
-   * - `vital`: it is asked at each query. Where none of these responds, the node does not.
-   * - `part`: the node responds, and something is wrong.
-   * - `extra`: nothing. It is the operator's own, or is no part of the node.
-   */
-  readonly role: "vital" | "part" | "extra";
+  readonly role: Role;
 }
+
+/**
+ * The effect of the failure of a source:
+ * - `required`: if none of these responds, the node is unreachable. They are the kind's requests of the node.
+ * - `degrading`: the node is degraded. They are those with a `ttl` of their own.
+ * - `optional`: none. They are all others.
+ */
+export type Role = "required" | "degrading" | "optional";
 
 export interface Plan {
   readonly kind: string | undefined;
@@ -35,13 +34,12 @@ export interface Plan {
   readonly fields: Readonly<Record<string, FieldOptions>>;
   readonly static: Readonly<Record<string, unknown>>;
   readonly health: KindHealth | undefined;
-  /** The keys of the info that say most over time; `undefined` where the kind names none. */
   readonly history?: readonly string[] | undefined;
   /** The places of values with which the page fills reads in, each with its pattern. */
   readonly examples: Readonly<Record<Reference, string>>;
 }
 
-/** Tells whether there is nothing to ask: no node, no source of the operator's, no function of a host's. */
+/** Tells whether there is nothing to ask: no node, no source, no function of a host. */
 export function isAlone(
   node: NodeSettings = {},
   info: InfoSettings | HostInfo | undefined,
@@ -52,18 +50,18 @@ export function isAlone(
 
 type Times = Pick<PlannedSource, "ttl" | "timeout">;
 
-/** Lays the settings over a kind, if there is one. A source that nothing names is not asked. */
+/** Combines a kind, if there is one, with the settings. A source that nothing refers to is not asked. */
 export function makePlan(
   name: string | undefined,
   kind: Kind | undefined,
-  settings: InfoSettings,
+  { sources: own = {}, fields: ownFields, hide = [], static: ownStatic }: InfoSettings,
   times: Times,
 ): Plan {
-  const sources: Record<string, Source> = { ...kind?.sources, ...settings.sources };
+  const sources: Record<string, Source> = { ...kind?.sources, ...own };
+  const allFields = Object.entries({ ...kind?.fields, ...ownFields });
   const fields: Record<string, FieldOptions> = {};
-  for (const [key, field] of Object.entries({ ...kind?.fields, ...settings.fields })) {
-    // The status rests on some keys, even where they are hidden.
-    if (!settings.hide?.includes(key) || isJudged(key)) fields[key] = optionsOf(field);
+  for (const [key, field] of allFields) {
+    if (!hide.includes(key) || STATUS_KEYS.includes(key)) fields[key] = optionsOf(field);
   }
   const pointers = new Map<string, Set<string>>();
   const take = (reference: Reference) => {
@@ -78,15 +76,14 @@ export function makePlan(
   };
   for (const field of Object.values(fields)) referencesOf(field).forEach(take);
   if (kind) referencesOfHealth(kind.health).forEach(take);
-  // Only what is asked anyway, of the kind itself, and of which nothing is hidden.
-  const hidden = Object.entries({ ...kind?.fields, ...settings.fields })
-    .filter(([key]) => settings.hide?.includes(key))
+  // Examples come only from sources of the kind that are asked anyway and have no hidden field.
+  const hidden = allFields.filter(([key]) => hide.includes(key))
     .flatMap(([, field]) => referencesOf(field).map((reference) => parseReference(reference)[0]));
-  const isShown = ([reference]: [string, string]) => {
-    const [source] = parseReference(reference as Reference);
-    return pointers.has(source) && !hidden.includes(source) && !settings.sources?.[source];
-  };
-  const examples = Object.entries(kind?.examples ?? {}).filter(isShown) as [Reference, string][];
+  const examples = (Object.entries(kind?.examples ?? {}) as [Reference, string][])
+    .filter(([reference]) => {
+      const [source] = parseReference(reference);
+      return pointers.has(source) && !hidden.includes(source) && !own[source];
+    });
   for (const [reference] of examples) take(reference);
 
   const names = [...pointers.keys()];
@@ -95,27 +92,27 @@ export function makePlan(
     ["jsonrpc", "get", "post"].some((key) => key in sources[source]!)
   );
   const judges = ofNode.length > 0 ? ofNode : names;
-  const isSeldom = (source: string) => sources[source]!.ttl !== undefined;
-  const hasVital = judges.some((source) => !isSeldom(source));
-  const roleOf = (source: string): PlannedSource["role"] => {
-    if (!judges.includes(source)) return "extra";
-    return hasVital && isSeldom(source) ? "part" : "vital";
+  const isRare = (source: string) => sources[source]!.ttl !== undefined;
+  const areAllRare = judges.every(isRare);
+  const roleOf = (source: string): Role => {
+    if (!judges.includes(source)) return "optional";
+    return isRare(source) && !areAllRare ? "degrading" : "required";
   };
-  const planned = names.map((source): [string, PlannedSource] => {
-    const { ttl, timeout } = sources[source]!;
-    return [source, {
-      source: sources[source]!,
-      pointers: [...pointers.get(source)!],
-      ttl: ttl === undefined ? times.ttl : milliseconds(ttl),
-      timeout: timeout === undefined ? times.timeout : milliseconds(timeout),
-      role: roleOf(source),
+  const planned = names.map((name): [string, PlannedSource] => {
+    const source = sources[name]!;
+    return [name, {
+      source,
+      pointers: [...pointers.get(name)!],
+      ttl: source.ttl === undefined ? times.ttl : milliseconds(source.ttl),
+      timeout: source.timeout === undefined ? times.timeout : milliseconds(source.timeout),
+      role: roleOf(name),
     }];
   });
   return {
     kind: kind && name,
     sources: new Map(planned),
     fields,
-    static: { ...kind?.static, ...settings.static },
+    static: { ...kind?.static, ...ownStatic },
     health: kind?.health,
     history: kind?.history,
     examples: Object.fromEntries(examples),
@@ -125,8 +122,9 @@ export function makePlan(
 export const HOST = "host";
 
 export function planOfHost(call: HostInfo, { ttl, timeout }: Times): Plan {
-  const source: PlannedSource = { source: { call }, pointers: [""], ttl, timeout, role: "vital" };
-  const sources = new Map([[HOST, source]]);
+  const sources = new Map<string, PlannedSource>([
+    [HOST, { source: { call }, pointers: [""], ttl, timeout, role: "required" }],
+  ]);
   return { kind: undefined, sources, fields: {}, static: {}, health: undefined, examples: {} };
 }
 
@@ -150,7 +148,6 @@ export function linkOf(source: Source): Reference | undefined {
   return "get" in source && /^[\w-]+#/.test(source.get) ? source.get as Reference : undefined;
 }
 
-/** Finds the places that a source takes something of: a link, or parameters. */
 export function linksOf(source: Source): Reference[] {
   const link = linkOf(source);
   if (link) return [link];
@@ -158,7 +155,7 @@ export function linksOf(source: Source): Reference[] {
   return params.flatMap((param) => placeOfParam(param) ?? []);
 }
 
-/** The place that a parameter stands for: `{ from: reference }`. */
+/** Returns the place of a parameter `{ from: reference }`. */
 export function placeOfParam(param: unknown): Reference | undefined {
   const { from, ...others } = objectOf(param);
   const isPlace = typeof from === "string" && REFERENCE.test(from);

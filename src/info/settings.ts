@@ -1,21 +1,19 @@
 /**
- * The settings of the node and its info, for an operator or a host: the `node` and the `info` part of the
- * configuration file, in the same form; and spans of time, as they are written and for people.
+ * The settings `node`, `info` and `events`, as in the configuration file; and the notation of durations and large numbers.
  *
  * @module
  */
 import type { Duration, Field, Source } from "../kinds/kind.ts";
 import type { SecretPlace } from "../node/secrets.ts";
 
-/** The node that is shown. */
 export interface NodeSettings {
-  /** Its URL, `http:` or `https:`. */
+  /** The URL of the node, `http:` or `https:`. */
   url?: string | undefined;
-  /** The URL at which pages reach it; takes the place of the servers of its description. */
+  /** The URL at which pages reach the node; replaces the servers of its description. */
   public_url?: string | undefined;
-  /** One of the kinds, or `none` for a node that only `info` describes. @default found by asking */
+  /** One of the kinds, or `none` for a node that only `info` describes. @default detected */
   kind?: string | undefined;
-  /** The place of the secret for it, which is sent to the origin of `url` and nowhere else. */
+  /** The place of its secret, which is sent only to the origin of `url`. */
   auth?: SecretPlace | undefined;
   /** A further authority to trust, for `https:`. */
   tls?: { ca_file: string } | undefined;
@@ -24,40 +22,36 @@ export interface NodeSettings {
 }
 
 export interface InfoSettings {
-  /** The node is asked at most once in this time. @default "1s" */
+  /** The shortest time between two queries of the node. @default "1s" */
   ttl?: Duration | undefined;
-  /** The time for which last known values are shown when the node stops answering. @default "60s" */
+  /** The time for which the last values are shown when the node stops responding. @default "60s" */
   stale?: Duration | undefined;
-  /**
-   * The pace at which the node is asked although nobody else asks, at least 1 s.
-   *
-   * @default "30s" for the command, "off" in the library
-   */
+  /** The interval of queries without requests, at least 1 s. @default "30s" for the command, "off" in the library */
   watch?: Duration | "off" | undefined;
-  /** The time for which `/v1/history` goes back, from 4 min to 24 h. @default "1h" */
+  /** The span of `/v1/history`, from 4 min to 24 h. @default "1h" */
   history?: Duration | "off" | undefined;
-  /** The time without a new block after which the node is stalled, at least 10 s. @default what its kind says of its network */
+  /** The time without a new block after which the node is stalled, at least 10 s. @default by its kind and network */
   stalled_after?: Duration | undefined;
-  /** Values that are always the same. */
+  /** Constant values. */
   static?: Readonly<Record<string, unknown>> | undefined;
-  /** Keys that are not shown. */
+  /** Keys to omit. */
   hide?: readonly string[] | undefined;
-  /** Sources beside or instead of those of the kind. */
+  /** Sources that are added to those of the kind, or replace them. */
   sources?: Readonly<Record<string, Source>> | undefined;
-  /** Fields beside or instead of those of the kind. */
+  /** Fields that are added to those of the kind, or replace them. */
   fields?: Readonly<Record<string, Field>> | undefined;
 }
 
 export interface EventSettings {
   /** The most streams at a time. @default 1000 */
   listeners?: number | undefined;
-  /** The most of them of one address, where the server knows it. @default 250 */
+  /** The most streams of one address, if the server knows it. @default 250 */
   per_address?: number | undefined;
 }
 
 export const EVENT_DEFAULTS = { listeners: 1000, per_address: 250 } as const;
 
-/** Keys that only the service itself sets. */
+/** Keys that only the service sets. */
 export const RESERVED_KEYS: readonly string[] = [
   "status",
   "status_code",
@@ -68,7 +62,6 @@ export const RESERVED_KEYS: readonly string[] = [
   "links",
 ];
 
-/** The defaults, in the form of the file. */
 export const DEFAULTS = { timeout: "2s", ttl: "1s", stale: "60s", history: "1h" } as const;
 
 /** The times of a node, in milliseconds. */
@@ -84,7 +77,9 @@ export function timesOf(
   { ttl = DEFAULTS.ttl, stale = DEFAULTS.stale, stalled_after }: InfoSettings,
 ): Times {
   return {
-    ...{ timeout: milliseconds(timeout), ttl: milliseconds(ttl), stale: milliseconds(stale) },
+    timeout: milliseconds(timeout),
+    ttl: milliseconds(ttl),
+    stale: milliseconds(stale),
     stalledAfter: stalled_after && milliseconds(stalled_after),
   };
 }
@@ -103,17 +98,17 @@ const UNITS = [["d", 86_400], ["h", 3600], ["min", 60], ["s", 1]] as const;
 
 /** Writes a span of time in its two largest units, such as `3 h 12 min`. */
 export function formatDuration(milliseconds: number): string {
-  const seconds = Math.max(0, Math.round(milliseconds / 1000));
-  const at = Math.max(0, UNITS.findIndex(([, length]) => seconds >= length));
-  if (seconds === 0) return "0 s";
-  const [unit, length] = UNITS[at]!;
-  const [lower, lowerLength] = UNITS[at + 1] ?? ["", 1];
-  const rest = Math.floor(seconds % length / lowerLength);
-  const whole = `${Math.floor(seconds / length)} ${unit}`;
-  return lower && rest > 0 ? `${whole} ${rest} ${lower}` : whole;
+  let rest = Math.max(0, Math.round(milliseconds / 1000));
+  const parts = UNITS.map(([unit, length]) => {
+    const count = Math.floor(rest / length);
+    rest %= length;
+    return count > 0 ? `${count} ${unit}` : "";
+  });
+  const first = parts.findIndex((part) => part !== "");
+  return first < 0 ? "0 s" : parts.slice(first, first + 2).join(" ").trimEnd();
 }
 
-/** Separates the thousands of a number, in linear time; leaves its fraction. */
+/** Groups the digits before a decimal point by three, in linear time. */
 export function groupDigits(number: string, separator: string): string {
   return number.replace(/\d+/, (whole) => {
     const first = whole.length % 3 || 3;

@@ -1,54 +1,63 @@
 /**
- * The cache of a node's sources: the last good response of each, and the keys of the info that are read from it.
+ * The cache of a node's sources: the last response of each, and the values that are read from it.
  *
  * @module
  */
 import type { FieldOptions, Reference } from "../kinds/kind.ts";
-import { parseReference, type Plan } from "./query-plan.ts";
-import type { Outcome, Taken } from "./query-sources.ts";
+import { parseReference, type Plan, type Role } from "./query-plan.ts";
+import type { Outcome, Taken } from "./sources.ts";
 import { textOf } from "../json/values.ts";
 import { SourceError } from "../node/failures.ts";
 import { isNodeValue } from "../untrusted-text.ts";
 import { convert, formOf, isKnown } from "./fields.ts";
 
 export interface Instant {
-  /** Milliseconds that only count up, for all that is measured. */
+  /** Milliseconds that only count up. */
   readonly monotonic: number;
-  /** Milliseconds since 1970, for what is printed. */
+  /** Milliseconds since 1970. */
   readonly date: number;
 }
 
 interface SourceState {
   readonly last?: { readonly taken: Taken; readonly learnt: Instant };
-  /** The last time at which the response held: it was given then, or the node responded to other requests. */
+  /** The last time at which `last` was valid: it was received, or the node responded to other requests. */
   readonly held?: Instant;
-  /** The last time at which it was asked, whatever came of it. */
   readonly asked?: Instant;
   readonly error?: SourceError | undefined;
   readonly isAbsent?: boolean;
 }
 
-/** The responses of sources by their names; `date` is in milliseconds since 1970. */
+/** Responses by the names of their sources; `date` is in milliseconds since 1970. */
 export type Answers = ReadonlyMap<string, { readonly taken: Taken; readonly date: number }>;
 
 export interface Shown {
   readonly answers: Answers;
-  /** The time at which the oldest of those that no longer hold was right. */
+  /** The time at which the oldest of the stale ones was valid. */
   readonly oldest: Instant | undefined;
 }
 
-/** After such a pause, in milliseconds, another node may have come in the place of the one that was asked. */
+/** The time without requests after which another node may be at the address, in milliseconds. */
 const PAUSE = 10_000;
 
-/** The shortest time between two runs of a program that nobody asked for, in milliseconds. */
+/** The shortest time between two runs of a program without a request, in milliseconds. */
 const WATCHED_PROGRAM_MS = 30_000;
 
 export class SourceCache {
   readonly #plan: Plan;
   readonly #states = new Map<string, SourceState>();
+  readonly required: readonly string[];
 
   constructor(plan: Plan) {
     this.#plan = plan;
+    this.required = [...plan.sources.keys()].filter((name) => this.#roleOf(name) === "required");
+  }
+
+  #roleOf(name: string): Role | undefined {
+    return this.#plan.sources.get(name)?.role;
+  }
+
+  #ofRequired(): (SourceState | undefined)[] {
+    return this.required.map((name) => this.get(name));
   }
 
   get(name: string): SourceState | undefined {
@@ -56,28 +65,27 @@ export class SourceCache {
   }
 
   get isUnreachable(): boolean {
-    const vital = namesOf(this.#plan, "vital").map((name) => this.get(name)?.error);
-    return vital.length > 0 && vital.every((error) => error !== undefined && !error.isAnswer);
+    const errors = this.#ofRequired().map((state) => state?.error);
+    return errors.length > 0 && errors.every((error) => error !== undefined && !error.isAnswer);
   }
 
   get respondedAt(): Instant | undefined {
-    return namesOf(this.#plan, "vital").map((name) => this.get(name)?.held)
-      .filter((held) => held !== undefined).sort((a, b) => b.monotonic - a.monotonic)[0];
+    return this.#ofRequired().flatMap((state) => state?.held ?? [])
+      .sort((a, b) => b.monotonic - a.monotonic)[0];
   }
 
-  /** True if the node responded when it was last asked, but gave nothing of what it was asked for. */
+  /** True if the node responded to the last requests, but with nothing that was requested. */
   get gaveNothing(): boolean {
-    const vital = namesOf(this.#plan, "vital").map((name) => this.get(name));
-    return !this.isUnreachable && vital.some((state) => state?.error) &&
-      vital.every((state) => state?.error || state?.isAbsent);
+    const states = this.#ofRequired();
+    return !this.isUnreachable && states.some((state) => state?.error) &&
+      states.every((state) => state?.error || state?.isAbsent);
   }
 
-  /** Names the sources whose time is over; after a failure or a pause all. Where nobody has asked, programs are run seldom. */
+  /** Names the sources to ask: those whose `ttl` is over, after a failure or a pause all. */
   dueSources(now: Instant, isWatch: boolean): string[] {
-    const isUncertain = namesOf(this.#plan, "vital").some((name) => {
-      const { held, error } = this.get(name) ?? {};
-      return error || !held || (!isWatch && now.monotonic - held.monotonic >= PAUSE);
-    });
+    const isUncertain = this.#ofRequired().some((state) =>
+      !state?.held || state.error || (!isWatch && now.monotonic - state.held.monotonic >= PAUSE)
+    );
     return [...this.#plan.sources].filter(([name, { source, ttl }]) => {
       const { last, error, asked } = this.get(name) ?? {};
       if (isWatch && "command" in source && asked) {
@@ -95,30 +103,25 @@ export class SourceCache {
         states.set(name, { last, held: now, asked: now, isAbsent: outcome.absent !== undefined });
       } else states.set(name, { ...states.get(name), asked: now, error: outcome.error });
     }
-    const { sources } = this.#plan;
-    const isOfNode = [...outcomes.keys()].some((name) => sources.get(name)?.role === "vital");
+    const isOfNode = this.required.some((name) => outcomes.has(name));
     if (!isOfNode || this.isUnreachable) return;
-    // What was not asked again holds for as long as the node responds.
+    // Responses that were not requested again are valid for as long as the node responds.
     for (const [name, state] of states) if (!state.error) states.set(name, { ...state, held: now });
   }
 
-  /** Treats a node that has not responded in time as one that does not respond. */
   markUnreachable(): void {
     const error = new SourceError("timeout", "has not responded in time");
-    for (const name of namesOf(this.#plan, "vital")) {
-      this.#states.set(name, { ...this.get(name), error });
-    }
+    for (const name of this.required) this.#states.set(name, { ...this.get(name), error });
   }
 
-  /** @param stale the time for which a response that no longer holds is shown, in milliseconds */
+  /** @param stale the time for which a response is shown after it became stale, in milliseconds */
   shownAt(now: Instant, stale: number): Shown {
     const isGone = this.isUnreachable;
     const answers = new Map<string, { taken: Taken; date: number }>();
     let oldest: Instant | undefined;
     for (const [name, { last, held, error, isAbsent }] of this.#states) {
       if (!last || !held || isAbsent) continue;
-      const isExtra = this.#plan.sources.get(name)?.role === "extra";
-      const isStale = error !== undefined || (isGone && !isExtra);
+      const isStale = error !== undefined || (isGone && this.#roleOf(name) !== "optional");
       if (isStale && now.monotonic - held.monotonic >= stale) continue;
       answers.set(name, { taken: last.taken, date: last.learnt.date });
       if (isStale && !(oldest && oldest.monotonic <= held.monotonic)) oldest = held;
@@ -132,16 +135,11 @@ export function answerAt(answers: Answers, reference: Reference): unknown {
   return answers.get(source)?.taken.get(pointer);
 }
 
-export function namesOf(plan: Plan, role: "vital" | "part" | "extra"): string[] {
-  return [...plan.sources].filter(([, source]) => source.role === role).map(([name]) => name);
-}
-
 export type Values = Readonly<Record<string, unknown>>;
 
-/** Values of the node by their places: with them the page fills reads in. */
+/** Values of the node by their places, with which the page fills reads in. */
 export type NodeExamples = Readonly<Record<Reference, string>>;
 
-/** Reads short texts of printable ASCII that fit their patterns. */
 export function readExamples(
   patterns: Readonly<Record<Reference, string>>,
   answers: Answers,

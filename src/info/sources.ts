@@ -1,20 +1,181 @@
 /**
- * The sources of the info: JSON over HTTP, methods of JSON-RPC, files and programs.
+ * Asks the sources of the info: JSON over HTTP, methods of JSON-RPC, files, programs, and a host's function. They are asked
+ * at the same time, and fail independently.
  *
  * @module
  */
-import { formatJson } from "../json/lossless.ts";
+import { formatJson, toJson } from "../json/lossless.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
-import { objectOf, textOf } from "../json/values.ts";
-import type { GetSource, JsonRpcSource, PostSource } from "../kinds/kind.ts";
+import { formatPointer, isObject, objectOf, resolvePointer, textOf } from "../json/values.ts";
+import type { GetSource, JsonRpcSource, PostSource, Reference } from "../kinds/kind.ts";
+import type { Client } from "../node/http1.ts";
+import type { Credentials } from "../node/credentials.ts";
 import { ABSENT, failureOfStatus, SourceError } from "../node/failures.ts";
 import { readRpcResponse, RPC_HEADERS, type RpcResponse, writeCall } from "../node/json-rpc.ts";
 import { type NodeAccess, type RequestLimits, requestText } from "../node/request.ts";
 import { PlatformError, readFile, runProgram } from "../platform.ts";
-import { excerpt, quote, startOf } from "../untrusted-text.ts";
+import { describeValue, excerpt, quote, startOf } from "../untrusted-text.ts";
+import { withSignal, withTimeout } from "../with-timeout.ts";
+import { isKnown } from "./fields.ts";
 import { LIMITS, notJson, readResponse, readText, type SourceResponse } from "./limit-response.ts";
+import {
+  type HostInfo,
+  linkOf,
+  linksOf,
+  parseReference,
+  placeOfParam,
+  type PlannedSource,
+} from "./query-plan.ts";
+import { RESERVED_KEYS } from "./settings.ts";
 
-/** @throws {SourceError} if there is no JSON with a status of success; with `keep_errors` other statuses are taken too */
+/** The values of a response by their pointers. */
+export type Taken = ReadonlyMap<string, unknown>;
+
+export type Outcome =
+  /** In milliseconds. */
+  & { readonly took: number }
+  & (
+    | {
+      readonly taken: Taken;
+      readonly omitted: readonly string[];
+      /** Set if the node does not have this optional method or path, which is as good as a response. */
+      readonly absent?: SourceError;
+    }
+    | { readonly error: SourceError }
+  );
+
+interface QueryContext {
+  /** The URL and the credentials are both `undefined` if there is no node. */
+  readonly url: string | undefined;
+  readonly credentials: Credentials | undefined;
+  readonly client: Client;
+}
+
+/** Asks sources; no promise rejects. `remembered` returns values of sources that are not among them. */
+export type Query = (
+  sources: ReadonlyMap<string, PlannedSource>,
+  signal: AbortSignal,
+  remembered?: (source: string, pointer: string) => unknown,
+) => ReadonlyMap<string, Promise<Outcome>>;
+
+export function createQuery({ url: nodeUrl, credentials, client }: QueryContext): Query {
+  const endpoints = new Map<string, Endpoint>();
+
+  const urlOf = (path: string) => {
+    if (/^https?:/i.test(path)) return path;
+    const url = nodeUrl ?? needsUrl();
+    return path === "" ? url : url.replace(/\/$/, "") + path;
+  };
+
+  const access = (): NodeAccess => ({ client, credentials: credentials ?? needsUrl() });
+
+  const callEndpoint = async (batch: readonly PlannedSource[], signal: AbortSignal) => {
+    const calls = batch.map(({ source }) => source as JsonRpcSource);
+    const url = urlOf(calls[0]!.path ?? "");
+    let endpoint = endpoints.get(url);
+    if (!endpoint) endpoints.set(url, endpoint = createEndpoint(url));
+    const timeout = Math.max(...batch.map(({ timeout }) => timeout));
+    return await endpoint(calls, { timeout, signal }, access());
+  };
+
+  return (sources, signal, remembered = () => undefined) => {
+    const started = performance.now();
+    const responses = new Map<string, Promise<SourceResponse>>();
+
+    const valueOf = async (place: Reference): Promise<unknown> => {
+      const [name, pointer] = parseReference(place);
+      if (!sources.has(name)) return remembered(name, pointer);
+      // After this turn all sources are in `responses`.
+      await undefined;
+      return resolvePointer((await responses.get(name))?.value, pointer);
+    };
+
+    const valueOfParam = async (param: unknown): Promise<unknown> => {
+      const place = placeOfParam(param);
+      const value = place ? await valueOf(place) : param;
+      if (!place || isKnown(value)) return value;
+      throw new SourceError("bad_answer", `has no value at ${place}`, { isAbsent: true });
+    };
+
+    const ask = async (planned: PlannedSource): Promise<SourceResponse> => {
+      const { source, timeout } = planned;
+      const limits = { timeout, signal };
+      if ("call" in source) return await callHost(source.call, limits);
+      if ("file" in source) return await readFileSource(source.file, limits);
+      if ("command" in source) return await runCommandSource(source.command, limits);
+      if ("jsonrpc" in source) {
+        const params = await Promise.all((source.params as unknown[]).map(valueOfParam));
+        const [outcome] = await callEndpoint(
+          [{ ...planned, source: { ...source, params } }],
+          signal,
+        );
+        return responseOf(outcome!);
+      }
+      const link = linkOf(source);
+      const url = link
+        ? urlOfLink(await valueOf(link), urlOf(""), link)
+        : urlOf("get" in source ? source.get : source.post);
+      return await requestJson(source, url, limits, access());
+    };
+
+    // Calls of the same endpoint are sent together, except those that wait for values of others.
+    const batches = new Map<string, [name: string, planned: PlannedSource][]>();
+    for (const [name, planned] of sources) {
+      const { source } = planned;
+      if (!("jsonrpc" in source) || linksOf(source).length > 0) {
+        responses.set(name, ask(planned));
+        continue;
+      }
+      const { path = "" } = source;
+      batches.set(path, [...batches.get(path) ?? [], [name, planned]]);
+    }
+    for (const batch of batches.values()) {
+      const outcomes = callEndpoint(batch.map(([, planned]) => planned), signal);
+      batch.forEach(([name], i) =>
+        responses.set(name, outcomes.then((outcomes) => responseOf(outcomes[i]!)))
+      );
+    }
+
+    const outcomeOf = async (name: string, planned: PlannedSource): Promise<Outcome> => {
+      const outcome = await take(responses.get(name)!, planned);
+      return { ...outcome, took: performance.now() - started };
+    };
+    return new Map([...sources].map(([name, planned]) => [name, outcomeOf(name, planned)]));
+  };
+}
+
+export async function settle(
+  outcomes: ReadonlyMap<string, Promise<Outcome>>,
+): Promise<ReadonlyMap<string, Outcome>> {
+  const settled = [...outcomes].map(async ([name, outcome]) => [name, await outcome] as const);
+  return new Map(await Promise.all(settled));
+}
+
+function needsUrl(): never {
+  throw new SourceError("bad_answer", "has no URL; set node.url");
+}
+
+function responseOf(outcome: PromiseSettledResult<SourceResponse>): SourceResponse {
+  if (outcome.status === "rejected") throw outcome.reason;
+  return outcome.value;
+}
+
+async function take(response: Promise<SourceResponse>, { source, pointers }: PlannedSource) {
+  try {
+    const { value, omitted } = await response;
+    return { taken: new Map(pointers.map((p) => [p, resolvePointer(value, p)])), omitted };
+  } catch (cause) {
+    // Runtimes throw errors of their own for what they do not allow.
+    const error = cause instanceof SourceError
+      ? cause
+      : new SourceError("bad_answer", "cannot be asked here", { hint: (cause as Error).name });
+    const isOptional = "optional" in source && source.optional;
+    if (isOptional && error.isAbsent) return { taken: new Map(), omitted: [], absent: error };
+    return { error };
+  }
+}
+
+/** @throws {SourceError} without JSON and a status of success; with `keep_errors` JSON of other statuses is a response */
 export async function requestJson(
   source: GetSource | PostSource,
   url: string,
@@ -33,17 +194,16 @@ export async function requestJson(
     },
     body,
   }, access);
-  if (status >= 200 && status <= 299) return readResponse(text);
-  if (source.keep_errors && !ABSENT.includes(status) && /^\s*[[{]/.test(text)) {
-    return readResponse(text);
-  }
+  const isKept = source.keep_errors && !ABSENT.includes(status) && /^\s*[[{]/.test(text);
+  if ((status >= 200 && status <= 299) || isKept) return readResponse(text);
   throw failureOfStatus(status);
 }
 
-/** Finds where a link leads on the node; a proxy in front may have another host, so only the path and the query are taken. */
-export function urlOfLink(link: string, nodeUrl: string): string {
+/** Resolves a link to the node; only its path and query are used, since a proxy in front may have another host. */
+export function urlOfLink(link: unknown, nodeUrl: string, place: string): string {
+  if (typeof link !== "string") throw new SourceError("bad_answer", `has no link at ${place}`);
   const { origin } = new URL(nodeUrl);
-  // Without credentials, and with nothing that a parser drops, moves or reads as a slash.
+  // Without credentials, and without characters that parsers remove, move or read as a slash.
   const match = /^(?:https?:\/\/[^/?#\\@\s]+)?(\/[^#\\\s]*)?$/i.exec(link);
   const url = match && link !== "" && URL.canParse(link, origin)
     ? new URL(link, origin)
@@ -51,11 +211,8 @@ export function urlOfLink(link: string, nodeUrl: string): string {
   const path = match?.[1] ?? "/";
   const target = origin + path;
   if (url?.pathname + (url?.search ?? "") !== path || new URL(target).href !== target) {
-    throw new SourceError(
-      "bad_answer",
-      `gives a link that is not followed: ${quote(excerpt(link, 60))}`,
-      { isQuoting: true },
-    );
+    const message = `gives a link that is not followed: ${quote(excerpt(link, 60))}`;
+    throw new SourceError("bad_answer", message, { isQuoting: true });
   }
   return target;
 }
@@ -66,38 +223,39 @@ type Endpoint = (
   access: NodeAccess,
 ) => Promise<PromiseSettledResult<SourceResponse>[]>;
 
-/** Makes an endpoint: calls go in one batch where the node takes one, singly where not. */
+/** Creates an endpoint. Calls are sent in a batch until the node rejects one, then one by one. */
 export function createEndpoint(url: string): Endpoint {
   let takesBatches = true;
   return async (calls, limits, access) => {
     const callSingly = () =>
       Promise.allSettled(
-        calls.map(async (call) => resultOf(call, await callMethod(url, call, limits, access))),
+        calls.map(async (call) => readResult(call, await callMethod(url, call, limits, access))),
       );
     if (calls.length <= 1 || !takesBatches) return await callSingly();
     try {
       const batch = await postCalls(url, `[${calls.map(textOfCall).join(",")}]`, limits, access);
-      const responses = new Map(
-        [batch].flat().reverse().map((response) => [response.id, response]),
-      );
-      const answered = calls.map((_, id) => responses.get(String(id)));
-      if (Array.isArray(batch) && answered.some((response) => response !== undefined)) {
-        const read = calls.map(async (call, id) => await resultOf(call, answered[id] ?? {}));
-        return await Promise.allSettled(read);
+      if (Array.isArray(batch)) {
+        // The first of several responses with the same id counts.
+        const byId = new Map(batch.toReversed().map((response) => [response.id, response]));
+        const responses = calls.map((_, id) => byId.get(String(id)));
+        if (responses.some((response) => response !== undefined)) {
+          const read = calls.map(async (call, id) => await readResult(call, responses[id] ?? {}));
+          return await Promise.allSettled(read);
+        }
       }
     } catch (reason) {
-      // Only a response can mean that the node takes no batches.
+      // Without a response it is unknown whether the node takes batches.
       const isRefusal = reason instanceof SourceError && reason.code === "bad_answer";
       if (!isRefusal) return calls.map(() => ({ status: "rejected", reason }));
     }
     const outcomes = await callSingly();
-    // A node that is starting refuses single calls as well.
+    // A node that is starting rejects single calls as well.
     takesBatches = !outcomes.some(({ status }) => status === "fulfilled");
     return outcomes;
   };
 }
 
-/** @throws {SourceError} if there is no response of JSON-RPC; an error in one is none */
+/** @throws {SourceError} if the response is not JSON-RPC; an error in it is returned */
 export async function callMethod(
   url: string,
   call: JsonRpcSource,
@@ -119,7 +277,7 @@ async function postCalls(
 ): Promise<RpcResponse | RpcResponse[]> {
   const sent = { ...limits, url, method: "POST", headers: RPC_HEADERS, body } as const;
   const { status, text } = await requestText(sent, access);
-  // Errors come with statuses of their own from some nodes; the body says more.
+  // Some nodes send errors with a status of 4xx or 5xx; the body says more.
   if (status > 299 && !/^\s*[[{]/.test(text)) throw failureOfStatus(status);
   let response: RpcResponse | RpcResponse[];
   try {
@@ -133,30 +291,29 @@ async function postCalls(
   return response;
 }
 
-function resultOf(
-  { keep_errors: keepErrors }: JsonRpcSource,
-  { result, error }: RpcResponse,
-): SourceResponse {
-  if (error !== undefined) {
-    const failure = failureOfRpc(error);
-    if (!keepErrors || failure.isAbsent) throw failure;
+function readResult({ keep_errors }: JsonRpcSource, response: RpcResponse): SourceResponse {
+  const { error } = response;
+  if (keep_errors && error !== undefined && !failureOfRpc(error).isAbsent) {
     return readResponse(`{"error":${error}}`);
   }
-  if (result === undefined) throw noResult();
-  const { value, omitted } = readResponse(result);
-  return { value: keepErrors ? { result: value } : value, omitted };
+  const { value, omitted } = readResponse(resultOf(response));
+  return { value: keep_errors ? { result: value } : value, omitted };
 }
 
-export const noResult = (): SourceError =>
-  new SourceError("bad_answer", "sent no result in JSON-RPC", { isForeign: true });
+/** Returns the result as JSON. @throws {SourceError} for an error, or without a result */
+export function resultOf({ result, error }: RpcResponse): string {
+  if (error !== undefined) throw failureOfRpc(error);
+  if (result !== undefined) return result;
+  throw new SourceError("bad_answer", "sent no result in JSON-RPC", { isForeign: true });
+}
 
 const NO_METHOD = -32601;
 
-/** Matches the words for it beside other codes: -32604 of Besu, -32004 of EIP-1474 (which is another thing on Solana). */
+/** Matches messages with other codes: -32604 of Besu, -32004 of EIP-1474 (which means something else on Solana). */
 const NO_METHOD_WORDS =
   /\bmethod\b.{0,80}\b(?:not (?:found|supported|enabled|available|implemented)|does not exist|unknown)|\bunknown method/i;
 
-export function failureOfRpc(json: string): SourceError {
+function failureOfRpc(json: string): SourceError {
   const error = readResponse(json).value;
   const { code, message } = objectOf(error);
   const said = startOf(textOf(message) ?? textOf(error) ?? "an error", 1024);
@@ -169,16 +326,13 @@ export function failureOfRpc(json: string): SourceError {
   });
 }
 
-/** The path is absolute, relative to the working directory, or begins with a folder that `isAnchored` knows. */
+/** @param path absolute, relative to the working directory, or below a folder that `isAnchored` knows */
 export async function readFileSource(path: string, limits: RequestLimits): Promise<SourceResponse> {
   try {
     const bytes = await readFile(path, { limit: LIMITS.bytes, ...limits });
     return readText(new TextDecoder().decode(bytes));
   } catch (error) {
-    if (!(error instanceof PlatformError)) throw error;
-    throw new SourceError("bad_answer", "has a file that cannot be read", {
-      hint: `${path}: ${error.message}`,
-    });
+    throw failureOnHost(error, "has a file that cannot be read", path);
   }
 }
 
@@ -190,9 +344,47 @@ export async function runCommandSource(
   try {
     return readText(await runProgram(command, { limit: LIMITS.bytes, ...limits }));
   } catch (error) {
-    if (!(error instanceof PlatformError)) throw error;
-    throw new SourceError("bad_answer", "has a program that fails", {
-      hint: `${command[0]}: ${error.message}`,
-    });
+    throw failureOnHost(error, "has a program that fails", command[0]!);
   }
+}
+
+function failureOnHost(error: unknown, message: string, name: string): unknown {
+  if (!(error instanceof PlatformError)) return error;
+  return new SourceError("bad_answer", message, { hint: `${name}: ${error.message}` });
+}
+
+async function callHost(
+  call: HostInfo,
+  { timeout, signal }: RequestLimits,
+): Promise<SourceResponse> {
+  try {
+    const called = withSignal(Promise.resolve(call()), signal);
+    const value = await withTimeout(called, timeout, () => {
+      throw hostError(`takes longer than ${timeout} ms`);
+    });
+    return readHostResponse(value);
+  } catch (error) {
+    if (error instanceof SourceError) throw error;
+    const thrown = error instanceof Error
+      ? `${error.name}: ${error.message}`
+      : describeValue(error);
+    throw hostError(`threw ${thrown}`);
+  }
+}
+
+/** What the host's function threw or returned may be secret, so it is only in the hint, for the log. */
+const hostError = (what: string): SourceError =>
+  new SourceError("bad_answer", "cannot report its state", { hint: `info() ${what}` });
+
+function readHostResponse(returned: unknown): SourceResponse {
+  const odd: string[] = [];
+  const value = toJson(returned, describeValue, (message, path) => {
+    odd.push(`${formatPointer(path.map(String))} ${message}`);
+  });
+  if (!isObject(value)) throw hostError(`returned ${describeValue(returned)}, not an object`);
+  for (const key of RESERVED_KEYS.filter((key) => Object.hasOwn(value, key))) {
+    odd.push(`/${key} is set by this service${key === "status" ? " (return synced: false)" : ""}`);
+  }
+  const response = readResponse(formatJson(value));
+  return { value: response.value, omitted: [...odd, ...response.omitted] };
 }

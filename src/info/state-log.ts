@@ -1,19 +1,23 @@
 /**
- * The log of the node: a line when its state changes, and one when something else begins or ends.
+ * The log of the node: a line for each change of its status or its chain, and for the beginning and end of other faults.
  *
  * @module
  */
-import { excerpt } from "../untrusted-text.ts";
+import { textOf } from "../json/values.ts";
+import { describeValue, excerpt, quote } from "../untrusted-text.ts";
+import type { Sample } from "./history.ts";
+import type { LastSeen } from "./info.ts";
+import type { NodeReport, ObserverOptions } from "./observe-node.ts";
 import { formatDuration } from "./settings.ts";
 import type { NodeStatus, Status, StatusCode } from "./status.ts";
 
 /** Takes a message for the operator. */
 export type NodeLog = (message: string, event: NodeEvent) => void;
 
-/** The event that a message about the node is about. */
+/** The subject of a message about the node. */
 export type NodeEvent = StatusEvent | KindEvent | IdentityEvent | RemarkEvent;
 
-/** The state of the node has changed. */
+/** The status of the node has changed. */
 export interface StatusEvent {
   readonly code: "status";
   readonly level: Level;
@@ -21,7 +25,7 @@ export interface StatusEvent {
   readonly statusCode?: StatusCode | undefined;
 }
 
-/** The kind of the node was found. */
+/** The kind of the node was detected. */
 export interface KindEvent {
   readonly code: "kind";
   readonly level: "info";
@@ -33,7 +37,7 @@ export interface IdentityEvent {
   readonly level: "warn";
 }
 
-/** Something is wrong with one source or one key of the info, or is well again. */
+/** A fault of a source or a key of the info has begun or ended. */
 export interface RemarkEvent {
   readonly code: Topic;
   readonly level: Level;
@@ -54,22 +58,105 @@ const LEVELS: Readonly<Record<Status, Level>> = {
   unreachable: "error",
 };
 
-/** The longest clause of a line, in UTF-16 code units. */
 const CLAUSE_LENGTH = 300;
 
+/** The keys whose change means another chain. */
+const CHAIN = ["chain_id", "network"] as const;
+
+const SEEN = ["software", "version", "network", "chain_id", "height"] as const;
+
+const TEXT_LENGTH = 100;
+
+/** The most changes of the chain that are logged within a time, in milliseconds. */
+const CHANGES_MAX = 5, CHANGES_TIME = 3_600_000;
+
+/** A start that is computed from an uptime may go back by this, in milliseconds. */
+const START_JITTER = 60_000;
+
+/** The memory of a node, which outlives a reload of the configuration. */
+export class NodeMemory {
+  lastSeen: LastSeen | undefined;
+  samples: readonly Sample[] = [];
+  chain: Readonly<Record<string, string>> = {};
+  /** The last changes of the chain, in milliseconds that only count up. */
+  changes: readonly number[] = [];
+  start: { readonly at: number; readonly loggedAt: number } = {
+    at: -Infinity,
+    loggedAt: -Infinity,
+  };
+}
+
+type StateLogOptions = Pick<ObserverOptions, "label" | "log" | "hide" | "memory" | "onIdentity">;
+
 export class StateLog {
-  readonly #label: string;
-  readonly #log: NodeLog;
+  readonly #options: StateLogOptions;
   readonly #remarks = new Map<Topic, ReadonlyMap<string, string>>();
   #state: { key: string; status: NodeStatus; since: number } | undefined;
 
-  constructor(label: string, log: NodeLog) {
-    this.#label = label;
-    this.#log = log;
+  constructor(options: StateLogOptions) {
+    this.#options = options;
   }
 
-  /** @param now milliseconds that only count up */
-  logStatus(status: NodeStatus, now: number): void {
+  /** Logs what has changed since the last report. @param now milliseconds that only count up */
+  take({ status, values, info, respondedAt, omitted, remarks }: NodeReport, now: number): void {
+    if (status.status !== "unreachable" && status.status !== "stale") {
+      this.#logChain(values, respondedAt.monotonic);
+      this.#logStart(values.started_at, respondedAt.monotonic);
+      const seen = SEEN.filter((key) => info[key] !== undefined).map((key) => {
+        const value = info[key];
+        return [key, typeof value === "string" ? excerpt(value, TEXT_LENGTH) : value];
+      });
+      const at = new Date(respondedAt.date).toISOString();
+      if (seen.length > 0) this.#options.memory.lastSeen = { ...Object.fromEntries(seen), at };
+    }
+    this.#logStatus(status, now);
+    this.#logRemarks("source", remarks);
+    this.#logRemarks("key", omitted);
+  }
+
+  #logChain(values: NodeReport["values"], now: number): void {
+    const { label, log, hide, memory, onIdentity } = this.#options;
+    const before = memory.chain;
+    const chain = Object.fromEntries(CHAIN.flatMap((key) => {
+      const text = textOf(values[key]);
+      return text === undefined ? [] : [[key, text]];
+    }));
+    memory.chain = { ...before, ...chain };
+    const changed = Object.keys(chain).filter((key) =>
+      before[key] !== undefined && before[key] !== chain[key]
+    );
+    if (changed.length === 0) return;
+    memory.lastSeen = undefined;
+    onIdentity?.();
+    const recent = memory.changes.filter((at) => now - at < CHANGES_TIME);
+    // Changes that are not logged count as well: logging resumes after a time without any.
+    memory.changes = [...recent, now].slice(-CHANGES_MAX - 1);
+    if (recent.length > CHANGES_MAX) return;
+    const shown = changed.filter((key) => !hide.includes(key))
+      .map((key) => `${key} ${named(chain[key]!)}, was ${named(before[key]!)}`);
+    const message = recent.length === CHANGES_MAX
+      ? "keeps changing to a different chain; further changes are not logged"
+      : `is on another chain now${shown.length > 0 ? `: ${shown.join("; ")}` : ""}`;
+    log(`${label} ${message}`, { code: "identity", level: "warn" });
+  }
+
+  /** Logs a start that goes back: a node that is restarted starts later, so its uptime has another unit. */
+  #logStart(started: unknown, now: number): void {
+    const { label, log, hide, memory } = this.#options;
+    const at = Date.parse(String(started));
+    if (Number.isNaN(at)) return;
+    const before = memory.start;
+    const isBack = at < before.at - START_JITTER && now - before.loggedAt >= CHANGES_TIME;
+    memory.start = { at, loggedAt: isBack ? now : before.loggedAt };
+    if (!isBack || hide.includes("started_at")) return;
+    const was = new Date(before.at).toISOString();
+    const message = `${label} reports an earlier start than before: ${quote(String(started))}, ` +
+      `was ${was}; if its uptime is in milliseconds, write { uptime: ms }`;
+    log(message, { code: "identity", level: "warn" });
+  }
+
+  #logStatus(status: NodeStatus, now: number): void {
+    const { label, log } = this.#options;
     const key = `${status.status} ${status.code}`;
     if (this.#state?.key === key || status.code === "starting") return;
     const before = this.#state;
@@ -84,21 +171,23 @@ export class StateLog {
       const text = [reason, hint].filter((clause) => clause !== undefined)
         .map((clause) => excerpt(clause, CLAUSE_LENGTH)).join("; ");
       const still = last === word ? "still " : "";
-      this.#log(`${this.#label} is ${still}${word}${after ? ` (${after})` : ""}: ${text}`, event);
+      log(`${label} is ${still}${word}${after ? ` (${after})` : ""}: ${text}`, event);
     } else if (after) {
       const reason = excerpt(before?.status.reason ?? "", CLAUSE_LENGTH);
-      this.#log(`${this.#label} is ok again, ${after} (${reason})`, event);
+      log(`${label} is ok again, ${after} (${reason})`, event);
     }
   }
 
-  /** Logs what is wrong besides: each line once when it begins, and when nothing of its topic is wrong. */
-  logRemarks(topic: Topic, remarks: ReadonlyMap<string, string>): void {
+  #logRemarks(topic: Topic, remarks: ReadonlyMap<string, string>): void {
     const before = this.#remarks.get(topic) ?? new Map<string, string>();
-    this.#remarks.set(topic, new Map(remarks));
+    this.#remarks.set(topic, remarks);
     const log = (level: Level, name: string, text: string) =>
-      this.#log(`${this.#label}, ${topic} ${name}: ${text}`, { code: topic, level });
+      this.#options.log(`${this.#options.label}, ${topic} ${name}: ${text}`, {
+        code: topic,
+        level,
+      });
     for (const [name, remark] of remarks) {
-      // What it says may change with every query.
+      // Its text may change with every query.
       if (!before.has(name)) log("warn", name, excerpt(remark, CLAUSE_LENGTH));
     }
     for (const name of before.keys()) {
@@ -106,3 +195,6 @@ export class StateLog {
     }
   }
 }
+
+/** A word as it is, any other text as JSON. */
+const named = (text: string) => /^[\w.-]{1,60}$/.test(text) ? text : describeValue(text);

@@ -12,7 +12,6 @@ import { formatDuration, groupDigits, milliseconds } from "./settings.ts";
 import {
   answerAt,
   type Answers,
-  namesOf,
   type Shown,
   type SourceCache,
   type Values,
@@ -21,7 +20,7 @@ import type { Plan } from "./query-plan.ts";
 
 export const STATUSES = ["ok", "starting", "syncing", "degraded", "stale", "unreachable"] as const;
 
-/** The status of a node in one word. */
+/** The status of a node. */
 export type Status = (typeof STATUSES)[number];
 
 /** The reason of a status that is not `ok`. */
@@ -29,17 +28,16 @@ export type StatusCode = "starting" | KindStatusCode | FailureCode;
 
 export interface NodeStatus {
   readonly status: Status;
-  /** Left out where the status is `ok`. */
   readonly code?: StatusCode;
-  /** One short clause for everybody: no secrets, no paths. */
+  /** A short clause that is public: no secrets, no paths. */
   readonly reason?: string;
   /** Advice for the operator, for the log. */
   readonly hint?: string | undefined;
-  /** The kind that its refusal shows, where it requires credentials. */
+  /** The kind of a node that requires credentials, if its refusal shows it. */
   readonly looksLike?: string | undefined;
-  /** The keys of the info whose values the reason has; `any` where it has what a rule of the kind names. */
+  /** The keys of the info whose values are in the reason; `any` if it quotes the node. */
   readonly keys?: readonly string[] | "any" | undefined;
-  /** Set where it follows from more than the node's own word. */
+  /** Replaces the value that the node reports. */
   readonly synced?: boolean;
 }
 
@@ -58,7 +56,6 @@ export const NOT_ASKED: NodeStatus = {
   reason: "has not responded yet",
 };
 
-/** Blocks that a node may be behind what its peers know of. */
 const LAG = 2;
 
 interface Seen {
@@ -68,26 +65,23 @@ interface Seen {
   readonly values: Values;
   /** Milliseconds since 1970. */
   readonly date: number;
-  /** The time since which the height is the same, in milliseconds since 1970. */
+  /** The time of the last change of the height, in milliseconds since 1970. */
   readonly movedAt: number;
-  /** The longest time without a block that the operator allows, in milliseconds. */
   readonly stalledAfter: number | undefined;
 }
 
-/** Decides the status: the first thing that is wrong counts. */
+/** Decides the status by the first fault. */
 export function assessStatus(seen: Seen): NodeStatus {
-  const { plan, cache, shown } = seen;
-  const vital = namesOf(plan, "vital");
-  if (vital.length === 0) return { status: "ok" };
-  if (!vital.some((name) => cache.get(name))) return NOT_ASKED;
-  if (cache.isUnreachable) {
-    const error = worst(vital.map((name) => cache.get(name)!.error!));
-    const isStale = vital.some((name) => shown.answers.has(name));
-    if (!isStale) return statusOfSilence("unreachable", error);
-    const { synced } = statusOfAnswers(seen);
-    return { ...statusOfSilence("stale", error), ...synced !== undefined && { synced } };
-  }
-  return statusOfFailures(seen, vital) ?? statusOfAnswers(seen);
+  const { cache, shown } = seen;
+  const { required } = cache;
+  if (required.length === 0) return { status: "ok" };
+  if (!required.some((name) => cache.get(name))) return NOT_ASKED;
+  if (!cache.isUnreachable) return statusOfFailures(seen) ?? statusOfAnswers(seen);
+  const error = worst(required.map((name) => cache.get(name)!.error!));
+  const isStale = required.some((name) => shown.answers.has(name));
+  if (!isStale) return statusOfSilence("unreachable", error);
+  const { synced } = statusOfAnswers(seen);
+  return { ...statusOfSilence("stale", error), ...synced !== undefined && { synced } };
 }
 
 export function statusOfSilence(
@@ -98,111 +92,102 @@ export function statusOfSilence(
 }
 
 export function statusOfError(error: SourceError): NodeStatus {
-  const { code, message: reason, hint, looksLike } = error;
+  const { code, message: reason, hint, looksLike, isQuoting } = error;
   return {
     ...{ status: "degraded", code, reason, hint },
     ...looksLike && { looksLike },
-    ...keysIn(error),
+    ...isQuoting && { keys: "any" },
   };
 }
 
-const keysIn = ({ isQuoting }: SourceError): Pick<NodeStatus, "keys"> =>
-  isQuoting ? { keys: "any" } : {};
-
-function statusOfFailures(
-  { plan, cache, values }: Seen,
-  vital: readonly string[],
-): NodeStatus | undefined {
-  const failed = [...vital, ...namesOf(plan, "part")].flatMap((name) => {
+function statusOfFailures({ plan, cache, values }: Seen): NodeStatus | undefined {
+  const degrading = [...plan.sources.keys()]
+    .filter((name) => plan.sources.get(name)!.role === "degrading");
+  const failed = [...cache.required, ...degrading].flatMap((name) => {
     const error = cache.get(name)?.error;
     return error ? [{ name, error }] : [];
   });
-  const isWarming = failed.some(({ error }) =>
-    error.number !== undefined && plan.health?.warming_up?.includes(error.number)
+  const errors = failed.map(({ error }) => error);
+  const isWarming = errors.some(({ number }) =>
+    number !== undefined && plan.health?.warming_up?.includes(number)
   );
   if (isWarming) return { status: "starting", code: "warming_up", reason: "is warming up" };
-  const errors = failed.map(({ error }) => error);
-  const isNew = vital.every((name) => cache.get(name)?.last === undefined);
-  const isOther = errors.every(({ isAbsent, isForeign }) => isAbsent || (isNew && isForeign));
   if (cache.gaveNothing) {
+    const isNew = cache.required.every((name) => cache.get(name)?.last === undefined);
+    const isOther = errors.every(({ isAbsent, isForeign }) => isAbsent || (isNew && isForeign));
     return statusOfError(plan.kind && isOther ? wrongKind(plan.kind, errors[0]) : worst(errors));
   }
-  if (failed.length > 0) {
+  if (errors.length > 0) {
     const error = worst(errors);
-    const names = failed.filter((one) => one.error.message === error.message);
+    const names = failed.filter((one) => one.error.message === error.message)
+      .map(({ name }) => name);
     return {
-      status: "degraded",
-      // Something did answer, so that the node is there.
+      ...statusOfError(error),
+      // Other sources have responded, so the node is there.
       code: error.isAnswer ? error.code : "bad_answer",
-      reason: `${error.message} (${names.map(({ name }) => name).join(", ")})`,
-      hint: error.hint,
-      ...keysIn(error),
+      reason: `${error.message} (${names.join(", ")})`,
     };
   }
   const hasValue = Object.keys(values).some((key) => !Object.hasOwn(plan.static, key));
-  if (plan.kind && !hasValue) return statusOfError(wrongKind(plan.kind));
-  return undefined;
+  return plan.kind && !hasValue ? statusOfError(wrongKind(plan.kind)) : undefined;
 }
 
 function wrongKind(kind: string, error?: SourceError): SourceError {
   const number = error?.number === undefined ? "" : ` (${error.number})`;
   const seen = error && !error.isAbsent ? `it ${error.message}; ` : "";
   return new SourceError("wrong_kind", `responds, but not as ${kind} does${number}`, {
-    hint: `${seen}node.kind says what is asked; without it the kind is found by asking`,
+    hint: `${seen}correct or remove node.kind; without it the kind is detected`,
   });
 }
 
 function statusOfAnswers(seen: Seen): NodeStatus {
-  const { plan, shown, values } = seen;
-  const { health } = plan;
-  const rule = health?.rules?.find(({ when }) => holds(when, shown.answers));
-  if (rule) return statusOfRule(rule, shown.answers);
-  const behind = health && blocksBehind(health, shown.answers, values);
-  if (behind !== undefined) {
+  const { plan: { health }, shown: { answers }, values } = seen;
+  const rule = health?.rules?.find(({ when }) => holds(when, answers));
+  if (rule) return statusOfRule(rule, answers);
+  const targets = health ? targetsOf(health, answers) : [];
+  const behind = blocksBehind(values.height, targets);
+  if (behind > (health?.lag ?? LAG)) {
     const blocks = groupDigits(String(behind), ",");
     return { ...syncing(`is ${blocks} blocks behind its peers`), keys: ["height"] };
   }
   const { synced, sync_progress: progress } = values;
   if (synced === false) return syncing("is catching up with its network");
-  if (typeof progress === "number" && health?.complete !== undefined) {
-    if (progress < health.complete) {
-      const reason = `is ${formatPercent(progress)} synced`;
-      return { ...syncing(reason), keys: ["sync_progress"] };
-    }
+  const complete = health?.complete;
+  if (complete !== undefined && typeof progress === "number" && progress < complete) {
+    return { ...syncing(`is ${formatPercent(progress)} synced`), keys: ["sync_progress"] };
   }
-  const isInSync = synced === true || health?.complete !== undefined && progress !== undefined ||
-    health !== undefined && targetsOf(health, shown.answers).length > 0;
+  const isInSync = synced === true || targets.length > 0 ||
+    (complete !== undefined && progress !== undefined);
   return statusInNetwork(seen) ?? { status: "ok", ...isInSync && { synced: true } };
 }
 
 function statusInNetwork(
   { plan, values, date, movedAt, stalledAfter }: Seen,
 ): NodeStatus | undefined {
-  const { chain_id, network, peers, height, head_at } = values;
+  const { chain_id, network, height, head_at } = values;
   const networks = plan.health?.networks ?? {};
-  const names = [textOf(chain_id), textOf(network), "*"].filter((name) => name !== undefined);
-  const name = names.find((name) => Object.hasOwn(networks, name));
+  const name = [textOf(chain_id), textOf(network), "*"]
+    .find((name) => name !== undefined && Object.hasOwn(networks, name));
   const expected = name === undefined ? undefined : networks[name];
-  if (numberFrom(peers) !== undefined && numberFrom(peers)! < (expected?.peers ?? 0)) {
-    const reason = Number(peers) === 0 ? "has no peers" : `has ${peers} peers only`;
+  const peers = numberFrom(values.peers);
+  if (peers !== undefined && peers < (expected?.peers ?? 0)) {
+    const reason = Number(peers) === 0 ? "has no peers" : `has too few peers (${peers})`;
     return { status: STATUS_OF.no_peers, code: "no_peers", reason, keys: ["peers"] };
   }
   const quiet = stalledAfter ?? (expected?.quiet && milliseconds(expected.quiet));
-  // Where the node tells no time of its head, its height has to move while it is watched.
-  const hasMoved = head_at === undefined && stalledAfter !== undefined && height !== undefined;
-  const age = date - (hasMoved ? movedAt : Date.parse(String(head_at)));
-  if (quiet && age > quiet) {
-    const reason = `no new block for ${formatDuration(age)}`;
-    return { status: STATUS_OF.stalled, code: "stalled", reason, keys: ["head_at", "height"] };
-  }
-  return undefined;
+  // Without a time of the head, its height has to change while it is watched.
+  const isWatched = head_at === undefined && stalledAfter !== undefined && height !== undefined;
+  const age = date - (isWatched ? movedAt : Date.parse(String(head_at)));
+  if (!quiet || !(age > quiet)) return undefined;
+  const reason = `no new block for ${formatDuration(age)}`;
+  return { status: STATUS_OF.stalled, code: "stalled", reason, keys: ["head_at", "height"] };
 }
 
 function syncing(reason: string): NodeStatus {
   return { status: STATUS_OF.syncing, code: "syncing", reason, synced: false };
 }
 
-/** What is said in place of a reason that has a hidden value. */
+/** The reasons without hidden values. */
 const PLAIN_REASONS: Readonly<Partial<Record<StatusCode, string>>> = {
   bad_answer: "responds with something unexpected",
   warming_up: "is warming up",
@@ -245,17 +230,11 @@ function passes(value: unknown, test: Test): boolean {
   return "above" in test ? number > test.above : number < test.below;
 }
 
-/** Counts the blocks by which the node is behind; `undefined` where they are few, or not known. */
-function blocksBehind(
-  health: KindHealth,
-  answers: Answers,
-  { height }: Values,
-): bigint | undefined {
-  const targets = targetsOf(health, answers);
-  const [own] = wholeNumber(height);
-  if (own === undefined || targets.length === 0) return undefined;
-  const behind = targets.reduce((most, each) => each > most ? each : most) - own;
-  return behind > BigInt(health.lag ?? LAG) ? behind : undefined;
+/** Counts the blocks from a height to the highest target; 0 if the height or the target is unknown. */
+function blocksBehind(height: unknown, targets: readonly bigint[]): bigint {
+  const own = wholeNumber(height);
+  const highest = targets.reduce((most, each) => each > most ? each : most, 0n);
+  return own === undefined ? 0n : highest - own;
 }
 
 function targetsOf({ target = [] }: KindHealth, answers: Answers): bigint[] {
@@ -263,29 +242,29 @@ function targetsOf({ target = [] }: KindHealth, answers: Answers): bigint[] {
   return references.flatMap((reference) => {
     const value = answerAt(answers, reference);
     const isHex = typeof value === "string" && value.startsWith("0x");
-    return wholeNumber(isHex ? convert([value], "hex", { learntAt: 0 }) : value);
+    return wholeNumber(isHex ? convert([value], "hex", { learntAt: 0 }) : value) ?? [];
   });
 }
 
-function wholeNumber(value: unknown): bigint[] {
+function wholeNumber(value: unknown): bigint | undefined {
   const number = numberFrom(value);
-  if (typeof number === "bigint") return [number];
-  return Number.isSafeInteger(number) ? [BigInt(number!)] : [];
+  if (typeof number === "bigint") return number;
+  return Number.isSafeInteger(number) ? BigInt(number!) : undefined;
 }
 
-/** Chooses the failure that says most: what an operator can mend first, then what is said most often. */
+/** Chooses the failure to report: one that an operator can fix, otherwise the most frequent. */
 export function worst(errors: readonly SourceError[]): SourceError {
   const urgent = URGENT.map((code) => errors.find((error) => error.code === code));
   const found = urgent.find((error) => error !== undefined);
   if (found) return found;
-  const counts = new Map<string, number>();
-  for (const { message } of errors) counts.set(message, (counts.get(message) ?? 0) + 1);
-  return errors.toSorted((a, b) => counts.get(b.message)! - counts.get(a.message)!)[0]!;
+  const count = ({ message }: SourceError) =>
+    errors.filter((error) => error.message === message).length;
+  return errors.toSorted((a, b) => count(b) - count(a))[0]!;
 }
 
 const URGENT = ["unauthorized", "forbidden", "no_credentials"] as const;
 
+/** Writes a share as per cent, rounded down: 100 % is complete. */
 function formatPercent(share: number): string {
-  // Rounded down: what is not done is never 100 %.
   return `${Math.floor(share * 1000) / 10} %`;
 }

@@ -1,7 +1,6 @@
 /**
- * The interface of a kind of node: a part of an OpenRPC document where it speaks JSON-RPC, a part of
- * an OpenAPI document where it speaks REST, and the marks of both, which say what calling an operation may do, and how.
- * It is data of the kind's file; `src/settings/kind-interface.ts` checks it.
+ * The types of the interface of a kind of node: parts of an OpenRPC and an OpenAPI document, and the marks of their
+ * operations. `src/settings/kind-interface.ts` checks it.
  *
  * @module
  */
@@ -9,7 +8,7 @@
 /** The effect that calling an operation may have. */
 export type Access = "read" | "write" | "secret";
 
-/** The marks of an operation, beyond the standards. */
+/** The marks of an operation, which are explained in {@linkcode MARKS}. */
 export interface OperationMarks {
   "x-access": Access;
   "x-cost"?: "heavy" | undefined;
@@ -20,11 +19,9 @@ export interface OperationMarks {
   "x-auth"?: "none" | undefined;
 }
 
-/** One mark, for documents and messages. */
 export interface Mark {
-  /** The object that has it. */
   readonly on: "operation" | "parameter" | "schema of a parameter" | "schema";
-  /** Its values, as they are written. */
+  /** Its values, in Markdown. */
   readonly value: string;
   /** Its meaning: sentences without a period at the end. */
   readonly text: string;
@@ -39,22 +36,22 @@ type MarkName =
   | "x-unit"
   | "x-position";
 
-/** The marks, by name: `docs/kinds.md` and the schema of a kind have their texts from here. */
+/** The marks, by name. `docs/kinds.md` and the schema of a kind are generated from it. */
 export const MARKS: Readonly<Record<MarkName, Mark>> = {
   "x-access": {
     on: "operation",
     value: "`read`, `write` or `secret`",
     text:
-      "What calling it may do; every operation needs it, and nothing else decides, neither the " +
-      "verb nor the name. read changes nothing and shows what anybody may see. secret changes nothing " +
-      "and shows what is private: balances and keys of a wallet, addresses of peers, configuration, " +
-      "logs. write is all else, and what may do either by its parameters. A method that holds the " +
-      "node up for everybody is no read",
+      "The effect of a call. Every operation needs this mark; neither its verb nor its name decides. " +
+      "read changes nothing and shows what anybody may see. secret changes nothing and shows private " +
+      "data: balances and keys of a wallet, addresses of peers, configuration, logs. write is " +
+      "everything else, also a method whose parameters decide. A method that blocks the node for " +
+      "everybody is not a read",
   },
   "x-cost": {
     on: "operation",
     value: "`heavy`",
-    text: "It may keep a node busy for seconds, or respond with megabytes: one at a time",
+    text: "It may keep a node busy for seconds, or respond with megabytes: one call at a time",
   },
   "x-streaming": {
     on: "operation",
@@ -72,8 +69,8 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     on: "operation",
     value: "names in lower case, as in `[mastodon]`",
     text:
-      "The software that has it, where the nodes of a kind run different software; those without it " +
-      "are had by all. It is left out where the node does not say its software",
+      "The software that has it, for kinds whose nodes run different software; without this mark, all " +
+      "have it. It is omitted if the node does not report its software",
   },
   "x-common": {
     on: "operation",
@@ -83,14 +80,14 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   "x-auth": {
     on: "operation",
     value: "`none`",
-    text: "It is called without the node's secret, which would show private data",
+    text: "It is called without the node's secret, with which it would show private data",
   },
   "x-multi-segment": {
     on: "parameter",
     value: "`true` or `encoded`",
     text:
-      "A parameter of the path that may hold slashes. true: it spans several segments. encoded: it is " +
-      "one segment, whose slashes are sent as %2F and stay so. x-spans: true, its name in 0.2, means true",
+      "A parameter of the path that may contain slashes. true: it spans several segments. encoded: it " +
+      "is one segment, whose slashes are sent as %2F. x-spans: true, its name in 0.2, means true",
   },
   "x-excludes": {
     on: "schema of a parameter",
@@ -108,36 +105,36 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     on: "schema of a parameter",
     value: "a place, as in `head#/hash`, or `none`",
     text:
-      "The page fills a read in with the node's own value there, if the whole `pattern` beside it fits " +
-      "and the source is asked anyway. none: no source has it, and no example of another node will do, so " +
-      "that the reader is asked. For the kinds that come with Nodeface alone; it is in no description " +
-      "that is served",
+      "The page fills a read in with the node's own value there, if the whole `pattern` beside it " +
+      "matches and the source is asked anyway. none: no source has such a value and an example of " +
+      "another node would be wrong, so the reader is asked. Only for the kinds that come with Nodeface; " +
+      "it is in no description that is served",
   },
   "x-unit": {
     on: "schema",
     value: "`quantity`, `wei`, `satoshi` or `unix-time`",
     text:
-      "What a number in a response counts: the page says beside it what it means. quantity is a " +
+      "The unit of a number in a response, for which the page shows its meaning. quantity is a " +
       "hexadecimal number, unix-time counts seconds",
   },
   "x-position": {
     on: "parameter",
     value: "a whole number from 0",
-    text: "Where a parameter stands in a call by position. The service writes it; in a kind the " +
-      "order of `params` says it",
+    text:
+      "The position of a parameter in a call by position. The service writes it; in a kind the " +
+      "order of `params` decides",
   },
 };
 
-/** Has in a document what `x-example-from` says: as a symbol, it is never written, and no description has it. */
+/** The key of `x-example-from` in a document: a symbol is never written, and no description of a node can have it. */
 export const EXAMPLE_FROM: unique symbol = Symbol("x-example-from");
 
-/** Marks a path item: its `GET` and its `POST` are one method, which is called in two ways. */
+/** Marks a path item whose `GET` and `POST` call the same method. */
 export const ONE_METHOD = "x-one-method";
 
-/** The way that a parameter of a path holds slashes: over several segments, or encoded in one. */
+/** `true` for a parameter of a path that spans several segments, `encoded` for one with encoded slashes. */
 export type MultiSegment = true | "encoded";
 
-/** Reads how a parameter holds slashes; `undefined` if it may hold none. */
 export function multiSegmentOf(
   parameter: Readonly<Record<string, unknown>>,
 ): MultiSegment | undefined {
@@ -157,7 +154,6 @@ export interface ContentDescriptor {
   readonly schema: JsonSchema;
 }
 
-/** A value with a name. */
 export interface NamedValue {
   readonly name: string;
   readonly value: unknown;
@@ -170,14 +166,11 @@ export interface MethodExample {
   readonly result: NamedValue;
 }
 
-/** The ways in which a method takes its parameters. */
 export type ParamStructure = "by-name" | "by-position" | "either";
 
-/** A method of JSON-RPC. */
+/** A method of JSON-RPC (OpenRPC: Method) with marks. */
 export interface Method extends OperationMarks {
-  /** As the node has it. */
   readonly name: string;
-  /** One line. */
   readonly summary: string;
   readonly description?: string | undefined;
   readonly tags?: readonly { readonly name: string }[] | undefined;
@@ -222,7 +215,6 @@ export interface OpenApiPart {
   readonly servers?: readonly { readonly url: string }[] | undefined;
 }
 
-/** The interface of a kind; both where its nodes speak both. */
 export interface KindInterface {
   openrpc?: OpenRpcPart;
   openapi?: OpenApiPart;

@@ -1,46 +1,48 @@
 /**
- * The form of a kind of node: how it is detected, what it is asked, where values lie in its responses and what they say of
- * its health. A kind is data, one file of `spec/kinds/`; `src/settings/kind.ts` checks it.
+ * The types of a kind of node, which is data: one file of `spec/kinds/`, checked by `src/settings/kind.ts`.
  *
  * @module
  */
 import type { KindInterface } from "./interface.ts";
 
-/** A span of time as it is written: `500ms`, `2s`, `1m`, `1h`. */
+/** A span of time, such as `500ms` or `2s`. */
 export type Duration = `${number}${"ms" | "s" | "m" | "h"}`;
 
 /** A place in a response: the source's name, `#`, and a JSON Pointer (RFC 6901). */
 export type Reference = `${string}#${string}`;
 
-/** The options of every source. */
 export interface SourceOptions {
   /** The longest time that a response may take. @default the node's `timeout` */
   timeout?: Duration | undefined;
-  /** The time that a response is good for. @default the info's `ttl` */
+  /** The time for which a response is valid. @default the info's `ttl` */
   ttl?: Duration | undefined;
-  /** Not every node of the kind has this method or path, so that its absence is no fault. */
+  /** If true, a missing method or path is not an error. */
   optional?: boolean | undefined;
   /**
-   * An error with which the node responds is a value as well: of JSON-RPC the whole response, `{ result }` or
-   * `{ error }`; of HTTP the content, whatever the status. A missing method or path stays an error.
+   * If true, an error of the node is a value as well: of JSON-RPC the whole response, `{ result }` or `{ error }`;
+   * of HTTP the content, whatever the status. A missing method or path stays an error.
    */
   keep_errors?: boolean | undefined;
 }
 
+/** A method of JSON-RPC that is called without parameters. */
+export interface MethodCall {
+  readonly jsonrpc: string;
+  /** The path that calls are posted to, below the node's URL. @default the node's URL itself */
+  readonly path?: string | undefined;
+}
+
 /** A call of JSON-RPC 2.0 over HTTP. */
-export interface JsonRpcSource extends SourceOptions {
-  jsonrpc: string;
+export interface JsonRpcSource extends SourceOptions, MethodCall {
   /** In a list, `{ from: reference }` stands for the value there. */
   params?: readonly unknown[] | Readonly<Record<string, unknown>> | undefined;
-  /** The path that calls are posted to, below the node's URL. @default the node's URL itself */
-  path?: string | undefined;
 }
 
 /** JSON by HTTP GET. */
 export interface GetSource extends SourceOptions {
   /** A path below the node's URL, a whole URL, or the place of a link in another response. */
   get: string;
-  /** The media type asked for. @default "application/json" */
+  /** The media type of the request. @default "application/json" */
   accept?: string | undefined;
 }
 
@@ -48,8 +50,8 @@ export interface GetSource extends SourceOptions {
 export interface PostSource extends SourceOptions {
   /** A path below the node's URL, or a whole URL. */
   post: string;
-  /** The content; nothing where it is left out. */
-  json?: unknown | undefined;
+  /** The content. @default none */
+  json?: unknown;
 }
 
 /** A file with JSON or plain text. */
@@ -63,22 +65,20 @@ export interface CommandSource extends SourceOptions {
   command: readonly string[];
 }
 
-/** The source of responses. */
 export type Source = JsonRpcSource | GetSource | PostSource | FileSource | CommandSource;
 
 /**
  * A conversion of a value:
- * - `hex`: a number from its hexadecimal form, or the form from a number
+ * - `hex`: a number from its hexadecimal form, or that form from a number
  * - `number`: a number from its decimal form
- * - `not`: true for false, null, 0 and "", false for the rest
- * - `count`: how many members; with a pointer, those that are true there
- * - `match`: the first group of a regular expression, or all it matched
- * - `time`: RFC 3339 from text or from the seconds (or milliseconds, …) since 1970, decimal or `0x`
- * - `uptime`: when it started, RFC 3339, from the seconds since, or from another unit
- * - `sum`: of all the places named
- * - `add`: the number with this one added, such as -1
- * - `times`: the number multiplied by this one, such as 0.001
- * - `join`: all the places named, with a separator
+ * - `not`: true for false, null, 0 and "", otherwise false
+ * - `count`: the number of members; with a pointer, of those that are true there
+ * - `match`: the first group of a regular expression, or all that it matches
+ * - `time`: RFC 3339 from a text or from the seconds (or milliseconds, …) since 1970, decimal or `0x`
+ * - `uptime`: the time of the start, RFC 3339, from the seconds since then, or from another unit
+ * - `sum`: the sum of all places
+ * - `add`, `times`: the number plus this one, such as -1, or times this one, such as 0.001
+ * - `join`: the texts of all places, with a separator
  */
 export type Conversion =
   | "hex"
@@ -95,19 +95,18 @@ export type Conversion =
   | { uptime: "ms" | "s" | "m" | "h" }
   | { join: string };
 
-/** A value and what is made of it. */
 export interface FieldOptions {
-  /** Its place; of several places, the first that has a value. */
+  /** The place of the value; of several, the first that has one. */
   from: Reference | readonly Reference[];
   as?: Conversion | undefined;
-  /** Left out where this place is true: some nodes hide values behind placeholders. */
+  /** The value is omitted where this place is true: some nodes hide values behind placeholders. */
   unless?: Reference | undefined;
 }
 
 /** The origin of a key of the info. */
 export type Field = Reference | FieldOptions;
 
-/** The place of a secret: in a file, as a whole or as the first group of an expression. */
+/** A file with a secret: its whole content, or the first group of an expression. */
 export type AuthFile =
   & { match?: string | undefined }
   & (
@@ -121,31 +120,21 @@ export type AuthFile =
     | { header_file: string; header?: string | undefined }
   );
 
-/** The way that nodes of a kind refuse, and the places where they leave their secret for programs of the same user. */
 export interface KindAuth {
-  /**
-   * A header of the refusal and a regular expression for it. Nobody else is sent what lies in `files`;
-   * without it there are none.
-   */
+  /** A header of a refusal and a regular expression for it. The secrets in `files` are sent to no other node. */
   refusal?: { readonly header: string; readonly pattern: string } | undefined;
-  /** The places where such a node leaves its secret on this machine. */
+  /** The files where such a node leaves its secret for programs of the same user. */
   files?: readonly AuthFile[] | undefined;
-  /**
-   * Reads are called with the secret, but for `none`, where people have accounts at a node, since it shows whoever
-   * has logged in what it shows nobody else.
-   */
+  /** `none` if reads are called without the secret: a node with accounts shows its user private data. */
   reads?: "none" | undefined;
-  /** An example of node.auth, for when there are no such files, as in a configuration. */
+  /** An example of `node.auth` for kinds without `files`. */
   example?: AuthFile | undefined;
 }
 
-/**
- * A test of a value: `null` for a place that the response does not have, or where it has `null`;
- * otherwise a regular expression for its text, or a bound of its number, which may be written as text.
- */
+/** A test of a value: `null` if it is missing or `null`, a regular expression for its text, or a bound of its number. */
 export type Test = string | null | { readonly above: number } | { readonly below: number };
 
-/** The reason that a node that responds is not `ok`. The service finds out most; a kind may name these. */
+/** The reasons for which a node that responds is not `ok`. */
 export type KindStatusCode =
   | "warming_up"
   | "syncing"
@@ -154,43 +143,34 @@ export type KindStatusCode =
   | "no_peers"
   | "stalled";
 
-/** A state that a node's responses show. */
 export interface HealthRule {
-  /** Places and what each is tested for; all have to hold. A source that gave nothing never holds. */
+  /** Tests of places; all have to hold. None holds of a source without a response. */
   when: Readonly<Record<Reference, Test>>;
   code: KindStatusCode;
   /** One sentence for people. `{source#/pointer}` stands for the value there. */
   reason: string;
 }
 
-/** A method of JSON-RPC that is called without parameters. */
-export interface MethodCall {
-  readonly jsonrpc: string;
-  /** The path that calls are posted to, below the node's URL. @default the node's URL itself */
-  readonly path?: string | undefined;
-}
-
-/** Names within names, as JSON: the members of each that hold its name and the list of those below it. */
+/** A tree of names: the member of each that has its name, and the one with the list of those below it. */
 export interface NameTree {
   readonly name: string;
   readonly children: string;
 }
 
-/** The ways in which names are found in a response. */
+/** The position of names in a response. */
 export type NamesIn =
   | {
-    /** A regular expression; its first group is a name, wherever it matches in the text of the response. */
+    /** A regular expression; its first group is a name, at each match in the text of the response. */
     readonly names: string;
-    /** The names are those of groups: what stands before this in the name of a method. */
+    /** If set, the names are groups: the part of a method's name before this. */
     readonly before?: string | undefined;
   }
-  /** The names are the ways from the root, without it, such as `block/get`. */
+  /** The names are paths from the root, without it, such as `block/get`. */
   | { readonly tree: NameTree };
 
 /**
- * The way that a node says what it has: the names of methods where its kind has some, else the paths without their first
- * slash. What is shown is what both the node and the kind name; methods that the node alone names are shown
- * as well, without a mark.
+ * A request for the operations of a node: names of methods if its kind has methods, otherwise paths without their first
+ * slash. Operations of the kind that are not listed are omitted; methods that only the node lists are shown, without marks.
  */
 export type Listing =
   & NamesIn
@@ -201,7 +181,6 @@ export type Listing =
     | { readonly post: string; readonly json?: unknown }
   );
 
-/** The rules for nodes in a network. */
 export interface NetworkRules {
   /** The longest time between two blocks; `head_at` older than that is `stalled`. */
   quiet?: Duration | undefined;
@@ -209,48 +188,37 @@ export interface NetworkRules {
   peers?: number | undefined;
 }
 
-/** The rules by which responses of a node say that something is wrong with it. */
 export interface KindHealth {
-  /** The ground of `ok`, for people: a clause such as "it has a leader and raises no alarm". */
+  /** The meaning of `ok`, for people: a clause such as "it has a leader and raises no alarm". */
   ok: string;
-  /** Codes of JSON-RPC errors, or statuses of HTTP, by which a node says that it is starting. */
+  /** Codes of JSON-RPC errors, or statuses of HTTP, of a node that is starting. */
   warming_up?: readonly number[] | undefined;
   /** The first that holds decides. */
   rules?: readonly HealthRule[] | undefined;
   /** The `sync_progress` of a node that is in sync, such as 1. */
   complete?: number | undefined;
-  /**
-   * The highest block that the node or its peers know of: a number, or its decimal or `0x` form as
-   * text. Of several places the highest counts.
-   */
+  /** The highest block that the node or its peers know of, decimal or `0x`; of several places, the highest. */
   target?: Reference | readonly Reference[] | undefined;
-  /** By how many blocks a node may be behind `target`. @default 2 */
+  /** The number of blocks by which a node may be behind `target`. @default 2 */
   lag?: number | undefined;
   /** By `chain_id` or `network` as the info has it; `*` for any other. */
   networks?: Readonly<Record<string, NetworkRules>> | undefined;
 }
 
-/**
- * A kind of node. The interface of a known one is not here but in a module of its own, so that a kind that
- * is not used takes no memory: `src/generated/interfaces.js`.
- */
+/** A kind of node. The interface of a known one is in `src/generated/interfaces.js`, so that it is read only if needed. */
 export interface Kind extends KindInterface {
-  /** The built-in kind that it was laid over. */
+  /** The built-in kind that it extends. */
   extends?: string | undefined;
-  /** The operations that it opens further than that kind. */
+  /** The operations that are less restricted than in that kind. */
   loosen?: readonly string[] | undefined;
   /** Its name, for people. */
   title: string;
-  /** The URL where such a node listens as a rule: for people alone, it is never asked there by itself. */
+  /** The usual URL of such a node, for people: nothing is sent there by itself. */
   url: string;
   /** Names of programs and networks that stand for the kind. */
   aliases?: readonly string[] | undefined;
-  /**
-   * The place where it describes its own interface: a path below the node's URL, to OpenAPI or Swagger, or a method of
-   * JSON-RPC that gives OpenRPC.
-   */
+  /** The node's own description: a path to OpenAPI or Swagger, or a method of JSON-RPC that returns OpenRPC. */
   description?: `/${string}` | MethodCall | undefined;
-  /** The way that such a node says itself what it has; what it lacks is not shown. */
   listing?: Listing | undefined;
   /** The evidence in its responses: places, each with a regular expression. */
   detect: Readonly<Record<Reference, string>>;
@@ -260,14 +228,11 @@ export interface Kind extends KindInterface {
   sources: Readonly<Record<string, Source>>;
   fields: Readonly<Record<string, Field>>;
   health: KindHealth;
-  /** The keys of the info whose values over time say most, at most four. @default height and peers */
+  /** The keys of the info for `/v1/history`, at most four. @default height and peers */
   history?: readonly string[] | undefined;
-  /**
-   * The places of values with which the page fills reads in, each with its pattern. The build makes them of the marks
-   * `x-example-from` of a known kind.
-   */
+  /** The places of values with which the page fills reads in, each with its pattern; built from `x-example-from`. */
   examples?: Readonly<Record<Reference, string>> | undefined;
-  /** The URLs of what its operations were written from: a file or a folder, at a version. */
+  /** The URLs of the files or folders that its operations were written from, at a version. */
   written_from?: readonly string[] | undefined;
   /** The node that its reads were tested with, and its version, such as `hsd 8.0.0`. */
   tried?: string | undefined;

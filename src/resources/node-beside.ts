@@ -44,7 +44,9 @@ export function createNodeBeside(
       ...{ service, node, info, log, onError, memory },
       kinds: node.url || node.kind ? await kinds() : {},
       onOutcome: (source, outcome) => meters?.countQuery(source, outcome),
-      onIdentity: () => meters?.countIdentity(),
+      onIdentity() {
+        if (meters) meters.identities++;
+      },
       isHeard: live.isHeard,
       onPublished: (info, measured) => {
         shown = info;

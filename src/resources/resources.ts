@@ -11,7 +11,7 @@ import { represent, type Representation } from "../http/representation.ts";
 import { isAlone } from "../info/query-plan.ts";
 import { lazy, type Resource } from "../lazy.ts";
 import { type CallRecord, isLogged } from "../log.ts";
-import { expose, MEDIA_TYPE, nodeSamples, serviceSamples } from "../metrics/exposition.ts";
+import { expose, MEDIA_TYPE, nodeSamples, serviceSamples } from "../metrics/metrics.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import type { ResolvedOptions } from "../options.ts";
 import { refreshOnDemand } from "./refresh-on-demand.ts";

@@ -3,7 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
 import { createNodeface } from "../../src/index.ts";
-import { type Metric, METRICS, STATUS_CODES } from "../../src/metrics/exposition.ts";
+import { type Metric, METRICS, STATUS_CODES } from "../../src/metrics/metrics.ts";
 import { ROOT } from "../_paths.ts";
 
 const monitoring = suite("docs/monitoring.md");
