@@ -121,7 +121,7 @@ function offeredPaths(part: OpenApiPart, offer: Offer): OpenApiPart {
     if (there && !there.has(path.slice(1))) return undefined;
     const lacking = operationsOf(item)
       .filter(({ operation }) => !there && !isIn(operation, offer))
-      .map(({ path }) => path[0]!);
+      .map(({ keys }) => keys[0]!);
     const left = without(objectOf(item), lacking);
     return operationsOf(left).length > 0 ? left : undefined;
   });

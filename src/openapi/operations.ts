@@ -36,7 +36,8 @@ const FURTHER = "additionalOperations";
 
 export interface LocatedOperation {
   readonly method: string;
-  readonly path: Path;
+  /** Its path within the path item. */
+  readonly keys: Path;
   readonly operation: Json;
 }
 
@@ -46,9 +47,22 @@ export function operationsOf(item: unknown): LocatedOperation[] {
   const others = Object.entries(objectOf(members[FURTHER]))
     .filter(([name]) => OTHER_METHOD.test(name))
     .map(([name, operation]) => [name, operation, [FURTHER, name]] as const);
-  return [...named, ...others].flatMap(([method, operation, path]) =>
-    isObject(operation) ? [{ method, path, operation }] : []
+  return [...named, ...others].flatMap(([method, operation, keys]) =>
+    isObject(operation) ? [{ method, keys, operation }] : []
   );
+}
+
+export interface PathOperation extends LocatedOperation {
+  readonly path: string;
+  readonly item: Json;
+}
+
+/** Lists the operations of all paths. */
+export function operationsIn(document: Json): PathOperation[] {
+  return Object.entries(objectOf(document.paths)).flatMap(([path, value]) => {
+    const item = objectOf(value);
+    return operationsOf(item).map((located) => ({ ...located, path, item }));
+  });
 }
 
 /** The servers of the first holder that has any, such as an operation before its path and the document. */
@@ -63,7 +77,7 @@ export function mapOperations(item: Json, change: (located: LocatedOperation) =>
   for (const located of operationsOf(item)) {
     const changed = change(located);
     if (changed === located.operation) continue;
-    const [key, other] = located.path as [string, string?];
+    const [key, other] = located.keys as [string, string?];
     if (other === undefined) mapped[key] = changed;
     else setMember(others, other, changed);
   }
@@ -91,7 +105,7 @@ export function checkOperations(document: Json, diagnostics: Diagnostics): Json 
   };
 
   const withUniqueIds = (item: Json, path: Path): Json =>
-    mapOperations(item, ({ operation, path: keys, method }) => {
+    mapOperations(item, ({ operation, keys, method }) => {
       const { operationId, ...rest } = operation;
       if (operationId === undefined) return operation;
       const first = firsts.get(operationId);
@@ -132,7 +146,7 @@ export function checkOperations(document: Json, diagnostics: Diagnostics): Json 
   const checkParameters = (item: Json, template: string, path: Path): void => {
     const names = new Set([...template.matchAll(/\{([^{}?&#+;/]+)\}/g)].map(([, name]) => name!));
     const shared = checkList(item, path, template, names);
-    for (const { operation, path: keys } of operationsOf(item)) {
+    for (const { operation, keys } of operationsOf(item)) {
       const own = checkList(operation, [...path, ...keys], template, names);
       for (const name of names) {
         // A path may have as many names as it has letters.

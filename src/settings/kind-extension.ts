@@ -80,7 +80,7 @@ export function looseningsIn(base: Kind, own: Json): Loosening[] {
   }));
   for (const [path, item] of Object.entries(objectOf(objectOf(own.openapi).paths))) {
     const other = objectOf(base.openapi?.paths[path]);
-    for (const { path: [key], operation } of operationsOf(item)) {
+    for (const { keys: [key], operation } of operationsOf(item)) {
       // Parameters of the path item are parameters of each operation.
       const { parameters: shared = other.parameters } = objectOf(item);
       const before = isObject(other[key!]) &&
