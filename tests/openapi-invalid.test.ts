@@ -192,13 +192,13 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       "\ncomponents: { securitySchemes: { known: { type: http, scheme: basic } } }",
       "paths /a get security",
       [{ known: [], lost: [] }, {}],
-      '3:53 error the security scheme "lost" is declared nowhere',
+      '3:53 error the security scheme "lost" is not declared',
     ],
     [
       "security: [{ 'x-lost': [] }]\npaths: {}",
       "security",
       [{ "x-lost": [] }],
-      '3:24 error the security scheme "x-lost" is declared nowhere',
+      '3:24 error the security scheme "x-lost" is not declared',
     ],
     [
       "externalDocs: { url: 'https://hugo:S3cret@a.example/' }\npaths: {}",
@@ -229,7 +229,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       "security: [{ '#/components/securitySchemes/a': [] }, { lost: [] }]\npaths: {}",
       "security 1",
       { lost: [] },
-      '3:62 error the security scheme "lost" is declared nowhere',
+      '3:62 error the security scheme "lost" is not declared',
     ],
     [
       `paths: { /a: { query: { ${GOOD} }, additionalOperations: { GET: {}, COPY: {} } } }`,

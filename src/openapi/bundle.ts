@@ -206,7 +206,7 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     if (!link?.end) return example;
     copies += estimateSize(link.end.value, weights);
     if (copies <= COPIES_MAX) return link.end.value;
-    report(link, "names more than can be put in its place");
+    report(link, "leads to more than can be copied");
     return example;
   }
 
@@ -266,7 +266,7 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
   function putInPlace(link: Link, end: Target, siblings: Json, depth: number): unknown {
     const { shape, value } = end;
     if (shape !== "pathItem") {
-      report(link, "may not stand here; what it names is put in its place", "note");
+      report(link, "is not allowed here; it is replaced by its target", "note");
     }
     const refuse = (failure: string) => {
       report(link, failure);
@@ -278,7 +278,7 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     const copied = copy(value, shape, true, depth + 1);
     open.delete(value);
     copies += estimateSize(copied, weights);
-    if (copies > COPIES_MAX) return refuse("names more than can be put in its place");
+    if (copies > COPIES_MAX) return refuse("leads to more than can be copied");
     return Array.isArray(copied) ? copied : { ...copied as Json, ...siblings };
   }
 
