@@ -125,7 +125,8 @@ function isOfType(value: unknown, type: string): boolean {
 }
 
 function outOfBounds(rule: ValueRule, value: unknown): string | undefined {
-  const { minimum, maximum, above, below, minLength, maxLength, minItems, maxItems } = rule;
+  const { minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below } = rule;
+  const { minLength, maxLength, minItems, maxItems } = rule;
   if (typeof value === "number" || typeof value === "bigint") {
     if (minimum !== undefined && value < minimum) return `must be at least ${minimum}`;
     if (maximum !== undefined && value > maximum) return `must be at most ${maximum}`;

@@ -11,21 +11,19 @@ import { pathOfMethod } from "./openrpc.ts";
 import { followReference, type LocatedOperation, operationsIn, serversFor } from "./operations.ts";
 import { NODE, THIS_SERVICE } from "./servers.ts";
 
-/** The checked part of a JSON Schema; its patterns are not. */
-export interface ValueRule {
+const NUMBER_BOUNDS = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"] as const;
+const LENGTH_BOUNDS = ["minLength", "maxLength", "minItems", "maxItems"] as const;
+
+type Bound = typeof NUMBER_BOUNDS[number] | typeof LENGTH_BOUNDS[number];
+type Bounds = { readonly [B in Bound]?: number | bigint | undefined };
+
+/** The part of a JSON Schema that is checked: no patterns. */
+export interface ValueRule extends Bounds {
   readonly types?: readonly string[] | undefined;
   readonly values?: readonly unknown[] | undefined;
-  readonly minimum?: number | bigint | undefined;
-  readonly maximum?: number | bigint | undefined;
-  readonly above?: number | bigint | undefined;
-  readonly below?: number | bigint | undefined;
-  readonly minLength?: number | undefined;
-  readonly maxLength?: number | undefined;
   /** Patterns of path segments that a text must not contain. */
   readonly excludes?: readonly string[] | undefined;
   readonly heavyFrom?: number | undefined;
-  readonly minItems?: number | undefined;
-  readonly maxItems?: number | undefined;
   readonly items?: ValueRule | undefined;
   readonly anyOf?: readonly ValueRule[] | undefined;
   readonly properties?: Readonly<Record<string, ValueRule>> | undefined;
@@ -39,7 +37,7 @@ export interface NodeParameter {
   readonly isRequired: boolean;
   readonly rule: ValueRule;
   /** True if each item of a list repeats the name; otherwise commas separate them. */
-  readonly isExploded: boolean;
+  readonly isExploded?: boolean;
   readonly multiSegment?: MultiSegment | undefined;
 }
 
@@ -65,9 +63,10 @@ export interface NodeOperation {
   readonly isAnonymous: boolean;
   /** In the order of their positions for JSON-RPC; `undefined` if they are unknown. */
   readonly parameters: readonly NodeParameter[] | undefined;
-  readonly isByPosition: boolean;
-  readonly isGettable: boolean;
-  readonly body: NodeBody | undefined;
+  /** Both of JSON-RPC alone. */
+  readonly isByPosition?: boolean;
+  readonly isGettable?: boolean;
+  readonly body?: NodeBody | undefined;
   readonly responseHeaders: readonly string[];
   readonly responseTypes: readonly string[];
   readonly obstacle?: string | undefined;
@@ -235,8 +234,6 @@ function createReader(document: Json, by: DescribedBy) {
         method,
         path: name.slice(method.length + 1),
         parameters: parametersOf(item, operation),
-        isByPosition: false,
-        isGettable: method === "GET",
         body: requestBody === undefined ? undefined : readBody(follow(requestBody)),
       };
     },
@@ -261,12 +258,10 @@ function createReader(document: Json, by: DescribedBy) {
             in: "body",
             isRequired: required.has(name),
             rule: ruleOf(value),
-            isExploded: false,
           }))
           : undefined,
         isByPosition,
         isGettable,
-        body: undefined,
       };
     },
   };
@@ -279,25 +274,12 @@ export type Place = "path" | "query" | "header";
 export const isPlace = (place: unknown): place is Place =>
   place === "path" || place === "query" || place === "header";
 
-const BOUNDS = {
-  minimum: "minimum",
-  maximum: "maximum",
-  exclusiveMinimum: "above",
-  exclusiveMaximum: "below",
-  minLength: "minLength",
-  maxLength: "maxLength",
-  minItems: "minItems",
-  maxItems: "maxItems",
-} as const;
-
 /** The bounds of a schema; `exclusiveMinimum: true` of OpenAPI 3.0 is ignored. */
-function boundsOf(schema: Json): Pick<ValueRule, typeof BOUNDS[keyof typeof BOUNDS]> {
-  const bounds = Object.entries(BOUNDS).flatMap(([keyword, name]) => {
+const boundsOf = (schema: Json): Bounds =>
+  Object.fromEntries([...NUMBER_BOUNDS, ...LENGTH_BOUNDS].flatMap((keyword) => {
     const bound = schema[keyword];
-    return typeof bound === "number" || typeof bound === "bigint" ? [[name, bound] as const] : [];
-  });
-  return Object.fromEntries(bounds);
-}
+    return typeof bound === "number" || typeof bound === "bigint" ? [[keyword, bound]] : [];
+  }));
 
 /** Joins rules that all hold: their members add up, and the last one wins where several have the same keyword. */
 function joinRules(rules: readonly ValueRule[]): ValueRule {
