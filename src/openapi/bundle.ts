@@ -91,14 +91,13 @@ function planComponents(files: Files): Plan {
     // A component that is only a reference to another file is replaced by its target, best by one of the same name.
     const references = keys.flatMap((key) => {
       const { end, isBroken } = linkOf(section[key], shape) ?? {};
-      const isHost = isPure(structure, shape, section[key]) && isComponentName(key);
-      if (!isHost || !end || isBroken || !isObject(end.value)) return [];
+      const isReplaced = isPure(structure, shape, section[key]) && isComponentName(key);
+      if (!isReplaced || !end || isBroken || !isObject(end.value)) return [];
       if (nameOfComponent(files, end) !== undefined) return [];
       return [{ key, value: end.value, rank: end.path.at(-1) === key ? 0 : 1 }];
     });
-    for (
-      const { key, value } of references.sort((a, b) => a.rank - b.rank || (a.key < b.key ? -1 : 1))
-    ) {
+    references.sort((a, b) => a.rank - b.rank || (a.key < b.key ? -1 : 1));
+    for (const { key, value } of references) {
       if (names.get(value, shape) !== undefined) continue;
       names.set(value, shape, key);
       hosts.add(section[key]);
@@ -106,10 +105,10 @@ function planComponents(files: Files): Plan {
   }
   const uses: Map<Target, number> = new Map();
   const firsts = new ByShape<Target>();
-  for (const { end, isBroken, reference } of links) {
+  for (const { end, isBroken } of links) {
     if (!end || isBroken || !taken.has(end.shape) || !isObject(end.value)) continue;
-    if (reference.expected !== end.shape || nameOfComponent(files, end) !== undefined) continue;
-    if (names.get(end.value, end.shape) !== undefined) continue;
+    const isNamed = names.get(end.value, end.shape) !== undefined;
+    if (isNamed || nameOfComponent(files, end) !== undefined) continue;
     const first = firsts.get(end.value, end.shape) ?? end;
     firsts.set(end.value, end.shape, first);
     uses.set(first, (uses.get(first) ?? (end.member === root ? 1 : 0)) + 1);

@@ -53,8 +53,6 @@ export interface AboutKind {
   readonly version: string;
 }
 
-const UNKNOWN = "Which methods this one lacks is not known until they are called.";
-
 /** Makes the document of a kind. Operations of REST have the node as their server, methods this service. */
 export function documentOfKind(
   { openrpc, openapi }: KindInterface,
@@ -62,7 +60,9 @@ export function documentOfKind(
   { version: ofNode, names }: Offer = {},
 ): Json {
   const known = `What nodes of this kind offer, as written down in Nodeface ${version}.`;
-  const description = openrpc && !names ? `${known} ${UNKNOWN}` : known;
+  const isUnsure = openrpc !== undefined && names === undefined;
+  const description = known +
+    (isUnsure ? " Which methods this one lacks is not known until they are called." : "");
   const head = { openapi: "3.1.1", info: { title, version: ofNode ?? version, description } };
   const { paths = {}, components = {}, tags = [], servers: [server] = [] } = openapi ?? {};
   const rest = { ...head, servers: [{ url: NODE + (server?.url ?? "") }], paths, components, tags };
@@ -91,11 +91,11 @@ function withPageMarks(value: unknown): unknown {
  * decide.
  */
 export function offered({ openrpc, openapi }: KindInterface, offer: Offer): KindInterface {
-  const { names, ...others } = offer;
   return {
     ...openrpc && { openrpc: offeredMethods(openrpc, offer) },
     // The names are those of methods where there are some.
-    ...openapi && { openapi: offeredPaths(openapi, openrpc ? others : offer) },
+    ...openapi &&
+      { openapi: offeredPaths(openapi, openrpc ? { ...offer, names: undefined } : offer) },
   };
 }
 
@@ -146,15 +146,14 @@ function numbersOf(version: string | undefined): number[] | undefined {
 const OF_OPERATIONS = Object.entries(MARKS).filter(([, { on }]) => on === "operation")
   .map(([name]) => name);
 
-/** A node's own description with the marks of its kind, and with no others. */
-export function withMarks(document: Json, kind: Json | undefined): Json {
+/** Gives the operations of a node's own description the marks of its kind, and no others. */
+export function withMarks(document: Json, kind: Json = {}): Json {
   const marked = new Map(
-    operationsIn(kind ?? {}).map((located) => {
+    operationsIn(kind).map((located) => {
       const { operation } = located;
-      const known = isLimitedRead(kind!, operation)
-        ? { ...operation, "x-access": undefined }
-        : operation;
-      return [addressOf(kind!, located), known];
+      const isLimited = isLimitedRead(kind, operation);
+      const known = isLimited ? { ...operation, "x-access": undefined } : operation;
+      return [addressOf(kind, located), known];
     }),
   );
   return mapOperationsIn(
@@ -163,9 +162,9 @@ export function withMarks(document: Json, kind: Json | undefined): Json {
   );
 }
 
-/** A node's own OpenRPC document with the marks of its kind, and with no others. */
-export function withMarksOfMethods(openrpc: Json, kind: Json | undefined): Json {
-  const known = objectOf(kind?.paths);
+/** Does the same for a node's own OpenRPC document. */
+export function withMarksOfMethods(openrpc: Json, kind: Json = {}): Json {
+  const known = objectOf(kind.paths);
   const methods = listOf(openrpc.methods).map((method) => {
     const { name } = objectOf(method);
     const post = objectOf(objectOf(known[pathOfMethod(String(name))]).post);
@@ -215,14 +214,13 @@ const picked = (object: Json, keys: readonly string[]): Json =>
 const without = (object: Json, keys: readonly string[]): Json =>
   mapMembers(object, (member, key) => keys.includes(key) ? undefined : member);
 
-const LACKING = "This node does not have it: it said so when it was called.";
-
-/** Says of the methods which turned out to be missing that they are. */
+/** Says of methods in their description that they are missing. */
 export function withLacking(document: Json, lacks: readonly string[] = []): Json {
   const lacking = new Set(lacks.map(pathOfMethod));
   return mapOperationsIn(document, ({ operation, path }) => {
     if (!lacking.has(path)) return operation;
-    const description = [LACKING, textOf(operation.description)].filter(Boolean).join("\n\n");
+    const lead = "This node does not have it: it said so when it was called.";
+    const description = [lead, textOf(operation.description)].filter(Boolean).join("\n\n");
     return { ...operation, description };
   });
 }
@@ -237,8 +235,8 @@ function mapOperationsIn(document: Json, change: (located: PathOperation) => Jso
   return { ...document, paths };
 }
 
-/** A description with the part of its kind, the paths or the methods, of which it says nothing. */
-export function withOtherPart(document: Json, kind: Json): Json {
+/** Adds the paths or the methods of a kind, if the description has none. */
+export function withOtherPart(document: Json, kind: Json = {}): Json {
   const theirs = objectOf(document.paths);
   const present = new Set(Object.keys(theirs).map(isMethodPath));
   const others = Object.entries(objectOf(kind.paths))

@@ -91,10 +91,7 @@ async function loadFiles(
   const isTrusted = describedBy(entry) === "operator";
   if (bundled.openapi === undefined && bundled.swagger === undefined) {
     const document = upgradeOpenRpc(isTrusted ? bundled : withMarksOfMethods(bundled, known));
-    return {
-      document: known ? withOtherPart(document, known) : document,
-      diagnostics: diagnosticsIn(files),
-    };
+    return { document: withOtherPart(document, known), diagnostics: diagnosticsIn(files) };
   }
   const near = contextAt(files.root.url, isForwarding ? { ...where, publicUrl: undefined } : where);
   const single = bundled.swagger === undefined ? bundled : upgradeSwagger(bundled);
@@ -102,10 +99,8 @@ async function loadFiles(
   checkServers(placed, near, diagnostics);
   const basePaths = undecidedPaths(single, near);
   if (basePaths) diagnostics.add("note", undecided(single, basePaths, entry), () => ["servers"]);
-  const others = { diagnostics: diagnosticsIn(files), basePaths };
-  if (isTrusted) return { document: placed, ...others };
-  const marked = withMarks(placed, known);
-  return { document: known ? withOtherPart(marked, known) : marked, ...others };
+  const document = isTrusted ? placed : withOtherPart(withMarks(placed, known), known);
+  return { document, diagnostics: diagnosticsIn(files), basePaths };
 }
 
 /** Lists the diagnostics of all files, those of the root first, in the order of each text. */
@@ -133,9 +128,7 @@ const VERSIONS: Readonly<Record<string, RegExp>> = {
 
 function checkVersion(document: unknown): { place: string[]; message: string } | undefined {
   const expected = 'expected "openapi" 3.0, 3.1 or 3.2, "swagger" 2.0 or "openrpc" 1';
-  if (!isObject(document)) {
-    return { place: [], message: `must be an object; ${expected}` };
-  }
+  if (!isObject(document)) return { place: [], message: `must be an object; ${expected}` };
   const key = Object.keys(VERSIONS).find((key) => document[key] !== undefined);
   if (key === undefined) {
     return { place: ["openapi"], message: `is not an OpenAPI or OpenRPC document; ${expected}` };
@@ -150,20 +143,21 @@ export function nameOf(entry: string): string {
   return decodePercent(pathname.split("/").at(-1)!) || host;
 }
 
-const SERVERS_TOLD = 5;
+/** The most servers, and possible paths, that a message lists. */
+const LISTED_MAX = 5;
 
 function undecidedPaths(document: Json, near: ServerContext): string[] | undefined {
   if (near.node === undefined || near.servers === "keep") return undefined;
   const paths = basePathsAtNode(document, near);
   if (paths.length === 1) return undefined;
-  return (paths.length > 0 ? paths : [""]).slice(0, SERVERS_TOLD).map((path) => path || "/");
+  return (paths.length > 0 ? paths : [""]).slice(0, LISTED_MAX).map((path) => path || "/");
 }
 
 function undecided({ servers }: Json, [path]: readonly string[], entry: string): string {
   const urls = listOf(servers).filter(isObject)
     .map(({ url }) => excerpt(withoutLogin(textOf(url) ?? ""), 100));
-  const told = urls.slice(0, SERVERS_TOLD).join(", ");
-  const more = urls.length > SERVERS_TOLD ? ` and ${urls.length - SERVERS_TOLD} more` : "";
+  const told = urls.slice(0, LISTED_MAX).join(", ");
+  const more = urls.length > LISTED_MAX ? ` and ${urls.length - LISTED_MAX} more` : "";
   const from = /^http/.test(entry) ? withoutLogin(entry) : nameOf(entry);
   const line = lineWithServers(from, path!);
   return `the servers do not say which path is the node's: ${told}${more}; write ${line}, or another path`;
