@@ -154,13 +154,13 @@ references(
 
 for (
   const [$ref, reason] of [
-    ["#/components/examples/a", "names no file of the description's folder"],
-    ["../secret.json", "names no file of the description's folder"],
-    ["/secret.json", "names no file of the description's folder"],
-    ["..%2fsecret.json", "names no file of the description's folder"],
-    ["//other.example/a.json", "names no file of the description's folder"],
-    ["http://node.example/api/there.json", "names no file of the description's folder"],
-    ["moved.json", "names no file of the description's folder"],
+    ["#/components/examples/a", "names no file in the description's folder"],
+    ["../secret.json", "names no file in the description's folder"],
+    ["/secret.json", "names no file in the description's folder"],
+    ["..%2fsecret.json", "names no file in the description's folder"],
+    ["//other.example/a.json", "names no file in the description's folder"],
+    ["http://node.example/api/there.json", "names no file in the description's folder"],
+    ["moved.json", "names no file in the description's folder"],
     ["none.json", "cannot be read: no such file"],
     ["there.json#/none", "leads nowhere"],
   ] as const
@@ -173,8 +173,7 @@ for (
       "there.json": { a: 1 },
       "../secret.json": 1,
     }, { "moved.json": "../secret.json" });
-    const note =
-      `"${$ref}" stands in an example, which is data; it stays as it is, since it ${reason}`;
+    const note = `"${$ref}" in an example stays as it is: it ${reason}`;
     assert.equal(diagnostics, [`root.json:1:163 ${note} (and 4 more)`]);
     assert.equal(document.paths["/a"].get.parameters[0].example, { $ref });
   });
@@ -192,7 +191,7 @@ references("that are all of many examples are taken in until that is too much", 
   assert.is(taken, Math.floor(1_000_000 / estimateSize(Array(20_000).fill(0))));
   assert.match(
     diagnostics.join("\n"),
-    "since it names more than can be put in its place (and 16 more)",
+    "it leads to more than can be copied (and 16 more)",
   );
 });
 
@@ -413,7 +412,7 @@ references(
       "paths.json": { "/b": { get: { responses: { 200: { description: "" } } } } },
     });
     assert.equal(Object.keys(document.paths), ["/b"]);
-    assert.match(diagnostics.join(), /the reference to "paths.json" may not stand here/);
+    assert.match(diagnostics.join(), /the reference to "paths.json" is not allowed here/);
   },
 );
 
@@ -476,7 +475,7 @@ references("cannot make a document many times as large", async () => {
     "root.json": describe({}, { paths: { "/a": { $ref: "items.json#/0" } } }, "3.0.3"),
     "items.json": items,
   });
-  assert.match(diagnostics.join(), "names more than can be put in its place");
+  assert.match(diagnostics.join(), "leads to more than can be copied");
 });
 
 references.run();

@@ -25,7 +25,7 @@ const FILES: Readonly<Record<string, [isShown: boolean, ...diagnostics: string[]
     true,
     '6:16 the reference to "#/components/schemas/B" leads in a circle',
   ],
-  "same-id.yaml": [true, '7:25 the operationId "same" is that of GET /a as well; it is omitted'],
+  "same-id.yaml": [true, '7:25 the operationId "same" is already that of GET /a; it is omitted'],
   "passwd.yaml": [
     true,
     '5:11 the reference to "/etc/passwd" leads out of the description\'s folder and is not followed',
@@ -51,13 +51,12 @@ const FILES: Readonly<Record<string, [isShown: boolean, ...diagnostics: string[]
   ],
   "version.yaml": [
     false,
-    '1:10 "4.0.0" is an unknown version; there are "openapi" 3.0, 3.1 and 3.2, ' +
-    '"swagger" 2.0 and "openrpc" 1, as strings',
+    '1:10 unknown version "4.0.0"; expected "openapi" 3.0, 3.1 or 3.2, "swagger" 2.0 or "openrpc" 1',
   ],
   "other.yaml": [
     false,
-    '1:1 says nowhere that it is an OpenAPI or OpenRPC description; there are "openapi" 3.0, ' +
-    '3.1 and 3.2, "swagger" 2.0 and "openrpc" 1, as strings',
+    '1:1 is not an OpenAPI or OpenRPC document; expected "openapi" 3.0, 3.1 or 3.2, ' +
+    '"swagger" 2.0 or "openrpc" 1',
   ],
 };
 

@@ -213,7 +213,7 @@ for (
         },
         paths: { "/a": { get: { responses } } },
       },
-      '"security" of the whole names more than 64 schemes; it is omitted',
+      '"security" names more than 64 schemes; it is omitted',
     ],
     [
       "further operations of a path",
@@ -231,7 +231,7 @@ for (
           },
         },
       },
-      "a path has more than 64 further operations; the others are omitted",
+      "additionalOperations has more than 64 members; the others are omitted",
     ],
   ] as const
 ) {

@@ -56,7 +56,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       operation(`parameters: [${P}, ${P}]`),
       "paths /a get parameters",
       [PARAMETER, PARAMETER],
-      '3:72 error the query parameter "p" is there a second time',
+      '3:72 error the query parameter "p" is there twice',
     ],
     [
       `paths: { "/a/{b}": { parameters: [{ name: b, in: path, schema: {} }], get: { ${GOOD} } } }`,
@@ -68,7 +68,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       operation(`parameters: [{ name: b, in: path, required: true, schema: {} }]`),
       "paths /a get parameters",
       [{ name: "b", in: "path", required: true, schema: {} }],
-      '3:36 error the path parameter "b" has no place in "/a"',
+      '3:36 error the path parameter "b" is not in the path "/a"',
     ],
     [
       `paths: { "/a/{b}": { get: { ${GOOD} } } }`,
@@ -165,7 +165,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       `paths: { /a: { get: { operationId: a, ${GOOD} }, put: { operationId: a, ${GOOD} } } }`,
       "paths /a put operationId",
       undefined,
-      '3:104 note the operationId "a" is that of GET /a as well; it is omitted',
+      '3:104 note the operationId "a" is already that of GET /a; it is omitted',
     ],
     [
       components("parameters: { P: { name: p } }"),
@@ -192,13 +192,13 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       "\ncomponents: { securitySchemes: { known: { type: http, scheme: basic } } }",
       "paths /a get security",
       [{ known: [], lost: [] }, {}],
-      '3:53 error the security scheme "lost" is declared nowhere',
+      '3:53 error the security scheme "lost" is not declared',
     ],
     [
       "security: [{ 'x-lost': [] }]\npaths: {}",
       "security",
       [{ "x-lost": [] }],
-      '3:24 error the security scheme "x-lost" is declared nowhere',
+      '3:24 error the security scheme "x-lost" is not declared',
     ],
     [
       "externalDocs: { url: 'https://hugo:S3cret@a.example/' }\npaths: {}",
@@ -229,13 +229,13 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       "security: [{ '#/components/securitySchemes/a': [] }, { lost: [] }]\npaths: {}",
       "security 1",
       { lost: [] },
-      '3:62 error the security scheme "lost" is declared nowhere',
+      '3:62 error the security scheme "lost" is not declared',
     ],
     [
       `paths: { /a: { query: { ${GOOD} }, additionalOperations: { GET: {}, COPY: {} } } }`,
       "paths /a additionalOperations",
       { COPY: {} },
-      '3:99 error "GET" must be a method that a path item has no member for; it is omitted',
+      '3:99 error "GET" must be a method without a member of its own; it is omitted',
     ],
   ],
 };

@@ -128,8 +128,7 @@ paths: {}
     "https://c.example",
   ]);
   assert.equal(diagnostics.map(formatDiagnostic), [
-    'openapi.yaml:9:9 operations can be tried where {port} is "8443" and nowhere else; "enum" lists ' +
-    "other values",
+    'openapi.yaml:9:9 the page tries operations with {port} = "8443" only; list other values in "enum"',
   ]);
 });
 
@@ -204,9 +203,9 @@ node("relative servers lead to the node, and a public URL takes the place of all
   assert.equal(origins, ["https://ergo.example"]);
 });
 
-node("where the node is reached is asked for where nothing says it", async () => {
+node("a note says that the node's URL is unknown", async () => {
   const { diagnostics } = await load("ergo-openapi.yaml", {});
-  assert.match(diagnostics.map(formatDiagnostic).join(), "where the node is reached is not said");
+  assert.match(diagnostics.map(formatDiagnostic).join(), "the node's URL is unknown");
 });
 
 node("the origins are those of its servers, whatever their variables may be", async () => {

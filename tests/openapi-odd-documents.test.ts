@@ -117,7 +117,7 @@ const SENSELESS = [
   [`${INFO}paths: {}\n--- {x: 1}\n`, "a second document begins here"],
   [
     "openapi: 30000000000000000000\ninfo: {}\npaths: {}\n",
-    "30000000000000000000 is an unknown version",
+    "unknown version 30000000000000000000",
   ],
   [
     JSON.stringify({

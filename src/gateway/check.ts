@@ -128,7 +128,8 @@ function isOfType(value: unknown, type: string): boolean {
 }
 
 function outOfBounds(rule: ValueRule, value: unknown): string | undefined {
-  const { minimum, maximum, above, below, minLength, maxLength, minItems, maxItems } = rule;
+  const { minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below } = rule;
+  const { minLength, maxLength, minItems, maxItems } = rule;
   if (typeof value === "number" || typeof value === "bigint") {
     if (minimum !== undefined && value < minimum) return `must be at least ${minimum}`;
     if (maximum !== undefined && value > maximum) return `must be at most ${maximum}`;
@@ -142,7 +143,12 @@ function outOfBounds(rule: ValueRule, value: unknown): string | undefined {
   return undefined;
 }
 
-function wrongLength(length: number, unit: string, least = 0, most = Infinity): string | undefined {
+function wrongLength(
+  length: number,
+  unit: string,
+  least: number | bigint = 0,
+  most: number | bigint = Infinity,
+): string | undefined {
   if (length < least) return `must have at least ${least} ${unit}`;
   return length > most ? `must have at most ${most} ${unit}` : undefined;
 }

@@ -1,7 +1,6 @@
 /**
- * Bundles a description into one document: what references name is put into components, and each reference leads to
- * `#/components/<section>/<Name>`. Names of components are readable, valid, unique, and the same in whatever order
- * they are made.
+ * Bundles a description into one document: targets of references become components, whose names do not depend on the
+ * order of files.
  *
  * @module
  */
@@ -31,14 +30,8 @@ import {
   siblingsOf,
 } from "./structure.ts";
 import { NAMING } from "./tables.ts";
-import type { MemberDiagnostic } from "./validate.ts";
 
-const DEPTH_MAX = LIMITS.depth;
-
-/** The most that is copied in place of references, in values or 32 characters of text. */
-const COPIES_MAX = LIMITS.nodes;
-
-/** The values in the place of a reference that leads to nothing; anything else is left out. */
+/** The values in place of a broken reference; any other is omitted. */
 const EMPTY: Readonly<Record<Shape, Json>> = {
   schema: {},
   response: { description: "" },
@@ -48,14 +41,14 @@ const EMPTY: Readonly<Record<Shape, Json>> = {
 export function bundle(files: Files): Json {
   const root = files.root.value as Json;
   const plan = planComponents(files);
-  const copier = createCopier(files, plan);
-  let document = copier.copy(root, "document") as Json;
+  const copy = createCopier(files, plan);
+  let document = copy(root, "document") as Json;
   for (const [shape, targets] of plan.added) {
     const [outer, inner] = files.structure.sections[shape]! as [string, string?];
     const holder = inner ? { ...objectOf(document[outer]) } : { ...document };
     const section: Json = { ...objectOf(holder[inner ?? outer]) };
     for (const [target, name] of targets) {
-      const value = copier.copy(target.value, shape, true);
+      const value = copy(target.value, shape, true);
       if (value !== undefined) setMember(section, name, value);
     }
     holder[inner ?? outer] = section;
@@ -65,12 +58,12 @@ export function bundle(files: Files): Json {
 }
 
 interface Plan {
-  /** The names of values that are components or become some. */
+  /** The names of values that are or become components. */
   readonly names: ByShape<string>;
   readonly sections: ReadonlySet<unknown>;
-  /** The components of the root whose reference is replaced by what it names. */
+  /** The components of the root that are references, and are replaced by their targets. */
   readonly hosts: ReadonlySet<unknown>;
-  /** The values that are put into components, by their shapes. */
+  /** The new components, by their shapes. */
   readonly added: ReadonlyMap<Shape, ReadonlyMap<Target, string>>;
 }
 
@@ -92,29 +85,30 @@ function planComponents(files: Files): Plan {
         root.diagnostics.add("note", message, () => [...path, key]);
       }
       const value = section[key];
-      if (!isPure(structure, shape, value)) setName(names, value, shape, key);
+      const isFirst = isObject(value) && names.get(value, shape) === undefined;
+      if (isFirst && !isPure(structure, shape, value)) names.set(value, shape, key);
     }
-    // A component that is only a reference to another file becomes the place of what it names.
-    const references = keys.map((key) => ({ key, link: linkOf(section[key], shape) }))
-      .filter(({ key, link }) =>
-        link?.end && !link.isBroken && isPure(structure, shape, section[key]) &&
-        isComponentName(key)
-      )
-      .sort((a, b) => rankOf(a) - rankOf(b) || (a.key < b.key ? -1 : 1));
-    for (const { key, link } of references) {
-      const { value } = link!.end!;
-      const isElsewhere = isObject(value) && nameOfComponent(files, link!.end!) === undefined;
-      if (!isElsewhere || names.get(value, shape) !== undefined) continue;
-      setName(names, value, shape, key);
+    // A component that is only a reference to another file is replaced by its target, best by one of the same name.
+    const references = keys.flatMap((key) => {
+      const { end, isBroken } = linkOf(section[key], shape) ?? {};
+      const isReplaced = isPure(structure, shape, section[key]) && isComponentName(key);
+      if (!isReplaced || !end || isBroken || !isObject(end.value)) return [];
+      if (nameOfComponent(files, end) !== undefined) return [];
+      return [{ key, value: end.value, rank: end.path.at(-1) === key ? 0 : 1 }];
+    });
+    references.sort((a, b) => a.rank - b.rank || (a.key < b.key ? -1 : 1));
+    for (const { key, value } of references) {
+      if (names.get(value, shape) !== undefined) continue;
+      names.set(value, shape, key);
       hosts.add(section[key]);
     }
   }
   const uses: Map<Target, number> = new Map();
   const firsts = new ByShape<Target>();
-  for (const { end, isBroken, reference } of links) {
+  for (const { end, isBroken } of links) {
     if (!end || isBroken || !taken.has(end.shape) || !isObject(end.value)) continue;
-    if (reference.expected !== end.shape || nameOfComponent(files, end) !== undefined) continue;
-    if (names.get(end.value, end.shape) !== undefined) continue;
+    const isNamed = names.get(end.value, end.shape) !== undefined;
+    if (isNamed || nameOfComponent(files, end) !== undefined) continue;
     const first = firsts.get(end.value, end.shape) ?? end;
     firsts.set(end.value, end.shape, first);
     uses.set(first, (uses.get(first) ?? (end.member === root ? 1 : 0)) + 1);
@@ -127,28 +121,26 @@ function planComponents(files: Files): Plan {
     if (targets.length === 0) continue;
     const freeName = createFreeName(used);
     const named = new Map(targets.sort(compare).map((one) => [one, freeName(nameFor(one))]));
-    for (const [{ value }, name] of named) setName(names, value, shape, name);
+    for (const [{ value }, name] of named) names.set(value, shape, name);
     added.set(shape, named);
   }
   return { names, sections, hosts, added };
 }
 
-const rankOf = ({ key, link }: { key: string; link: Link | undefined }): number =>
-  link?.end?.path.at(-1) === key ? 0 : 1;
-
-function setName(names: ByShape<string>, value: unknown, shape: Shape, name: string): void {
-  if (isObject(value) && names.get(value, shape) === undefined) names.set(value, shape, name);
-}
-
 function createCopier(files: Files, { names, sections, hosts }: Plan) {
   const { structure, linkOf } = files;
   const done = new ByShape<unknown>();
-  /** The values that are being put in the place of a reference. */
+  /** The values that are being copied in place of a reference. */
   const open = new Set<unknown>();
-  const weights = new Map<unknown, number>();
-  let copies = 0;
+  const sizes = new Map<unknown, number>();
+  let copiedSize = 0;
 
-  /** Returns a copy with its references changed, or the value itself where none is; `undefined`: leave it out. */
+  const isTooMuch = (copied: unknown): boolean => {
+    copiedSize += estimateSize(copied, sizes);
+    return copiedSize > LIMITS.nodes;
+  };
+
+  /** Copies a value with other references; the same one where none changes, `undefined` where it is omitted. */
   function copy(value: unknown, shape: Shape, isComponent = false, depth = 0): unknown {
     if (typeof value !== "object" || value === null) return value;
     const name = names.get(value, shape);
@@ -156,63 +148,42 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     if (isReference(shape, value)) return copyReference(value, shape, isComponent, depth);
     const known = done.get(value, shape);
     if (known !== undefined) return known;
+    const object = value as Json;
     const copied = Array.isArray(value)
       ? copyList(value, shape, depth)
-      : copyObject(value as Json, shape, depth);
+      : mapMembers(object, (_, key) => copyMember(object, shape, key, depth));
     done.set(value, shape, copied);
     return copied;
   }
 
   function copyList(list: unknown[], shape: Shape, depth: number): unknown[] {
-    const inner = shapeOfMember(structure, shape, "0");
-    if (!inner) return list;
-    const wrong = files.diagnosticsOf(list, shape);
-    const items = list.map((item, i) =>
-      wrong?.get(String(i))?.isOmitted ? undefined : copy(item, inner, false, depth + 1)
-    );
+    const items = list.map((_, i) => copyMember(list as unknown as Json, shape, String(i), depth));
     const isSame = items.every((item, i) => item === list[i]);
-    return isSame ? list : items.filter((item, i) => item !== undefined || list[i] === undefined);
+    return isSame ? list : items.filter((item) => item !== undefined);
   }
 
-  function copyObject(value: Json, shape: Shape, depth: number): Json {
-    const wrong = files.diagnosticsOf(value, shape);
-    return mapMembers(value, (_, key) => copyMember(value, shape, key, depth, wrong?.get(key)));
-  }
-
-  function copyMember(
-    value: Json,
-    shape: Shape,
-    key: string,
-    depth: number,
-    diagnostic: MemberDiagnostic | undefined,
-  ): unknown {
+  function copyMember(object: Json, shape: Shape, key: string, depth: number): unknown {
+    const diagnostic = files.diagnosticsOf(object, shape)?.get(key);
     if (diagnostic?.isOmitted) return undefined;
     if (diagnostic?.value !== undefined) return diagnostic.value;
     // It would change the base of references.
     if (shape === "schema" && key === "$id") return undefined;
+    const member = object[key];
     const inner = shapeOfMember(structure, shape, key);
-    if (!inner) {
-      return isSample(structure, shape, key, value[key]) ? copySample(value[key]) : value[key];
-    }
-    if (!Object.hasOwn(NAMING, inner)) {
-      return copy(value[key], inner, sections.has(value), depth + 1);
-    }
-    const link = linkOf(value, inner, key);
-    return link ? pointerOf(link) : value[key];
+    if (!inner) return isSample(structure, shape, key, member) ? copySample(member) : member;
+    if (!Object.hasOwn(NAMING, inner)) return copy(member, inner, sections.has(object), depth + 1);
+    const link = linkOf(object, inner, key);
+    if (!link) return member;
+    const name = link.end && !link.isBroken ? nameOf(link.end) : undefined;
+    return name && pointerTo(link.end!.shape, name);
   }
 
   function copySample(example: unknown): unknown {
     const link = linkOf(example, SAMPLE);
     if (!link?.end) return example;
-    copies += estimateSize(link.end.value, weights);
-    if (copies <= COPIES_MAX) return link.end.value;
-    report(link, "names more than can be put in its place");
+    if (!isTooMuch(link.end.value)) return link.end.value;
+    report(link, "leads to more than can be copied");
     return example;
-  }
-
-  function pointerOf({ end, isBroken }: Link): string | undefined {
-    const name = !end || isBroken ? undefined : nameOf(end);
-    return name === undefined ? undefined : pointerTo(end!.shape, name);
   }
 
   const nameOf = (target: Target): string | undefined =>
@@ -227,16 +198,13 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     const link = linkOf(value, shape);
     if (!link) return value;
     const siblings: Json = {};
-    const wrong = files.diagnosticsOf(value, shape);
     for (const key of siblingsOf(structure, shape, value)) {
-      const member = copyMember(value, shape, key, depth, wrong?.get(key));
+      const member = copyMember(value, shape, key, depth);
       if (member !== undefined) setMember(siblings, key, member);
     }
     const { end, isBroken } = link;
     if (!end || isBroken) return emptyOf(shape, siblings);
-    if (isComponent && hosts.has(value) && names.get(value, shape) === undefined) {
-      return copy(end.value, shape, true, depth);
-    }
+    if (isComponent && hosts.has(value)) return copy(end.value, shape, true, depth);
     const name = nameOf(end);
     if (name !== undefined && (isObject(end.value) || nameOfComponent(files, end) !== undefined)) {
       return redirect(value, pointerTo(shape, name), shape, siblings);
@@ -248,10 +216,7 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     return putInPlace(link, end, siblings, depth);
   }
 
-  /**
-   * Returns a reference with another target. Its siblings stay unless OpenAPI ignores them, as several tools refuse
-   * those, or they contain references.
-   */
+  /** Changes the target of a reference. Siblings that OpenAPI ignores go, as several tools refuse them. */
   function redirect(value: Json, $ref: string, shape: Shape, siblings: Json): Json {
     const hasSiblings = $ref === value.$ref || shape === "schema" || shape === "pathItem";
     return mapMembers(value, (member, key) => {
@@ -262,30 +227,29 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     });
   }
 
-  /** Returns a copy of what a reference names, where no component can hold it. */
+  /** Copies the target of a reference where no component can hold it. */
   function putInPlace(link: Link, end: Target, siblings: Json, depth: number): unknown {
     const { shape, value } = end;
     if (shape !== "pathItem") {
-      report(link, "may not stand here; what it names is put in its place", "note");
+      report(link, "is not allowed here; it is replaced by its target", "note");
     }
     const refuse = (failure: string) => {
       report(link, failure);
       return emptyOf(shape, siblings);
     };
     if (open.has(value)) return refuse("leads in a circle");
-    if (depth > DEPTH_MAX) return refuse("is nested too deep");
+    if (depth > LIMITS.depth) return refuse("is nested too deep");
     open.add(value);
     const copied = copy(value, shape, true, depth + 1);
     open.delete(value);
-    copies += estimateSize(copied, weights);
-    if (copies > COPIES_MAX) return refuse("names more than can be put in its place");
+    if (isTooMuch(copied)) return refuse("leads to more than can be copied");
     return Array.isArray(copied) ? copied : { ...copied as Json, ...siblings };
   }
 
   const pointerTo = (shape: Shape, name: string): string =>
     `#${encodeURI(formatPointer([...structure.sections[shape]!, name]))}`;
 
-  return { copy };
+  return copy;
 }
 
 function emptyOf(shape: Shape, siblings: Json): Json | undefined {
@@ -294,14 +258,14 @@ function emptyOf(shape: Shape, siblings: Json): Json | undefined {
   return isNothing ? undefined : { ...empty, ...siblings };
 }
 
-/** The longest name that is made, and that is kept, in characters: each reference repeats it. */
+/** The longest names that are made, and kept, in characters: each reference repeats them. */
 const LENGTH_MAX = 120, KEPT_LENGTH_MAX = 400;
 
 function isComponentName(name: string): boolean {
   return /^[A-Za-z0-9._-]+$/.test(name) && name.length <= KEPT_LENGTH_MAX;
 }
 
-/** The name of a target: the last key that its author chose, with the one above before it if it is a member. */
+/** The name for a target: the last key that its author chose, of a member after the one above. */
 function nameFor({ member, path, shape, value }: Target): string {
   const chosen = path.filter((key) => !isKeyword(key) && !/^[^/]+\/[^/]+$/.test(key));
   const keys = [stemOf(member.url), ...chosen];

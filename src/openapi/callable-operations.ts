@@ -4,28 +4,26 @@
  * @module
  */
 import { parsePathTemplate, type PathTemplate } from "../http/path-template.ts";
-import { type Json, listOf, objectOf, onceFor, textOf } from "../json/values.ts";
+import { isObject, type Json, listOf, objectOf, onceFor, textOf } from "../json/values.ts";
 import { type MultiSegment, multiSegmentOf } from "../kinds/interface.ts";
 import { parsePercent } from "../untrusted-text.ts";
 import { pathOfMethod } from "./openrpc.ts";
-import { followReference, type LocatedOperation, operationsOf, serversFor } from "./operations.ts";
+import { followReference, type LocatedOperation, operationsIn, serversFor } from "./operations.ts";
 import { NODE, THIS_SERVICE } from "./servers.ts";
 
-/** The rule for a value, as far as it is checked: a part of a JSON Schema without its patterns. */
-export interface ValueRule {
+const NUMBER_BOUNDS = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"] as const;
+const LENGTH_BOUNDS = ["minLength", "maxLength", "minItems", "maxItems"] as const;
+
+type Bound = typeof NUMBER_BOUNDS[number] | typeof LENGTH_BOUNDS[number];
+type Bounds = { readonly [B in Bound]?: number | bigint | undefined };
+
+/** The part of a JSON Schema that is checked: no patterns. */
+export interface ValueRule extends Bounds {
   readonly types?: readonly string[] | undefined;
   readonly values?: readonly unknown[] | undefined;
-  readonly minimum?: number | bigint | undefined;
-  readonly maximum?: number | bigint | undefined;
-  readonly above?: number | bigint | undefined;
-  readonly below?: number | bigint | undefined;
-  readonly minLength?: number | undefined;
-  readonly maxLength?: number | undefined;
   /** Patterns of path segments that a text must not contain. */
   readonly excludes?: readonly string[] | undefined;
   readonly heavyFrom?: number | undefined;
-  readonly minItems?: number | undefined;
-  readonly maxItems?: number | undefined;
   readonly items?: ValueRule | undefined;
   readonly anyOf?: readonly ValueRule[] | undefined;
   readonly properties?: Readonly<Record<string, ValueRule>> | undefined;
@@ -38,8 +36,8 @@ export interface NodeParameter {
   readonly in: Place | "body";
   readonly isRequired: boolean;
   readonly rule: ValueRule;
-  /** True if a list is given by the name again for each item, or else by commas. */
-  readonly isExploded: boolean;
+  /** True if each item of a list repeats the name; otherwise commas separate them. */
+  readonly isExploded?: boolean;
   readonly multiSegment?: MultiSegment | undefined;
 }
 
@@ -52,22 +50,23 @@ export interface NodeOperation {
   /** Its name in settings and in the log: `getblock`, or `GET /blocks/{height}`. */
   readonly name: string;
   readonly operationId: string | undefined;
-  /** Of JSON-RPC, by the method's name; otherwise of REST. */
+  /** True for JSON-RPC, false for REST. */
   readonly isMethod: boolean;
   readonly method: string;
-  /** The template below the node's URL, with the base path; of JSON-RPC the name of the method. */
+  /** The template below the node's URL, with the base path; the method's name for JSON-RPC. */
   readonly path: string;
   readonly access: "read" | "write" | "secret" | undefined;
-  /** True if the network describes it: its operationIds and paths are not trusted. */
+  /** True if the network describes it: its operationId and path are not trusted. */
   readonly isForeign: boolean;
   readonly isHeavy: boolean;
   readonly isStreaming: boolean;
   readonly isAnonymous: boolean;
-  /** Of JSON-RPC in the order of their positions; `undefined` where nobody knows them. */
+  /** In the order of their positions for JSON-RPC; `undefined` if they are unknown. */
   readonly parameters: readonly NodeParameter[] | undefined;
-  readonly isByPosition: boolean;
-  readonly isGettable: boolean;
-  readonly body: NodeBody | undefined;
+  /** Both of JSON-RPC alone. */
+  readonly isByPosition?: boolean;
+  readonly isGettable?: boolean;
+  readonly body?: NodeBody | undefined;
   readonly responseHeaders: readonly string[];
   readonly responseTypes: readonly string[];
   readonly obstacle?: string | undefined;
@@ -85,20 +84,11 @@ const DEPTH_MAX = 3;
 
 export function listNodeOperations(document: Json, by: DescribedBy): NodeOperation[] {
   const read = createReader(document, by);
-  const operations = Object.entries(objectOf(document.paths)).flatMap(([path, value]) => {
-    const item = objectOf(value);
-    const located = operationsOf(item);
-    const method = methodOf(path);
-    if (method !== undefined) {
-      const post = located.find(({ method }) => method === "POST")?.operation;
-      const isOurs = post && serverOf([post, item, document]) === THIS_SERVICE;
-      const isGettable = located.some(({ method }) => method === "GET");
-      return isOurs ? [read.method(method, post, isGettable)] : [];
-    }
-    return located.flatMap(({ method, operation }) => {
-      const below = pathAtNode(path, serverOf([operation, item, document]));
-      return below === undefined ? [] : [read.operation(method, below, operation, item)];
-    });
+  const operations = operationsIn(document).flatMap(({ path, item, method, operation }) => {
+    const name = nameOfNodeOperation(document, path, item, { method, operation });
+    if (name === undefined) return [];
+    if (methodOf(path) === undefined) return [read.operation(name, method, operation, item)];
+    return method === "POST" ? [read.method(name, operation, isObject(item.get))] : [];
   });
   const obstacles = findObstacles(operations);
   return operations.map((operation) => {
@@ -111,35 +101,28 @@ const ELSEWHERE_MAX = 20;
 
 export function listServersElsewhere(document: Json): string[] {
   const urls = new Set<string>();
-  for (const item of Object.values(objectOf(document.paths)).map(objectOf)) {
-    for (const { operation } of operationsOf(item)) {
-      for (const { url } of serversFor([operation, item, document]).map(objectOf)) {
-        if (urls.size === ELSEWHERE_MAX) return [...urls];
-        if (typeof url === "string" && !url.startsWith(THIS_SERVICE)) urls.add(url);
-      }
+  for (const { item, operation } of operationsIn(document)) {
+    for (const { url } of serversFor([operation, item, document]).map(objectOf)) {
+      if (urls.size === ELSEWHERE_MAX) return [...urls];
+      if (typeof url === "string" && !url.startsWith(THIS_SERVICE)) urls.add(url);
     }
   }
   return [...urls];
 }
 
-/** The name of an operation in settings and the log; `undefined` where it is not called at the node. */
+/** The name of an operation in settings and the log; `undefined` if it is not called at the node. */
 export function nameOfNodeOperation(
   document: Json,
   path: string,
   item: Json,
   { method, operation }: Pick<LocatedOperation, "method" | "operation">,
 ): string | undefined {
-  const server = serverOf([operation, item, document]);
+  const [server, another] = serversFor([operation, item, document]);
+  const url = another === undefined ? textOf(objectOf(server).url) : undefined;
   const name = methodOf(path);
-  if (name !== undefined) return server === THIS_SERVICE ? name : undefined;
-  const below = pathAtNode(path, server);
-  return below === undefined ? undefined : `${method} ${below}`;
-}
-
-/** A path below the node's URL; `undefined` where its server is not the node. */
-function pathAtNode(path: string, server: string | undefined): string | undefined {
-  const isNode = server !== undefined && (server + "/").startsWith(`${NODE}/`);
-  return isNode ? server.slice(NODE.length) + path : undefined;
+  if (name !== undefined) return url === THIS_SERVICE ? name : undefined;
+  const isAtNode = url !== undefined && `${url}/`.startsWith(`${NODE}/`);
+  return isAtNode ? `${method} ${url.slice(NODE.length)}${path}` : undefined;
 }
 
 function methodOf(path: string): string | undefined {
@@ -147,51 +130,40 @@ function methodOf(path: string): string | undefined {
   return path.startsWith(prefix) ? parsePercent(path.slice(prefix.length)) : undefined;
 }
 
-function serverOf(holders: readonly Json[]): string | undefined {
-  const servers = serversFor(holders);
-  return servers.length === 1 ? textOf(objectOf(servers[0]).url) : undefined;
-}
-
 function createReader(document: Json, by: DescribedBy) {
   const follow = (value: unknown) => followReference(document, value);
 
-  /** By depth: a schema with many references to it is read once for each depth. */
-  const rules: ((schema: Json) => ValueRule)[] = Array.from(
+  /** By depth: a schema that is often referred to is read once for each depth. */
+  const readers = Array.from(
     { length: DEPTH_MAX + 1 },
-    (_, depth) =>
-      onceFor((schema: Json) =>
-        readRule(schema, (value) => depth === DEPTH_MAX ? {} : rules[depth + 1]!(follow(value)))
-      ),
+    (_, depth) => onceFor((schema: Json) => readRule(schema, (value) => ruleOf(value, depth + 1))),
   );
-  const ruleOf = (value: unknown): ValueRule => rules[0]!(follow(value));
+  const ruleOf = (value: unknown, depth = 0): ValueRule => readers[depth]?.(follow(value)) ?? {};
 
   const readRule = (schema: Json, inner: (value: unknown) => ValueRule): ValueRule => {
     const { type, properties, required, items, additionalProperties } = schema;
     const options = listOf(schema.anyOf ?? schema.oneOf);
-    // All schemas of `allOf` hold, so their members add up.
     const all = listOf(schema.allOf).map(inner);
+    const texts = (list: unknown) => Array.isArray(list) ? list.map(String) : undefined;
+    const types = type === undefined ? undefined : [type].flat().map(String);
     const rule: ValueRule = {
-      types: type === undefined ? undefined : [type].flat().map(String),
+      // OpenAPI 3.0 has `nullable`.
+      types: schema.nullable === true && types ? [...types, "null"] : types,
       values: schema.const === undefined
         ? Array.isArray(schema.enum) ? schema.enum : undefined
         : [schema.const],
       ...boundsOf(schema),
-      excludes: Array.isArray(schema["x-excludes"]) ? schema["x-excludes"].map(String) : undefined,
+      excludes: texts(schema["x-excludes"]),
       heavyFrom: typeof schema["x-heavy-from"] === "number" ? schema["x-heavy-from"] : undefined,
       items: items === undefined ? undefined : inner(items),
       anyOf: options.length > 0 ? options.map(inner) : undefined,
       properties: properties === undefined ? undefined : Object.fromEntries(
         Object.entries(objectOf(properties)).map(([name, value]) => [name, inner(value)]),
       ),
-      required: Array.isArray(required) ? required.map(String) : undefined,
-      // One schema of several does not know the members of the others.
-      isClosed: (additionalProperties === false && all.length === 0 && options.length === 0) ||
-        undefined,
+      required: texts(required),
+      isClosed: (additionalProperties === false && options.length === 0) || undefined,
     };
-    return all.length === 0 ? withNull(schema, rule) : together([
-      withNull(schema, rule),
-      ...all.map((one) => ({ ...one, isClosed: undefined })),
-    ]);
+    return all.length === 0 ? rule : joinRules([rule, ...all]);
   };
 
   const parametersOf = (item: Json, operation: Json): NodeParameter[] => {
@@ -223,16 +195,16 @@ function createReader(document: Json, by: DescribedBy) {
     return { isRequired: body.required === true, rules: Object.fromEntries(rules) };
   });
 
-  const namesOfHeaders = onceFor(({ headers }: Json) =>
+  const headersOf = onceFor(({ headers }: Json) =>
     Object.keys(objectOf(headers)).map((name) => name.toLowerCase())
   );
-  const typesOfContent = onceFor(({ content }: Json) =>
+  const typesOf = onceFor(({ content }: Json) =>
     Object.keys(objectOf(content)).map((type) => withoutParameters(type.toLowerCase()))
   );
-  /** Joins lists; most operations have one, which is shared. */
+  /** Joins lists; a single one is shared, since many operations may refer to a large one. */
   const distinct = (lists: readonly (readonly string[])[]): readonly string[] => {
-    const [first, ...others] = lists.filter(({ length }) => length > 0);
-    return others.length > 0 ? [...new Set([first!, ...others].flat())] : first ?? [];
+    const filled = lists.filter(({ length }) => length > 0);
+    return filled.length === 1 ? filled[0]! : [...new Set(filled.flat())];
   };
 
   const common = (operation: Json) => {
@@ -247,23 +219,21 @@ function createReader(document: Json, by: DescribedBy) {
       isHeavy: operation["x-cost"] === "heavy",
       isStreaming: operation["x-streaming"] === true,
       isAnonymous: operation["x-auth"] === "none",
-      responseHeaders: distinct(responses.map(namesOfHeaders)),
-      responseTypes: distinct(responses.map(typesOfContent)),
+      responseHeaders: distinct(responses.map(headersOf)),
+      responseTypes: distinct(responses.map(typesOf)),
     } as const;
   };
 
   return {
-    operation(method: string, path: string, operation: Json, item: Json): NodeOperation {
+    operation(name: string, method: string, operation: Json, item: Json): NodeOperation {
       const { requestBody } = operation;
       return {
         ...common(operation),
-        name: `${method} ${path}`,
+        name,
         isMethod: false,
         method,
-        path,
+        path: name.slice(method.length + 1),
         parameters: parametersOf(item, operation),
-        isByPosition: false,
-        isGettable: method === "GET",
         body: requestBody === undefined ? undefined : readBody(follow(requestBody)),
       };
     },
@@ -288,12 +258,10 @@ function createReader(document: Json, by: DescribedBy) {
             in: "body",
             isRequired: required.has(name),
             rule: ruleOf(value),
-            isExploded: false,
           }))
           : undefined,
         isByPosition,
         isGettable,
-        body: undefined,
       };
     },
   };
@@ -306,50 +274,27 @@ export type Place = "path" | "query" | "header";
 export const isPlace = (place: unknown): place is Place =>
   place === "path" || place === "query" || place === "header";
 
-const BOUNDS = {
-  minimum: "minimum",
-  maximum: "maximum",
-  exclusiveMinimum: "above",
-  exclusiveMaximum: "below",
-  minLength: "minLength",
-  maxLength: "maxLength",
-  minItems: "minItems",
-  maxItems: "maxItems",
-} as const;
-
 /** The bounds of a schema; `exclusiveMinimum: true` of OpenAPI 3.0 is ignored. */
-function boundsOf(schema: Json): Pick<ValueRule, typeof BOUNDS[keyof typeof BOUNDS]> {
-  const bounds = Object.entries(BOUNDS).flatMap(([keyword, name]) => {
+const boundsOf = (schema: Json): Bounds =>
+  Object.fromEntries([...NUMBER_BOUNDS, ...LENGTH_BOUNDS].flatMap((keyword) => {
     const bound = schema[keyword];
-    return typeof bound === "number" || typeof bound === "bigint" ? [[name, bound] as const] : [];
-  });
-  return Object.fromEntries(bounds);
-}
+    return typeof bound === "number" || typeof bound === "bigint" ? [[keyword, bound]] : [];
+  }));
 
-/** Adds `null` to the types, as `nullable` of OpenAPI 3.0 means. */
-function withNull(schema: Json, rule: ValueRule): ValueRule {
-  if (schema.nullable !== true || !rule.types) return rule;
-  return { ...rule, types: [...rule.types, "null"] };
-}
-
-/** Joins rules that all hold; the last one wins where several have the same keyword. */
-function together(rules: readonly ValueRule[]): ValueRule {
-  const said = rules.flatMap((rule) =>
+/** Joins rules that all hold: their members add up, and the last one wins where several have the same keyword. */
+function joinRules(rules: readonly ValueRule[]): ValueRule {
+  const entries = rules.flatMap((rule) =>
     Object.entries(rule).filter(([, value]) => value !== undefined)
   );
   const properties = rules.flatMap((rule) => Object.entries(rule.properties ?? {}));
   const required = rules.flatMap((rule) => rule.required ?? []);
   return {
-    ...Object.fromEntries(said),
+    ...Object.fromEntries(entries),
     ...properties.length > 0 && { properties: Object.fromEntries(properties) },
     ...required.length > 0 && { required },
+    // One schema of several does not know the members of the others.
+    isClosed: undefined,
   };
-}
-
-interface Templated {
-  readonly operation: NodeOperation;
-  readonly template: PathTemplate;
-  readonly spans: (name: string) => boolean;
 }
 
 /** Stands for the value of a name: a character that no encoded literal has. */
@@ -364,55 +309,53 @@ const SPANNED = [1, 2, 50];
  */
 function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation, string> {
   const obstacles = new Map<NodeOperation, string>();
-  const byMethod = new Map<string, Templated[]>();
-  for (const operation of operations.filter(({ isMethod }) => !isMethod)) {
-    const { parameters = [], path, method } = operation;
-    const spanning = new Set(
-      parameters.filter((one) => one.in === "path" && one.multiSegment === true)
-        .map(({ name }) => name),
-    );
-    const spans = (name: string) => spanning.has(name);
-    const template = parsePathTemplate(path, spans);
-    const obstacle = ambiguityOf(path, template.names, spans);
-    if (obstacle !== undefined) obstacles.set(operation, obstacle);
-    else {
-      if (!byMethod.has(method)) byMethod.set(method, []);
-      byMethod.get(method)!.push({ operation, template, spans });
-    }
-  }
-  for (const all of byMethod.values()) {
-    const rankOf = ({ template: { rank } }: Templated) => rank;
-    all.sort((a, b) => rankOf(a) < rankOf(b) ? -1 : rankOf(a) > rankOf(b) ? 1 : 0);
-    for (const [at, own] of all.entries()) {
-      // Literals match less than names, so a template without spanning names loses to an equal one alone.
-      const last = all[at - 1];
-      const isTwin = last && rankOf(last) === rankOf(own) &&
-        last.template.source === own.template.source;
-      const others = own.template.names.some(own.spans) ? all.slice(0, at) : [];
-      const samples = others.length > 0 ? samplesOf(own) : [];
-      const taker = isTwin
-        ? last
-        : others.find(({ template }) => samples.every((path) => template.match(path)));
-      if (taker) obstacles.set(own.operation, `${taker.operation.name} takes all of its paths`);
-    }
+  const all = operations.filter(({ isMethod }) => !isMethod).map(templateOf)
+    .filter(({ operation, template: { names }, spans }) => {
+      const obstacle = operation.path.includes("}{")
+        ? "two names stand side by side in its path"
+        : new Set(names).size < names.length
+        ? "its path has a name twice"
+        : names.filter(spans).length > 1
+        ? "two names of its path span segments"
+        : undefined;
+      if (obstacle !== undefined) obstacles.set(operation, obstacle);
+      return obstacle === undefined;
+    })
+    .sort((a, b) => a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0);
+  for (const [at, own] of all.entries()) {
+    // Literals match less than names, so only an equal template takes all paths of one without spanning names.
+    const last = all[at - 1];
+    const isTwin = last?.rank === own.rank && last.template.source === own.template.source;
+    const samples = samplesOf(own);
+    const taker = isTwin
+      ? last
+      : samples && all.slice(0, at).find(({ operation, template }) =>
+        operation.method === own.operation.method && samples.every((path) => template.match(path))
+      );
+    if (taker) obstacles.set(own.operation, `${taker.operation.name} takes all of its paths`);
   }
   return obstacles;
 }
 
-/** Explains why the paths of a template can be read in two ways; `undefined` if they cannot. */
-function ambiguityOf(
-  path: string,
-  names: readonly string[],
-  spans: (name: string) => boolean,
-): string | undefined {
-  if (path.includes("}{")) return "two names stand side by side in its path";
-  if (new Set(names).size < names.length) return "its path has a name twice";
-  if (names.filter(spans).length > 1) return "two names of its path span segments";
-  return undefined;
+interface Templated {
+  readonly operation: NodeOperation;
+  readonly template: PathTemplate;
+  /** Sorts templates by method, and those of one method as they are tried. */
+  readonly rank: string;
+  readonly spans: (name: string) => boolean;
 }
 
-/** Sample paths of a template, with spanning names over several numbers of segments. */
-function samplesOf({ template: { names, source }, spans }: Templated): string[] {
+function templateOf(operation: NodeOperation): Templated {
+  const spanning = (operation.parameters ?? [])
+    .filter((one) => one.in === "path" && one.multiSegment === true).map(({ name }) => name);
+  const spans = (name: string) => spanning.includes(name);
+  const template = parsePathTemplate(operation.path, spans);
+  return { operation, template, spans, rank: `${operation.method} ${template.rank}` };
+}
+
+/** Sample paths of a template with a spanning name, over several numbers of segments; `undefined` without one. */
+function samplesOf({ template: { names, source }, spans }: Templated): string[] | undefined {
+  if (!names.some(spans)) return undefined;
   return SPANNED.map((count) => {
     let at = 0;
     const several = Array(count).fill(ANY).join("/");

@@ -1,6 +1,5 @@
 /**
- * The files of a description: read from a disk or over HTTP, each once, as long as they stay within its folder or
- * its origin.
+ * The files of a description: read once each from a disk or over HTTP, within its folder or its origin.
  *
  * @module
  */
@@ -12,16 +11,16 @@ import { formatSize, LIMITS, TextError } from "./diagnostics.ts";
 import { parse, type Source, unreadable } from "./parse.ts";
 
 export interface File {
-  /** Its own URL, after links and redirects. */
+  /** Its URL after links and redirects. */
   readonly url: URL;
   readonly bytes: Bytes;
-  /** True if it says of itself that it is JSON, by its name or its media type. */
+  /** True if its name or its media type is that of JSON. */
   readonly isJson: boolean;
-  /** Differs where the content does: of a file its time and size, of a URL its `ETag`. */
+  /** Differs where the content does: the time and size of a file, the `ETag` of a URL. */
   readonly stamp: string;
 }
 
-/** Reads a file; `undefined` if it still has that stamp. */
+/** Reads a file; `undefined` if it still has the given stamp. */
 export type Reader = (url: URL, stamp?: string) => Promise<File | undefined>;
 
 /** Fetches an http(s) URL; the message of a {@linkcode ReadError} is reported as it is. */
@@ -30,14 +29,12 @@ export type FetchUrl = (
   init: { headers: Record<string, string>; redirect: "manual"; signal: AbortSignal },
 ) => Promise<Response>;
 
-/** The reason why a file cannot be read, as the end of a sentence about it. */
+/** The reason why a file cannot be read, without a subject. */
 export class ReadError extends Error {
   override name = "ReadError";
 }
 
-const TIMEOUT = 10_000;
-
-const REDIRECTS_MAX = 5;
+const TIMEOUT = 10_000, REDIRECTS_MAX = 5;
 
 const JSON_NAME = /\.json$/i;
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i;
@@ -47,14 +44,16 @@ export function createReader(
   { files = true }: { files?: boolean } = {},
 ): Reader {
   return async (url, stamp) => {
-    if (url.protocol === "file:" && files) return await readFromDisk(url, stamp);
-    if (url.protocol === "file:") throw new ReadError("a text refers to no files");
     if (/^https?:$/.test(url.protocol)) return await readUrl(fetch, url, stamp);
-    throw new ReadError(`${url.protocol} is neither a file nor HTTP`);
+    if (url.protocol !== "file:") {
+      throw new ReadError(`unknown protocol "${url.protocol}"; expected http:, https: or file:`);
+    }
+    if (files) return await readFromDisk(url, stamp);
+    throw new ReadError("a description that is given as text cannot refer to files");
   };
 }
 
-/** Makes a file of what is in memory; `undefined` where it is still the one with that stamp. */
+/** Makes a file of bytes; `undefined` if it still has the given stamp. */
 export async function fileOf(url: URL, bytes: Bytes, stamp?: string): Promise<File | undefined> {
   const current = await digest(bytes);
   return current === stamp ? undefined : { url, bytes, isJson: true, stamp: current };
@@ -72,23 +71,18 @@ async function readFromDisk(path: URL, stamp?: string) {
   }
 }
 
-async function readUrl(
-  fetch: FetchUrl,
-  asked: URL,
-  stamp?: string,
-): Promise<File | undefined> {
+async function readUrl(fetch: FetchUrl, asked: URL, stamp?: string): Promise<File | undefined> {
   const signal = AbortSignal.timeout(TIMEOUT);
-  const accept = "application/json, application/yaml;q=0.9, */*;q=0.5";
-  const condition: Record<string, string> = stamp?.startsWith('"')
-    ? { "if-none-match": stamp }
-    : {};
-  // Credentials are sent but never shown: servers are relative to this URL.
-  const login = loginOf(asked);
+  const headers = {
+    accept: "application/json, application/yaml;q=0.9, */*;q=0.5",
+    ...stamp?.startsWith('"') && { "if-none-match": stamp },
+    ...loginOf(asked),
+  };
+  // Servers are relative to this URL, which is shown.
   let url = new URL(asked);
   url.username = url.password = "";
   try {
     for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
-      const headers = { accept, ...condition, ...login };
       const response = await fetch(url, { headers, redirect: "manual", signal });
       const location = response.headers.get("location");
       if (response.status >= 300 && response.status < 400 && location) {
@@ -120,11 +114,10 @@ async function readUrl(
     }
   } catch (error) {
     if (error instanceof ReadError) throw error;
-    const isLate = (error as Error).name === "TimeoutError";
-    throw new ReadError(
-      isLate ? `the server takes longer than ${TIMEOUT / 1000} s` : "the server cannot be reached",
-      { cause: error },
-    );
+    const reason = (error as Error).name === "TimeoutError"
+      ? `the server did not finish its response within ${TIMEOUT / 1000} s`
+      : "the server cannot be reached";
+    throw new ReadError(reason, { cause: error });
   }
   throw new ReadError(`it redirects more than ${REDIRECTS_MAX} times`);
 }
@@ -137,14 +130,11 @@ function loginOf({ username, password }: URL): Record<string, string> {
 }
 
 export interface Member extends Source {
-  /** Its own, after links and redirects: its references are relative to that (RFC 3986, section 5.1.3). */
+  /** The URL after links and redirects, to which its references are relative (RFC 3986, section 5.1.3). */
   readonly url: string;
 }
 
 type LoadedFile = { member: Member } | { member?: undefined; failure: string };
-
-/** The reason why a file is refused for its origin or folder. */
-class Refusal extends ReadError {}
 
 export interface Loader {
   readonly members: ReadonlyMap<string, Member>;
@@ -155,8 +145,8 @@ export interface Loader {
 
 export function createLoader(entry: URL, read: Reader): Loader {
   const members = new Map<string, Member>();
-  /** By the URL that is asked for; several may be one file. */
-  const asked = new Map<string, LoadedFile>();
+  /** By URL; several URLs may redirect to one file. */
+  const loaded = new Map<string, LoadedFile>();
   let root = entry;
   const until = performance.now() + LIMITS.time;
   let size = 0;
@@ -176,65 +166,56 @@ export function createLoader(entry: URL, read: Reader): Loader {
     return decodePercent(name) || root.host;
   };
 
-  const take = (url: URL, source: Source): Member => {
+  const add = (url: URL, source: Source): { member: Member } => {
     const member = { url: url.href, ...source };
     members.set(url.href, member);
-    return member;
+    loaded.set(url.href, { member });
+    return { member };
   };
 
-  const loadUrl = async (url: URL, isRoot: boolean): Promise<Member> => {
-    if (members.size >= LIMITS.files) {
-      throw new ReadError(`there are more than ${LIMITS.files} files`);
-    }
+  const loadUrl = async (url: URL, isRoot = false): Promise<LoadedFile> => {
+    const fail = (reason: string) => ({ failure: `cannot be read: ${reason}` });
+    if (members.size >= LIMITS.files) return fail(`there are more than ${LIMITS.files} files`);
     if (performance.now() > until) {
-      throw new ReadError(`all files take more than ${LIMITS.time / 1000} s`);
+      return fail(`all files take more than ${LIMITS.time / 1000} s`);
     }
-    const file = await read(url);
-    if (!file) throw new ReadError("it has not changed");
+    let file: File;
+    try {
+      file = (await read(url))!;
+    } catch (error) {
+      if (error instanceof ReadError) return fail(error.message);
+      throw error;
+    }
     size += file.bytes.length;
     if (isRoot) root = file.url;
     const refusal = refuse(file.url);
-    if (refusal) throw new Refusal(refusal);
+    if (refusal) return { failure: refusal };
     if (size > LIMITS.total) {
-      throw new ReadError(`all files are larger than ${formatSize(LIMITS.total)}`);
+      return fail(`all files are larger than ${formatSize(LIMITS.total)}`);
     }
     const at = new URL(file.url);
     at.hash = "";
-    return members.get(at.href) ?? take(at, parse(nameOf(at), file));
+    const member = members.get(at.href);
+    return member ? { member } : add(at, parse(nameOf(at), file));
   };
 
   return {
     members,
     async loadRoot() {
-      try {
-        return await loadUrl(entry, true);
-      } catch (error) {
-        if (!(error instanceof ReadError)) throw error;
-        return take(
-          entry,
-          unreadable(nameOf(entry), new TextError(`cannot be read: ${error.message}`)),
-        );
-      }
+      const found = await loadUrl(entry, true);
+      return (found.member
+        ? found
+        : add(entry, unreadable(nameOf(entry), new TextError(found.failure)))).member;
     },
     async load(reference, from) {
-      if (!URL.canParse(reference, from.url)) return { failure: "is no URL" };
+      if (!URL.canParse(reference, from.url)) return { failure: "is not a valid URL" };
       const url = new URL(reference, from.url);
       url.hash = "";
       const refusal = refuse(url);
       if (refusal) return { failure: refusal };
-      const known = members.get(url.href);
-      if (known) return { member: known };
-      let loaded = asked.get(url.href);
-      if (loaded) return loaded;
-      try {
-        loaded = { member: await loadUrl(url, false) };
-      } catch (error) {
-        if (!(error instanceof ReadError)) throw error;
-        const reason = error instanceof Refusal ? "" : "cannot be read: ";
-        loaded = { failure: reason + error.message };
-      }
-      asked.set(url.href, loaded);
-      return loaded;
+      const found = loaded.get(url.href) ?? await loadUrl(url);
+      loaded.set(url.href, found);
+      return found;
     },
   };
 }

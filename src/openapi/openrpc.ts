@@ -1,7 +1,6 @@
 /**
- * Makes operations of OpenAPI 3.1 of the methods of an OpenRPC 1.3 document, each called at a path of its own:
- * `POST /v1/rpc/{method}` with an object of named parameters, and `GET` with a query where it only reads and
- * a query can say its parameters. The response is the bare result.
+ * Makes OpenAPI 3.1 of OpenRPC 1.3. A method becomes a path: `POST /v1/rpc/{method}` takes an object of named
+ * parameters, and `GET` a query where the method only reads and a query can say its parameters. Both return the result.
  *
  * @module
  */
@@ -29,13 +28,7 @@ const SCALARS: ReadonlySet<unknown> = new Set(["string", "number", "integer", "b
 
 const DEPTH_MAX = 16;
 
-/** The most that the parameters and the results of all methods may be, what many refer to counted each time. */
-const GROWTH_MAX = LIMITS.nodes;
-
-/**
- * Writes the schemas of draft 7, which OpenRPC has, as OpenAPI 3.1 does, which has those of 2020-12: a list of
- * schemas for the first items is `prefixItems`. `media`, as Lotus writes it, is of draft 4 of JSON Hyper-Schema.
- */
+/** Writes the schemas of draft 7, which OpenRPC has, as those of 2020-12, which OpenAPI 3.1 has. */
 function upgradeSchemas(document: unknown): unknown {
   const structure = structureOf({ openrpc: "1.3" });
   const known = new Map<unknown, unknown>();
@@ -46,25 +39,25 @@ function upgradeSchemas(document: unknown): unknown {
       const inner = shapeOfMember(structure, shape, key);
       return inner === undefined ? member : upgrade(member, inner);
     };
-    const upgraded = isObject(value)
-      ? upgradeSchema(mapMembers(value, upgradeMember), shape)
+    const members = isObject(value)
+      ? mapMembers(value, upgradeMember)
       : (value as unknown[]).map((item, i) => upgradeMember(item, String(i)));
+    const upgraded = shape === "schema" && isObject(members) ? upgradeSchema(members) : members;
     known.set(value, upgraded);
     return upgraded;
   };
   return upgrade(document, "document");
 }
 
-function upgradeSchema(value: Json, shape: Shape): Json {
-  if (shape !== "schema") return value;
-  const { media, ...unencoded } = value;
-  const { binaryEncoding } = objectOf(media);
-  const encoding = typeof binaryEncoding === "string" && { contentEncoding: binaryEncoding };
-  const schema = encoding ? { ...unencoded, ...encoding } : value;
+function upgradeSchema(value: Json): Json {
+  // Lotus has `media` of draft 4 of JSON Hyper-Schema.
+  const { media, ...others } = value;
+  const { binaryEncoding: contentEncoding } = objectOf(media);
+  const schema = typeof contentEncoding === "string" ? { ...others, contentEncoding } : value;
   if (!Array.isArray(schema.items)) return schema;
-  const { items: prefixItems, additionalItems: items, ...others } = schema;
+  const { items: prefixItems, additionalItems: items, ...rest } = schema;
   return {
-    ...others,
+    ...rest,
     ...prefixItems.length > 0 && { prefixItems },
     ...items !== undefined && { items },
   };
@@ -111,23 +104,20 @@ const ANY_PARAMS = {
 };
 
 /**
- * Makes operations of methods.
+ * Makes operations of methods, with their extensions (`x-…`). A parameter that is sent by position has its place, from
+ * 0, as `x-position`. The `operationId` is the method's name, and that of the `POST` beside a `GET` ends with `_post`.
+ * Of two methods of one name the first counts.
  *
- * A method's own members that begin with `x-` are those of its operations. A parameter of a method that
- * takes them by position has its place, from 0, as `x-position`; without it, it is sent by name. No two
- * operations have one `operationId`: it is the name of the method, and `_post` follows it at the `POST` of a
- * method that has a `GET` as well. Of two methods of one name the first counts.
- *
- * @param openrpc an OpenRPC document or a part of one, in any form: what is wrong is left out
+ * @param openrpc a document or a part of one, in any form: what is wrong is omitted
+ * @throws {RangeError} where the operations would be many times as large as the methods
  */
 export function openApiOfMethods(
   openrpc: unknown,
 ): { paths: Json; components: Json; tags: readonly { readonly name: string }[] } {
   const document = objectOf(upgradeSchemas(openrpc));
+  const follow = (value: unknown) => followReference(document, value);
   const methods = new Map<string, Json>();
-  for (
-    const method of listOf(document.methods).map((method) => followReference(document, method))
-  ) {
+  for (const method of listOf(document.methods).map(follow)) {
     const name = textOf(method.name);
     if (name && !methods.has(name)) methods.set(name, method);
   }
@@ -136,17 +126,21 @@ export function openApiOfMethods(
   const tags = new Set<string>();
   const scalarOf = createScalarOf(document);
   const weights = new Map<unknown, number>();
-  let left = GROWTH_MAX;
+  let left: number = LIMITS.nodes;
   for (const [name, method] of methods) {
-    const params = listOf(method.params).map((param) => followReference(document, param));
-    const result = followReference(document, method.result);
+    const params = listOf(method.params).map(follow);
+    const result = follow(method.result);
     for (const part of [...params, result]) left -= estimateSize(part, weights);
     if (left < 0) throw new RangeError("in OpenAPI it would be many times as large");
     const isGettable = method["x-access"] === "read" &&
       params.every(({ schema }) => scalarOf(schema) !== undefined);
-    const own = tagsOf(document, method);
+    const own = listOf(method.tags).flatMap((tag) => textOf(follow(tag).name) ?? []);
     own.forEach((tag) => tags.add(tag));
-    const parts = { document, method, params: placed(method, params), tags: own };
+    const isByPosition = method.paramStructure === "by-position";
+    const parts = {
+      ...{ method, result, tags: own },
+      params: isByPosition ? params.map((param, at) => ({ ...param, "x-position": at })) : params,
+    };
     setMember(paths, pathOfMethod(name), {
       ...isGettable && { [ONE_METHOD]: true, get: operationOf(parts, name, byQuery(parts)) },
       post: operationOf(parts, isGettable ? freeId(`${name}_post`) : name, byBody(parts)),
@@ -174,29 +168,30 @@ export function upgradeOpenRpc(openrpc: Json): Json {
 }
 
 interface Parts {
-  readonly document: Json;
   readonly method: Json;
   readonly params: readonly Json[];
+  readonly result: Json;
   readonly tags: readonly string[];
 }
 
 /**
- * Makes what gives the one type of text, number or boolean that all values of a schema have; `undefined` where
- * there is none, as a text in a query does not say its type. Each schema is looked into once.
+ * Creates a function that finds the one type of text, number or boolean that all values of a schema have: a text in a
+ * query does not say its type.
  */
 function createScalarOf(document: Json): (schema: unknown) => string | undefined {
   const known = new Map<Json, string | undefined>();
   const scalarOf = (value: unknown, depth = 0): string | undefined => {
     const schema = followReference(document, value);
     if (depth > DEPTH_MAX || known.has(schema)) return known.get(schema);
-    // In a circle there is none.
+    // Ends a circle.
     known.set(schema, undefined);
-    known.set(schema, read(schema, depth));
-    return known.get(schema);
+    const type = read(schema, depth);
+    known.set(schema, type);
+    return type;
   };
   const read = ({ type, oneOf, anyOf, enum: values, const: value }: Json, depth: number) => {
     if (type !== undefined) return theOne([type].flat());
-    const options = listOf(oneOf ?? anyOf).map((option) => objectOf(option));
+    const options = listOf(oneOf ?? anyOf).map(objectOf);
     if (options.length > 0) {
       const some = options.filter(({ type }) => type !== "null");
       return theOne(some.map((option) => scalarOf(option, depth + 1)));
@@ -211,23 +206,16 @@ function theOne(types: readonly unknown[]): string | undefined {
   return others.length === 0 && SCALARS.has(first) ? first as string : undefined;
 }
 
-function placed({ paramStructure }: Json, params: readonly Json[]): readonly Json[] {
-  if (paramStructure !== "by-position") return params;
-  return params.map((param, at) => ({ ...param, "x-position": at }));
-}
-
-function tagsOf(document: Json, method: Json): string[] {
-  return listOf(method.tags).flatMap((tag) => textOf(followReference(document, tag).name) ?? []);
-}
-
-function operationOf({ document, method, tags }: Parts, operationId: string, asked: Json): Json {
-  const result = followReference(document, method.result);
+function operationOf({ method, result, tags }: Parts, operationId: string, input: Json): Json {
+  const { summary, description, deprecated } = method;
   const examples = examplesOf(method, (example) => objectOf(example.result).value);
   return {
     operationId,
-    ...taken(method, "summary", "description", "deprecated"),
+    ...summary !== undefined && { summary },
+    ...description !== undefined && { description },
+    ...deprecated !== undefined && { deprecated },
     ...tags.length > 0 && { tags },
-    ...asked,
+    ...input,
     responses: {
       200: {
         description: textOf(result.description ?? result.summary) ?? "The result.",
@@ -303,10 +291,4 @@ function examplesOf(method: Json, partOf: (example: Json) => unknown): Json | un
 }
 
 const marksOf = (object: Json): Json =>
-  taken(object, ...Object.keys(object).filter((key) => key.startsWith("x-")));
-
-function taken(object: Json, ...keys: readonly string[]): Json {
-  return Object.fromEntries(
-    keys.filter((key) => object[key] !== undefined).map((key) => [key, object[key]]),
-  );
-}
+  mapMembers(object, (member, key) => key.startsWith("x-") ? member : undefined);

@@ -1,5 +1,5 @@
 /**
- * The operations of a document: listed, changed, and compared with one another.
+ * The operations of a document: listed, changed and checked.
  *
  * @module
  */
@@ -17,26 +17,27 @@ import { quote, shorten } from "../untrusted-text.ts";
 import { type Diagnostics, LIMITS, type Severity } from "./diagnostics.ts";
 import { METHODS } from "./tables.ts";
 
-const ROW_MAX = 16;
+const CHAIN_MAX = 16;
 
-/** Follows references within a document; an empty object where they lead nowhere, or too many stand in a row. */
+/** Follows a chain of references within a document; an empty object if it is too long or leads nowhere. */
 export function followReference(document: Json, value: unknown): Json {
   let found = objectOf(value);
   for (let i = 0; typeof found.$ref === "string"; i++) {
-    if (i === ROW_MAX || !found.$ref.startsWith("#/")) return {};
+    if (i === CHAIN_MAX || !found.$ref.startsWith("#/")) return {};
     found = objectOf(resolveFragment(document, found.$ref.slice(1)));
   }
   return found;
 }
 
-/** The form of all registered methods; it is safe in HTML and in a shell. */
+/** All registered methods fit; it is safe in HTML and in a shell. */
 const OTHER_METHOD = /^[A-Za-z][A-Za-z-]{0,40}$/;
 
 const FURTHER = "additionalOperations";
 
 export interface LocatedOperation {
   readonly method: string;
-  readonly path: Path;
+  /** Its path within the path item. */
+  readonly keys: Path;
   readonly operation: Json;
 }
 
@@ -46,9 +47,22 @@ export function operationsOf(item: unknown): LocatedOperation[] {
   const others = Object.entries(objectOf(members[FURTHER]))
     .filter(([name]) => OTHER_METHOD.test(name))
     .map(([name, operation]) => [name, operation, [FURTHER, name]] as const);
-  return [...named, ...others].flatMap(([method, operation, path]) =>
-    isObject(operation) ? [{ method, path, operation }] : []
+  return [...named, ...others].flatMap(([method, operation, keys]) =>
+    isObject(operation) ? [{ method, keys, operation }] : []
   );
+}
+
+export interface PathOperation extends LocatedOperation {
+  readonly path: string;
+  readonly item: Json;
+}
+
+/** Lists the operations of all paths. */
+export function operationsIn(document: Json): PathOperation[] {
+  return Object.entries(objectOf(document.paths)).flatMap(([path, value]) => {
+    const item = objectOf(value);
+    return operationsOf(item).map((located) => ({ ...located, path, item }));
+  });
 }
 
 /** The servers of the first holder that has any, such as an operation before its path and the document. */
@@ -56,14 +70,14 @@ export function serversFor(holders: readonly Json[]): readonly unknown[] {
   return holders.map(({ servers }) => listOf(servers)).find(({ length }) => length > 0) ?? [];
 }
 
-/** Returns a path item with its operations changed; the same one where none is. */
+/** Changes the operations of a path item; the same one where none changes. */
 export function mapOperations(item: Json, change: (located: LocatedOperation) => Json): Json {
   const mapped: Json = {};
   const others: Json = {};
   for (const located of operationsOf(item)) {
     const changed = change(located);
     if (changed === located.operation) continue;
-    const [key, other] = located.path as [string, string?];
+    const [key, other] = located.keys as [string, string?];
     if (other === undefined) mapped[key] = changed;
     else setMember(others, other, changed);
   }
@@ -72,10 +86,9 @@ export function mapOperations(item: Json, change: (located: LocatedOperation) =>
 }
 
 /**
- * Checks operations: operationIds that stand twice, parameters that do not go with their path, and more than an
- * operation may inherit.
+ * Reports duplicate operationIds, parameters that do not fit their path, and too many inherited parts.
  *
- * @returns the document within its limits, in which an operationId means one operation, as settings name it by that
+ * @returns the document within its limits, in which an operationId means one operation
  */
 export function checkOperations(document: Json, diagnostics: Diagnostics): Json {
   /** The first operation of each operationId. */
@@ -84,14 +97,13 @@ export function checkOperations(document: Json, diagnostics: Diagnostics): Json 
   const limitOperations = (item: Json, path: Path): Json => {
     const all = Object.entries(objectOf(item[FURTHER]));
     if (all.length <= LIMITS.inherited) return item;
-    const message =
-      `a path has more than ${LIMITS.inherited} further operations; the others are omitted`;
+    const message = `${FURTHER} has more than ${LIMITS.inherited} members; the others are omitted`;
     diagnostics.add("error", message, () => [...path, FURTHER]);
     return { ...item, [FURTHER]: Object.fromEntries(all.slice(0, LIMITS.inherited)) };
   };
 
   const withUniqueIds = (item: Json, path: Path): Json =>
-    mapOperations(item, ({ operation, path: keys, method }) => {
+    mapOperations(item, ({ operation, keys, method }) => {
       const { operationId, ...rest } = operation;
       if (operationId === undefined) return operation;
       const first = firsts.get(operationId);
@@ -100,31 +112,31 @@ export function checkOperations(document: Json, diagnostics: Diagnostics): Json 
         return operation;
       }
       const id = nameOf(operationId);
-      const message = `the operationId ${id} is that of ${first} as well; it is omitted`;
+      const message = `the operationId ${id} is already that of ${first}; it is omitted`;
       diagnostics.add("note", message, () => [...path, ...keys, "operationId"]);
       return rest;
     });
 
-  /** Compares the parameters of a list with the names of a template; returns those in the path. */
+  /** Checks a list of parameters against the names of a template; returns the names of those in the path. */
   const checkList = ({ parameters }: Json, at: Path, template: string, names: Set<string>) => {
     const inPath = new Set<string>();
     const seen = new Set<string>();
     for (const [i, value] of listOf(parameters).entries()) {
       const { name, in: place, required } = followReference(document, value);
       if (typeof name !== "string" || typeof place !== "string") continue;
-      const tell = (severity: Severity, what: string) =>
+      const report = (severity: Severity, fault: string) =>
         diagnostics.add(
           severity,
-          `the ${place} parameter ${nameOf(name)} ${what}`,
+          `the ${place} parameter ${nameOf(name)} ${fault}`,
           () => [...at, "parameters", String(i)],
         );
       const key = `${place} ${place === "header" ? name.toLowerCase() : name}`;
-      if (seen.has(key)) tell("error", "is there a second time");
+      if (seen.has(key)) report("error", "is there twice");
       seen.add(key);
       if (place !== "path") continue;
       inPath.add(name);
-      if (!names.has(name)) tell("error", `has no place in ${nameOf(template)}`);
-      else if (required !== true) tell("note", 'needs "required: true"');
+      if (!names.has(name)) report("error", `is not in the path ${nameOf(template)}`);
+      else if (required !== true) report("note", 'needs "required: true"');
     }
     return inPath;
   };
@@ -132,7 +144,7 @@ export function checkOperations(document: Json, diagnostics: Diagnostics): Json 
   const checkParameters = (item: Json, template: string, path: Path): void => {
     const names = new Set([...template.matchAll(/\{([^{}?&#+;/]+)\}/g)].map(([, name]) => name!));
     const shared = checkList(item, path, template, names);
-    for (const { operation, path: keys } of operationsOf(item)) {
+    for (const { operation, keys } of operationsOf(item)) {
       const own = checkList(operation, [...path, ...keys], template, names);
       for (const name of names) {
         // A path may have as many names as it has letters.
@@ -144,22 +156,21 @@ export function checkOperations(document: Json, diagnostics: Diagnostics): Json 
     }
   };
 
-  const checkItem = (section: string) => (value: unknown, name: string) => {
-    if (!isObject(value)) return value;
-    const path = [section, name];
-    const isPath = section === "paths" && !name.startsWith("x-");
-    if (isPath && value.$ref === undefined) checkParameters(value, name, path);
-    return withUniqueIds(limitOperations(value, path), path);
-  };
-  const checked = { ...document };
-  for (const section of ["paths", "webhooks"]) {
-    const items = document[section];
-    if (isObject(items)) checked[section] = mapMembers(items, checkItem(section));
-  }
+  const checkItems = (section: "paths" | "webhooks") => ({
+    ...isObject(document[section]) && {
+      [section]: mapMembers(document[section], (value, name) => {
+        if (!isObject(value)) return value;
+        const path = [section, name];
+        const isPath = section === "paths" && !name.startsWith("x-");
+        if (isPath && value.$ref === undefined) checkParameters(value, name, path);
+        return withUniqueIds(limitOperations(value, path), path);
+      }),
+    },
+  });
+  const checked: Json = { ...document, ...checkItems("paths"), ...checkItems("webhooks") };
   const schemes = listOf(document.security).flatMap((one) => Object.keys(objectOf(one)));
   if (schemes.length > LIMITS.inherited) {
-    const message =
-      `"security" of the whole names more than ${LIMITS.inherited} schemes; it is omitted`;
+    const message = `"security" names more than ${LIMITS.inherited} schemes; it is omitted`;
     diagnostics.add("error", message, () => ["security"]);
     delete checked.security;
   }

@@ -1,5 +1,5 @@
 /**
- * Resolves a description: finds its files, its references, and what each of them leads to.
+ * Resolves a description: loads its files and finds the target of each reference.
  *
  * @module
  */
@@ -37,17 +37,17 @@ export interface Target {
 
 export interface Link {
   readonly reference: Reference;
-  /** The value that the walk to it began with. */
+  /** The value at which the walk to it began. */
   readonly start: Target;
-  /** The value that it names; `undefined` where that is nothing, or is not followed. */
   target?: Target;
-  /** The value that it names in the end: a component of the root, or what is no reference itself. */
+  /** The target at the end of a chain of references: a component of the root, or no reference. */
   end?: Target | undefined;
   isBroken?: boolean;
 }
 
-export interface Files extends Pick<Loader, "members"> {
+export interface Files {
   readonly root: Member;
+  readonly members: ReadonlyMap<string, Member>;
   readonly structure: Structure;
   readonly links: readonly Link[];
   diagnosticsOf(value: unknown, shape: Shape): MemberDiagnostics | undefined;
@@ -55,13 +55,12 @@ export interface Files extends Pick<Loader, "members"> {
 }
 
 /**
- * Reads a description and what it refers to. What cannot be read is a diagnostic of the file that refers
- * to it, or of the root itself. Only what is referred to is looked at, as what the reference expects.
+ * Reads a description and what it refers to. A file that cannot be read is a diagnostic of the one that refers to it.
+ * Of the other files, only what is referred to is read, as what the reference expects.
  */
 export async function resolve(entry: URL, read: Reader): Promise<Files> {
-  const loader = createLoader(entry, read);
-  const { members } = loader;
-  const root = await loader.loadRoot();
+  const { members, loadRoot, load } = createLoader(entry, read);
+  const root = await loadRoot();
   const structure = structureOf(root.value);
   const links: Link[] = [];
   const held = new ByShape<Link>();
@@ -73,12 +72,15 @@ export async function resolve(entry: URL, read: Reader): Promise<Files> {
   };
   const queue: Target[] = [{ value: root.value, path: [], member: root, shape: "document" }];
   const seen: Seen = new ByShape();
-  const leadTo = (link: Link, member: Member, path: Path | undefined) => {
+  const follow = (link: Link, member: Member, path: Path | undefined) => {
     const target = path &&
       { member, path, value: valueAt(member.value, path), shape: link.reference.expected };
     const failure = explainTarget(member.value, target, structure);
-    // Of a file that cannot be understood, its own diagnostic is enough.
-    if (failure !== undefined) return report(link, member.value === undefined ? "" : failure);
+    if (failure !== undefined) {
+      // A file that cannot be parsed has its own diagnostic.
+      if (member.value !== undefined) report(link, failure);
+      return;
+    }
     link.target = target!;
     if (target!.shape !== SAMPLE) queue.push(target!);
   };
@@ -87,8 +89,7 @@ export async function resolve(entry: URL, read: Reader): Promise<Files> {
     const { member } = start;
     const inspect = (place: Place) => {
       const found = validate(structure, place.shape, place.value);
-      if (found.size === 0) return found;
-      wrong.set(place.value, place.shape, found);
+      if (found.size > 0) wrong.set(place.value, place.shape, found);
       for (const [key, { severity, message }] of found) {
         member.diagnostics.add(severity, message, () => [...start.path, ...pathOf(place), key]);
       }
@@ -111,11 +112,11 @@ export async function resolve(entry: URL, read: Reader): Promise<Files> {
       else held.set(place.parent!.value, place.shape + place.key, link);
       const [file, fragment] = splitReference(ref);
       const loaded = expected === SAMPLE
-        ? await loadSample(file, member, loader)
+        ? await loadSample(file, member, root, load)
         : file === ""
         ? { member }
-        : await loader.load(file, member);
-      if (loaded.member) leadTo(link, loaded.member, parseFragment(fragment));
+        : await load(file, member);
+      if (loaded.member) follow(link, loaded.member, parseFragment(fragment));
       else report(link, loaded.failure);
     }
   }
@@ -129,16 +130,13 @@ function checkSchemes(place: Place, start: Target, root: Member, structure: Stru
   const isUri = (name: string) => structure.name === "OpenAPI 3.2" && /[/#:]/.test(name);
   for (const name of Object.keys(objectOf(place.value))) {
     if (Object.hasOwn(declared, name) || Object.hasOwn(declared, "$ref") || isUri(name)) continue;
-    const message = `the security scheme ${quote(shorten(name, REF_MAX))} is declared nowhere`;
-    start.member.diagnostics.add(
-      "error",
-      message,
-      () => [...start.path, ...pathOf(place), name],
-    );
+    const message = `the security scheme ${quote(shorten(name, REF_MAX))} is not declared`;
+    const { member, path } = start;
+    member.diagnostics.add("error", message, () => [...path, ...pathOf(place), name]);
   }
 }
 
-/** The name of the component that a path of the root leads to; `undefined` if it leads to none. */
+/** The name of the component of the root that is a target; `undefined` if it is none. */
 export function nameOfComponent({ root, structure }: Files, target: Target): string | undefined {
   const { member, shape, path } = target;
   const section = structure.sections[shape];
@@ -151,31 +149,25 @@ export function isPure(structure: Structure, shape: Shape, value: unknown): bool
 }
 
 /** Loads the file that an example names: one of the root's folder, by a relative reference. */
-async function loadSample(file: string, member: Member, { load, members }: Loader) {
-  const [root] = members.keys();
-  const isBeside = ({ url }: { readonly url: string }) =>
-    url.startsWith(new URL(".", root).href) && !/%2f|%5c/i.test(url);
-  const isRelative = file !== "" && !URL.canParse(file) && URL.canParse(file, member.url);
-  const elsewhere = { member: undefined, failure: "names no file of the description's folder" };
-  if (!isRelative || !isBeside({ url: new URL(file, member.url).href })) return elsewhere;
-  const loaded = await load(file, member);
-  return loaded.member && !isBeside(loaded.member) ? elsewhere : loaded;
+async function loadSample(file: string, from: Member, root: Member, load: Loader["load"]) {
+  const isBeside = (url: string) =>
+    url.startsWith(new URL(".", root.url).href) && !/%2f|%5c/i.test(url);
+  const isRelative = file !== "" && !URL.canParse(file) && URL.canParse(file, from.url);
+  const elsewhere = { member: undefined, failure: "names no file in the description's folder" };
+  if (!isRelative || !isBeside(new URL(file, from.url).href)) return elsewhere;
+  const loaded = await load(file, from);
+  return loaded.member && !isBeside(loaded.member.url) ? elsewhere : loaded;
 }
 
-/** Adds a diagnostic of a reference; the failure is the end of a sentence about it. */
-export function report(
-  { reference, start }: Link,
-  failure: string,
-  severity: Severity = "error",
-): void {
-  if (failure === "") return;
-  const isOfSample = reference.expected === SAMPLE;
+/** Adds a diagnostic of a reference, which is the subject of `failure`. */
+export function report({ reference, start }: Link, failure: string, severity?: Severity): void {
+  const isSample = reference.expected === SAMPLE;
   const ref = quote(shorten(withoutLogin(reference.ref), REF_MAX));
-  const message = isOfSample
-    ? `${ref} stands in an example, which is data; it stays as it is, since it ${failure}`
+  const message = isSample
+    ? `${ref} in an example stays as it is: it ${failure}`
     : `${failure.startsWith("cannot be read") ? "" : "the reference to "}${ref} ${failure}`;
   start.member.diagnostics.add(
-    isOfSample ? "note" : severity,
+    severity ?? (isSample ? "note" : "error"),
     message,
     () => [...start.path, ...pathOfReference(reference)],
   );
@@ -193,18 +185,14 @@ function settle(files: Files): void {
     for (; link && link.isBroken === undefined && !trail.has(link); link = nextOf(link)) {
       trail.add(link);
     }
-    const [last, isCircle] = [[...trail].at(-1), link && trail.has(link)];
-    const isBroken = isCircle || (link ? link.isBroken! : last?.target === undefined);
-    const reversed = [...trail].reverse();
-    for (const each of reversed) {
+    const isCircle = link !== undefined && trail.has(link);
+    if (isCircle) report(link!, "leads in a circle");
+    for (const each of [...trail].reverse()) {
       const { target } = each;
-      each.isBroken = isBroken;
-      if (!target) continue;
       const next = nextOf(each);
+      each.isBroken = isCircle || (next ? next.isBroken! : target === undefined);
+      if (!target) continue;
       each.end = next && nameOfComponent(files, target) === undefined ? next.end : target;
     }
-    if (!isCircle) continue;
-    // Once for all of them, at the first.
-    report(link!, "leads in a circle");
   }
 }

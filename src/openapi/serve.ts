@@ -1,6 +1,5 @@
 /**
- * `GET /spec.json` and `GET /spec.yaml`: the OpenAPI description, one document in two forms. And the catalogue that leads
- * to it.
+ * `GET /spec.json` and `GET /spec.yaml`: the OpenAPI description, one document in two forms.
  *
  * @module
  */
@@ -11,15 +10,11 @@ import { lazy, type Resource } from "../lazy.ts";
 import { type DescribedOperation, type DocumentOfHost, withHost, withoutPaths } from "./merge.ts";
 import { createWriter, encodeForm, type Form, rebaseServers } from "./write.ts";
 
-/** A description may be kept, but is asked after at every use. */
-const REVALIDATE = "public, no-cache";
-
-/** The description as it is served. All of it changes together. */
+/** The description as it is served. YAML takes long to write, so it may be requested before it is written. */
 export interface Description {
   readonly json: Representation;
-  /** Those who ask for it before it is written wait for it. */
   readonly yaml: Resource<Representation>;
-  /** The same one folder deeper, made when it is first asked for. */
+  /** The same one folder deeper. */
   readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
 }
 
@@ -32,12 +27,7 @@ export async function documentOf({ json }: Forms): Promise<Json> {
   return JSON.parse(new TextDecoder().decode(await identityOf(json))) as Json;
 }
 
-/**
- * Prepares the service's own description.
- *
- * @param omitted paths of it that are not served
- * @returns it, and `own`, which is that of the service alone
- */
+/** Prepares the service's own description, and `own` without what a host adds; both without the `omitted` paths. */
 export async function prepareOwn(
   forms: Forms,
   operations: readonly DescribedOperation[],
@@ -53,37 +43,28 @@ export async function prepareOwn(
   return { document, own, ...await prepareForms({ json, yaml }) };
 }
 
-/** Prepares both forms of a description, with this service's operations. The YAML may be written later. */
+/** Prepares both forms of a description. */
 export async function prepareForms(
   { json, yaml }: { json: Form; yaml: Form | Promise<Form> },
 ): Promise<Description> {
-  const inYaml = lazy(async () => await represented(await yaml, YAML_FORM));
-  const prepared = inYaml.get();
-  // The next `get` tries again.
-  prepared.catch(() => {});
-  if ("codings" in yaml) await prepared;
   return {
-    json: await represented(json, JSON_FORM),
-    yaml: inYaml,
+    json: await represented(json, "json"),
+    yaml: lazy(async () => await represented(await yaml, "yaml")),
     versioned: {
-      json: lazy(async () => await deeper(json, JSON_FORM)),
-      yaml: lazy(async () => await deeper(await yaml, YAML_FORM)),
+      json: lazy(async () => await rebased(json, "json")),
+      yaml: lazy(async () => await rebased(await yaml, "yaml")),
     },
   };
 }
 
-/** A form as it is served one folder deeper. Few ask for it, and to encode it takes long. */
-async function deeper(form: Form, kind: typeof JSON_FORM): Promise<Representation> {
-  return await represented(await keep(rebaseServers(await identityOf(form), form.dots)), kind);
+async function rebased(form: Form, name: keyof Forms): Promise<Representation> {
+  return await represented(await keep(rebaseServers(await identityOf(form), form.dots)), name);
 }
 
-const JSON_FORM = { type: "application/json", filename: "spec.json" };
-const YAML_FORM = { type: "application/yaml", filename: "spec.yaml" };
-
-function represented(content: KeptContent, { type, filename }: typeof JSON_FORM) {
+function represented(content: KeptContent, name: keyof Forms): Promise<Representation> {
   return represent(content, {
-    type,
-    cache: REVALIDATE,
-    headers: { "content-disposition": `inline; filename="${filename}"` },
+    type: `application/${name}`,
+    cache: "public, no-cache",
+    headers: { "content-disposition": `inline; filename="spec.${name}"` },
   });
 }

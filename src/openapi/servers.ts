@@ -1,6 +1,5 @@
 /**
- * The servers that a description names: where they lead, which origins the page may ask, and their URLs with variables,
- * users and passwords.
+ * The servers of a description: where they lead, which origins the page may ask, and the variables of their URLs.
  *
  * @module
  */
@@ -13,37 +12,33 @@ import { mapOperations } from "./operations.ts";
 /** Stands for this service, whose address is not known here. */
 const HERE = "http://here.invalid";
 
-/**
- * The server of what this service responds to itself, relative to a document of this service (RFC 3986, section 4.2),
- * so that it is right behind any prefix and any proxy. Joined with a path it is right both before and after it is
- * resolved.
- */
+/** This service, relative to its description: it is right behind any prefix and any proxy. */
 export const THIS_SERVICE = ".";
 
-/** The server of the node: its own paths stand below it. */
+/** The node, as it is called through this service. */
 export const NODE: string = `${THIS_SERVICE}/v1/node`;
 
-/** The addresses of the node and of its description, as far as they are known. */
+/** The URLs of the node and of its description, as far as they are known. */
 export interface ServerContext {
-  /** The base of the URLs of servers. */
+  /** The base of relative servers. */
   readonly base?: string | undefined;
   /** The server of a document that names none. @default base */
   readonly home?: string | undefined;
-  /** The URL of the node from outside; takes the place of the document's servers. */
+  /** The node from outside; replaces the document's servers. */
   readonly publicUrl?: string | undefined;
-  /** The URL of a node that gave the document itself: it may know itself as `localhost` only. */
+  /** The node that served the document: it may know itself as `localhost` only. */
   readonly itself?: string | undefined;
-  /** The URL of the node, if it is reached through this service and not by its own address. */
+  /** The node, if it is reached through this service and not by its own address. */
   readonly node?: string | undefined;
   /**
-   * `keep` leaves the servers at the top as they are; a path is the one before every path of the node.
+   * `keep` leaves the servers at the top as they are; otherwise the path before every path of the node.
    *
-   * @default they stand for the node, whose address is known: a path is taken of them, and no origin
+   * @default the path of the servers at the top, which stand for the node whatever their origin is
    */
   readonly servers?: string | undefined;
 }
 
-/** A description of which every server leads to the node, or to this service where nobody knows where the node is. */
+/** Lets every server lead to the node, or to this service if the node's address is unknown. */
 export function withServers(
   document: Json,
   context: ServerContext,
@@ -64,7 +59,7 @@ export function withServers(
   const nameOf = (server: Json) => usualUrl(server)?.replace(/^https?:/i, "");
   const atTop = new Set(url === undefined ? [] : top.map(nameOf));
   const placed = mapServers(document, (servers) => {
-    const near = nearServers(servers, where);
+    const near = mapUrls(servers, (url) => nearUrl(url, where));
     return through(near.some((server) => atTop.has(nameOf(server))) ? [{ url }] : near);
   });
   return url === undefined ? placed : { ...placed, servers: through([{ url }]) };
@@ -76,19 +71,27 @@ function throughThisService(
   isForwarding: boolean,
 ): readonly Json[] {
   if (node === undefined) return servers;
-  const mapped = servers.map((server) => {
-    const path = pathAtNode(textOf(server.url) ?? "", node, itself !== undefined);
-    return path === undefined ? server : { ...server, url: NODE + path };
+  const mapped = mapUrls(servers, (url) => {
+    const path = pathAtNode(url, node, itself !== undefined);
+    return path === undefined ? url : NODE + path;
   });
-  const first = mapped.find((server, i) => server !== servers[i]);
-  if (!first) return servers;
-  return isForwarding ? [first] : uniqueByUrl(mapped);
+  const atNode = isForwarding && mapped !== servers &&
+    mapped.find(({ url }) => String(url).startsWith(NODE));
+  return atNode ? [atNode] : mapped;
 }
 
-/**
- * The possible paths before every path of the node, by the servers at the top: several where it is not known which is
- * right, and none where servers do not stand for the node.
- */
+/** Changes the URLs of servers; of several that become the same, one stays. */
+function mapUrls(servers: readonly Json[], change: (url: string) => string): readonly Json[] {
+  const mapped = servers.map((server) => {
+    const url = typeof server.url === "string" ? change(server.url) : server.url;
+    return url === server.url ? server : { ...server, url };
+  });
+  if (mapped.every((server, i) => server === servers[i])) return servers;
+  const seen = new Set<unknown>();
+  return mapped.filter(({ url }) => !seen.has(url) && seen.add(url));
+}
+
+/** Lists the possible paths before every path of the node; none where the servers at the top do not stand for it. */
 export function basePathsAtNode(
   document: Json,
   { base, node, servers: given }: ServerContext,
@@ -109,7 +112,7 @@ export function basePathsAtNode(
   return [...new Set(paths)];
 }
 
-/** Tells whether a URL names no other machine than this one and the node's. */
+/** Tells whether a URL leads to this machine or to the node's. */
 function isNear(url: string, node: string): boolean {
   if (isRelative(url)) return !/^[\\/]{2}/.test(url);
   const isOfNode = URL.canParse(url) && new URL(url).origin === new URL(node).origin;
@@ -127,41 +130,26 @@ function pathAtNode(url: string, node: string, isItself: boolean): string | unde
   return belowNode(trim(url.slice(host.length)), node);
 }
 
-/** A path less what the node's own URL has of it, at its start or as a whole. */
+/** Removes from the start of a path what the node's URL has of it. */
 function belowNode(path: string, node: string): string {
   const base = trim(new URL(node).pathname);
   if (base.endsWith(path)) return "";
   return path.startsWith(`${base}/`) ? path.slice(base.length) : path;
 }
 
-function nearServers(
-  servers: readonly Json[],
-  { base, publicUrl, itself }: ServerContext,
-): readonly Json[] {
+function nearUrl(url: string, { base, publicUrl, itself }: ServerContext): string {
+  const local = itself && loopbackOriginOf(url);
+  if (local) return trim(trim(publicUrl ?? itself) + url.slice(local.length));
+  if (!isRelative(url)) return url;
   const near = publicUrl ?? base;
-  const mapped = servers.map((server) => {
-    const { url } = server;
-    if (typeof url !== "string") return server;
-    const local = itself && loopbackOriginOf(url);
-    const placed = local
-      ? trim(trim(publicUrl ?? itself) + url.slice(local.length))
-      : !isRelative(url)
-      ? url
-      : near
-      ? absolute(url, near)
-      : atThisService(url);
-    return placed === url ? server : { ...server, url: placed };
-  });
-  if (mapped.every((server, i) => server === servers[i])) return mapped;
-  return uniqueByUrl(mapped);
+  if (near) return absolute(url, near);
+  if (!URL.canParse(url, HERE)) return url;
+  // It becomes relative to `/spec.json` of this service.
+  const { origin, href } = new URL(url, HERE);
+  return origin === HERE ? THIS_SERVICE + trim(withBraces(href.slice(HERE.length))) : url;
 }
 
-function uniqueByUrl(servers: readonly Json[]): readonly Json[] {
-  const seen = new Set<unknown>();
-  return servers.filter(({ url }) => !seen.has(url) && seen.add(url) !== undefined);
-}
-
-/** The path before every path of a description, for each of its servers. */
+/** Lists the paths of the servers at the top, and the empty one. */
 export function basePathsOf(document: Json): string[] {
   const urls = listOf(document.servers).filter(isObject).flatMap(expand);
   const paths = urls.filter((url) => URL.canParse(url, "http://localhost"))
@@ -169,7 +157,7 @@ export function basePathsOf(document: Json): string[] {
   return [...new Set(["", ...paths])];
 }
 
-/** Lists the servers of a description, those of the whole first. */
+/** Lists the servers of a description, those at the top first. */
 function serversOf(document: Json): Json[] {
   const all: (readonly Json[])[] = [];
   mapServers(document, (servers) => {
@@ -179,7 +167,7 @@ function serversOf(document: Json): Json[] {
   return all.flat();
 }
 
-/** Returns a description with other servers; the same parts where nothing changes. */
+/** Changes the servers of a description, of its paths and operations; the same one where none changes. */
 export function mapServers(
   document: Json,
   change: (servers: readonly Json[]) => readonly Json[],
@@ -204,13 +192,10 @@ export function mapServers(
   });
 }
 
-/**
- * An origin that is safe in a content policy: hosts may have characters such as `*` and `;`, which have a meaning
- * there.
- */
+/** An origin that is safe in a content policy, where `*` and `;` have a meaning. */
 const ORIGIN = /^https?:\/\/(?:[a-z\d._-]+|\[[a-f\d:.]+\])(?::\d+)?$/;
 
-/** The origins of the servers of a description: the first ones, as many as the page may ask. */
+/** Lists the first origins of the servers of a description. */
 export function originsOf(document: Json, most: number = LIMITS.origins): string[] {
   const origins = new Set<string>();
   for (const server of serversOf(document)) {
@@ -224,7 +209,7 @@ export function originsOf(document: Json, most: number = LIMITS.origins): string
   return [...origins];
 }
 
-/** Reports servers that the page cannot call, or not with every value of their variables. */
+/** Reports servers that the page cannot call, or only with some values of their variables. */
 export function checkServers(
   document: Json,
   { base, publicUrl }: ServerContext,
@@ -232,7 +217,7 @@ export function checkServers(
 ): void {
   const servers = serversOf(document);
   if (!(base ?? publicUrl) && servers.some(({ url }) => isRelative(url))) {
-    const message = "where the node is reached is not said; operations are tried at this service";
+    const message = "the node's URL is unknown; the page tries operations at this service";
     diagnostics.add("note", message, () => 0);
   }
   for (const [i, server] of listOf(document.servers).map(objectOf).entries()) {
@@ -241,44 +226,33 @@ export function checkServers(
       const { default: usual, enum: listed } = objectOf(value);
       // The page may not ask just anyone: only the values that a variable lists can be tried.
       if (Array.isArray(listed) || !open.has(name)) continue;
-      const message = `operations can be tried where {${name}} is ${formatJson(usual)} and ` +
-        'nowhere else; "enum" lists other values';
+      const message = `the page tries operations with {${name}} = ${formatJson(usual)} only; ` +
+        'list other values in "enum"';
       diagnostics.add("note", message, () => ["servers", String(i), "variables", name]);
     }
   }
   if (originsOf(document, LIMITS.origins + 1).length > LIMITS.origins) {
-    const message =
-      `operations can be tried at the first ${LIMITS.origins} origins of its servers alone`;
+    const message = `the page tries operations at the first ${LIMITS.origins} origins only`;
     diagnostics.add("note", message, () => 0);
   }
-}
-
-/** A relative URL as one that is relative to `/spec.json` of this service; one of another host as it is. */
-function atThisService(url: string): string {
-  if (!URL.canParse(url, HERE)) return url;
-  const { origin, href } = new URL(url, HERE);
-  return origin === HERE ? THIS_SERVICE + trim(withBraces(href.slice(HERE.length))) : url;
 }
 
 /** Resolves a URL against a folder, whose last slash may be missing. */
 function absolute(url: string, base: string): string {
   const folder = base.endsWith("/") ? base : `${base}/`;
-  // A variable may stand where no URL has one, as in a port.
+  // A variable may stand in a port, where no URL can have one.
   return URL.canParse(url, folder) ? trim(withBraces(new URL(url, folder).href)) : url;
 }
 
-/** Tells whether a URL has no scheme, and no variable in place of one. */
+/** Tells whether a URL has neither a scheme nor a variable in its place. */
 function isRelative(url: unknown): boolean {
   return typeof url === "string" && !/^(?:[a-z][\w+.-]*:|\{)/i.test(url);
 }
 
-/**
- * The part before a host, with a user and a password. For `http:` parsers take backslashes for slashes, and need
- * neither.
- */
+/** A user and a password before a host. For `http:` parsers take backslashes for slashes, and need neither. */
 const LOGIN = /^(https?:[\\/]*|[^\\/?#]*[\\/]{2,})[^\\/?#]*@/i;
 
-/** A URL without the user and the password that stand before its host. */
+/** Removes the user and the password from a URL. */
 export function withoutLogin(url: string): string {
   return url.replace(LOGIN, "$1");
 }
@@ -287,7 +261,7 @@ function hostOf(url: string): string {
   return /^[^/]*\/\/[^/?#]*/.exec(url)?.[0] ?? url;
 }
 
-/** The origin that a URL begins with, where that is this machine. */
+/** The origin of a URL if that is this machine. */
 function loopbackOriginOf(url: string): string | undefined {
   const origin = /^https?:\/\/[^/?#]+/i.exec(url)?.[0];
   if (!origin || !URL.canParse(origin)) return undefined;
@@ -306,22 +280,19 @@ function variablesOf(template: string): Set<string> {
   return new Set(template.match(/\{[^{}]*\}/g)?.map((part) => part.slice(1, -1)));
 }
 
-/** The URL of a server with the defaults of its variables; `undefined` where it is too long for one. */
+/** The URL of a server with the defaults of its variables; `undefined` if it is too long. */
 export function usualUrl(server: Json): string | undefined {
   return join(textsOf(server).map(([usual]) => [usual!]))[0];
 }
 
-/**
- * The URLs of a server, one for each listed value of its variables; of more than can be tried, the one
- * with their defaults. A value that looks like a variable is not one.
- */
+/** The URLs of a server with all listed values of its variables; with their defaults only if there are too many. */
 export function expand(server: Json): string[] {
   const texts = textsOf(server);
   const count = texts.reduce((count, { length }) => count * length, 1);
   return join(count > LIMITS.combinations ? texts.map(([usual]) => [usual!]) : texts);
 }
 
-/** The parts of a server's URL, each with the texts that may stand there: of a variable its default is the first. */
+/** The parts of a server's URL, each with the texts that may stand there, the default of a variable first. */
 function textsOf({ url, variables }: Json): string[][] {
   if (typeof url !== "string") return [];
   return url.split(/(\{[^{}]*\})/).map((part) => {
@@ -332,7 +303,7 @@ function textsOf({ url, variables }: Json): string[][] {
   });
 }
 
-/** Joins one text of each part in all ways, but for those that are too long for a URL. */
+/** Joins one text of each part in all ways that are not too long for a URL. */
 function join(parts: readonly (readonly string[])[]): string[] {
   return parts.reduce<string[]>(
     (urls, texts) =>
@@ -342,28 +313,22 @@ function join(parts: readonly (readonly string[])[]): string[] {
   );
 }
 
-/** The variables of a server without users and passwords, and without those that stand for these alone. */
+/** Removes users and passwords from the variables of a server, and the variables that stand for these alone. */
 export function variablesWithoutLogin({ url, variables }: Json): unknown {
   if (typeof url !== "string" || !isObject(variables)) return variables;
   const bare = withoutLogin(url);
   const [before, after] = [variablesOf(url), variablesOf(bare)];
   const inHost = bare.includes("//") ? variablesOf(hostOf(bare)) : new Set<string>();
-  return mapMembers(
-    variables,
-    (variable, name) =>
-      after.has(name) || !before.has(name) ? withoutLoginIn(variable, inHost.has(name)) : undefined,
-  );
-}
-
-function withoutLoginIn(variable: unknown, isHost: boolean): unknown {
-  const strip = (text: unknown): unknown => {
-    if (Array.isArray(text)) return text.map(strip);
-    if (typeof text !== "string") return text;
-    return isHost ? withoutLogin(`//${text}`).slice(2) : withoutLogin(text);
-  };
-  if (!isObject(variable)) return variable;
-  return mapMembers(
-    variable,
-    (member, key) => /^(?:default|enum)$/.test(key) ? strip(member) : member,
-  );
+  return mapMembers(variables, (variable, name) => {
+    if (before.has(name) && !after.has(name)) return undefined;
+    const strip = (text: unknown): unknown => {
+      if (Array.isArray(text)) return text.map(strip);
+      if (typeof text !== "string") return text;
+      return inHost.has(name) ? withoutLogin(`//${text}`).slice(2) : withoutLogin(text);
+    };
+    return !isObject(variable) ? variable : mapMembers(
+      variable,
+      (member, key) => key === "default" || key === "enum" ? strip(member) : member,
+    );
+  });
 }

@@ -1,28 +1,27 @@
 /**
- * The tables of what sits where in each version of OpenAPI, in Swagger 2.0 and in OpenRPC.
+ * The members of each kind of object in OpenAPI, Swagger 2.0 and OpenRPC.
  *
- * A row is a kind of object with its members, as in `name! in!:place schema:schema`. After a colon stands a shape: a kind
- * such as `schema`, a list of them (`schema[]`), a map by names of the author's choice (`{schema}`), or a string of
- * {@linkcode NAMING}, which names something without a `$ref`. All else is data, in which nothing is a reference: `url`,
- * `host`, `sample`, `version`, or one of {@linkcode CHOICES}.
+ * A row is a kind with its members, as in `name! in!:place schema:schema`. After a colon stands a shape: a kind such as
+ * `schema`, a list (`schema[]`), a map (`{schema}`), or a string of {@linkcode NAMING}. All else is data without
+ * references: `url`, `host`, `sample`, `version`, or one of {@linkcode CHOICES}.
  *
- * Signs: with `!` the object is nothing without the member, with `*` it is not complete without; at the end, the member
- * may be `true` or `false` as well (`?`), or a list (`+`).
+ * With `!` the object means nothing without the member, with `*` it is incomplete. With `?` at its end a member may be
+ * `true` or `false` as well, with `+` a list.
  *
  * @module
  */
 
 export type Rows = Readonly<Record<string, string>>;
 
-/** Stands for each member that is neither named nor an extension (`x-…`). */
+/** Stands for all members that are neither named nor extensions (`x-…`). */
 export const OTHERS = "*";
 
-/** Strings that name something without a `$ref`, and what that is. */
+/** Strings that name something without a `$ref`, and its kind. */
 export const NAMING: Readonly<Record<string, string>> = { mappedSchema: "schema" };
 
 const TYPES = ["array", "boolean", "integer", "number", "object", "string"];
 
-/** Data that is one of some texts. */
+/** Data that is one of several texts. */
 export const CHOICES: Readonly<Record<string, readonly string[]>> = {
   place: ["query", "header", "path", "cookie"],
   placeSince3_2: ["query", "querystring", "header", "path", "cookie"],
@@ -32,8 +31,8 @@ export const CHOICES: Readonly<Record<string, readonly string[]>> = {
   typeInSwagger: [...TYPES, "null", "file"],
 };
 
-/** The form of keys, and its words. */
-export const KEYS: Readonly<Record<string, readonly [form: RegExp, says: string]>> = {
+/** The form of keys, and what to say of others. */
+export const KEYS: Readonly<Record<string, readonly [form: RegExp, message: string]>> = {
   paths: [/^\//, "must begin with /"],
   responses: [
     /^(?:default|[1-5](?:\d\d|XX))$/,
@@ -41,22 +40,16 @@ export const KEYS: Readonly<Record<string, readonly [form: RegExp, says: string]
   ],
   "{operation}": [
     /^(?!(?:get|put|post|delete|options|head|patch|trace|query)$)[\w!#$%&'*+.^`|~-]+$/i,
-    "must be a method that a path item has no member for",
+    "must be a method without a member of its own",
   ],
 };
 
-/** The methods that are members of a path item in every version, Swagger 2.0 included. */
-export const COMMON_METHODS: readonly string[] = [
-  "get",
-  "put",
-  "post",
-  "delete",
-  "options",
-  "head",
-  "patch",
-];
+/** The methods that are members of a path item in every version. */
+export const COMMON_METHODS: readonly string[] = "get put post delete options head patch".split(
+  " ",
+);
 
-/** Those that are members of a path item in some version (OpenAPI 3.2, section 4.9.1). */
+/** The methods that are members of a path item in some version (OpenAPI 3.2, section 4.9.1). */
 export const METHODS: readonly string[] = [...COMMON_METHODS, "trace", "query"];
 
 const OPERATIONS = COMMON_METHODS.map((method) => `${method}:operation`).join(" ");
@@ -73,18 +66,18 @@ const COMMON: Rows = {
   securityRequirement: "*",
 };
 
-/** The members that say how large, long and precise a value is. */
+/** The members that limit a value. */
 const FACETS = "format default enum multipleOf maximum exclusiveMaximum minimum exclusiveMinimum " +
   "maxLength minLength pattern maxItems minItems uniqueItems";
 
-/** The first members come from other files, being JSON Schema; nothing of it is left in one document. */
+/** The first members are of JSON Schema in other files; one document has none of them. */
 const SCHEMA_3_0 = "$ref $schema $id $anchor $comment $dynamicAnchor $defs:{schema} " +
   `definitions:{schema} ${FACETS} title description type:type items:schema required maxProperties ` +
   "minProperties properties:{schema} additionalProperties:schema? allOf:schema[] anyOf:schema[] " +
   "oneOf:schema[] not:schema nullable discriminator:discriminator readOnly writeOnly deprecated " +
   "example:sample externalDocs:externalDocs xml:xml";
 
-/** JSON Schema, of which each version of OpenAPI has a part. `items` was a list of schemas once. */
+/** JSON Schema. `items` was a list of schemas once. */
 const SCHEMA = `${SCHEMA_3_0} type:typeSince3_1 items:schema+ additionalItems:schema ` +
   "contains:schema contentSchema:schema dependencies:{schema} dependentSchemas:{schema} " +
   "else:schema if:schema patternProperties:{schema} prefixItems:schema[] propertyNames:schema " +
@@ -97,7 +90,6 @@ const OPERATION = "tags summary description externalDocs:externalDocs operationI
 const DOCUMENT =
   "info*:info paths*:paths security:securityRequirement[] tags:tag[] externalDocs:externalDocs";
 
-/** OpenAPI 3.0, and what those after it have as well. */
 export const OPENAPI_3_0: Rows = {
   ...COMMON,
   document: `openapi:version ${DOCUMENT} servers:server[] components:components`,
@@ -152,7 +144,7 @@ export const OPENAPI_3_2: Rows = extend(OPENAPI_3_1, {
   xml: "nodeType",
 });
 
-/** OpenRPC 1.3, as far as something is made of it. */
+/** The part of OpenRPC 1.3 that is used. */
 export const OPENRPC_1_3: Rows = {
   document: "info:info externalDocs:externalDocs methods:method[] components:components *",
   info: COMMON.info!,
@@ -182,7 +174,7 @@ export const SWAGGER: Rows = {
   header: `${SIMPLE} description`,
   response: "description* schema:schema headers:{header} examples",
   securityScheme: "type! description name in flow authorizationUrl:url tokenUrl:url scopes",
-  // What OpenAPI 3.0 has besides stays: many mix the versions.
+  // Members of OpenAPI 3.0 stay: many mix the versions.
   schema: `${SCHEMA_3_0} type:typeInSwagger discriminator`,
 };
 

@@ -75,7 +75,7 @@ export function looseningsIn(base: Kind, own: Json): Loosening[] {
     ...{ now: objectOf(method), before: methods.get(nameOf(method)) as unknown },
   }));
   for (const [path, item] of Object.entries(objectOf(objectOf(own.openapi).paths))) {
-    for (const { path: [key], operation } of operationsOf(item)) {
+    for (const { keys: [key], operation } of operationsOf(item)) {
       const place = { name: operation.operationId, path: ["openapi", "paths", path, key!] };
       // The path items of both are merged.
       const { parameters: shared = base.openapi?.paths[path]?.parameters } = objectOf(item);
