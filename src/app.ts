@@ -1,16 +1,11 @@
 /**
- * The service as one function from `Request` to `Response`, the same on every runtime: its routes, in their order, and
- * what every request passes through.
- *
- * `before` (the host guard) → the route's handler → `finally` (`finish`, then the count), and `catch` where something is
- * thrown. `finish` (`http/common-headers.ts`) adds the common headers; a representation, and what a node says, have them already.
+ * The service as one function from `Request` to `Response`: its routes, in their order, and the steps of every request.
  *
  * @module
  */
 import { Router } from "itty-router";
 import type { Closeable } from "./closeable.ts";
 import { VIEWS } from "./explorer/page-settings.ts";
-import type { Call } from "./gateway/call.ts";
 import { hasTokenInQuery, isAllowedCaller, TOKEN_IN_QUERY } from "./gateway/guard.ts";
 import { CALL_METHODS } from "./gateway/policy.ts";
 import { type MakeResponse, NOT_FORWARDED, refuse, refuseBody } from "./gateway/response.ts";
@@ -20,8 +15,8 @@ import {
   type OperationMatch,
 } from "./host-operations/call-operation.ts";
 import {
-  type CorsPolicy,
-  createCorsPolicy,
+  type CommonHeadersFor,
+  createCommonHeaders,
   finish,
   isPreflight,
   preflightHeaders,
@@ -41,7 +36,7 @@ import { STATUSES } from "./info/status.ts";
 import type { Resource } from "./lazy.ts";
 import { describeError } from "./log.ts";
 import { OTHER } from "./metrics/meters.ts";
-import { type CheckedOptions, type ResolvedOptions, withDefaults } from "./options.ts";
+import { type CheckedOptions, withDefaults } from "./options.ts";
 import { HAS_SOCKETS } from "./platform.ts";
 import { createResources, type Resources } from "./resources/resources.ts";
 
@@ -54,8 +49,8 @@ export interface Nodeface extends Closeable {
    */
   fetch(request: Request, ...context: unknown[]): Promise<Response>;
   /**
-   * Tells whether a request is for this service: its path, whatever the method, is served here. Below `prefix` if
-   * there is one. Ask it in a chain of handlers, to let the others answer what is not for this service.
+   * Tells whether this service has the path of a request, whatever the method. A chain of handlers calls it to let the
+   * others respond to what is not for this service.
    *
    * @example
    * ```ts
@@ -64,43 +59,42 @@ export interface Nodeface extends Closeable {
    */
   matches(request: { readonly url: string; readonly originalUrl?: string | undefined }): boolean;
   /**
-   * Reads the node's description again, now, if it has changed. There is no need to call it: the service
-   * looks by itself while somebody asks, every two seconds at files and every thirty at URLs. The old
-   * description stays if the new one is invalid.
+   * Reloads the node's description now if it has changed; an invalid one does not replace the previous one. While there
+   * are requests, the service does so by itself: for a file every two seconds, for a URL every thirty.
    */
   refresh(): Promise<void>;
   /**
-   * Makes every response except the explorer's files and the description below `/v1`. Otherwise the first
-   * request makes it.
+   * Prepares every response except the explorer's files and the description below `/v1`. Otherwise the first request
+   * does.
    *
-   * @throws {Error} if one cannot be made
+   * @throws {Error} if one cannot be prepared
    */
   ready(): Promise<void>;
   /**
-   * Ends what is under way at the node, programs included. Responses stay as they are from then on. Nothing
-   * is left running without it either: no timer of the service keeps a process alive.
+   * Ends running requests to the node, and programs. Afterwards responses no longer change. A service that is not closed
+   * keeps no process alive.
    */
   close(): Promise<void>;
 }
 
-/** A service as the command and the adapters see it. */
+/** The service for the command and the adapters. */
 export interface App extends Nodeface {
-  /** Asks the node, so that the first client need not wait for it. Never rejects. */
+  /** Queries the node, so that the first client need not wait for it. Never rejects. */
   warmUp(): Promise<void>;
-  /** Tells the log of an error that an adapter has met, such as that of an operation's stream. */
+  /** Logs an error of an adapter, such as that of an operation's stream. */
   onError(error: unknown): void;
 }
 
-type Named = Pick<OperationMatch, "template" | "policy">;
+type Named = Pick<OperationMatch, "template" | "headersFor">;
 
 /**
- * The object that itty-router routes by, with what is found out on the way. It is no `Request`, since the router writes `params`,
- * `query` and `route` to it: a host's own request stays as it is, and Bun's has a `params` that cannot be written.
+ * The object that itty-router routes by. It is no `Request`, since the router writes `params`, `query` and `route` to it,
+ * and `params` of Bun's cannot be written.
  */
 interface Routing {
   readonly method: string;
   readonly url: string;
-  /** The path of the route that fits, which the router writes; `*` before there is one. */
+  /** The path of the matching route, which the router writes; `*` before there is one. */
   route: string;
   readonly proxy: Request;
   readonly target: RequestTarget | undefined;
@@ -109,10 +103,7 @@ interface Routing {
   /** The host's own arguments after the request. */
   readonly context: readonly unknown[];
   named?: Named | undefined;
-  /**
-   * True once the handler has put the common headers in, so that `finish` is skipped: it would make `Headers` of the
-   * list that they are in, which takes long.
-   */
+  /** True if the response has the common headers already; to add them with `finish` is slower. */
   isFinished: boolean;
 }
 
@@ -122,14 +113,14 @@ interface Entry extends Named {
   readonly handle: Handler;
 }
 
-/** Makes a service of options that have been checked. Throws if a path of a host's operation is taken. */
+/** Creates a service. Throws if a path of a host's operation is taken. */
 export function createApp(checked: CheckedOptions): App {
   const options = withDefaults(checked);
   const { meters, log } = options;
   const resources = createResources(options);
   const prefix = createPrefix(options.prefix);
   const hostGuard = createHostGuard(options.hosts);
-  const ownPolicy = createCorsPolicy(options.cors);
+  const ownHeaders = createCommonHeaders(options.cors);
 
   const fail = (error: unknown, request: Request): Response => {
     // A query may hold secrets.
@@ -153,16 +144,18 @@ export function createApp(checked: CheckedOptions): App {
     },
     finally: [
       (response: Response, request, routing) => {
-        const { template, policy } = namedOf(routing);
-        const finished = routing.isFinished ? response : finish(response, policy(request), request);
+        const { template, headersFor } = namedOf(routing);
+        const finished = routing.isFinished
+          ? response
+          : finish(response, headersFor(request), request);
         meters?.responses.add(template, finished.status);
-        // Our own server on Node and Deno says when the client has left, and takes the response as it was made.
+        // The requests of our own server on Node and Deno have `gone`; it sends such a response faster.
         return "gone" in request ? finished : nativeOf(finished);
       },
     ],
   });
 
-  const nothing: Named = { template: OTHER, policy: ownPolicy };
+  const nothing: Named = { template: OTHER, headersFor: ownHeaders };
   const entries = new Map<string, Entry>();
   const namedOf = ({ named, route }: Routing): Named => named ?? entries.get(route) ?? nothing;
 
@@ -170,51 +163,75 @@ export function createApp(checked: CheckedOptions): App {
     methods: readonly string[],
     path: string,
     handle: Handler,
-    policy: CorsPolicy = ownPolicy,
+    headersFor = ownHeaders,
   ) => {
     const template = path.replaceAll(/:(\w+)/g, "{$1}").replace("*", "{path}") || "/";
     for (const method of methods) router[method.toLowerCase()]!(path, handle);
     // The router writes `/` as an empty path.
-    entries.set(path.replace(/\/$/, ""), { template, policy, handle });
+    entries.set(path.replace(/\/$/, ""), { template, headersFor, handle });
   };
-  const sendRepresentation = (
-    representation: Representation,
-    request: Request,
-    routing: Routing,
-  ) => {
-    routing.isFinished = true;
-    return representation.respond(request, namedOf(routing).policy(request));
-  };
-  const addResource = (path: string, resource: Resource<Representation>, policy?: CorsPolicy) =>
-    add(
-      ["GET"],
-      path,
-      async (request, routing) => sendRepresentation(await resource.get(), request, routing),
-      policy,
-    );
+  /** Makes a handler of a function that finds a representation, or responds itself. */
+  const respondWith =
+    (find: (routing: Routing) => Response | Promise<Representation | Response>): Handler =>
+    async (request, routing) => {
+      const found = await find(routing);
+      if (found instanceof Response) return found;
+      routing.isFinished = true;
+      return found.respond(request, namedOf(routing).headersFor(request));
+    };
+  const addResource = (
+    path: string,
+    resource: Resource<Representation>,
+    headersFor?: CommonHeadersFor,
+  ) => add(["GET"], path, respondWith(() => resource.get()), headersFor);
 
-  // The router tries the routes in turn: first those that are asked again and again.
+  // The router tries the routes in turn, so the most frequent are first.
   addResource("/v1/info", resources.info);
-  add(["GET"], "/v1/health", async (request, routing) => {
-    const accepted = readAccepted(routing.target!.search);
-    if (!accepted) return problem(400, `"accept" must be a list of: ${STATUSES.join(", ")}`);
-    return sendRepresentation(await resources.health(accepted).get(), request, routing);
+  const respondHealth = respondWith(({ target }) => {
+    const accepted = readAccepted(target!.search);
+    if (accepted) return resources.health(accepted).get();
+    return problem(400, `"accept" must be a list of: ${STATUSES.join(", ")}`);
   });
+  add(["GET"], "/v1/health", respondHealth);
   addResource("/v1/ready", resources.ready);
-  if (isBesideNode(options)) {
-    // Pages of other origins have a rule of their own for calls. Where `forward` is off there are these routes too, and
-    // say so.
-    const policy = createCorsPolicy(options.forward?.origins ?? [], "same-origin");
-    const call = createCalls(resources, policy);
-    add(CALL_METHODS, "/v1/node/*", call("callPath", "/v1/node"), policy);
-    add(["POST"], "/v1/rpc", call("callRpc"), policy);
-    add(["GET", "POST"], "/v1/rpc/:method", call("callMethod", "/v1/rpc/"), policy);
+  const { url, kind } = options.node;
+  if (url || kind || (options.description ?? "none") !== "none") {
+    // Without `forward`, these routes refuse every call. Calls have allowed origins of their own.
+    const headersFor = createCommonHeaders(options.forward?.origins ?? [], "same-origin");
+    const call = (form: CallForm, start = "") => callHandler(resources, headersFor, form, start);
+    add(CALL_METHODS, "/v1/node/*", call("callPath", "/v1/node"), headersFor);
+    add(["POST"], "/v1/rpc", call("callRpc"), headersFor);
+    add(["GET", "POST"], "/v1/rpc/:method", call("callMethod", "/v1/rpc/"), headersFor);
   }
-  addLive();
+  // A worker has no timers between requests.
+  if (HAS_SOCKETS) {
+    const { live: { open, history } } = resources;
+    // They show when the node and this machine were up, so `*` is not enough.
+    const origins = options.cors === "*" ? [] : options.cors;
+    const headersFor = createCommonHeaders(origins, "same-origin");
+    const addGuarded = (path: string, handle: Handler) => {
+      if (hasOperationAt(options.operations, path)) {
+        const message = `an operation of the host takes the place of ${path}`;
+        return log(message, { code: "description", level: "warn" });
+      }
+      add(["GET"], path, (request, routing) => {
+        if (!isAllowedCaller(request, origins)) {
+          return problem(403, `Pages of other origins may not read ${path}`);
+        }
+        if (hasTokenInQuery(routing.target!.search)) return problem(400, TOKEN_IN_QUERY.message);
+        return handle(request, routing);
+      }, headersFor);
+    };
+    addGuarded(
+      "/v1/events",
+      (request, { target }) => open(request, new URLSearchParams(target!.search)),
+    );
+    if (history) addGuarded("/v1/history", respondWith(() => history.get()));
+  }
   addResource("/v1/spec", resources.page(""));
   for (const view of VIEWS) addResource(`/v1/spec/${view}`, resources.page(view));
-  // A page that reads them sees which operations of the node are called, and when.
-  if (resources.metrics) addResource("/v1/metrics", resources.metrics, createCorsPolicy([]));
+  // Metrics show which operations are called, and when.
+  if (resources.metrics) addResource("/v1/metrics", resources.metrics, createCommonHeaders([]));
   for (const form of ["json", "yaml"] as const) {
     addResource(`/spec.${form}`, resources[form]);
     addResource(`/v1/spec.${form}`, resources.versioned[form]);
@@ -229,43 +246,11 @@ export function createApp(checked: CheckedOptions): App {
   // This route matches `/v1/` as well.
   add(["GET"], "/v1", (_, { path }) => redirect(path.endsWith("/") ? "spec" : "v1/spec"));
   for (const path of ["/assets/:folder/:file", "/assets/:folder/chunks/:file"]) {
-    add(["GET"], path, async (request, routing) => {
-      const file = (await resources.assets.get())(routing.path.slice("/assets/".length));
-      return file ? sendRepresentation(await file, request, routing) : notFound();
+    const respondAsset = respondWith(async ({ path }) => {
+      const find = await resources.assets.get();
+      return await find(path.slice("/assets/".length)) ?? notFound();
     });
-  }
-
-  /** Adds what tells for hours when the node and this machine were up: pages of other origins read it where `cors` lists them. */
-  function addLive(): void {
-    // A worker has no timers between requests.
-    if (!HAS_SOCKETS) return;
-    const { live } = resources;
-    const origins = options.cors === "*" ? [] : options.cors;
-    const policy = createCorsPolicy(origins, "same-origin");
-    const addGuarded = (path: string, handle: Handler) => {
-      if (hasOperationAt(options.operations, path)) {
-        const message = `an operation of the host takes the place of ${path}`;
-        return log(message, { code: "description", level: "warn" });
-      }
-      add(["GET"], path, (request, routing) => {
-        if (!isAllowedCaller(request, origins)) {
-          return problem(403, `Pages of other origins may not read ${path}`);
-        }
-        if (hasTokenInQuery(routing.target!.search)) return problem(400, TOKEN_IN_QUERY.message);
-        return handle(request, routing);
-      }, policy);
-    };
-    addGuarded(
-      "/v1/events",
-      (request, { target }) => live.open(request, new URLSearchParams(target!.search)),
-    );
-    const { history } = live;
-    if (history) {
-      addGuarded(
-        "/v1/history",
-        async (request, routing) => sendRepresentation(await history.get(), request, routing),
-      );
-    }
+    add(["GET"], path, respondAsset);
   }
 
   const ownRoutes = [...router.routes];
@@ -279,7 +264,7 @@ export function createApp(checked: CheckedOptions): App {
     const put = (method: string, entry: Entry) => {
       if (found.has(method)) return;
       found.set(method, entry);
-      // A handler leaves out the body of HEAD, or `finish` does.
+      // A handler omits the body of HEAD, or `finish` does.
       if (method === "GET") found.set("HEAD", entry);
     };
     if (hasExtraSlash(path)) return found;
@@ -312,14 +297,13 @@ export function createApp(checked: CheckedOptions): App {
     const allow = [...methods, "OPTIONS"].join(", ");
     const headers: Record<string, string> = { allow };
     if (isPreflight(request)) {
-      // A method that is not there is answered as the others: to allow it would allow its headers for them too.
       const asked = found.get(request.headers.get("access-control-request-method") ?? "");
       if (asked) routing.named = asked;
-      const { policy } = namedOf(routing);
-      // Browsers remember all methods of the response, so that each has to be open to the same origins.
-      const open = methods.filter((method) => found.get(method)!.policy === policy);
-      const isAllOfOwn = policy === ownPolicy && open.length === methods.length;
-      if (policy(request).headers.some(([name]) => name === "access-control-allow-origin")) {
+      const { headersFor } = namedOf(routing);
+      // Browsers remember all methods of the response, so each must be open to the same origins.
+      const open = methods.filter((method) => found.get(method)!.headersFor === headersFor);
+      const isAllOfOwn = headersFor === ownHeaders && open.length === methods.length;
+      if (headersFor(request).headers.some(([name]) => name === "access-control-allow-origin")) {
         Object.assign(headers, preflightHeaders(isAllOfOwn ? allow : open.join(", ")));
       }
     }
@@ -334,17 +318,15 @@ export function createApp(checked: CheckedOptions): App {
       if (typeof request?.url !== "string" || typeof request.headers?.get !== "function") {
         const error = new TypeError("fetch expects a Request");
         log(describeError(error), { code: "error", level: "error", error });
-        const common = ownPolicy({ headers: new Headers() });
+        const common = ownHeaders({ headers: new Headers() });
         return Promise.resolve(nativeOf(finish(problem(500, FAILED), common, { method: "GET" })));
       }
       const target = parseTarget(request.url);
       const { pathname } = target ?? { pathname: "/" };
       const path = options.prefix === "" ? pathname : findPath(prefix.strip(pathname)) ?? pathname;
-      const { method } = request;
-      const url = `http://localhost${path}`;
       const routing: Routing = {
-        method,
-        url,
+        method: request.method,
+        url: `http://localhost${path}`,
         route: "*",
         proxy: request,
         target,
@@ -357,7 +339,7 @@ export function createApp(checked: CheckedOptions): App {
     matches({ url, originalUrl = url }) {
       const target = parseTarget(url);
       if (!target) return false;
-      // Only a router that has taken a mount's path off leaves less than the whole prefix.
+      // Only a router that strips its mount path leaves less than the whole prefix.
       const strip = originalUrl === url ? prefix.stripWhole : prefix.strip;
       return findPath(strip(target.pathname)) !== undefined;
     },
@@ -374,55 +356,56 @@ export function createApp(checked: CheckedOptions): App {
 
 const FAILED = "Internal error; the log of the service has the reason";
 
-function isBesideNode({ node, description }: ResolvedOptions): boolean {
-  if (node.url ?? node.kind) return true;
-  return description !== undefined && description !== "none";
-}
+type CallForm = "callPath" | "callMethod" | "callRpc";
 
-function createCalls(
+/** @param start the part of the path before that of the call */
+function callHandler(
   { gateway, isDescribed }: Pick<Resources, "gateway" | "isDescribed">,
-  policy: CorsPolicy,
-) {
-  /** @param start what stands in the path before that of the call; a body of JSON-RPC has all in it, and no path */
-  return (form: "callPath" | "callMethod" | "callRpc", start = ""): Handler => {
-    const refuseAll = form === "callRpc" ? refuseBody : refuse;
-    const callNode = async (request: Request, routing: Routing, content: Call["content"]) => {
+  headersFor: CommonHeadersFor,
+  form: CallForm,
+  start: string,
+): Handler {
+  const refuseAll = form === "callRpc" ? refuseBody : refuse;
+  return async (request, routing) => {
+    const content = { isRead: false };
+    const callNode = async () => {
       if (!gateway) return refuseAll(NOT_FORWARDED.off);
       if (!await isDescribed()) return refuseAll(NOT_FORWARDED.unknown);
       const query = routing.target!.search.slice(1);
       const path = routing.path.slice(start.length);
-      const makeResponse = responseMaker(request, routing, policy);
+      const makeResponse = responseMaker(request, routing, headersFor);
       return await gateway[form]({ request, query, path, content, makeResponse });
     };
-    return async (request, routing) => {
-      const content = { isRead: false };
-      const response = await callNode(request, routing, content);
-      // The rest of the content is not waited for (RFC 9112, section 9.3).
-      if (!content.isRead && namesContent(request)) response.headers.set("connection", "close");
-      return response;
-    };
+    const response = await callNode();
+    // The rest of the content is not waited for (RFC 9112, section 9.3).
+    if (!content.isRead && namesContent(request)) response.headers.set("connection", "close");
+    return response;
   };
 }
 
-/** Makes a function that makes the response of the node's, the common headers with its own. */
-function responseMaker(request: Request, routing: Routing, policy: CorsPolicy): MakeResponse {
+/** Returns a function that creates the response to a call, common headers included. */
+function responseMaker(
+  request: Request,
+  routing: Routing,
+  headersFor: CommonHeadersFor,
+): MakeResponse {
   return (status, named, body) => {
     const headers = Object.entries(named);
-    // `finish` takes the body of a HEAD away.
+    // `finish` removes the body of a HEAD.
     if (request.method !== "HEAD") {
       routing.isFinished = true;
-      const { headers: common, vary } = policy(request);
+      const { headers: common, vary } = headersFor(request);
       headers.push(...common);
       if (vary) headers.push(["vary", vary]);
     }
-    // A node may have one that this service never gives by itself.
+    // A node may send a status without a known reason phrase.
     const statusText = (REASONS as Readonly<Record<number, string>>)[status] ?? "";
     const init = { status, statusText, headers };
     return body && "parts" in body ? new ResponseInParts(body, init) : new FastResponse(body, init);
   };
 }
 
-/** The states that a probe takes for healthy by default. */
+/** The states that are healthy by default. */
 const HEALTHY: ReadonlySet<string> = new Set(["ok", "syncing", "stale"]);
 
 /** Reads the states of a query such as `?accept=ok,syncing`; `undefined` if one is unknown. */
@@ -444,7 +427,7 @@ function respondEmpty(status: 204 | 307, headers: Record<string, string>): Respo
   return new FastResponse(null, init);
 }
 
-/** Paths of our own that may end with a slash: bitcoin-core of npm puts one at the end of its URL. */
+/** Our paths that may end with a slash; npm's bitcoin-core adds one to its URL. */
 const WITH_SLASH = ["/", "/v1/", "/v1/rpc/"];
 
 /**

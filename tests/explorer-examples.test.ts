@@ -7,7 +7,7 @@ import { createPage } from "../src/explorer/page.ts";
 import { renderParts } from "../src/explorer/render-content.ts";
 import { KINDS } from "../src/generated/kinds.js";
 import { FAVICON } from "../src/generated/page.js";
-import { createCorsPolicy } from "../src/http/common-headers.ts";
+import { createCommonHeaders } from "../src/http/common-headers.ts";
 import type { InfoSettings } from "../src/info/settings.ts";
 import { formatJson } from "../src/json/lossless.ts";
 import type { Json } from "../src/json/values.ts";
@@ -106,7 +106,7 @@ async function pageOf(
   const page = createPage(parts, { origins: [], notice: undefined, title: undefined, view, icons });
   const representation = await page.prepare(name, { status: "ok" }, values);
   const request = new Request("http://localhost/");
-  const response = await representation.respond(request, createCorsPolicy("*")(request));
+  const response = await representation.respond(request, createCommonHeaders("*")(request));
   return { html: await response.text(), parts };
 }
 

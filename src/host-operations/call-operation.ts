@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Cors, type CorsPolicy, createCorsPolicy } from "../http/common-headers.ts";
+import { type CommonHeadersFor, type Cors, createCommonHeaders } from "../http/common-headers.ts";
 import { FastResponse } from "../http/response.ts";
 import { normalizePath, parsePathTemplate } from "../http/path-template.ts";
 import { problem } from "../http/problem-details.ts";
@@ -13,7 +13,7 @@ import type { Operation } from "./operation.ts";
 
 export interface OperationMatch {
   readonly template: string;
-  readonly policy: CorsPolicy;
+  readonly headersFor: CommonHeadersFor;
   call(request: Request, context: readonly unknown[]): Promise<Response>;
 }
 
@@ -34,17 +34,17 @@ export function createOperations(
       throw new TypeError(`${method} ${path} is served already`);
     }
     taken.add(key);
-    return { operation, template, cors, policy: createCorsPolicy(cors) };
+    return { operation, template, cors, headersFor: createCommonHeaders(cors) };
   });
   return (path) => {
     const normal = normalizePath(path);
     const found = new Map<string, OperationMatch>();
-    for (const { operation, template, cors, policy } of table) {
+    for (const { operation, template, cors, headersFor } of table) {
       const texts = found.has(operation.method) ? undefined : template.match(normal);
       if (!texts) continue;
       found.set(operation.method, {
         template: operation.path,
-        policy,
+        headersFor,
         call: (request, context) =>
           callOperation(operation, cors, template.names, texts, request, context),
       });

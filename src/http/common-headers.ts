@@ -17,7 +17,7 @@ export interface CommonHeaders {
 }
 
 /** Returns the common headers for a request; the same object for the same origin. */
-export type CorsPolicy = (request: Pick<Request, "headers">) => CommonHeaders;
+export type CommonHeadersFor = (request: Pick<Request, "headers">) => CommonHeaders;
 
 export const SECURITY_HEADERS = {
   "x-content-type-options": "nosniff",
@@ -33,10 +33,10 @@ const PREFLIGHT = {
 };
 
 /** @param resources the origins whose pages may embed a response; by default those that may read it */
-export function createCorsPolicy(
+export function createCommonHeaders(
   cors: Cors,
   resources: "cross-origin" | "same-origin" = cors === "*" ? "cross-origin" : "same-origin",
-): CorsPolicy {
+): CommonHeadersFor {
   // A page that may not read a response may not embed it either.
   const common = { ...SECURITY_HEADERS, "cross-origin-resource-policy": resources };
   const allowing = (origin: string, vary?: "Origin"): CommonHeaders => ({

@@ -149,7 +149,7 @@ function makeVariant(
 
 const bodyOf = (body: Bytes) => FastResponse === Response ? sendable(body) : body;
 
-/** Makes each head once per common-headers object, of which there is one for each origin of a `CorsPolicy`. */
+/** Makes each head once per common-headers object, of which there is one for each origin of a `CommonHeadersFor`. */
 function headMaker(status: Status, own: Readonly<Record<string, string>>): MakeHead {
   const heads = new Map<CommonHeaders, ResponseInit>();
   const make = (common: CommonHeaders): ResponseInit => {

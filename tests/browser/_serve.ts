@@ -4,7 +4,7 @@ import { createIcons } from "../../src/explorer/files.ts";
 import { createPage, type DocumentName } from "../../src/explorer/page.ts";
 import { renderParts } from "../../src/explorer/render-content.ts";
 import { FAVICON } from "../../src/generated/page.js";
-import { createCorsPolicy } from "../../src/http/common-headers.ts";
+import { createCommonHeaders } from "../../src/http/common-headers.ts";
 import { represent, type Representation } from "../../src/http/representation.ts";
 import { createNodeface } from "../../src/index.ts";
 import { NodeEvents } from "../../src/info/events.ts";
@@ -62,9 +62,9 @@ export function serveNode({ info, document, answer: first }: Shown = {}): Promis
   return serve({ fetch: replaced }, { hostname: "127.0.0.1", port: 0 });
 }
 
-const policy = createCorsPolicy("*");
+const headersFor = createCommonHeaders("*");
 const answer = (representation: Representation, request: Request): Response | Promise<Response> =>
-  representation.respond(request, policy(request));
+  representation.respond(request, headersFor(request));
 
 /** The info of a service without a node. */
 const SELF = { name: "nodeface", software: "nodeface", version: "0.1.0", status: "ok" };
