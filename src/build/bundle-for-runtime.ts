@@ -15,7 +15,6 @@ const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.u
 /** The yaml to bundle. Its entry for Node is CommonJS and calls `require`, which an ES module does not have. */
 const YAML: string = `${packageFolder("yaml")}browser/index.js`;
 
-/** The options of esbuild that all bundles of the service have. */
 export const COMMON = {
   bundle: true,
   metafile: true,
@@ -50,22 +49,6 @@ export async function bundle(runtime: Runtime, outfile: string): Promise<string[
     plugins: isWorker ? [] : [onlyAdapter(runtime)],
   });
   return packagesOf(metafile);
-}
-
-/** Bundles a module as a script without imports, which any runtime can run. */
-export async function bundleText(entry: string): Promise<string> {
-  const { outputFiles } = await build({
-    ...COMMON,
-    entryPoints: [entry],
-    write: false,
-    format: "iife",
-    platform: "neutral",
-    external: ["node:*"],
-    minify: true,
-    charset: "ascii",
-    legalComments: "none",
-  });
-  return outputFiles[0]!.text;
 }
 
 /** The folders of the packages in a bundle, such as `node_modules/yaml`. */

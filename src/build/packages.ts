@@ -1,6 +1,6 @@
 /**
- * Packages: where they are installed, the licences of those that are bundled, and the software bill of materials of an
- * executable, as CycloneDX 1.6. These list what a bundle contains, not everything that is installed.
+ * The folders of packages, the licences of bundled ones, and the software bill of materials of an executable (CycloneDX
+ * 1.6).
  *
  * @module
  */
@@ -38,26 +38,24 @@ export async function licenses(folders: readonly string[]): Promise<string> {
   return parts.join(`\n${"-".repeat(72)}\n\n`);
 }
 
-interface LockEntry {
-  version: string;
-  integrity?: string;
-  license?: string;
-}
-
-export async function billOfMaterials(
-  packages: readonly string[],
-  runtime: Readonly<Record<string, string>>,
-): Promise<string> {
+/**
+ * @param packages the folders of the bundled packages
+ * @param bun the program of Bun, which the executable includes
+ */
+export async function billOfMaterials(packages: readonly string[], bun: string): Promise<string> {
   const { name, version, license } = await read("package.json");
   const lock = await read("package-lock.json");
   const locked = [...packages, "node_modules/@scalar/api-reference"].map((folder) =>
     library(folder.slice(folder.lastIndexOf("node_modules/") + 13), lock.packages[folder])
   );
-  const runtimes = Object.entries(runtime).map(([name, program]) => {
-    const version = /[\d.]+/.exec(execFileSync(program, ["--version"], { encoding: "utf8" }))?.[0];
-    return { type: "platform", "bom-ref": `${name}@${version}`, name, version };
-  });
-  const components = [...runtimes, ...locked];
+  const bunVersion = execFileSync(bun, ["--version"], { encoding: "utf8" }).trim();
+  const runtime = {
+    type: "platform",
+    "bom-ref": `bun@${bunVersion}`,
+    name: "bun",
+    version: bunVersion,
+  };
+  const components = [runtime, ...locked];
   const bill = {
     bomFormat: "CycloneDX",
     specVersion: "1.6",
@@ -79,18 +77,18 @@ export async function billOfMaterials(
   return JSON.stringify(bill, null, 2) + "\n";
 }
 
+type LockEntry = Readonly<Record<"version" | "integrity" | "license", string>>;
+
 function library(name: string, { version, integrity, license }: LockEntry) {
   const purl = `pkg:npm/${name.replace("@", "%40")}@${version}`;
-  const [, sum] = /^sha512-(.+)$/.exec(integrity ?? "") ?? [];
+  const sum = Buffer.from(integrity.slice("sha512-".length), "base64");
   return {
     type: "library",
     "bom-ref": purl,
     name,
     version,
     purl,
-    ...(license && { licenses: [{ license: { id: license } }] }),
-    ...(sum && {
-      hashes: [{ alg: "SHA-512", content: Buffer.from(sum, "base64").toString("hex") }],
-    }),
+    licenses: [{ license: { id: license } }],
+    hashes: [{ alg: "SHA-512", content: sum.toString("hex") }],
   };
 }
