@@ -1,6 +1,6 @@
 /**
- * Opens the description to show: the operator's, the node's own or its kind's, combined with the service's. It is
- * loaded on demand, together with all code that reads and writes descriptions.
+ * Opens the description to show: the operator's, the node's own or its kind's, combined with the service's. This module
+ * is loaded on demand, with all code that reads and writes descriptions.
  *
  * @module
  */
@@ -32,11 +32,8 @@ const HISTORY_PATH = "/v1/history";
 /** The paths at which a host's operation, of any method, replaces the service's own. */
 const LIVE_PATHS = ["/v1/events", HISTORY_PATH];
 
-/** The longest time that a page waits for the first reading of a description, in milliseconds. */
-const PATIENCE = 10_000;
-
-/** The longest wait for the node's kind and capabilities, in milliseconds. */
-const PATIENCE_FOUND = 3000;
+/** The longest waits for the first reading of a description, and for the node's kind, in milliseconds. */
+const PATIENCE = 10_000, PATIENCE_FOUND = 3000;
 
 /**
  * Resolves when there is something to show. While a large description is being read, or until the node responds, that

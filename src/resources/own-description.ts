@@ -1,5 +1,5 @@
 /**
- * The description of the service itself, as it was packed when the service was built.
+ * The description of the service itself, packed when the service was built.
  *
  * @module
  */
@@ -13,7 +13,7 @@ const WITH_METRICS = lazy(async () =>
   formsOf(await import("../generated/description-with-metrics.js"))
 );
 
-/** In both forms, shared by all services of a process. */
+/** Returns what all services of a process share. */
 export function ownDescription(hasMetrics: boolean): Resource<Forms> {
   return hasMetrics ? WITH_METRICS : WITHOUT_METRICS;
 }
@@ -21,11 +21,10 @@ export function ownDescription(hasMetrics: boolean): Resource<Forms> {
 async function formsOf(
   { SPEC_JSON, SPEC_YAML, SPEC_DOTS }: typeof import("../generated/description.js"),
 ): Promise<Forms> {
-  const [json, yaml] = await Promise.all([
-    formOf(SPEC_JSON, SPEC_DOTS.json),
-    formOf(SPEC_YAML, SPEC_DOTS.yaml),
-  ]);
-  return { json, yaml };
+  return {
+    json: await formOf(SPEC_JSON, SPEC_DOTS.json),
+    yaml: await formOf(SPEC_YAML, SPEC_DOTS.yaml),
+  };
 }
 
 async function formOf(packed: PackedContent, dots: readonly number[]): Promise<Form> {

@@ -22,9 +22,9 @@ export interface Resources {
   /** `/v1/spec` and the pages below it. */
   readonly page: (name: DocumentName) => Resource<Representation>;
   readonly info: Resource<Representation>;
-  /** `/v1/health`; the states in `accepted` give 200. */
+  /** `/v1/health`, which is 200 for the states in `accepted`. */
   readonly health: (accepted: ReadonlySet<string>) => Resource<Representation>;
-  /** `/v1/ready`: the response itself is the message. */
+  /** `/v1/ready`. */
   readonly ready: Resource<Representation>;
   /** `/v1/metrics`; `undefined` if metrics are off. */
   readonly metrics: Resource<Representation> | undefined;
@@ -37,7 +37,7 @@ export interface Resources {
   /** `/v1/node` and `/v1/rpc`; `undefined` if calls are not forwarded. */
   readonly gateway: Gateway | undefined;
   readonly live: Live;
-  /** Tells whether the callable operations are known: the description was read, or there is none. */
+  /** Resolves to true if the callable operations are known. */
   readonly isDescribed: () => Promise<boolean>;
   /**
    * Prepares everything except the explorer's files, the description below `/v1`, the YAML of a large description
@@ -68,10 +68,9 @@ export function createResources(options: ResolvedOptions): Resources {
     }
     options.onDescription(report);
   };
-  const watched = { ...options, onDescription };
   const opened = lazy(async () => {
     const { openDescription } = await import("./open-description.ts");
-    return await openDescription(watched, beside, icons);
+    return await openDescription({ ...options, onDescription }, beside, icons);
   });
   const description = refreshOnDemand(opened, {
     interval: lookInterval(place, node.url),
@@ -82,7 +81,6 @@ export function createResources(options: ResolvedOptions): Resources {
     get: async () => await of((await description.get()).current).get(),
   });
   const none: readonly NodeOperation[] = [];
-  const isDescribed = async () => (await description.get()).current.operations !== undefined;
   const callable = async () => (await description.get()).current.operations ?? none;
   const onCall = (call: CallRecord) => {
     meters?.countCall(call);
@@ -99,15 +97,15 @@ export function createResources(options: ResolvedOptions): Resources {
       const shown = isAlone(node, options.info) ? undefined : (await beside.snapshot.get()).info;
       const gauges = {
         nodeface_queue_length: gateway?.waiting,
-        nodeface_event_listeners: live.listeners,
-        nodeface_events_sent_total: live.sent,
+        nodeface_event_listeners: live.stream.listeners,
+        nodeface_events_sent_total: live.stream.sent,
         nodeface_description_age_seconds: describedAt && (performance.now() - describedAt) / 1000,
       };
       const samples = {
         ...shown && nodeSamples(shown, Date.now()),
         ...serviceSamples(meters, gauges),
       };
-      // The text differs every time, as it counts this request; encoding it would cost more than it saves.
+      // It differs every time, so encoding it would cost more than it saves.
       return await represent(expose(samples), { type: MEDIA_TYPE, cache: "no-store", encoded: {} });
     },
   };
@@ -160,7 +158,7 @@ export function createResources(options: ResolvedOptions): Resources {
     assets,
     gateway,
     live,
-    isDescribed,
+    isDescribed: async () => (await description.get()).current.operations !== undefined,
     async prepare() {
       await Promise.all([beside.monitor.get(), catalog.get(), favicon.get(), assets.get()]);
       await (await description.get()).current.page.get();
@@ -178,10 +176,7 @@ export function createResources(options: ResolvedOptions): Resources {
 /** Intervals at which a description is checked for changes, in milliseconds. */
 export const LOOK_AT = { file: 2000, url: 30_000 } as const;
 
-function lookInterval(
-  place: DescriptionPlace | undefined,
-  node: string | undefined,
-): number {
+function lookInterval(place: DescriptionPlace | undefined, node: string | undefined): number {
   if (place === undefined && !node) return Infinity;
   if (place === "none" || (typeof place === "object" && "text" in place)) return Infinity;
   return /^https?:/i.test(String(place)) ? LOOK_AT.url : LOOK_AT.file;
