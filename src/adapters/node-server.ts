@@ -1,6 +1,5 @@
 /**
- * Serves an app with `node:http`, on Node and Deno: the server and its limits, the path of a request, refusals, and
- * connections.
+ * Serves an app with `node:http`, on Node and Deno: the server and its limits, the path of a request, and refusals.
  *
  * @module
  */
@@ -31,11 +30,15 @@ import {
   type Address,
   beginEntry,
   type Callbacks,
+  checkServeOptions,
   type EndEntry,
   failure,
+  type Listening,
+  listening,
   refusal,
   report,
   type Servable,
+  type ServeOptions,
   TIMEOUTS,
   urlAt,
   watched,
@@ -158,9 +161,21 @@ export async function listen(http: Server, { hostname, port }: Address): Promise
   await once(http.listen({ port, host: hostname, backlog: BACKLOG }), "listening");
 }
 
-export function urlOf(http: Server): string {
+/** Serves an app; `watch` is called when the server listens, and returns a function that stops what it has begun. */
+export async function serveHttp(
+  app: Servable,
+  options: ServeOptions,
+  watch: (http: Server, address: Address) => () => void = () => () => {},
+): Promise<Listening> {
+  const wanted = checkServeOptions(options);
+  const { http, close } = createNodeServer(app, options);
+  await listen(http, wanted);
+  const stop = watch(http, wanted);
   const { address, port } = http.address() as AddressInfo;
-  return urlAt(address, port);
+  return listening(urlAt(address, port), () => {
+    stop();
+    return close();
+  });
 }
 
 /** Passes a message of our own or a host's server to the app and sends the response. Never rejects. */

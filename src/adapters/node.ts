@@ -5,25 +5,15 @@
  */
 import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import {
-  type Callbacks,
-  checkServeOptions,
-  type Listening,
-  listening,
-  type Servable,
-  type ServeOptions,
-} from "./shared.ts";
-import { createNodeServer, hasContent, listen, requestOf, respond, urlOf } from "./node-server.ts";
+import { hasContent, requestOf, respond, serveHttp } from "./node-server.ts";
+import type { Callbacks, Listening, Servable, ServeOptions } from "./shared.ts";
 
 export type { AnswerRecord, Callbacks, Closeable, Listening, Outcome } from "./shared.ts";
 export type { Servable, Servable as App, ServeOptions } from "./shared.ts";
 
 /** Starts a server; rejects if it cannot listen, or with a `TypeError` if an option is invalid. */
-export async function serve(app: Servable, options: ServeOptions = {}): Promise<Listening> {
-  const address = checkServeOptions(options);
-  const { http, close } = createNodeServer(app, options);
-  await listen(http, address);
-  return listening(urlOf(http), close);
+export function serve(app: Servable, options: ServeOptions = {}): Promise<Listening> {
+  return serveHttp(app, options);
 }
 
 export type Listener = (

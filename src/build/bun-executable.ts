@@ -11,8 +11,7 @@ import { basename, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { bundle } from "./bundle-for-runtime.ts";
-import { billOfMaterials } from "./packages.ts";
+import { billOfMaterials, bundle } from "./bundle-for-runtime.ts";
 import { writeChecksums } from "./release.ts";
 
 /** The platforms of the executables. */

@@ -20,8 +20,7 @@ import { type PackedContent, PACKET_SIZE } from "../http/content-coding.ts";
 import { formatJson } from "../json/lossless.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { createWriter } from "../openapi/write.ts";
-import { COMMON } from "./bundle-for-runtime.ts";
-import { packageFolder } from "./packages.ts";
+import { COMMON, packageFolder } from "./bundle-for-runtime.ts";
 import { readScalar, staticImports } from "./patch-scalar.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));

@@ -17,11 +17,12 @@ import { VERSION } from "../generated/build-info.js";
 import { lazy, type Resource } from "../lazy.ts";
 import { hasOperationAt } from "../host-operations/call-operation.ts";
 import { describeOperation } from "../host-operations/describe-operation.ts";
-import { prepareOwn } from "../openapi/serve.ts";
+import { type PackedContent, unpack } from "../http/content-coding.ts";
+import { type Forms, prepareOwn } from "../openapi/serve.ts";
+import type { Form } from "../openapi/write.ts";
 import type { ResolvedOptions } from "../options.ts";
 import { withTimeout } from "../with-timeout.ts";
 import type { NodeBeside } from "./node-beside.ts";
-import { ownDescription } from "./own-description.ts";
 
 export type OpenDescription = Live<Resource<Page>>;
 
@@ -110,4 +111,28 @@ export async function openDescription(
   const live = keepFound({ ...found, ...common }, alone());
   await withTimeout(live.refresh().catch(onError), PATIENCE_FOUND, () => {});
   return live;
+}
+
+const WITHOUT_METRICS = lazy(async () => formsOf(await import("../generated/description.js")));
+const WITH_METRICS = lazy(async () =>
+  formsOf(await import("../generated/description-with-metrics.js"))
+);
+
+/** Returns what all services of a process share. */
+export function ownDescription(hasMetrics: boolean): Resource<Forms> {
+  return hasMetrics ? WITH_METRICS : WITHOUT_METRICS;
+}
+
+async function formsOf(
+  { SPEC_JSON, SPEC_YAML, SPEC_DOTS }: typeof import("../generated/description.js"),
+): Promise<Forms> {
+  return {
+    json: await formOf(SPEC_JSON, SPEC_DOTS.json),
+    yaml: await formOf(SPEC_YAML, SPEC_DOTS.yaml),
+  };
+}
+
+async function formOf(packed: PackedContent, dots: readonly number[]): Promise<Form> {
+  const codings = await unpack(packed);
+  return { codings, size: codings.identity.byteLength, dots };
 }

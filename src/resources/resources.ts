@@ -9,30 +9,25 @@ import type { DocumentName, Page } from "../explorer/page.ts";
 import { createGateway, type Gateway } from "../gateway/gateway.ts";
 import { represent, type Representation } from "../http/representation.ts";
 import { isAlone } from "../info/query-plan.ts";
-import { lazy, type Resource } from "../lazy.ts";
+import { type Lazy, lazy, type Resource } from "../lazy.ts";
 import { type CallRecord, isLogged } from "../log.ts";
 import { expose, MEDIA_TYPE, nodeSamples, serviceSamples } from "../metrics/exposition.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import type { ResolvedOptions } from "../options.ts";
-import { refreshOnDemand } from "./refresh-on-demand.ts";
+import { withTimeout } from "../with-timeout.ts";
 import { createLive, type Live } from "./live.ts";
 import { createNodeBeside } from "./node-beside.ts";
 
-export interface Resources {
+type Served = "info" | "ready" | "json" | "yaml" | "catalog" | "favicon";
+
+export interface Resources extends Readonly<Record<Served, Resource<Representation>>> {
   /** `/v1/spec` and the pages below it. */
   readonly page: (name: DocumentName) => Resource<Representation>;
-  readonly info: Resource<Representation>;
   /** `/v1/health`, which is 200 for the states in `accepted`. */
   readonly health: (accepted: ReadonlySet<string>) => Resource<Representation>;
-  /** `/v1/ready`. */
-  readonly ready: Resource<Representation>;
   /** `/v1/metrics`; `undefined` if metrics are off. */
   readonly metrics: Resource<Representation> | undefined;
-  readonly json: Resource<Representation>;
-  readonly yaml: Resource<Representation>;
   readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
-  readonly catalog: Resource<Representation>;
-  readonly favicon: Resource<Representation>;
   readonly assets: Resource<Assets>;
   /** `/v1/node` and `/v1/rpc`; `undefined` if calls are not forwarded. */
   readonly gateway: Gateway | undefined;
@@ -180,6 +175,52 @@ function lookInterval(place: DescriptionPlace | undefined, node: string | undefi
   if (place === undefined && !node) return Infinity;
   if (place === "none" || (typeof place === "object" && "text" in place)) return Infinity;
   return /^https?:/i.test(String(place)) ? LOOK_AT.url : LOOK_AT.file;
+}
+
+interface RefreshOptions {
+  /** The shortest interval between checks without `refresh`, in milliseconds; may be `Infinity`. */
+  readonly interval: number;
+  readonly isMadeCurrent: boolean;
+  readonly onError: (error: unknown) => void;
+  /** A monotonic clock in milliseconds. @default performance.now */
+  readonly now?: () => number;
+}
+
+/** The longest time that a request waits for a check, in milliseconds. */
+const PATIENCE = 250;
+
+/** Keeps a resource current while it is requested, without a timer; `end` stops further checks. */
+export function refreshOnDemand<T extends { refresh(): Promise<void> }>(
+  resource: Lazy<T>,
+  { interval, isMadeCurrent, onError, now = () => performance.now() }: RefreshOptions,
+): Resource<T> & { refresh(): Promise<void>; end(): void } {
+  let lookedAt: number | undefined;
+  let look: { readonly since: number; readonly done: Promise<void> } | undefined;
+  let hasEnded = false;
+
+  const start = (value: T) => {
+    const done = value.refresh().finally(() => {
+      if (look?.done === done) look = undefined;
+      lookedAt = now();
+    });
+    look = { since: now(), done };
+    return done;
+  };
+
+  return {
+    async get() {
+      const isNew = resource.made === undefined;
+      const value = await resource.get();
+      if (isNew && isMadeCurrent) lookedAt ??= now();
+      const isDue = interval < Infinity && now() - (lookedAt ?? -Infinity) >= interval;
+      if (isDue && !hasEnded && !look) start(value).catch(onError);
+      const left = look ? look.since + PATIENCE - now() : 0;
+      if (left > 0) await withTimeout(look!.done.catch(() => {}), left, () => {});
+      return value;
+    },
+    refresh: async () => await start(await resource.get()),
+    end: () => void (hasEnded = true),
+  };
 }
 
 /**
