@@ -122,25 +122,18 @@ export function createApp(checked: CheckedOptions): App {
   const hostGuard = createHostGuard(options.hosts);
   const ownHeaders = createCommonHeaders(options.cors);
 
-  const fail = (error: unknown, request: Request): Response => {
-    // A query may hold secrets.
-    const [target] = request.url.replace(/^\w+:\/\/[^/]*/, "").split("?");
-    const message = `${request.method} ${target} failed with 500: ${describeError(error)}`;
-    log(message, { code: "error", level: "error", error });
-    return problem(500, FAILED);
-  };
-
   const router = Router<Request, [Routing]>({
     before: [
-      (request, { target, path }) => {
-        const refusal = hostGuard(request, target);
-        if (refusal) return refusal;
-        return hasExtraSlash(path) ? notFound() : undefined;
-      },
+      (request, { target, path }) =>
+        hostGuard(request, target) ?? (hasExtraSlash(path) ? notFound() : undefined),
     ],
-    catch: (error, request, routing) => {
+    catch: (error, { method, url }, routing) => {
       routing.isFinished = false;
-      return fail(error, request);
+      // A query may hold secrets.
+      const [target] = url.replace(/^\w+:\/\/[^/]*/, "").split("?");
+      const message = `${method} ${target} failed with 500: ${describeError(error)}`;
+      log(message, { code: "error", level: "error", error });
+      return problem(500, FAILED);
     },
     finally: [
       (response: Response, request, routing) => {

@@ -133,7 +133,6 @@ async function respond(
     server.timeout(request, IDLE_SECONDS);
     if (response instanceof ResponseInParts) {
       const { parts, release } = response.held;
-      // Sends the body without a stream.
       response = new Response(new Blob([...parts]), response);
       whenSent(request, server, release);
     } else if (!response.headers.has("content-length") && response.body) {
@@ -158,10 +157,7 @@ async function respond(
 
 const SENT_INTERVAL_MS = 100;
 
-/**
- * Calls a function when the response to a request has ended: Bun 1.4 has no event for it, but `requestIP` returns null
- * then.
- */
+/** Calls a function when a response has ended: Bun 1.4 has no event for it, but `requestIP` returns null then. */
 function whenSent(request: Request, server: BunServer, listener: () => void): void {
   const check = () => {
     if (server.requestIP(request)) setTimeout(check, SENT_INTERVAL_MS);

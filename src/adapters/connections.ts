@@ -96,7 +96,7 @@ export class Connections {
   }
 }
 
-/** Counts the written bytes that the system has accepted; `undefined` if all of them. */
+/** Counts the written bytes that the system has accepted; `undefined` if it has all. */
 function bytesTaken(socket: Socket): number | undefined {
   type Handle = { readonly bytesWritten: number; readonly writeQueueSize: number };
   const { _handle: handle } = socket as { _handle?: Handle | null };

@@ -34,8 +34,12 @@ const DOCUMENTS = ["reference", "simple"] as const;
 /** Smaller files of a folder, in bytes, share one module. */
 const OWN_MODULE_SIZE = 8192;
 
+/** The lines of the path in `spec/openapi.yaml`. */
+const METRICS = /^ {2}\/v1\/metrics:\n(?:\n| {3,}.*\n)*/m;
+
 type Files = Map<string, Buffer>;
 
+/** The texts of modules by path below `src/generated/`. */
 type Modules = Map<string, string>;
 
 await main();
@@ -142,7 +146,7 @@ function tableModule(folders: readonly [folder: string, files: Files][]): string
 async function descriptionModules(): Promise<Modules> {
   const whole = await readFile(join(ROOT, "spec/openapi.yaml"), "utf8");
   return new Map([
-    ["description.js", await descriptionModule(withoutPath(whole, "/v1/metrics"))],
+    ["description.js", await descriptionModule(whole.replace(METRICS, ""))],
     ["description-with-metrics.js", await descriptionModule(whole)],
   ]);
 }
@@ -154,11 +158,6 @@ async function descriptionModule(yaml: string): Promise<string> {
     SPEC_YAML: await packContent(Buffer.from(yaml)),
     SPEC_DOTS: { json: json.dots, yaml: [placeOfDot(yaml)] },
   });
-}
-
-function withoutPath(yaml: string, path: string): string {
-  const lines = new RegExp(`^  ${path}:\n(?:\n| {3,}.*\n)*`, "m");
-  return yaml.replace(lines, "");
 }
 
 /** Returns the offset of the dot that is the server of the service's own description, in bytes. */
@@ -175,37 +174,28 @@ async function pageModule(
 ): Promise<string> {
   const read = async (name: string) => await readFile(join(ROOT, "static", name), "utf8");
   const [meta, common] = [await read("meta.html"), await read("head.css")];
-  const document = async (name: typeof DOCUMENTS[number]) => {
+  const TEMPLATES: Record<string, unknown> = {};
+  for (const name of DOCUMENTS) {
     const css = common + await read(`${name}.css`);
-    const { code: style } = await transform(css, { loader: "css", minify: true });
+    const { code } = await transform(css, { loader: "css", minify: true });
     const scalar = name === "reference" ? modules.map((path) => `${folders.scalar}/${path}`) : [];
     const own = [`${name}.js`, ...imports[name]!].map((path) => `${folders.explorer}/${path}`);
-    const values: Record<string, string> = {
-      meta: meta.replace("{style}", () => `<style>${style.trim()}</style>`).trim(),
-      scripts: linkScripts(own, scalar),
-    };
     const html = (await read(`${name}.html`))
-      .replaceAll(/\{(meta|scripts)\}/g, (_, name: string) => values[name]!);
+      .replace(
+        "{meta}",
+        () => meta.replace("{style}", () => `<style>${code.trim()}</style>`).trim(),
+      )
+      .replace("{scripts}", () => linkScripts(own, scalar));
     const digests = [...html.matchAll(/<script>(.*?)<\/script>/gs)]
       .map(([, script]) => createHash("sha256").update(script!).digest("base64"));
-    return { html, digests };
-  };
-  const documents: Record<string, unknown> = {};
-  for (const name of DOCUMENTS) documents[name] = await document(name);
-  return moduleText({
-    TEMPLATES: documents,
-    FAVICON: await read("favicon.svg"),
-    FILES: folders,
-  });
+    TEMPLATES[name] = { html, digests };
+  }
+  return moduleText({ TEMPLATES, FAVICON: await read("favicon.svg"), FILES: folders });
 }
 
 /** Links the scripts of a document, and preloads what they import, Scalar's modules last. */
-function linkScripts(
-  [entry, ...imported]: readonly string[],
-  scalar: readonly string[],
-): string {
-  const [first] = scalar;
-  const attribute = first ? ` data-scalar="{v1}../assets/${first}"` : "";
+function linkScripts([entry, ...imported]: readonly string[], scalar: readonly string[]): string {
+  const attribute = scalar.length > 0 ? ` data-scalar="{v1}../assets/${scalar[0]}"` : "";
   return [
     `<script type="module" src="{v1}../assets/${entry}"${attribute}></script>`,
     ...[...imported, ...scalar]
