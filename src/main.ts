@@ -14,7 +14,6 @@ import { COMMIT, VERSION } from "./generated/build-info.js";
 import { ConfigError } from "./settings/schema.ts";
 import { withoutKeys } from "./untrusted-text.ts";
 
-/** Exit codes. */
 const STOPPED = 0, COULD_NOT_RUN = 1, WRONG_USE = 2;
 
 process.exit(await main());
@@ -47,20 +46,19 @@ async function run(config: Config): Promise<number> {
   // The JSON object includes them.
   if (!config.asJson) { for (const { message } of config.remarks) await printError(message); }
   switch (config.command) {
-    case "help": {
+    case "help":
       await print(usage());
-      return STOPPED;
-    }
+      break;
     case "version": {
       const build = COMMIT ? `, built from ${COMMIT}` : "";
       await print(`nodeface ${VERSION} on ${runtime()}${build}\n`);
-      return STOPPED;
+      break;
     }
     case "kinds": {
       const { formatKindFile, formatKinds } = await import("./cli/kinds.ts");
       const { topic, asFile } = config;
       await print(asFile ? await formatKindFile(topic!) : formatKinds(topic));
-      return STOPPED;
+      break;
     }
     case "check": {
       const { check } = await import("./cli/check.ts");
@@ -72,9 +70,9 @@ async function run(config: Config): Promise<number> {
     case "init": {
       const { init } = await import("./cli/init.ts");
       await print(await init(config, files, openProgress()));
-      return STOPPED;
     }
   }
+  return STOPPED;
 }
 
 function openProgress() {

@@ -14,16 +14,14 @@ import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-/** Returns the path of a package's folder, with a slash at its end; throws where it is not installed. */
+/** Returns the path of a package's folder, with a slash at its end. */
 export function packageFolder(name: string): string {
-  for (let folder = new URL(".", import.meta.resolve(name)); folder.pathname !== "/";) {
+  for (let folder = new URL(".", import.meta.resolve(name));; folder = new URL("..", folder)) {
     const file = new URL("package.json", folder);
     if (existsSync(file) && JSON.parse(readFileSync(file, "utf8")).name === name) {
       return fileURLToPath(folder);
     }
-    folder = new URL("..", folder);
   }
-  throw new Error(`"${name}" is not installed`);
 }
 
 /** The yaml to bundle. Its entry for Node is CommonJS and calls `require`, which an ES module does not have. */
@@ -93,9 +91,7 @@ export async function licenses(folders: readonly string[]): Promise<string> {
   const parts = await Promise.all(folders.map(async (folder) => {
     const { name, version, license } = await read(join(folder, "package.json"));
     const files = (await readdir(join(ROOT, folder))).filter((file) => /^licen[cs]e/i.test(file));
-    const texts = await Promise.all(
-      files.map((file) => readFile(join(ROOT, folder, file), "utf8")),
-    );
+    const texts = files.map((file) => readFileSync(join(ROOT, folder, file), "utf8"));
     return `${name} ${version} (${license})\n\n${texts.join("\n").trim()}\n`;
   }));
   return parts.join(`\n${"-".repeat(72)}\n\n`);

@@ -24,14 +24,7 @@ import type { ResolvedOptions } from "../options.ts";
 import { withTimeout } from "../with-timeout.ts";
 import type { NodeBeside } from "./node-beside.ts";
 
-export type OpenDescription = Live<Resource<Page>>;
-
 type PageContent = Pick<Content, "page" | "origins">;
-
-const HISTORY_PATH = "/v1/history";
-
-/** The paths at which a host's operation, of any method, replaces the service's own. */
-const LIVE_PATHS = ["/v1/events", HISTORY_PATH];
 
 /** The longest waits for the first reading of a description, and for the node's kind, in milliseconds. */
 const PATIENCE = 10_000, PATIENCE_FOUND = 3000;
@@ -44,7 +37,7 @@ export async function openDescription(
   options: ResolvedOptions,
   beside: NodeBeside,
   icons: Resource<Icons>,
-): Promise<OpenDescription> {
+): Promise<Live<Resource<Page>>> {
   const { log, onError, node, document: documentOfHost, description: place } = options;
   const operations = options.operations.map((operation) =>
     describeOperation(operation, documentOfHost.components)
@@ -53,15 +46,12 @@ export async function openDescription(
   const makePage = async ({ page, origins }: PageContent, notice?: string) =>
     createPage(page, { origins, notice, title, view, icons: await icons.get() });
   const hasNoHistory = typeof options.info === "object" && options.info.history === "off";
-  const packed = await ownDescription(options.meters !== undefined).get();
-  const { document, own, ...forms } = await prepareOwn(
-    packed,
-    operations,
-    documentOfHost,
-    LIVE_PATHS.filter((path) =>
-      hasOperationAt(options.operations, path) || (hasNoHistory && path === HISTORY_PATH)
-    ),
+  // A host's operation of any method replaces the service's own.
+  const omitted = ["/v1/events", "/v1/history"].filter((path) =>
+    hasOperationAt(options.operations, path) || (hasNoHistory && path === "/v1/history")
   );
+  const packed = await ownDescription(options.meters !== undefined).get();
+  const { document, own, ...forms } = await prepareOwn(packed, operations, documentOfHost, omitted);
   const parts = lazy(() => renderParts(document));
   const alone = (notice?: string) => ({
     ...forms,
