@@ -70,14 +70,10 @@ export async function serve(app: Servable, options: ServeOptions = {}): Promise<
 /** The interval of checks for free file descriptors, and the number needed to listen again. */
 const CHECK_DESCRIPTORS_MS = 500, DESCRIPTORS_MIN = 16;
 
-/**
- * Stops listening while file descriptors are exhausted: Bun 1.4 would spin (oven-sh/bun#32705). Returns a function that
- * closes the server.
- */
+/** Stops listening while descriptors are exhausted: Bun 1.4 would spin (oven-sh/bun#32705). Returns `close`. */
 function keepListening(first: BunServer, listen: () => BunServer): () => Promise<void> {
   const servers = new Set([first]);
   let current: BunServer | undefined = first;
-  // Resolves when the last response has been sent.
   const drain = async (server: BunServer) => {
     await server.stop(false);
     servers.delete(server);

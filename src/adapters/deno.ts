@@ -22,10 +22,7 @@ export function serve(app: Servable, options: ServeOptions = {}): Promise<Listen
   return serveHttp(app, options, keepAccepting);
 }
 
-/**
- * Listens again if a probe finds that Deno 2.9 no longer accepts connections because descriptors ran out. Returns a
- * function that stops the probes.
- */
+/** Listens again if a probe finds that Deno 2.9 accepts no connections, since descriptors ran out; returns its end. */
 function keepAccepting(http: Server, { hostname }: Address): () => void {
   const { port } = http.address() as AddressInfo;
   let most = 0;

@@ -70,8 +70,7 @@ export function createNodeServer(
   const http = createServer(settings, (message, response) => {
     connections.addResponse(response);
     if (hasContent(message)) limitContent(message, response);
-    // The parser drops the rest of a packet after an Upgrade, so the connection must be closed
-    // (RFC 9112, section 9.6).
+    // The parser drops the rest of a packet after an Upgrade (RFC 9112, section 9.6).
     if (message.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     void respond(app, callbacks, message, response);
   });
@@ -340,10 +339,7 @@ function closeWithSocket(response: ServerResponse): void {
   response.once("close", () => waiting.delete(response));
 }
 
-/**
- * Closes the connection if the content arrives too slowly. `requestTimeout` of `node:http` no longer applies after the
- * response, which may precede the content.
- */
+/** Closes the connection if the content is too slow; `requestTimeout` of `node:http` ends with the response. */
 function limitContent(message: IncomingMessage, response: ServerResponse): void {
   const timer = setTimeout(() => message.socket.destroy(), TIMEOUTS.content);
   timer.unref();

@@ -29,8 +29,7 @@ export type Listener = (
  *
  * The limits that `serve` sets for slow clients are not set here: they belong to the host's server.
  *
- * @returns responds to a request; if there is a `next`, it is called for a path that the app does not serve,
- * and nothing is written
+ * @returns calls `next`, if there is one, for a path that the app does not serve, and writes nothing
  */
 export function listener(app: Servable, callbacks: Callbacks = {}): Listener {
   return (message, response, next) => {
@@ -50,11 +49,8 @@ const GONE =
   "leave it in request.body; mount Nodeface before that parser, or set request.body";
 
 /**
- * Returns a request with the content that a host's body parser, such as `express.json()`, left in `message.body`.
- * Digits and white space are those of the parser's result. If the parser left nothing, reading the content fails with
- * advice.
- *
- * @param request returned as it is if nothing was read, or if `message.rawBody` has the bytes
+ * Returns a request with the content that a host's body parser, such as `express.json()`, left in `message.body`; the
+ * same request if nothing was read, or if `message.rawBody` has the bytes.
  */
 function withParsedBody(message: IncomingMessage, request: Request): Request {
   const { method } = request;
@@ -71,7 +67,7 @@ function withParsedBody(message: IncomingMessage, request: Request): Request {
   return new Request(request.url, { ...init, body: content ?? failing(GONE) } as RequestInit);
 }
 
-/** Restores the bytes of a content from the parser's result; `undefined` if that is not possible. */
+/** Restores a content, except its digits and white space, from the parser's result; `undefined` if it cannot be. */
 function contentOf(body: unknown, type: string): Buffer<ArrayBuffer> | undefined {
   if (typeof body === "string") return Buffer.from(body);
   if (body instanceof Uint8Array) return Buffer.from(body);

@@ -40,7 +40,7 @@ export const COMMON = {
 type Runtime = "deno" | "bun" | "worker";
 
 /**
- * Bundles the command, or the worker.
+ * Bundles the command or the worker.
  *
  * @param outfile the path of the module; for Bun, other modules are written to the same folder
  * @returns the folders of the bundled packages, such as `node_modules/yaml`

@@ -1,6 +1,5 @@
 /**
- * Opens the description to show: the operator's, the node's own or its kind's, combined with the service's. This module
- * is loaded on demand, with all code that reads and writes descriptions.
+ * The description to show: the operator's, the node's own or its kind's, combined with the service's. Imported on demand.
  *
  * @module
  */
@@ -29,10 +28,7 @@ type PageContent = Pick<Content, "page" | "origins">;
 /** The longest waits for the first reading of a description, and for the node's kind, in milliseconds. */
 const PATIENCE = 10_000, PATIENCE_FOUND = 3000;
 
-/**
- * Resolves when there is something to show. While a large description is being read, or until the node responds, that
- * is only our own operations.
- */
+/** Resolves when there is something to show: only our own operations until a large description was read. */
 export async function openDescription(
   options: ResolvedOptions,
   beside: NodeBeside,

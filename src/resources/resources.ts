@@ -34,10 +34,7 @@ export interface Resources extends Readonly<Record<Served, Resource<Representati
   readonly live: Live;
   /** Resolves to true if the callable operations are known. */
   readonly isDescribed: () => Promise<boolean>;
-  /**
-   * Prepares everything except the explorer's files, the description below `/v1`, the YAML of a large description
-   * (requests wait for it), and content that needs a response of the node.
-   */
+  /** Prepares all but the explorer's files, the description below `/v1`, large YAML, and what needs the node. */
   prepare(): Promise<void>;
   refresh(): Promise<void>;
   /** Ends running work. Afterwards nothing is queried or reloaded. */
