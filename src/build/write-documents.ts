@@ -257,10 +257,7 @@ function networksOf({ health: { networks = {} } }: Kind): string {
   return `\n${table(["network", "stalled after", "fewest peers"], rows)}`;
 }
 
-function listOf(texts: readonly string[]): string {
-  const [last = "", ...others] = texts.toReversed();
-  return others.length > 0 ? `${others.reverse().join(", ")} and ${last}` : last;
-}
+const listOf = (texts: readonly string[]) => new Intl.ListFormat("en-GB").format(texts);
 
 const NAMED_MAX = 5, PLACES_MAX = 3;
 
