@@ -95,10 +95,7 @@ export interface App extends Nodeface {
 
 type Named = Pick<OperationMatch, "template" | "headersFor">;
 
-/**
- * The object that itty-router routes by. It is no `Request`, since the router writes `params`, `query` and `route` to it,
- * and `params` of Bun's cannot be written.
- */
+/** The object that itty-router routes by, and writes to: `params` of a `Request` of Bun cannot be written. */
 interface Routing {
   readonly method: string;
   readonly url: string;
@@ -130,25 +127,18 @@ export function createApp(checked: CheckedOptions): App {
   const hostGuard = createHostGuard(options.hosts);
   const ownHeaders = createCommonHeaders(options.cors);
 
-  const fail = (error: unknown, request: Request): Response => {
-    // A query may hold secrets.
-    const [target] = request.url.replace(/^\w+:\/\/[^/]*/, "").split("?");
-    const message = `${request.method} ${target} failed with 500: ${describeError(error)}`;
-    log(message, { code: "error", level: "error", error });
-    return problem(500, FAILED);
-  };
-
   const router = Router<Request, [Routing]>({
     before: [
-      (request, { target, path }) => {
-        const refusal = hostGuard(request, target);
-        if (refusal) return refusal;
-        return hasExtraSlash(path) ? notFound() : undefined;
-      },
+      (request, { target, path }) =>
+        hostGuard(request, target) ?? (hasExtraSlash(path) ? notFound() : undefined),
     ],
-    catch: (error, request, routing) => {
+    catch: (error, { method, url }, routing) => {
       routing.isFinished = false;
-      return fail(error, request);
+      // A query may hold secrets.
+      const [target] = url.replace(/^\w+:\/\/[^/]*/, "").split("?");
+      const message = `${method} ${target} failed with 500: ${describeError(error)}`;
+      log(message, { code: "error", level: "error", error });
+      return problem(500, FAILED);
     },
     finally: [
       (response: Response, request, routing) => {
@@ -436,10 +426,7 @@ function respondEmpty(status: 204 | 307, headers: Record<string, string>): Respo
 /** Our paths that may end with a slash; npm's bitcoin-core adds one to its URL. */
 const WITH_SLASH = ["/", "/v1/", "/v1/rpc/"];
 
-/**
- * Tells whether a path ends with a slash that no route has: itty-router matches `/v1/spec/` as `/v1/spec`, where the
- * page's relative links would be wrong. The node's own paths may end with a slash.
- */
+/** Finds a slash that itty-router would ignore: the relative links of the page would be wrong at `/v1/spec/`. */
 function hasExtraSlash(path: string): boolean {
   return path.endsWith("/") && !path.startsWith("/v1/node/") && !WITH_SLASH.includes(path);
 }

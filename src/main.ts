@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 /**
- * The command: reads what it was told and does it.
+ * The command: its subcommands and exit codes.
  *
  * @module
  */
-// Before all others: it handles signals from here on.
+// First, so that signals are handled from here on.
 import { endOnSignals } from "./cli/signals.ts";
 import { type Config, files, readConfig, wantsJson } from "./cli/configuration.ts";
 import { color, createProgress, isTerminal, openOutput, print } from "./cli/output.ts";
@@ -14,12 +14,11 @@ import { COMMIT, VERSION } from "./generated/build-info.js";
 import { ConfigError } from "./settings/schema.ts";
 import { withoutKeys } from "./untrusted-text.ts";
 
-/** Exit codes, for the scripts that start the service. */
 const STOPPED = 0, COULD_NOT_RUN = 1, WRONG_USE = 2;
 
 process.exit(await main());
 
-/** Runs the command; resolves to its exit code when all that it prints is written. */
+/** Resolves to the exit code when all output is written. */
 async function main(): Promise<number> {
   try {
     return await run(await read());
@@ -29,7 +28,7 @@ async function main(): Promise<number> {
     if (wantsJson(process.argv.slice(2))) {
       const { jsonOfFailure } = await import("./cli/check.ts");
       await print(jsonOfFailure(message.split("\n")));
-    } else await complain(message);
+    } else await printError(message);
     return code;
   }
 }
@@ -44,23 +43,22 @@ async function run(config: Config): Promise<number> {
     return STOPPED;
   }
   endOnSignals();
-  // The one JSON object has them as well.
-  if (!config.asJson) { for (const { message } of config.remarks) await complain(message); }
+  // The JSON object includes them.
+  if (!config.asJson) { for (const { message } of config.remarks) await printError(message); }
   switch (config.command) {
-    case "help": {
+    case "help":
       await print(usage());
-      return STOPPED;
-    }
+      break;
     case "version": {
       const build = COMMIT ? `, built from ${COMMIT}` : "";
       await print(`nodeface ${VERSION} on ${runtime()}${build}\n`);
-      return STOPPED;
+      break;
     }
     case "kinds": {
       const { formatKindFile, formatKinds } = await import("./cli/kinds.ts");
       const { topic, asFile } = config;
       await print(asFile ? await formatKindFile(topic!) : formatKinds(topic));
-      return STOPPED;
+      break;
     }
     case "check": {
       const { check } = await import("./cli/check.ts");
@@ -71,22 +69,22 @@ async function run(config: Config): Promise<number> {
     case "init": {
       const { init } = await import("./cli/init.ts");
       await print(await init(config, files, openProgress()));
-      return STOPPED;
     }
   }
+  return STOPPED;
 }
 
 function openProgress() {
   return createProgress({ write: openOutput("stderr"), isTerminal: isTerminal("stderr") });
 }
 
-/** The runtime's name and version; Deno and Bun name a Node as well. */
+/** Returns the runtime's name and version; Deno and Bun have a version of Node too. */
 function runtime(): string {
   const { deno, bun, node } = process.versions as Record<string, string | undefined>;
   return deno ? `Deno ${deno}` : bun ? `Bun ${bun}` : `Node ${node}`;
 }
 
-async function complain(message: string): Promise<void> {
+async function printError(message: string): Promise<void> {
   const lines = message.split("\n").map((line) => `nodeface: ${line}\n`);
   await openOutput("stderr")(lines.join(""));
 }

@@ -1,5 +1,5 @@
 /**
- * A stand-in that a bundle for browsers gets in place of the library: its exports, and one sentence.
+ * The library in a bundle for browsers: importing it throws.
  *
  * @module
  */

@@ -23,7 +23,7 @@ export type PlayedAnswer = (come: Come, response: ServerResponse) => unknown;
 
 /** A node whose responses the test chooses. */
 export interface PlayedNode extends Played {
-  /** All requests since the last `forget`. */
+  /** The requests since the last `forget`. */
   come: Come[];
   answer: PlayedAnswer;
   forget(): void;

@@ -12,7 +12,7 @@ import { play, RECORDINGS } from "./nodes/_recorded.ts";
 
 const check = suite("nodeface check");
 
-/** No server listens there. */
+/** An address where no server listens. */
 const NOWHERE = "http://127.0.0.1:9";
 const DESCRIPTION = new URL("../spec/openapi.yaml", import.meta.url).href;
 

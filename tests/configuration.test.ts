@@ -28,7 +28,7 @@ const config = suite("config");
 /** Checks a configuration without the files that it names. */
 const readFile = (text: string, name: string) => checkFile(parseConfiguration(text, name));
 
-/** All errors of a file. */
+/** Lists the errors of a file. */
 function problems(text: string): readonly string[] {
   try {
     readFile(text, "nodeface.yaml");
@@ -49,7 +49,7 @@ const read = (args: string[], env = {}, file = "", place?: string, logo?: Uint8A
     isThere: (path) => Promise.resolve(path === place),
   });
 
-/** All errors of arguments, an environment and a file. */
+/** Lists the errors of arguments, an environment and a file. */
 async function wrong(
   args: string[],
   env = {},

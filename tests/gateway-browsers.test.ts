@@ -13,7 +13,7 @@ const MOZILLA = "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/140.0";
 const node = nodeOf(browsers);
 let rest: Gateway;
 let rpc: Gateway;
-/** Without an allowed origin, and with one. */
+/** The service without an allowed origin, and with one. */
 let asOrigins: Gateway[];
 browsers.before(() => {
   rest = forwarding(node.url, REST, OPEN);

@@ -419,7 +419,6 @@ for (
     await ask(`/v1/node${path}`);
     assert.is(node.come.at(-1)!.url, path);
     assert.is(node.come.at(-1)!.headers.authorization !== undefined, isSecret);
-    // Not even if the node requires a secret.
     node.answer = json({}, 401);
     assert.is((await ask(`/v1/node${path}`)).status, 502);
     assert.is(node.come.at(-1)!.headers.authorization !== undefined, isSecret);

@@ -16,7 +16,7 @@ import { play, RECORDINGS } from "./nodes/_recorded.ts";
 
 const starts = suite("nodeface init");
 
-/** No server listens there; Deno does not connect to port 9. */
+/** An address without a server; Deno does not connect to port 9. */
 const NOWHERE = "http://127.0.0.1:2";
 
 const EMPTY = { head: ["Head"], values: {}, remarks: {}, examples: {} };

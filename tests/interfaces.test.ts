@@ -28,7 +28,7 @@ fields: { version: info#/version }
 health: { ok: it answers }
 `;
 
-/** All errors of a kind with these operations, with line and column. */
+/** Lists the errors of a kind with these operations, with line and column. */
 function problems(offer: string): readonly string[] {
   try {
     parseKind(KIND + offer, "mine.yaml");

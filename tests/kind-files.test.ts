@@ -111,7 +111,7 @@ kinds("a secret is looked for only where the refusal is one kind's own", () => {
   }
 });
 
-/** Every regular expression of a kind. */
+/** Lists the regular expressions of a kind. */
 function expressionsOf({ detect, auth, fields, health: { rules = [] } }: Kind): string[] {
   const conversions = Object.values(fields).flatMap((field) =>
     typeof field === "object" && typeof field.as === "object" && "match" in field.as
@@ -205,7 +205,7 @@ fields:
 health: { ok: it answers, target: info#/best }
 `;
 
-/** All errors of a kind. */
+/** Lists the errors of a kind. */
 function problems(text: string): readonly string[] {
   try {
     parseKind(text, "mine.yaml");
@@ -349,7 +349,7 @@ const read = (args: string[], files: Record<string, string>) =>
     isThere: (path) => Promise.resolve(path in files),
   });
 
-/** All errors of arguments and files. */
+/** Lists the errors of arguments and files. */
 async function wrong(args: string[], files: Record<string, string>): Promise<readonly string[]> {
   try {
     await read(args, files);

@@ -18,7 +18,7 @@ const shown = suite("what the node can do");
 type Call = { id: unknown; method: string };
 
 let answers: Record<string, unknown>;
-/** By method: a result, or an error. */
+/** Results and errors by method. */
 let methods: Record<string, { result: unknown } | { error: unknown }>;
 let asked: string[];
 let server: Server;

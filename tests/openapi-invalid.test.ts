@@ -27,7 +27,7 @@ type Case = readonly [text: string, place: string, served: unknown, ...diagnosti
 const PARAMETER = { name: "p", in: "query", schema: {} };
 const P = "{ name: p, in: query, schema: {} }";
 
-/** By version. */
+/** The documents by version. */
 const CASES: Readonly<Record<string, readonly Case[]>> = {
   "3.0.4": [
     [
@@ -318,7 +318,7 @@ const anything = fc.constantFrom<unknown>(
   { schema: {}, content: {}, example: 1, examples: {} },
 );
 
-/** All places of a value, as keys. */
+/** Lists the places in a value, as keys. */
 function placesOf(value: unknown, path: string[] = []): string[][] {
   if (typeof value !== "object" || value === null) return [path];
   return [

@@ -49,7 +49,7 @@ function write(path: string, text: string) {
   utimesSync(path, ++time, time);
 }
 
-/** All errors reported so far. */
+/** The errors reported so far. */
 const diagnostics = () => reports.flatMap(({ diagnostics }) => diagnostics.map(formatDiagnostic));
 
 async function create(description: string | URL): Promise<Nodeface> {

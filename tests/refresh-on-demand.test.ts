@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { lazy } from "../src/lazy.ts";
-import { refreshOnDemand } from "../src/resources/refresh-on-demand.ts";
+import { refreshOnDemand } from "../src/resources/resources.ts";
 
 const refreshed = suite("a value that is looked at while somebody asks");
 

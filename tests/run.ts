@@ -42,7 +42,7 @@ const onNode = (name: string, pattern: string): Run => ({
 });
 const folder = (name: string): Run => onNode(name, String.raw`^${name}[/\\].*\.test\.ts$`);
 const PORTABLE = String.raw`^[^/\\]+\.test\.ts$`;
-/** On Node they run in full: in two rows, so that neither is the last to finish. */
+/** The suites run in full on Node: in two rows, so that neither is the last to finish. */
 const PORTABLE_HALVES = ["a-i", "j-z"].map((letters) =>
   onNode(`portable ${letters} on Node`, String.raw`^[${letters}][^/\\]*\.test\.ts$`)
 );
@@ -100,7 +100,7 @@ const CI = [["nodes/daemons", "gateway/nodes"], ["release/clone"]]
 /** The number of concurrent rows: waiting suites leave half of two processors idle. */
 const LANES = 4;
 
-/** In milliseconds. A child of the run may keep the pipe open after the run has exited. */
+/** Milliseconds to wait for output: a child may keep the pipe open after the run has exited. */
 const OUTPUT_TIMEOUT = 5000;
 
 const words = process.argv.slice(2);

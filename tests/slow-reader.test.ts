@@ -1,9 +1,9 @@
 import { once } from "node:events";
-import { connect } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { FastResponse } from "srvx";
-import { createNodeServer, listen, urlOf } from "../src/adapters/node-server.ts";
+import { createNodeServer, listen } from "../src/adapters/node-server.ts";
 import { until } from "./_gateway.ts";
 
 const slow = suite("clients that read slowly");
@@ -31,7 +31,7 @@ for (const [way, respond] of "Bun" in globalThis ? [] : Object.entries(WAYS)) {
     let cut = 0;
     http.on("connection", (socket) => socket.once("close", () => cut++));
     await listen(http, { hostname: "127.0.0.1", port: 0 });
-    const port = Number(new URL(urlOf(http)).port);
+    const { port } = http.address() as AddressInfo;
     const [steady, slowly] = [connect(port, "127.0.0.1"), connect(port, "127.0.0.1")];
     const drip = setInterval(() => slowly.read(1000), 20);
     try {

@@ -70,14 +70,10 @@ export async function serve(app: Servable, options: ServeOptions = {}): Promise<
 /** The interval of checks for free file descriptors, and the number needed to listen again. */
 const CHECK_DESCRIPTORS_MS = 500, DESCRIPTORS_MIN = 16;
 
-/**
- * Stops listening while file descriptors are exhausted: Bun 1.4 would spin (oven-sh/bun#32705). Returns a function that
- * closes the server.
- */
+/** Stops listening while descriptors are exhausted: Bun 1.4 would spin (oven-sh/bun#32705). Returns `close`. */
 function keepListening(first: BunServer, listen: () => BunServer): () => Promise<void> {
   const servers = new Set([first]);
   let current: BunServer | undefined = first;
-  // Resolves when the last response has been sent.
   const drain = async (server: BunServer) => {
     await server.stop(false);
     servers.delete(server);
@@ -133,7 +129,6 @@ async function respond(
     server.timeout(request, IDLE_SECONDS);
     if (response instanceof ResponseInParts) {
       const { parts, release } = response.held;
-      // Sends the body without a stream.
       response = new Response(new Blob([...parts]), response);
       whenSent(request, server, release);
     } else if (!response.headers.has("content-length") && response.body) {
@@ -158,10 +153,7 @@ async function respond(
 
 const SENT_INTERVAL_MS = 100;
 
-/**
- * Calls a function when the response to a request has ended: Bun 1.4 has no event for it, but `requestIP` returns null
- * then.
- */
+/** Calls a function when a response has ended: Bun 1.4 has no event for it, but `requestIP` returns null then. */
 function whenSent(request: Request, server: BunServer, listener: () => void): void {
   const check = () => {
     if (server.requestIP(request)) setTimeout(check, SENT_INTERVAL_MS);

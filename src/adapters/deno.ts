@@ -6,15 +6,8 @@
  */
 import type { Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
-import { createNodeServer, listen, urlOf } from "./node-server.ts";
-import {
-  type Address,
-  checkServeOptions,
-  type Listening,
-  listening,
-  type Servable,
-  type ServeOptions,
-} from "./shared.ts";
+import { listen, serveHttp } from "./node-server.ts";
+import type { Address, Listening, Servable, ServeOptions } from "./shared.ts";
 
 export type { AnswerRecord, Callbacks, Closeable, Listening, Outcome } from "./shared.ts";
 export type { Servable, Servable as App, ServeOptions } from "./shared.ts";
@@ -25,21 +18,11 @@ const MANY_CONNECTIONS = 16;
 const CHECK_INTERVAL_MS = 2000;
 
 /** Starts a server; rejects if it cannot listen, or with a `TypeError` if an option is invalid. */
-export async function serve(app: Servable, options: ServeOptions = {}): Promise<Listening> {
-  const address = checkServeOptions(options);
-  const { http, close } = createNodeServer(app, options);
-  await listen(http, address);
-  const stopChecking = keepAccepting(http, address);
-  return listening(urlOf(http), () => {
-    stopChecking();
-    return close();
-  });
+export function serve(app: Servable, options: ServeOptions = {}): Promise<Listening> {
+  return serveHttp(app, options, keepAccepting);
 }
 
-/**
- * Listens again if a probe finds that Deno 2.9 no longer accepts connections because descriptors ran out. Returns a
- * function that stops the probes.
- */
+/** Listens again if a probe finds that Deno 2.9 accepts no connections, since descriptors ran out; returns its end. */
 function keepAccepting(http: Server, { hostname }: Address): () => void {
   const { port } = http.address() as AddressInfo;
   let most = 0;

@@ -1,10 +1,10 @@
 /**
- * Serves an app with `node:http`, on Node and Deno: the server and its limits, the path of a request, refusals, and
- * connections.
+ * Serves an app with `node:http`, on Node and Deno: the server and its limits, the path of a request, and refusals.
  *
  * @module
  */
 import { Buffer } from "node:buffer";
+import { once } from "node:events";
 import { createServer, IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import {
@@ -25,15 +25,20 @@ import {
   type Status,
 } from "../http/response.ts";
 import { LightSignal, type Signal } from "../with-timeout.ts";
+import { Connections, type Slowest } from "./connections.ts";
 import {
   type Address,
   beginEntry,
   type Callbacks,
+  checkServeOptions,
   type EndEntry,
   failure,
+  type Listening,
+  listening,
   refusal,
   report,
   type Servable,
+  type ServeOptions,
   TIMEOUTS,
   urlAt,
   watched,
@@ -45,7 +50,7 @@ const IS_DENO = "Deno" in globalThis;
 export function createNodeServer(
   app: Servable,
   callbacks: Callbacks,
-  slowest: Slowest = SLOWEST,
+  slowest?: Slowest,
 ): { readonly http: Server; close(): Promise<void> } {
   const connections = new Connections(slowest);
   const settings = {
@@ -65,8 +70,7 @@ export function createNodeServer(
   const http = createServer(settings, (message, response) => {
     connections.addResponse(response);
     if (hasContent(message)) limitContent(message, response);
-    // The parser drops the rest of a packet after an Upgrade, so the connection must be closed
-    // (RFC 9112, section 9.6).
+    // The parser drops the rest of a packet after an Upgrade (RFC 9112, section 9.6).
     if (message.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     void respond(app, callbacks, message, response);
   });
@@ -151,18 +155,26 @@ class Message extends IncomingMessage {
 /** The length of the queue of connections to accept; the system may allow fewer. */
 const BACKLOG = 4096;
 
-export function listen(http: Server, { hostname, port }: Address): Promise<void> {
-  return new Promise((resolve, reject) => {
-    http.once("error", reject).listen({ port, host: hostname, backlog: BACKLOG }, () => {
-      http.off("error", reject);
-      resolve();
-    });
-  });
+/** Rejects if the address cannot be used. */
+export async function listen(http: Server, { hostname, port }: Address): Promise<void> {
+  await once(http.listen({ port, host: hostname, backlog: BACKLOG }), "listening");
 }
 
-export function urlOf(http: Server): string {
+/** Serves an app; `watch` is called when the server listens, and returns a function that stops what it has begun. */
+export async function serveHttp(
+  app: Servable,
+  options: ServeOptions,
+  watch: (http: Server, address: Address) => () => void = () => () => {},
+): Promise<Listening> {
+  const wanted = checkServeOptions(options);
+  const { http, close } = createNodeServer(app, options);
+  await listen(http, wanted);
+  const stop = watch(http, wanted);
   const { address, port } = http.address() as AddressInfo;
-  return urlAt(address, port);
+  return listening(urlAt(address, port), () => {
+    stop();
+    return close();
+  });
 }
 
 /** Passes a message of our own or a host's server to the app and sends the response. Never rejects. */
@@ -200,18 +212,14 @@ export function requestOf(message: IncomingMessage, response: ServerResponse): R
       Object.assign(message, { rawBody: EMPTY_BODY });
     }
   }
-  return new MessageRequest(message, response);
+  return new MessageRequest({ req: message, res: response });
 }
 
 class MessageRequest extends SrvxRequest implements ServedRequest {
-  readonly #message: IncomingMessage;
-  readonly #response: ServerResponse;
   #gone: LightSignal | undefined;
 
-  constructor(message: IncomingMessage, response: ServerResponse) {
-    super({ req: message, res: response });
-    this.#message = message;
-    this.#response = response;
+  get #node() {
+    return this.runtime!.node as { readonly req: IncomingMessage; readonly res: ServerResponse };
   }
 
   get gone(): Signal {
@@ -219,7 +227,7 @@ class MessageRequest extends SrvxRequest implements ServedRequest {
   }
 
   get readChunks(): ServedRequest["readChunks"] {
-    const message = this.#message;
+    const { req: message } = this.#node;
     // srvx handles these itself.
     if (/^(?:GET|HEAD)$/.test(this.method) || "rawBody" in message) return undefined;
     return (take, stop) =>
@@ -242,7 +250,8 @@ class MessageRequest extends SrvxRequest implements ServedRequest {
   }
 
   #watch(): LightSignal {
-    const [message, response, gone] = [this.#message, this.#response, new LightSignal()];
+    const { req: message, res: response } = this.#node;
+    const gone = new LightSignal();
     const onClose = () => {
       if (response.writableEnded && !message.errored) return;
       gone.abort(message.errored ?? new DOMException("The client has disconnected", "AbortError"));
@@ -330,10 +339,7 @@ function closeWithSocket(response: ServerResponse): void {
   response.once("close", () => waiting.delete(response));
 }
 
-/**
- * Closes the connection if the content arrives too slowly. `requestTimeout` of `node:http` no longer applies after the
- * response, which may precede the content.
- */
+/** Closes the connection if the content is too slow; `requestTimeout` of `node:http` ends with the response. */
 function limitContent(message: IncomingMessage, response: ServerResponse): void {
   const timer = setTimeout(() => message.socket.destroy(), TIMEOUTS.content);
   timer.unref();
@@ -355,11 +361,9 @@ function ownResponse({ method, httpVersion, headers, url = "" }: IncomingMessage
   if (method === "OPTIONS" && url === "*") {
     return new Response(null, { status: 204, headers: SECURITY_HEADERS });
   }
-  if (url.startsWith("/") || url === "*") return undefined;
-  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
-    return refusal(400, "The request target must begin with a slash");
-  }
-  return undefined;
+  const isServed = url.startsWith("/") || url === "*" ||
+    (/^https?:\/\//i.test(url) && URL.canParse(url));
+  return isServed ? undefined : refusal(400, "The request target must begin with a slash");
 }
 
 /** Status and detail by error code of the parser; other codes are 400. */
@@ -386,105 +390,4 @@ function refuseUnparsed(socket: Socket, code = "", endEntry?: EndEntry): void {
   socket.write(`${head.join("\r\n")}\r\n\r\n`);
   socket.write(body, (error) => endEntry?.(error ? "aborted" : "sent", status));
   socket.end();
-}
-
-/** The slowest accepted client: bytes it has to read within a time in milliseconds. */
-export interface Slowest {
-  readonly bytes: number;
-  readonly time: number;
-  /** The interval of that check, in milliseconds. */
-  readonly check: number;
-}
-
-const SLOWEST: Slowest = { bytes: 10_000, time: 10_000, check: TIMEOUTS.check };
-
-interface Connection {
-  lastResponse?: ServerResponse;
-  bytesWrittenBefore: number;
-  /** The time of the last activity by `performance.now()`; `Infinity` before the first response. */
-  idleSince: number;
-  /** The bytes the system had accepted when the client last made progress, and the time of it. */
-  read?: { readonly bytes: number; readonly at: number } | undefined;
-}
-
-const DRAIN_INTERVAL_MS = 20;
-
-/** The connections of a server: closes idle and slow ones, and drains all of them at shutdown. */
-class Connections {
-  readonly #connections = new Map<Socket, Connection>();
-  readonly #slowest: Slowest;
-  readonly #timer: ReturnType<typeof setInterval>;
-
-  constructor(slowest: Slowest) {
-    this.#slowest = slowest;
-    // `keepAliveTimeout` is not enough: blank lines from the client reset it.
-    this.#timer = setInterval(() => this.#check(performance.now()), slowest.check);
-    this.#timer.unref();
-  }
-
-  add(socket: Socket): void {
-    // Before the first response, `headersTimeout` applies, which responds with 408.
-    this.#connections.set(socket, { bytesWrittenBefore: 0, idleSince: Infinity });
-    socket.once("close", () => this.#connections.delete(socket));
-  }
-
-  addResponse(response: ServerResponse): void {
-    const connection = this.#connections.get(response.req.socket);
-    if (connection) connection.lastResponse = response;
-  }
-
-  /** Returns the last response on a connection if it is still being sent. */
-  pendingResponse(socket: Socket): ServerResponse | undefined {
-    const last = this.#connections.get(socket)?.lastResponse;
-    return last?.writableFinished ? undefined : last;
-  }
-
-  /** Tells whether the connection closes after its last response. */
-  isClosing(socket: Socket): boolean {
-    return this.#connections.get(socket)?.lastResponse?.shouldKeepAlive === false;
-  }
-
-  /** Closes each connection after its response, but no later than `TIMEOUTS.grace`. */
-  async end(): Promise<void> {
-    clearInterval(this.#timer);
-    const until = performance.now() + TIMEOUTS.grace;
-    const sockets = this.#connections;
-    do {
-      await new Promise((resolve) => setTimeout(resolve, DRAIN_INTERVAL_MS));
-      for (const socket of sockets.keys()) if (!this.#isResponding(socket)) socket.destroy();
-    } while (sockets.size > 0 && performance.now() < until);
-    for (const socket of sockets.keys()) socket.destroy();
-  }
-
-  #isResponding(socket: Socket): boolean {
-    return socket.writableLength > 0 || this.pendingResponse(socket) !== undefined;
-  }
-
-  #check(now: number): void {
-    for (const [socket, connection] of this.#connections) {
-      // The timeout is for clients that do not read; a client that waits for the app is not idle.
-      const timeout = socket.writableLength > 0 ? TIMEOUTS.silence : 0;
-      if ((socket.timeout ?? 0) !== timeout) socket.setTimeout(timeout);
-      const bytes = bytesTaken(socket);
-      const { read } = connection;
-      if (bytes === undefined) connection.read = undefined;
-      else if (!read || bytes - read.bytes >= this.#slowest.bytes) {
-        connection.read = { bytes, at: now };
-      } else if (now - read.at > this.#slowest.time) socket.destroy();
-      if (this.#isResponding(socket) || socket.bytesWritten !== connection.bytesWrittenBefore) {
-        connection.bytesWrittenBefore = socket.bytesWritten;
-        connection.idleSince = now;
-      } else if (now - connection.idleSince > TIMEOUTS.head) socket.destroy();
-    }
-  }
-}
-
-/** Counts the written bytes that the system has accepted; `undefined` if all of them. */
-function bytesTaken(socket: Socket): number | undefined {
-  type Handle = { readonly bytesWritten: number; readonly writeQueueSize: number };
-  const { _handle: handle } = socket as { _handle?: Handle | null };
-  if (!handle || socket.writableLength === 0) return undefined;
-  return "writeQueueSize" in handle
-    ? handle.bytesWritten - handle.writeQueueSize
-    : socket.bytesWritten - socket.writableLength;
 }

@@ -5,25 +5,15 @@
  */
 import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import {
-  type Callbacks,
-  checkServeOptions,
-  type Listening,
-  listening,
-  type Servable,
-  type ServeOptions,
-} from "./shared.ts";
-import { createNodeServer, hasContent, listen, requestOf, respond, urlOf } from "./node-server.ts";
+import { hasContent, requestOf, respond, serveHttp } from "./node-server.ts";
+import type { Callbacks, Listening, Servable, ServeOptions } from "./shared.ts";
 
 export type { AnswerRecord, Callbacks, Closeable, Listening, Outcome } from "./shared.ts";
 export type { Servable, Servable as App, ServeOptions } from "./shared.ts";
 
 /** Starts a server; rejects if it cannot listen, or with a `TypeError` if an option is invalid. */
-export async function serve(app: Servable, options: ServeOptions = {}): Promise<Listening> {
-  const address = checkServeOptions(options);
-  const { http, close } = createNodeServer(app, options);
-  await listen(http, address);
-  return listening(urlOf(http), close);
+export function serve(app: Servable, options: ServeOptions = {}): Promise<Listening> {
+  return serveHttp(app, options);
 }
 
 export type Listener = (
@@ -39,8 +29,7 @@ export type Listener = (
  *
  * The limits that `serve` sets for slow clients are not set here: they belong to the host's server.
  *
- * @returns responds to a request; if there is a `next`, it is called for a path that the app does not serve,
- * and nothing is written
+ * @returns calls `next`, if there is one, for a path that the app does not serve, and writes nothing
  */
 export function listener(app: Servable, callbacks: Callbacks = {}): Listener {
   return (message, response, next) => {
@@ -60,11 +49,8 @@ const GONE =
   "leave it in request.body; mount Nodeface before that parser, or set request.body";
 
 /**
- * Returns a request with the content that a host's body parser, such as `express.json()`, left in `message.body`.
- * Digits and white space are those of the parser's result. If the parser left nothing, reading the content fails with
- * advice.
- *
- * @param request returned as it is if nothing was read, or if `message.rawBody` has the bytes
+ * Returns a request with the content that a host's body parser, such as `express.json()`, left in `message.body`; the
+ * same request if nothing was read, or if `message.rawBody` has the bytes.
  */
 function withParsedBody(message: IncomingMessage, request: Request): Request {
   const { method } = request;
@@ -81,7 +67,7 @@ function withParsedBody(message: IncomingMessage, request: Request): Request {
   return new Request(request.url, { ...init, body: content ?? failing(GONE) } as RequestInit);
 }
 
-/** Restores the bytes of a content from the parser's result; `undefined` if that is not possible. */
+/** Restores a content, except its digits and white space, from the parser's result; `undefined` if it cannot be. */
 function contentOf(body: unknown, type: string): Buffer<ArrayBuffer> | undefined {
   if (typeof body === "string") return Buffer.from(body);
   if (body instanceof Uint8Array) return Buffer.from(body);

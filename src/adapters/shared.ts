@@ -1,13 +1,12 @@
 /**
- * The parts that all adapters share: the interfaces of an app and a server, the check of its options, timeouts, and
- * access log entries.
+ * The interfaces of an app and a server, the check of its options, timeouts, and access log entries.
  *
  * @module
  */
+import * as v from "valibot";
 import type { Closeable } from "../closeable.ts";
 import { problem, SECURITY_HEADERS, type Status } from "../http/response.ts";
-import { didYouMean, nearest } from "../nearest.ts";
-import { describeValue } from "../untrusted-text.ts";
+import * as s from "../settings/schema.ts";
 
 export type { Closeable } from "../closeable.ts";
 
@@ -63,7 +62,7 @@ export interface Listening extends Closeable {
   close(): Promise<void>;
 }
 
-/** Timeouts in milliseconds. Together they disconnect every idle client within 30 seconds. */
+/** In milliseconds. Together they disconnect every idle client within 30 seconds. */
 export const TIMEOUTS = {
   /** From the start of the connection, or the end of the last response, to the end of a request's head. */
   head: 10_000,
@@ -85,38 +84,26 @@ export interface Address {
   readonly port: number;
 }
 
-const RULES: Readonly<
-  Record<keyof ServeOptions, { isValid: (value: unknown) => boolean; expected: string }>
-> = {
-  hostname: {
-    isValid: (value) =>
-      typeof value === "string" && /^([^\s/:[\]]+|\[?[\da-f:.]+(%[\w.-]+)?\]?)$/i.test(value),
-    expected: 'a host name or an IP address such as "127.0.0.1"',
-  },
-  port: {
-    isValid: (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 65_535,
-    expected: "a whole number from 0 to 65535",
-  },
-  onAnswer: { isValid: (value) => typeof value === "function", expected: "a function" },
-  onError: { isValid: (value) => typeof value === "function", expected: "a function" },
-};
+const SERVE_OPTIONS = s.object({
+  hostname: v.optional(
+    s.text(
+      'a host name or an IP address such as "127.0.0.1"',
+      /^([^\s/:[\]]+|\[?[\da-f:.]+(%[\w.-]+)?\]?)$/i,
+    ),
+  ),
+  port: v.optional(
+    s.wholeNumber(0, 65_535),
+  ),
+  onAnswer: v.optional(v.function("a function")),
+  onError: v.optional(v.function("a function")),
+});
 
 export function checkServeOptions(options: ServeOptions): Address {
-  const names = Object.keys(RULES);
-  const mistakes: string[] = [];
-  for (const [key, value] of Object.entries(options)) {
-    const rule = Object.hasOwn(RULES, key) ? RULES[key as keyof ServeOptions] : undefined;
-    if (!rule) {
-      const meant = nearest(key, names);
-      const expected = meant ? didYouMean(meant) : `; expected one of ${names.join(", ")}`;
-      mistakes.push(`unknown key ${key}${expected}`);
-    } else if (value !== undefined && !rule.isValid(value)) {
-      mistakes.push(`${key} must be ${rule.expected}, not ${describeValue(value)}`);
-    }
-  }
+  const { value, diagnostics } = s.readValue(options, SERVE_OPTIONS);
+  const mistakes = diagnostics.map(s.formatDiagnostic);
   if (mistakes.length === 1) throw new TypeError(mistakes[0]);
   if (mistakes.length > 1) throw new TypeError(["wrong options:", ...mistakes].join("\n  "));
-  const { hostname = "127.0.0.1", port = 8080 } = options;
+  const { hostname = "127.0.0.1", port = 8080 } = value;
   return { hostname: hostname.replace(/^\[|\]$/g, ""), port };
 }
 
@@ -146,14 +133,11 @@ export function beginEntry(
   return (outcome, status) => {
     if (hasEnded) return;
     hasEnded = true;
-    const milliseconds = performance.now() - began;
-    const { method, url } = request ?? {};
     void notify(onAnswer, {
-      ...(method !== undefined && { method }),
-      ...(url !== undefined && { url }),
-      ...(status !== undefined && { status }),
+      ...request && { method: request.method, url: request.url },
+      ...status !== undefined && { status },
       outcome,
-      milliseconds,
+      milliseconds: performance.now() - began,
     });
   };
 }

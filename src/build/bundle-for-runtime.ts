@@ -1,21 +1,32 @@
 /**
- * Bundles the service with everything that it imports, for one runtime: `npm run build:worker` for workerd,
- * `dist/worker.js`, and `npm run build:deno` for Deno, `dist/nodeface-deno.js`.
+ * Bundles the service for one runtime, `npm run build:worker` and `npm run build:deno`, and lists the packages of a
+ * bundle: their licences, and the bill of materials of an executable (CycloneDX 1.6).
  *
  * @module
  */
 import { build, type BuildOptions, type Metafile, type Plugin } from "esbuild";
-import { dirname } from "node:path";
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { packageFolder } from "./packages.ts";
 
-const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+
+/** Returns the path of a package's folder, with a slash at its end. */
+export function packageFolder(name: string): string {
+  for (let folder = new URL(".", import.meta.resolve(name));; folder = new URL("..", folder)) {
+    const file = new URL("package.json", folder);
+    if (existsSync(file) && JSON.parse(readFileSync(file, "utf8")).name === name) {
+      return fileURLToPath(folder);
+    }
+  }
+}
 
 /** The yaml to bundle. Its entry for Node is CommonJS and calls `require`, which an ES module does not have. */
 const YAML: string = `${packageFolder("yaml")}browser/index.js`;
 
-/** The options of esbuild that all bundles of the service have. */
 export const COMMON = {
   bundle: true,
   metafile: true,
@@ -29,18 +40,18 @@ export const COMMON = {
 type Runtime = "deno" | "bun" | "worker";
 
 /**
- * Bundles the command, or the worker.
+ * Bundles the command or the worker.
  *
  * @param outfile the path of the module; for Bun, other modules are written to the same folder
  * @returns the folders of the bundled packages, such as `node_modules/yaml`
  */
 export async function bundle(runtime: Runtime, outfile: string): Promise<string[]> {
   const isWorker = runtime === "worker";
-  // An executable of Bun may have several modules, and loads those of `import()` on demand.
+  // An executable of Bun may have several modules.
   const isSplit = runtime === "bun";
   const { metafile } = await build({
     ...COMMON,
-    entryPoints: [path(isWorker ? "../adapters/worker.ts" : "../main.ts")],
+    entryPoints: [join(ROOT, isWorker ? "src/adapters/worker.ts" : "src/main.ts")],
     ...(isSplit ? { outdir: dirname(outfile), splitting: true } : { outfile }),
     format: "esm",
     platform: isWorker ? "neutral" : "node",
@@ -50,22 +61,6 @@ export async function bundle(runtime: Runtime, outfile: string): Promise<string[
     plugins: isWorker ? [] : [onlyAdapter(runtime)],
   });
   return packagesOf(metafile);
-}
-
-/** Bundles a module as a script without imports, which any runtime can run. */
-export async function bundleText(entry: string): Promise<string> {
-  const { outputFiles } = await build({
-    ...COMMON,
-    entryPoints: [entry],
-    write: false,
-    format: "iife",
-    platform: "neutral",
-    external: ["node:*"],
-    minify: true,
-    charset: "ascii",
-    legalComments: "none",
-  });
-  return outputFiles[0]!.text;
 }
 
 /** The folders of the packages in a bundle, such as `node_modules/yaml`. */
@@ -90,8 +85,75 @@ function onlyAdapter(runtime: string): Plugin {
   };
 }
 
+const read = async (path: string) => JSON.parse(await readFile(join(ROOT, path), "utf8"));
+
+export async function licenses(folders: readonly string[]): Promise<string> {
+  const parts = await Promise.all(folders.map(async (folder) => {
+    const { name, version, license } = await read(join(folder, "package.json"));
+    const files = (await readdir(join(ROOT, folder))).filter((file) => /^licen[cs]e/i.test(file));
+    const texts = files.map((file) => readFileSync(join(ROOT, folder, file), "utf8"));
+    return `${name} ${version} (${license})\n\n${texts.join("\n").trim()}\n`;
+  }));
+  return parts.join(`\n${"-".repeat(72)}\n\n`);
+}
+
+/**
+ * @param packages the folders of the bundled packages
+ * @param bun the program of Bun, which the executable includes
+ */
+export async function billOfMaterials(packages: readonly string[], bun: string): Promise<string> {
+  const { name, version, license } = await read("package.json");
+  const lock = await read("package-lock.json");
+  const locked = [...packages, "node_modules/@scalar/api-reference"].map((folder) =>
+    library(folder.slice(folder.lastIndexOf("node_modules/") + 13), lock.packages[folder])
+  );
+  const bunVersion = execFileSync(bun, ["--version"], { encoding: "utf8" }).trim();
+  const runtime = {
+    type: "platform",
+    "bom-ref": `bun@${bunVersion}`,
+    name: "bun",
+    version: bunVersion,
+  };
+  const components = [runtime, ...locked];
+  const bill = {
+    bomFormat: "CycloneDX",
+    specVersion: "1.6",
+    version: 1,
+    metadata: {
+      component: {
+        type: "application",
+        "bom-ref": "nodeface",
+        name,
+        version,
+        licenses: [{ license: { id: license } }],
+      },
+    },
+    components,
+    dependencies: [
+      { ref: "nodeface", dependsOn: components.map((component) => component["bom-ref"]) },
+    ],
+  };
+  return JSON.stringify(bill, null, 2) + "\n";
+}
+
+type LockEntry = Readonly<Record<"version" | "integrity" | "license", string>>;
+
+function library(name: string, { version, integrity, license }: LockEntry) {
+  const purl = `pkg:npm/${name.replace("@", "%40")}@${version}`;
+  const sum = Buffer.from(integrity.slice("sha512-".length), "base64");
+  return {
+    type: "library",
+    "bom-ref": purl,
+    name,
+    version,
+    purl,
+    licenses: [{ license: { id: license } }],
+    hashes: [{ alg: "SHA-512", content: sum.toString("hex") }],
+  };
+}
+
 const [, program, runtime] = process.argv;
 if (program === fileURLToPath(import.meta.url)) {
   const name = runtime === "worker" ? "worker" : "nodeface-deno";
-  await bundle(runtime as Runtime, path(`../../dist/${name}.js`));
+  await bundle(runtime as Runtime, join(ROOT, `dist/${name}.js`));
 }

@@ -1,6 +1,6 @@
 /**
- * `npm run demo`: serves beside a real node. It starts anvil, a chain for development, lets it make a block every three
- * seconds with some transfers in it, and whichever of the two ends, the other one does.
+ * `npm run demo`: serves beside anvil, a chain for development, which gets a block with some transfers every three
+ * seconds. When one of the two programs ends, the other does too.
  *
  * @module
  */
@@ -13,18 +13,7 @@ import { createNodeface } from "../index.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
-/** What npm calls the builds of anvil, by platform and architecture. */
-const BUILDS: Readonly<Record<string, string>> = {
-  "linux-x64": "linux-amd64",
-  "linux-arm64": "linux-arm64",
-  "darwin-x64": "darwin-amd64",
-  "darwin-arm64": "darwin-arm64",
-};
-
-/**
- * Runs a program until it ends or the standard input of the shell does. The kernel closes that with this process, by
- * whatever it is ended.
- */
+/** Runs a program until it or the standard input of the shell ends. The kernel closes that with this process. */
 const GUARD = `exec 3<&0; "$0" "$@" 3<&- & program=$!
 { read -r _ <&3; kill "$program"; } 2> /dev/null & wait "$program"`;
 
@@ -54,11 +43,11 @@ try {
   process.exit(1);
 }
 
-/** The program: that of the tests, if they are installed, or one that npm installs; `undefined` if there is none. */
+/** Finds the program of the tests, or installs it; `undefined` where that fails. */
 function findAnvil(): string | undefined {
-  const build = BUILDS[`${process.platform}-${process.arch}`];
-  if (build === undefined) return undefined;
-  const name = `@foundry-rs/anvil-${build}`;
+  // Windows has no shell for `GUARD`.
+  if (process.platform === "win32") return undefined;
+  const name = `@foundry-rs/anvil-${process.platform}-${process.arch.replace("x64", "amd64")}`;
   const pathIn = (folder: string) =>
     fileURLToPath(new URL(`${folder}node_modules/${name}/bin/anvil`, ROOT));
   const places = ["tests/", "node_modules/.demo/"].map(pathIn);
@@ -76,14 +65,14 @@ function findAnvil(): string | undefined {
   return found();
 }
 
-/** Starts anvil at a free port; returns its URL when it listens, or `undefined` if it ends before. */
+/** Starts anvil at a free port; resolves to its URL when it listens, or to `undefined` if it ends before. */
 function startAnvil(path: string): Promise<string | undefined> {
   const flags = ["--port", "0", "--block-time", String(BLOCK_SECONDS)];
   const anvil = spawn("sh", ["-c", GUARD, path, ...flags], { stdio: ["pipe", "pipe", "inherit"] });
   return new Promise((resolve) => {
     let text = "";
     let url: string | undefined;
-    // It writes a line for each block: all are read, since a full pipe would hold it up.
+    // All output is read: a full pipe would block anvil.
     anvil.stdout.setEncoding("utf8").on("data", (part: string) => {
       if (url) return;
       text += part;
@@ -98,7 +87,6 @@ function startAnvil(path: string): Promise<string | undefined> {
   });
 }
 
-/** Sends a little from each of some accounts to the next one. */
 async function transfer(url: string): Promise<void> {
   try {
     const accounts = await call<string[]>(url, "eth_accounts");

@@ -1,9 +1,6 @@
 /**
- * `npm run assets`: writes the modules of `src/generated/`, so that the service reads no files: the page,
- * the explorer's files and Scalar's in every content coding, the service's own description, and the kinds
- * of node, each checked. What a kind offers to be called is a module of its own.
- *
- * All is made each time but Scalar's files, in a folder that is called after their content.
+ * `npm run assets`: writes the modules of `src/generated/`, so that the service reads no files: the page, the explorer's
+ * and Scalar's files in every content coding, the service's own description, and the kinds of node, validated.
  *
  * @module
  */
@@ -11,18 +8,19 @@ import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { basename, dirname, extname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
+import { build, transform } from "esbuild";
 import { parse } from "yaml";
 import type { FILES } from "../generated/page.js";
 import { type PackedContent, PACKET_SIZE } from "../http/content-coding.ts";
 import { formatJson } from "../json/lossless.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { createWriter } from "../openapi/write.ts";
-import { packageFolder } from "./packages.ts";
+import { COMMON, packageFolder } from "./bundle-for-runtime.ts";
 import { readScalar, staticImports } from "./patch-scalar.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -30,27 +28,25 @@ const TARGET = join(ROOT, "src/generated");
 const KINDS = "spec/kinds";
 const SCALAR = packageFolder("@scalar/api-reference");
 
-/** The documents of the explorer, each with its style and the script that it loads: `static/simple.html`, … */
+/** The documents of the explorer: `static/simple.html` with its `.css` and `.ts`, … */
 const DOCUMENTS = ["reference", "simple"] as const;
-
-const TYPES: Readonly<Record<string, string>> = {
-  ".js": "text/javascript; charset=utf-8",
-  ".css": "text/css; charset=utf-8",
-  ".svg": "image/svg+xml",
-};
 
 /** Smaller files of a folder, in bytes, share one module. */
 const OWN_MODULE_SIZE = 8192;
 
+/** The lines of the path in `spec/openapi.yaml`. */
+const METRICS = /^ {2}\/v1\/metrics:\n(?:\n| {3,}.*\n)*/m;
+
 type Files = Map<string, Buffer>;
 
+/** The texts of modules by path below `src/generated/`. */
 type Modules = Map<string, string>;
 
 await main();
 
 async function main() {
   const kinds = await readKindFiles();
-  // What checks the kinds imports their names.
+  // The schema of a kind imports the names.
   await writeModules(new Map([["kind-names.js", kindNamesModule(kinds)]]));
   const { version } = await packageJson(ROOT);
   const explorer = await bundleScripts();
@@ -62,7 +58,7 @@ async function main() {
   await writeModules(
     new Map([
       ...await contentModules(folders.explorer, explorer),
-      ...await scalarModules(folders.scalar, scalar),
+      ...await contentModules(folders.scalar, scalar),
       ["assets.js", tableModule([[folders.explorer, explorer], [folders.scalar, scalar]])],
       ...await checkedKinds(kinds),
       ...await descriptionModules(),
@@ -70,10 +66,8 @@ async function main() {
       ["build-info.js", moduleText({ VERSION: version, COMMIT: shortCommit() })],
     ]),
   );
-  // It is a text, since bundlers of a host would not find a file of its own; and it imports some of the others.
-  const { bundleText } = await import("./bundle-for-runtime.ts");
-  const program = await bundleText(join(ROOT, "src/description/thread-program.ts"));
-  await writeModules(new Map([["thread-program.js", moduleText({ PROGRAM: program })]]));
+  // It imports some of the modules above.
+  await writeModules(new Map([["thread-program.js", await threadModule()]]));
   for (const name of await readdir(join(TARGET, "assets"))) {
     if (!Object.values(folders).includes(name)) {
       await rm(join(TARGET, "assets", name), { recursive: true, force: true });
@@ -83,12 +77,11 @@ async function main() {
 
 /** Bundles the script of each document. They share no file: what one document needs of a module is less than both do. */
 async function bundleScripts(): Promise<Files> {
-  const { build } = await import("esbuild");
   const { outputFiles } = await build({
     entryPoints: DOCUMENTS.map((name) => join(ROOT, `static/${name}.ts`)),
     absWorkingDir: ROOT,
     outdir: "out",
-    // Modules that are shared with the service import some, and nothing of those is used.
+    // Modules shared with the service import these, unused here.
     external: ["node:*"],
     ...{ bundle: true, minify: true, format: "esm", target: "es2022", write: false },
     charset: "utf8",
@@ -96,21 +89,28 @@ async function bundleScripts(): Promise<Files> {
   return new Map(outputFiles.map(({ path, contents }) => [basename(path), Buffer.from(contents)]));
 }
 
-/** Packs Scalar's files where they are not there yet: that takes ten seconds. */
-async function scalarModules(folder: string, files: Files): Promise<Modules> {
-  const paths = [...files].map(([path, content]) => modulePath(folder, path, content));
-  if (paths.every((path) => existsSync(join(TARGET, path)))) return new Map();
-  console.error("Compressing Scalar's files");
-  return await contentModules(folder, files);
+/** Bundles the thread's program as text: the bundler of a host would not find a file. */
+async function threadModule(): Promise<string> {
+  const { outputFiles } = await build({
+    ...COMMON,
+    entryPoints: [join(ROOT, "src/description/thread-program.ts")],
+    external: ["node:*"],
+    ...{ format: "iife", platform: "neutral", minify: true },
+    ...{ write: false, charset: "ascii", legalComments: "none" },
+  });
+  return moduleText({ PROGRAM: outputFiles[0]!.text });
 }
 
+/** Packs the files of a folder, which is named by their digest, unless it is there: Scalar's take ten seconds. */
 async function contentModules(folder: string, files: Files): Promise<Modules> {
+  const paths = [...files].map(([path, content]) => modulePath(folder, path, content));
+  if (paths.every((path) => existsSync(join(TARGET, path)))) return new Map();
   const contents = await Promise.all(
     [...files].map(async ([path, content]) =>
       [modulePath(folder, path, content), basename(path), await packContent(content)] as const
     ),
   );
-  // In the order of the files, whichever was packed first: builds of one commit are the same.
+  // In the order of the files, so that builds of one commit are the same.
   const packed: Record<string, Record<string, PackedContent>> = {};
   for (const [module, name, content] of contents) (packed[module] ??= {})[name] = content;
   return new Map(Object.entries(packed).map(([path, FILES]) => [path, moduleText({ FILES })]));
@@ -121,12 +121,11 @@ function modulePath(folder: string, path: string, content: Buffer): string {
   return `assets/${folder}/${name}.js`;
 }
 
-/** The table of the files. Each `import()` has a literal, so that bundlers follow it. */
+/** Each `import()` has a literal, so that bundlers follow it. */
 function tableModule(folders: readonly [folder: string, files: Files][]): string {
   const lines = folders.flatMap(([folder, files]) =>
     [...files].map(([path, content]) => {
-      const type = TYPES[extname(path)];
-      if (!type) throw new Error(`No media type is known for ${path}`);
+      const type = "text/javascript; charset=utf-8";
       const module = JSON.stringify(`./${modulePath(folder, path, content)}`);
       const name = JSON.stringify(basename(path));
       const importContent = `async () => (await import(${module})).FILES[${name}]`;
@@ -140,7 +139,7 @@ function tableModule(folders: readonly [folder: string, files: Files][]): string
 async function descriptionModules(): Promise<Modules> {
   const whole = await readFile(join(ROOT, "spec/openapi.yaml"), "utf8");
   return new Map([
-    ["description.js", await descriptionModule(withoutPath(whole, "/v1/metrics"))],
+    ["description.js", await descriptionModule(whole.replace(METRICS, ""))],
     ["description-with-metrics.js", await descriptionModule(whole)],
   ]);
 }
@@ -154,54 +153,40 @@ async function descriptionModule(yaml: string): Promise<string> {
   });
 }
 
-function withoutPath(yaml: string, path: string): string {
-  const lines = new RegExp(`^  ${path}:\n(?:\n| {3,}.*\n)*`, "m");
-  if (!lines.test(yaml)) throw new Error(`spec/openapi.yaml: there is no ${path}`);
-  return yaml.replace(lines, "");
-}
-
-/** Finds the one server of the service's own description, in bytes. */
+/** Returns the offset of the dot that is the server of the service's own description, in bytes. */
 function placeOfDot(yaml: string): number {
-  const [before] = /^[^]*?\nservers:\n {2}- url: "(?=\."\n)/.exec(yaml) ?? [];
-  if (before === undefined) throw new Error("spec/openapi.yaml: the server must be .");
+  const [before] = /^[^]*?\nservers:\n {2}- url: "(?=\."\n)/.exec(yaml)!;
   return Buffer.byteLength(before);
 }
 
-/** The documents, each with its style and the links to its scripts. Values that come later stand in braces. */
+/** The documents, each with its style and the links to its scripts. Values of a request stand in braces. */
 async function pageModule(
   folders: typeof FILES,
   modules: readonly string[],
 ): Promise<string> {
-  const { transform } = await import("esbuild");
   const read = async (name: string) => await readFile(join(ROOT, "static", name), "utf8");
   const [meta, common] = [await read("meta.html"), await read("head.css")];
-  const document = async (name: typeof DOCUMENTS[number]) => {
+  const TEMPLATES: Record<string, unknown> = {};
+  for (const name of DOCUMENTS) {
     const css = common + await read(`${name}.css`);
-    const { code: style } = await transform(css, { loader: "css", minify: true });
+    const { code } = await transform(css, { loader: "css", minify: true });
     const scalar = name === "reference" ? modules.map((path) => `${folders.scalar}/${path}`) : [];
-    const values: Record<string, string> = {
-      meta: meta.replace("{style}", () => `<style>${style.trim()}</style>`).trim(),
-      scripts: linkScripts(`${folders.explorer}/${name}.js`, scalar),
-    };
     const html = (await read(`${name}.html`))
-      .replaceAll(/\{(meta|scripts)\}/g, (_, name: string) => values[name]!);
+      .replace(
+        "{meta}",
+        () => meta.replace("{style}", () => `<style>${code.trim()}</style>`).trim(),
+      )
+      .replace("{scripts}", () => linkScripts(`${folders.explorer}/${name}.js`, scalar));
     const digests = [...html.matchAll(/<script>(.*?)<\/script>/gs)]
       .map(([, script]) => createHash("sha256").update(script!).digest("base64"));
-    return { html, digests };
-  };
-  const documents: Record<string, unknown> = {};
-  for (const name of DOCUMENTS) documents[name] = await document(name);
-  return moduleText({
-    TEMPLATES: documents,
-    FAVICON: await read("favicon.svg"),
-    FILES: folders,
-  });
+    TEMPLATES[name] = { html, digests };
+  }
+  return moduleText({ TEMPLATES, FAVICON: await read("favicon.svg"), FILES: folders });
 }
 
 /** Links the scripts of a document; those of Scalar are requested at once. */
 function linkScripts(script: string, scalar: readonly string[]): string {
-  const [first] = scalar;
-  const attribute = first ? ` data-scalar="{v1}../assets/${first}"` : "";
+  const attribute = scalar.length > 0 ? ` data-scalar="{v1}../assets/${scalar[0]}"` : "";
   return [
     `<script type="module" src="{v1}../assets/${script}"${attribute}></script>`,
     ...scalar.map((path) => `<link rel="modulepreload" href="{v1}../assets/${path}">`),
@@ -211,8 +196,8 @@ function linkScripts(script: string, scalar: readonly string[]): string {
 /** The texts of `spec/kinds/` by the names of their kinds, in alphabetical order. */
 async function readKindFiles(): Promise<Map<string, string>> {
   const kinds = new Map<string, string>();
-  for (const name of (await readdir(join(ROOT, KINDS))).sort()) {
-    if (!name.endsWith(".yaml")) continue;
+  const names = (await readdir(join(ROOT, KINDS))).filter((name) => name.endsWith(".yaml"));
+  for (const name of names.sort()) {
     kinds.set(basename(name, ".yaml"), await readFile(join(ROOT, KINDS, name), "utf8"));
   }
   return kinds;
@@ -228,13 +213,13 @@ function kindNamesModule(kinds: ReadonlyMap<string, string>): string {
   });
 }
 
-/** The aliases of a kind, which stand in one line; what is wrong with its file is said when it is checked. */
+/** Reads the aliases of a kind, which stand in one line; the file is validated later. */
 function aliasesIn(text: string): readonly string[] {
   const [line = "aliases: []"] = /^aliases: \[[\w, .-]*\]$/m.exec(text) ?? [];
   return parse(line).aliases;
 }
 
-/** The kinds, each checked by the schema of an operator's own, and a module with what each offers to be called. */
+/** The kinds, validated as an operator's own, and a module with the operations of each. */
 async function checkedKinds(files: ReadonlyMap<string, string>): Promise<Modules> {
   const [{ parseKind }, { examplesIn }] = await Promise.all([
     import("../cli/yaml-file.ts"),
@@ -244,34 +229,24 @@ async function checkedKinds(files: ReadonlyMap<string, string>): Promise<Modules
   const kinds: Record<string, Kind> = {};
   const modules: Modules = new Map();
   const lines: string[] = [];
-  const taken = new Map([...files.keys()].map((name) => [name, name]));
   for (const [name, text] of files) {
     const file = `${KINDS}/${name}.yaml`;
     try {
       const { openrpc, openapi, ...kind } = parseKind(text, file);
-      const examples = examplesIn({ openrpc, openapi }).map((
-        { place, pattern },
-      ) => [place, pattern]);
-      kinds[name] = {
-        ...kind,
-        ...examples.length > 0 && { examples: Object.fromEntries(examples) },
-      };
+      const examples = examplesIn({ openrpc, openapi })
+        .map(({ place, pattern }) => [place, pattern]);
+      if (examples.length > 0) Object.assign(kind, { examples: Object.fromEntries(examples) });
+      kinds[name] = kind;
       if (openrpc || openapi) {
-        // Packed: as a literal it is seven times as long.
+        // A literal is seven times as long.
         const { br: _, ...INTERFACE } = await packContent(
           Buffer.from(formatJson({ ...openrpc && { openrpc }, ...openapi && { openapi } })),
         );
         const module = `interfaces/${name}.js`;
         modules.set(module, moduleText({ INTERFACE }));
-        // Each `import()` has a literal, so that bundlers follow it.
         lines.push(
           `  ${JSON.stringify(name)}: async () => (await import("./${module}")).INTERFACE,\n`,
         );
-      }
-      for (const alias of kind.aliases ?? []) {
-        const other = taken.get(alias);
-        if (other) problems.push(`${file}: the alias ${alias} stands for ${other} already`);
-        taken.set(alias, name);
       }
     } catch (error) {
       problems.push((error as Error).message);
@@ -304,7 +279,7 @@ async function packContent(content: Buffer): Promise<PackedContent> {
   };
 }
 
-/** Writes modules where they are not there as they are. */
+/** Writes the modules that have changed. */
 async function writeModules(modules: Modules): Promise<void> {
   for (const [path, content] of modules) {
     const file = join(TARGET, path);
@@ -313,7 +288,7 @@ async function writeModules(modules: Modules): Promise<void> {
     const text = `// Made by "npm run assets"\n${types}${content}`;
     if (await readFile(file, "utf8").catch(() => undefined) === text) continue;
     await mkdir(dirname(file), { recursive: true });
-    // Whole or not at all: a run may be interrupted, or another process may be reading.
+    // A run may be interrupted, or another process may be reading.
     const begun = `${file}.${process.pid}`;
     await writeFile(begun, text);
     await rename(begun, file);

@@ -1,7 +1,6 @@
 /**
- * The last step of `npm run build`: bundles the modules of the npm package, so that starting reads few
- * files and installing needs few packages. The entry points share modules; what is imported on demand
- * stays separate. `LICENSES.txt` has the licences of the bundled packages.
+ * The last step of `npm run build`: bundles the modules of the npm package, so that starting reads few files and
+ * installing needs few packages.
  *
  * @module
  */
@@ -9,8 +8,7 @@ import { build } from "esbuild";
 import { chmod, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { licenses } from "./packages.ts";
-import { COMMON, packagesOf } from "./bundle-for-runtime.ts";
+import { COMMON, licenses, packagesOf } from "./bundle-for-runtime.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const DIST = join(ROOT, "dist");
@@ -24,9 +22,6 @@ const ENTRIES = [
   "adapters/worker",
 ];
 
-/** The module that stands in for the library in a browser. It imports nothing. */
-const IN_BROWSERS = "not-in-browsers";
-
 const OLD_BUILD = /^(?!bench|executables|nodeface-|worker\.js).*\.js(\.map)?$/;
 
 for (const name of await readdir(DIST, { recursive: true })) {
@@ -36,7 +31,7 @@ for (const name of await readdir(DIST, { recursive: true })) {
 const { dependencies, files } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
 const { metafile } = await build({
   ...COMMON,
-  entryPoints: [...ENTRIES, IN_BROWSERS].map((entry) => join(ROOT, `src/${entry}.ts`)),
+  entryPoints: [...ENTRIES, "not-in-browsers"].map((entry) => join(ROOT, `src/${entry}.ts`)),
   outbase: join(ROOT, "src"),
   outdir: DIST,
   chunkNames: "parts/[name]-[hash]",
@@ -80,10 +75,7 @@ async function removeUnreachableTypes(): Promise<void> {
   }
 }
 
-/**
- * Declares the symbol that `await using` calls, for TypeScript before 5.2, which has no such library. JSR takes no
- * declarations of globals, so that the source has none.
- */
+/** Declares `Symbol.asyncDispose` for TypeScript before 5.2. The source cannot: JSR takes no declarations of globals. */
 async function declareDisposal(): Promise<void> {
   const file = join(DIST, "closeable.d.ts");
   const declaration =
@@ -94,10 +86,7 @@ async function declareDisposal(): Promise<void> {
   await writeFile(file, declared);
 }
 
-/**
- * Gives what is published the same modes whatever the umask of this build and of the checkout: npm packs them as
- * they are (npm 11), and two builds of a commit should be the same.
- */
+/** Sets the modes of the published files, which npm packs as they are, so that builds of a commit are the same. */
 async function setModes(published: readonly string[]): Promise<void> {
   for (const path of published.filter((path) => !path.startsWith("!"))) {
     const isFolder = (await stat(join(ROOT, path))).isDirectory();
@@ -110,7 +99,7 @@ async function setModes(published: readonly string[]): Promise<void> {
   }
 }
 
-/** Removes the source maps of generated modules, which have no source worth looking at. */
+/** Removes the source maps of generated modules: the package does not have their sources. */
 async function removeMapsOfData(): Promise<void> {
   for (const name of await readdir(DIST, { recursive: true })) {
     if (!name.endsWith(".js.map")) continue;

@@ -1,5 +1,5 @@
 /**
- * Reads Scalar's browser modules, removes their source maps and applies the patches of a table.
+ * Reads Scalar's browser modules, without source maps and patched.
  *
  * @module
  */
@@ -16,7 +16,7 @@ interface Patch {
   with: string;
 }
 
-/** The changes that the content policy and the token need. `docs/scalar.md` has what else we would have otherwise. */
+/** The changes that the content policy and the token need. `docs/scalar.md` lists what else could be better. */
 const PATCHES: readonly Patch[] = [
   {
     file: "chunks/workspace-events",
@@ -47,7 +47,7 @@ const PATCHES: readonly Patch[] = [
   },
 ];
 
-/** The version with which each patch has been seen to be needed, and no setting to do the same. */
+/** The version for which each patch is known to be needed, as no setting does the same. */
 const SEEN_WITH = "1.72.1";
 
 const ENTRY = "standalone.esm.js";

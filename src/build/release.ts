@@ -1,7 +1,6 @@
 /**
- * `npm run release`: builds everything that is published from a clean clone, and tests each part: the package, the
- * executables, their bill of materials, what there is to say of the version, and the checksums of all of them. It
- * publishes nothing.
+ * `npm run release`: builds and tests everything that is published, with release notes and checksums. It publishes
+ * nothing.
  *
  * @module
  */
@@ -37,9 +36,7 @@ function release(): void {
   const { version } = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8"));
   const changelog = readFileSync(`${ROOT}CHANGELOG.md`, "utf8");
   const notes = releaseNotes(changelog, version, git("rev-parse HEAD").trim());
-  const started = performance.now();
   for (const [i, command] of STEPS.entries()) {
-    const since = performance.now();
     console.error(`\n${i + 1} of ${STEPS.length}: ${command}`);
     try {
       execSync(command, { cwd: ROOT, stdio: ["ignore", "inherit", "inherit"] });
@@ -47,16 +44,13 @@ function release(): void {
       console.error(`release: "${command}" failed`);
       process.exit(1);
     }
-    console.error(`${command}: ${seconds(since)} s`);
   }
-  writeFileSync(`${READY}RELEASE.md`, notes.text);
+  writeFileSync(`${READY}RELEASE.md`, notes);
   writeChecksums(READY);
-  if (notes.isUndated) console.error(`release: CHANGELOG.md has no date for ${version}`);
-  console.error(`\nReady in dist/executables, after ${seconds(started)} s`);
-}
-
-function seconds(since: number): string {
-  return ((performance.now() - since) / 1000).toFixed(0);
+  if (!notes.startsWith(`# Nodeface ${version}, `)) {
+    console.error(`release: CHANGELOG.md has no date for ${version}`);
+  }
+  console.error("\nReady in dist/executables");
 }
 
 const CHECKSUMS = "SHA256SUMS";
@@ -71,30 +65,17 @@ export function writeChecksums(folder: string): void {
   writeFileSync(join(folder, CHECKSUMS), lines.join(""));
 }
 
-interface ReleaseNotes {
-  readonly text: string;
-  /** True if the heading of the section has no date yet. */
-  readonly isUndated: boolean;
-}
-
-/** Makes the notes of a version; throws if there is no section for it, or nothing in it. */
-export function releaseNotes(
-  changelog: string,
-  version: string,
-  commit: string | undefined,
-): ReleaseNotes {
+/** Formats the notes of a version; throws if the changelog has no section for it, or an empty one. */
+export function releaseNotes(changelog: string, version: string, commit: string): string {
   const sections = changelog.split(/^## /m).slice(1);
   const section = sections.find((text) => /^[^\s,]+/.exec(text)?.[0] === version);
   const [heading = "", ...lines] = section?.split("\n") ?? [];
   const content = lines.join("\n").trim();
-  if (content === "") throw new Error(`CHANGELOG.md says nothing of ${version}`);
+  if (content === "") throw new Error(`CHANGELOG.md has no text for ${version}`);
   const date = /\d{4}-\d{2}-\d{2}/.exec(heading)?.[0];
-  const origin = commit === undefined ? "" : `Built from the commit ${commit}. `;
-  return {
-    isUndated: date === undefined,
-    text: `# Nodeface ${version}${date === undefined ? "" : `, ${date}`}
+  return `# Nodeface ${version}${date === undefined ? "" : `, ${date}`}
 
-${origin}With all files in one folder, this checks those that you have:
+Built from the commit ${commit}. With all files in one folder, this checks those that you have:
 
 \`\`\`sh
 sha256sum --check --ignore-missing ${CHECKSUMS}
@@ -102,13 +83,11 @@ sha256sum --check --ignore-missing ${CHECKSUMS}
 
 \`nodeface.cdx.json\` lists what is inside of the executables (CycloneDX 1.6).
 
-${withoutRelativeLinks(content)}
-`,
-  };
+${content.replaceAll(RELATIVE_LINK, "$1")}
+`;
 }
 
-/** Relative links lead nowhere but in the checkout: there the texts name the files. */
-const withoutRelativeLinks = (text: string) =>
-  text.replaceAll(/\[([^\]]+)\]\((?!https?:)[^)]+\)/g, "$1");
+/** A link that works in the checkout only; its text names the file. */
+const RELATIVE_LINK = /\[([^\]]+)\]\((?!https?:)[^)]+\)/g;
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) release();

@@ -1,7 +1,6 @@
 /**
- * `npm run schema`: writes what is made of the settings and of the kinds. For editors, the JSON Schemas of a
- * configuration and of a kind's file; for people, the reference of the configuration, what is known of each kind, and
- * how Nodeface is started beside a node of each.
+ * `npm run schema`: writes the JSON Schemas of a configuration and of a kind's file, and the generated parts of the
+ * manual.
  *
  * @module
  */
@@ -15,7 +14,7 @@ import { loadInterface } from "../description/known-interface.ts";
 import { KINDS } from "../generated/kinds.js";
 import { KNOWN_KEYS } from "../info/fields.ts";
 import { type Access, type KindInterface, MARKS, type OperationMarks } from "../kinds/interface.ts";
-import type { AuthFile, Kind, NetworkRules, Test } from "../kinds/kind.ts";
+import type { AuthFile, Kind, Test } from "../kinds/kind.ts";
 import { operationsOf } from "../openapi/operations.ts";
 import { CLI_OPTIONS, configuration } from "../settings/configuration.ts";
 import { questionOf } from "../settings/node.ts";
@@ -31,7 +30,7 @@ import {
 
 const ROOT = new URL("../../", import.meta.url);
 
-/** The makers of what is written, by its path from the root. */
+/** The functions that make the files, by path from the root. */
 export const WRITTEN = {
   "spec/nodeface.schema.json": (): string =>
     jsonSchemaOf(configuration(), "The configuration of Nodeface"),
@@ -42,18 +41,12 @@ export const WRITTEN = {
   "docs/beside-your-node.md": besideReference,
 };
 
-/** A schema as the text of a JSON Schema, for editors. */
-function jsonSchemaOf(
-  of: Schema,
-  title: string,
-  change = (schema: JsonSchema) => schema,
-): string {
+function jsonSchemaOf(of: Schema, title: string, change = (schema: JsonSchema) => schema): string {
   const { $schema, ...schema } = change(convert(of));
-  const whole = { $schema, title, ...schema };
-  return `${JSON.stringify(whole, null, 2)}\n`;
+  return `${JSON.stringify({ $schema, title, ...schema }, null, 2)}\n`;
 }
 
-/** A kind that adds to another needs nothing else. */
+/** A kind that extends another needs nothing else. */
 function withExtensions({ required, ...schema }: JsonSchema): JsonSchema {
   return { ...schema, anyOf: [{ required }, { required: ["extends"] }] } as JsonSchema;
 }
@@ -74,7 +67,7 @@ function convert(schema: Schema): JsonSchema {
   return converted;
 }
 
-/** A schema with what is said of its setting in place of the metadata. */
+/** Replaces the metadata of a setting with a description. */
 function described(schema: JsonSchema & { about?: About }): JsonSchema {
   const { about, description: _, ...others } = schema;
   if (!about) return schema;
@@ -82,7 +75,7 @@ function described(schema: JsonSchema & { about?: About }): JsonSchema {
   return { description: `${about.text}${usual}`, ...others };
 }
 
-/** Objects have no other keys than those of their settings; what stands for an empty one is no default. */
+/** Forbids unknown keys, and removes the default of an empty object. */
 function closed({ default: _, required = [], ...schema }: JsonSchema, type: string): JsonSchema {
   if (type !== "loose_object") return schema;
   return { ...schema, additionalProperties: false, ...required.length > 0 && { required } };
@@ -150,7 +143,7 @@ function details(path: string, forms: readonly Settings[]): string {
   return `## ${code(path)}\n\n${choice}${table(HEAD, rows)}`;
 }
 
-/** The form of a value in a few words: what its messages say would be right. */
+/** Describes the valid values in a few words, those of the messages. */
 function formOf(schema: Schema): string {
   const { words = [], entries, value, message = "any JSON value" } = partsOf(schema);
   if (words.length > 0 && words.length <= 8) return words.map(code).join(", ");
@@ -162,7 +155,6 @@ interface KnownKind extends Kind {
   readonly operations: readonly { readonly name: string; readonly marks: OperationMarks }[];
 }
 
-/** The known kinds, with the operations of each. */
 const KNOWN: readonly KnownKind[] = await Promise.all(
   Object.entries(KINDS).map(async ([name, kind]) => {
     return { ...kind, name, operations: offeredBy(await loadInterface(name)) };
@@ -171,16 +163,15 @@ const KNOWN: readonly KnownKind[] = await Promise.all(
 
 function kindsReference(): string {
   const example = readFileSync(new URL("examples/kinds/aria2.yaml", ROOT), "utf8");
-  const silent = KNOWN.filter((kind) => !saysSync(kind)).map(({ name }) => code(name));
   const rows = KNOWN.map(({ name, title, url, operations }) => {
     return [`[${name}](#${name})`, title, url, operations.length];
   });
-  const marks = Object.entries(MARKS).map(([name, mark]) => {
-    return [code(name), mark.on, mark.value, mark.text];
+  const marks = Object.entries(MARKS).map(([name, { on, value, text }]) => {
+    return [code(name), on, value, text];
   });
   return fillPage("docs/kinds.md", {
     table: table(["kind", "what it is", "usual URL", "operations"], rows),
-    silent: listOf(silent),
+    silent: listOf(KNOWN.filter((kind) => !saysSync(kind)).map(({ name }) => code(name))),
     marks: table(["mark", "of", "value", "what it says"], marks),
     kinds: KNOWN.map(partOf).join("\n"),
     example: `\`\`\`yaml\n${example.trim()}\n\`\`\``,
@@ -218,38 +209,27 @@ function operationsText({ tried, operations }: KnownKind): string {
 
 function partOf(kind: KnownKind): string {
   const { name, title, aliases = [], description, detect, auth, health } = kind;
-  const lines = [
+  const evidence = Object.entries(detect).map(([place, test]) => evidenceOf(kind, place, test));
+  const method = typeof description === "object" ? description.jsonrpc : description;
+  const starting = (health.warming_up ?? []).map((number) => `the error ${number}`);
+  const { header, pattern } = auth?.refusal ?? {};
+  const rows = [
     ["ok", health.ok],
-    ["in sync", saysSync(kind) ? "" : "it cannot tell"],
-    [
-      "detected by",
-      listOf(Object.entries(detect).map(([place, test]) => evidence(kind, place, test))),
-    ],
+    ["in sync", !saysSync(kind) && "it cannot tell"],
+    ["detected by", listOf(evidence)],
     ["also called", listOf(aliases.map(code))],
-    [
-      "describes itself at",
-      description ? code(typeof description === "string" ? description : description.jsonrpc) : "",
-    ],
-    ["starting", listOf((health.warming_up ?? []).map((number) => `the error ${number}`))],
-    ["synced within", health.target ? `${health.lag ?? 2} blocks` : ""],
-    [
-      "refuses with",
-      auth?.refusal
-        ? `${code(auth.refusal.header)} that matches ${code(auth.refusal.pattern)}`
-        : "",
-    ],
+    ["describes itself at", method && code(method)],
+    ["starting", listOf(starting)],
+    ["synced within", health.target && `${health.lag ?? 2} blocks`],
+    ["refuses with", header && pattern && `${code(header)} that matches ${code(pattern)}`],
     ["operations", operationsText(kind)],
-    ["reads", auth?.reads === "none" ? "called without `node.auth`" : ""],
-  ].filter(([, value]) => value !== "");
-  const networks = Object.entries(health.networks ?? {});
-  return `## ${name}\n\n${title}\n\n${table(undefined, lines)}${rulesOf(kind)}${
-    networksOf(networks)
-  }`;
+    ["reads", auth?.reads === "none" && "called without `node.auth`"],
+  ].filter(([, value]) => value);
+  return `## ${name}\n\n${title}\n\n${table(undefined, rows)}${rulesOf(kind)}${networksOf(kind)}`;
 }
 
-function evidence({ sources }: Kind, place: string, test: string): string {
-  const name = place.slice(0, place.indexOf("#"));
-  const pointer = place.slice(name.length + 1);
+function evidenceOf({ sources }: Kind, place: string, test: string): string {
+  const [name = "", pointer] = place.split(/#(.*)/);
   const where = pointer ? `${code(pointer)} of ` : "";
   return `${where}${code(questionOf(sources[name]!))} matches ${code(test)}`;
 }
@@ -269,18 +249,15 @@ function testOf(test: Test): string {
   return "above" in test ? `is above ${test.above}` : `is below ${test.below}`;
 }
 
-function networksOf(networks: readonly [string, NetworkRules][]): string {
-  if (networks.length === 0) return "";
-  const rows = networks.map(([name, { quiet = "", peers = "" }]) => {
+function networksOf({ health: { networks = {} } }: Kind): string {
+  const rows = Object.entries(networks).map(([name, { quiet = "", peers = "" }]) => {
     return [name === "*" ? "any" : code(name), quiet, peers];
   });
+  if (rows.length === 0) return "";
   return `\n${table(["network", "stalled after", "fewest peers"], rows)}`;
 }
 
-function listOf(texts: readonly string[]): string {
-  const [last = "", ...others] = texts.toReversed();
-  return others.length > 0 ? `${others.reverse().join(", ")} and ${last}` : last;
-}
+const listOf = (texts: readonly string[]) => new Intl.ListFormat("en-GB").format(texts);
 
 const NAMED_MAX = 5, PLACES_MAX = 3;
 
@@ -292,39 +269,44 @@ function besideReference(): string {
 }
 
 function besidePartOf(kind: KnownKind): string {
-  const { name, title, url } = kind;
-  const port = isOnOwnPort(url) ? " --port 8081" : "";
+  const { name, title, url, auth } = kind;
+  // Nodeface listens on that port itself.
+  const isTaken = new URL(url).port === "8080";
   const rows = [
     ["shown", shownOf(kind)],
     ["opened", openedOf(kind)],
     ["its secret", secretOf(kind)],
     ["`ok` means", `see [kinds of node](kinds.md#${name})`],
   ];
+  const configuration = auth?.example && `
+\`\`\`yaml
+# nodeface.yaml
+${isTaken ? "listen: 127.0.0.1:8081\n" : ""}node:
+  url: ${url}
+  auth: ${inFlow(auth.example)}
+forward: reads
+\`\`\`
+`;
   return `## ${name}
 
 ${title}
 
 \`\`\`sh
-nodeface ${url} --forward reads${port}
+nodeface ${url} --forward reads${isTaken ? " --port 8081" : ""}
 \`\`\`
 
-${table(undefined, rows)}${configurationOf(kind)}`;
+${table(undefined, rows)}${configuration ?? ""}`;
 }
-
-/** Tells whether a node listens on the port that Nodeface does. */
-const isOnOwnPort = (url: string) => new URL(url).port === "8080";
 
 /** The keys that `/v1/info` may have, in its order. */
 function shownOf(kind: Kind): string {
   const { static: fixed = {}, fields } = kind;
-  const keys = new Set([...Object.keys(fixed), ...Object.keys(fields)]);
-  if (saysSync(kind)) keys.add("synced");
-  const known = Object.keys(KNOWN_KEYS).filter((key) => keys.has(key));
-  const others = [...keys].filter((key) => !known.includes(key));
-  return [...known, ...others].map(code).join(", ");
+  const keys = [...Object.keys({ ...fixed, ...fields }), ...saysSync(kind) ? ["synced"] : []];
+  const known = Object.keys(KNOWN_KEYS).filter((key) => keys.includes(key));
+  return [...new Set([...known, ...keys])].map(code).join(", ");
 }
 
-/** The operations that `--forward reads` opens: how many, and which of them a client uses first. */
+/** The operations that `--forward reads` opens: their number, and the common ones. */
 function openedOf({ operations }: KnownKind): string {
   const reads = operations.filter(({ marks }) =>
     marks["x-access"] === "read" && !marks["x-streaming"]
@@ -338,51 +320,32 @@ function secretOf({ auth }: Kind): string {
   const { files = [], example } = auth ?? {};
   if (!example) return "none is usual";
   if (files.length === 0) return "if it wants one, as below";
-  const places = files.map((file) => code(pathIn(file)));
-  const others = places.length > PLACES_MAX ? ` and ${places.length - PLACES_MAX} more` : "";
-  return `found in ${
-    places.slice(0, PLACES_MAX).join(", ")
-  }${others} for the same user; elsewhere, as below`;
+  const places = files.slice(0, PLACES_MAX).map((file) => code(pathIn(file))).join(", ");
+  const others = files.length > PLACES_MAX ? ` and ${files.length - PLACES_MAX} more` : "";
+  return `found in ${places}${others} for the same user; elsewhere, as below`;
 }
 
 const pathIn = (file: AuthFile): string =>
   Object.entries(file).find(([key]) => key.endsWith("_file"))![1] as string;
 
-function configurationOf({ url, auth }: Kind): string {
-  if (!auth?.example) return "";
-  const listen = isOnOwnPort(url) ? "listen: 127.0.0.1:8081\n" : "";
-  return `
-\`\`\`yaml
-# nodeface.yaml
-${listen}node:
-  url: ${url}
-  auth: ${inFlow(auth.example)}
-forward: reads
-\`\`\`
-`;
-}
-
-/** A page of the manual, with what stands between two markers in it made anew. */
+/** Replaces the text between the markers of each part of a page. */
 function fillPage(path: string, parts: Readonly<Record<string, string>>): string {
-  const left = new Map(Object.entries(parts));
-  const page = readFileSync(new URL(path, ROOT), "utf8");
-  const made = page.replace(
-    /(<!-- make (\w+) -->)(\n?)[^]*?(<!-- made -->)/g,
-    (_, begin: string, name: string, line: string, end: string) => {
-      const text = left.get(name);
-      if (text === undefined) throw new Error(`${path}: nothing makes "${name}"`);
-      left.delete(name);
-      return line ? `${begin}\n\n${text.trim()}\n\n${end}` : begin + text + end;
-    },
-  );
-  for (const name of left.keys()) throw new Error(`${path}: "<!-- make ${name} -->" is missing`);
-  return made;
+  let page = readFileSync(new URL(path, ROOT), "utf8");
+  for (const [name, text] of Object.entries(parts)) {
+    const marked = new RegExp(`(<!-- make ${name} -->)(\\n?)[^]*?(?=<!-- made -->)`);
+    if (!marked.test(page)) throw new Error(`${path}: "<!-- make ${name} -->" is missing`);
+    page = page.replace(
+      marked,
+      (_, begin, line) => begin + (line ? `\n\n${text.trim()}\n\n` : text),
+    );
+  }
+  return page;
 }
 
 /** A table of Markdown; without a heading it has two columns. */
 function table(
   heading: readonly string[] | undefined,
-  rows: readonly (readonly (string | number | undefined)[])[],
+  rows: readonly (readonly unknown[])[],
 ): string {
   const line = (cells: readonly unknown[]) => `| ${cells.join(" | ")} |\n`;
   const head = heading ? line(heading) + line(heading.map(() => "---")) : "| | |\n| --- | --- |\n";

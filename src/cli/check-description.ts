@@ -24,7 +24,7 @@ import { errorsFirst, formatDiagnostic } from "../openapi/diagnostics.ts";
 import { type Offer, offered } from "../openapi/kind.ts";
 import { KIND_FILES, lineWithServers } from "../openapi/load.ts";
 import { documentOf } from "../openapi/serve.ts";
-import { ownDescription } from "../resources/own-description.ts";
+import { ownDescription } from "../resources/open-description.ts";
 import { excerpt, printable } from "../untrusted-text.ts";
 import type { Config } from "./configuration.ts";
 import { formatTable, type Section } from "./output.ts";

@@ -1,9 +1,10 @@
 /**
- * The node over time: its events, its history, and the watch. The watch queries the node even without requests, so that
- * log, history and events report a failure when it happens.
+ * The node over time: its events, its history, and the watch, which queries the node even without requests, so that a
+ * failure is reported when it happens.
  *
  * @module
  */
+import type { EventStream } from "../http/event-stream.ts";
 import type { ServedRequest } from "../http/request.ts";
 import { NodeEvents } from "../info/events.ts";
 import { History, type Measured } from "../info/history.ts";
@@ -16,9 +17,7 @@ import { HAS_SOCKETS } from "../platform.ts";
 export interface Live {
   /** `undefined` if the history is off. */
   readonly history: History | undefined;
-  readonly listeners: number;
-  /** The number of events sent, over all listeners. */
-  readonly sent: number;
+  readonly stream: Pick<EventStream<string>, "listeners" | "sent">;
   isHeard(): boolean;
   take(info: Info, measured?: Measured): void;
   open(request: Request, query: URLSearchParams): Promise<Response>;
@@ -33,7 +32,7 @@ interface Watched {
   readonly readEtag: () => Promise<string>;
 }
 
-/** The longest interval between queries of the node while somebody listens, in milliseconds. */
+/** The longest interval between queries while events are requested, in milliseconds. */
 const LISTENED_MS = 2000;
 
 /** The shortest interval between checks of the description, in milliseconds. */
@@ -85,12 +84,7 @@ export function createLive(options: ResolvedOptions, watched: Watched): Live {
 
   return {
     history: samples,
-    get listeners() {
-      return nodeEvents.stream.listeners;
-    },
-    get sent() {
-      return nodeEvents.stream.sent;
-    },
+    stream: nodeEvents.stream,
     isHeard: () => isHeard,
     take(info, measured) {
       try {

@@ -13,15 +13,13 @@ import { type Lazy, lazy, type Resource } from "../lazy.ts";
 import type { ResolvedOptions } from "../options.ts";
 import type { Live } from "./live.ts";
 
-/** The node of a service. It is queried only on demand. */
 export interface NodeBeside extends KnownKind {
   readonly monitor: Lazy<Monitor>;
   readonly snapshot: Resource<Snapshot>;
-  /** Returns what is known of the node; `undefined` while its kind is unknown. Detection runs when it is due. */
+  /** Resolves to what is known of the node; `undefined` while its kind is unknown. Detection runs when it is due. */
   find(): Promise<KnownNode | undefined>;
-  /** The methods that the node turned out to lack. */
+  /** The methods that the node reported as missing. */
   lacks(): readonly string[];
-  /** Remembers that the node reports a method as missing. */
   noteLacking(method: string): void;
 }
 
@@ -55,9 +53,7 @@ export function createNodeBeside(
     });
   });
 
-  const snapshot: Resource<Snapshot> = {
-    get: async () => await (await monitor.get()).get(),
-  };
+  const snapshot = { get: async () => await (await monitor.get()).get() };
 
   const kind = async () => node.kind ?? (await monitor.get()).kind;
 
@@ -78,8 +74,8 @@ export function createNodeBeside(
       import("../generated/kinds.js"),
     ]);
     const info = shown;
-    const learn = async () => (await snapshot.get()).info;
-    if (known?.kind !== name) known = knowNode(node, name, KINDS, options.kinds, info, learn);
+    const readInfo = async () => (await snapshot.get()).info;
+    if (known?.kind !== name) known = knowNode(node, name, KINDS, options.kinds, info, readInfo);
     return known && withSoftware(known, info);
   };
 
@@ -95,7 +91,8 @@ export function createNodeBeside(
     },
   };
 
-  const lacks = () => lacking.names(shown ?? {});
-
-  return { monitor, snapshot, kinds, kind, find, rpcPath, lacks, noteLacking };
+  return {
+    ...{ monitor, snapshot, kinds, kind, find, rpcPath, noteLacking },
+    lacks: () => lacking.names(shown ?? {}),
+  };
 }

@@ -1,6 +1,5 @@
 /**
- * Opens the description to show: the operator's, the node's own or its kind's, combined with the service's. It is
- * loaded on demand, together with all code that reads and writes descriptions.
+ * The description to show: the operator's, the node's own or its kind's, combined with the service's. Imported on demand.
  *
  * @module
  */
@@ -17,36 +16,24 @@ import { VERSION } from "../generated/build-info.js";
 import { lazy, type Resource } from "../lazy.ts";
 import { hasOperationAt } from "../host-operations/call-operation.ts";
 import { describeOperation } from "../host-operations/describe-operation.ts";
-import { prepareOwn } from "../openapi/serve.ts";
+import { type PackedContent, unpack } from "../http/content-coding.ts";
+import { type Forms, prepareOwn } from "../openapi/serve.ts";
+import type { Form } from "../openapi/write.ts";
 import type { ResolvedOptions } from "../options.ts";
 import { withTimeout } from "../with-timeout.ts";
 import type { NodeBeside } from "./node-beside.ts";
-import { ownDescription } from "./own-description.ts";
-
-export type OpenDescription = Live<Resource<Page>>;
 
 type PageContent = Pick<Content, "page" | "origins">;
 
-const HISTORY_PATH = "/v1/history";
+/** The longest waits for the first reading of a description, and for the node's kind, in milliseconds. */
+const PATIENCE = 10_000, PATIENCE_FOUND = 3000;
 
-/** The paths at which a host's operation, of any method, replaces the service's own. */
-const LIVE_PATHS = ["/v1/events", HISTORY_PATH];
-
-/** The longest time that a page waits for the first reading of a description, in milliseconds. */
-const PATIENCE = 10_000;
-
-/** The longest wait for the node's kind and capabilities, in milliseconds. */
-const PATIENCE_FOUND = 3000;
-
-/**
- * Resolves when there is something to show. While a large description is being read, or until the node responds, that
- * is only our own operations.
- */
+/** Resolves when there is something to show: only our own operations until a large description was read. */
 export async function openDescription(
   options: ResolvedOptions,
   beside: NodeBeside,
   icons: Resource<Icons>,
-): Promise<OpenDescription> {
+): Promise<Live<Resource<Page>>> {
   const { log, onError, node, document: documentOfHost, description: place } = options;
   const operations = options.operations.map((operation) =>
     describeOperation(operation, documentOfHost.components)
@@ -55,15 +42,12 @@ export async function openDescription(
   const makePage = async ({ page, origins }: PageContent, notice?: string) =>
     createPage(page, { origins, notice, title, view, icons: await icons.get() });
   const hasNoHistory = typeof options.info === "object" && options.info.history === "off";
-  const packed = await ownDescription(options.meters !== undefined).get();
-  const { document, own, ...forms } = await prepareOwn(
-    packed,
-    operations,
-    documentOfHost,
-    LIVE_PATHS.filter((path) =>
-      hasOperationAt(options.operations, path) || (hasNoHistory && path === HISTORY_PATH)
-    ),
+  // A host's operation of any method replaces the service's own.
+  const omitted = ["/v1/events", "/v1/history"].filter((path) =>
+    hasOperationAt(options.operations, path) || (hasNoHistory && path === "/v1/history")
   );
+  const packed = await ownDescription(options.meters !== undefined).get();
+  const { document, own, ...forms } = await prepareOwn(packed, operations, documentOfHost, omitted);
   const parts = lazy(() => renderParts(document));
   const alone = (notice?: string) => ({
     ...forms,
@@ -113,4 +97,28 @@ export async function openDescription(
   const live = keepFound({ ...found, ...common }, alone());
   await withTimeout(live.refresh().catch(onError), PATIENCE_FOUND, () => {});
   return live;
+}
+
+const WITHOUT_METRICS = lazy(async () => formsOf(await import("../generated/description.js")));
+const WITH_METRICS = lazy(async () =>
+  formsOf(await import("../generated/description-with-metrics.js"))
+);
+
+/** Returns what all services of a process share. */
+export function ownDescription(hasMetrics: boolean): Resource<Forms> {
+  return hasMetrics ? WITH_METRICS : WITHOUT_METRICS;
+}
+
+async function formsOf(
+  { SPEC_JSON, SPEC_YAML, SPEC_DOTS }: typeof import("../generated/description.js"),
+): Promise<Forms> {
+  return {
+    json: await formOf(SPEC_JSON, SPEC_DOTS.json),
+    yaml: await formOf(SPEC_YAML, SPEC_DOTS.yaml),
+  };
+}
+
+async function formOf(packed: PackedContent, dots: readonly number[]): Promise<Form> {
+  const codings = await unpack(packed);
+  return { codings, size: codings.identity.byteLength, dots };
 }

@@ -9,40 +9,32 @@ import type { DocumentName, Page } from "../explorer/page.ts";
 import { Gateway } from "../gateway/gateway.ts";
 import { represent, type Representation } from "../http/representation.ts";
 import { isAlone } from "../info/query-plan.ts";
-import { lazy, type Resource } from "../lazy.ts";
+import { type Lazy, lazy, type Resource } from "../lazy.ts";
 import { type CallRecord, isLogged } from "../log.ts";
 import { expose, MEDIA_TYPE, nodeSamples, serviceSamples } from "../metrics/metrics.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import type { ResolvedOptions } from "../options.ts";
-import { refreshOnDemand } from "./refresh-on-demand.ts";
+import { withTimeout } from "../with-timeout.ts";
 import { createLive, type Live } from "./live.ts";
 import { createNodeBeside } from "./node-beside.ts";
 
-export interface Resources {
+type Served = "info" | "ready" | "json" | "yaml" | "catalog" | "favicon";
+
+export interface Resources extends Readonly<Record<Served, Resource<Representation>>> {
   /** `/v1/spec` and the pages below it. */
   readonly page: (name: DocumentName) => Resource<Representation>;
-  readonly info: Resource<Representation>;
-  /** `/v1/health`; the states in `accepted` give 200. */
+  /** `/v1/health`, which is 200 for the states in `accepted`. */
   readonly health: (accepted: ReadonlySet<string>) => Resource<Representation>;
-  /** `/v1/ready`: the response itself is the message. */
-  readonly ready: Resource<Representation>;
   /** `/v1/metrics`; `undefined` if metrics are off. */
   readonly metrics: Resource<Representation> | undefined;
-  readonly json: Resource<Representation>;
-  readonly yaml: Resource<Representation>;
   readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
-  readonly catalog: Resource<Representation>;
-  readonly favicon: Resource<Representation>;
   readonly assets: Resource<Assets>;
   /** `/v1/node` and `/v1/rpc`; `undefined` if calls are not forwarded. */
   readonly gateway: Gateway | undefined;
   readonly live: Live;
-  /** Tells whether the callable operations are known: the description was read, or there is none. */
+  /** Resolves to true if the callable operations are known. */
   readonly isDescribed: () => Promise<boolean>;
-  /**
-   * Prepares everything except the explorer's files, the description below `/v1`, the YAML of a large description
-   * (requests wait for it), and content that needs a response of the node.
-   */
+  /** Prepares all but the explorer's files, the description below `/v1`, large YAML, and what needs the node. */
   prepare(): Promise<void>;
   refresh(): Promise<void>;
   /** Ends running work. Afterwards nothing is queried or reloaded. */
@@ -68,10 +60,9 @@ export function createResources(options: ResolvedOptions): Resources {
     }
     options.onDescription(report);
   };
-  const watched = { ...options, onDescription };
   const opened = lazy(async () => {
     const { openDescription } = await import("./open-description.ts");
-    return await openDescription(watched, beside, icons);
+    return await openDescription({ ...options, onDescription }, beside, icons);
   });
   const description = refreshOnDemand(opened, {
     interval: lookInterval(place, node.url),
@@ -82,7 +73,6 @@ export function createResources(options: ResolvedOptions): Resources {
     get: async () => await of((await description.get()).current).get(),
   });
   const none: readonly NodeOperation[] = [];
-  const isDescribed = async () => (await description.get()).current.operations !== undefined;
   const callable = async () => (await description.get()).current.operations ?? none;
   const onCall = (call: CallRecord) => {
     meters?.countCall(call);
@@ -99,15 +89,15 @@ export function createResources(options: ResolvedOptions): Resources {
       const shown = isAlone(node, options.info) ? undefined : (await beside.snapshot.get()).info;
       const gauges = {
         nodeface_queue_length: gateway?.waiting,
-        nodeface_event_listeners: live.listeners,
-        nodeface_events_sent_total: live.sent,
+        nodeface_event_listeners: live.stream.listeners,
+        nodeface_events_sent_total: live.stream.sent,
         nodeface_description_age_seconds: describedAt && (performance.now() - describedAt) / 1000,
       };
       const samples = {
         ...shown && nodeSamples(shown, Date.now()),
         ...serviceSamples(meters, gauges),
       };
-      // The text differs every time, as it counts this request; encoding it would cost more than it saves.
+      // It differs every time, so encoding it would cost more than it saves.
       return await represent(expose(samples), { type: MEDIA_TYPE, cache: "no-store", encoded: {} });
     },
   };
@@ -160,7 +150,7 @@ export function createResources(options: ResolvedOptions): Resources {
     assets,
     gateway,
     live,
-    isDescribed,
+    isDescribed: async () => (await description.get()).current.operations !== undefined,
     async prepare() {
       await Promise.all([beside.monitor.get(), catalog.get(), favicon.get(), assets.get()]);
       await (await description.get()).current.page.get();
@@ -178,13 +168,56 @@ export function createResources(options: ResolvedOptions): Resources {
 /** Intervals at which a description is checked for changes, in milliseconds. */
 export const LOOK_AT = { file: 2000, url: 30_000 } as const;
 
-function lookInterval(
-  place: DescriptionPlace | undefined,
-  node: string | undefined,
-): number {
+function lookInterval(place: DescriptionPlace | undefined, node: string | undefined): number {
   if (place === undefined && !node) return Infinity;
   if (place === "none" || (typeof place === "object" && "text" in place)) return Infinity;
   return /^https?:/i.test(String(place)) ? LOOK_AT.url : LOOK_AT.file;
+}
+
+interface RefreshOptions {
+  /** The shortest interval between checks without `refresh`, in milliseconds; may be `Infinity`. */
+  readonly interval: number;
+  readonly isMadeCurrent: boolean;
+  readonly onError: (error: unknown) => void;
+  /** A monotonic clock in milliseconds. @default performance.now */
+  readonly now?: () => number;
+}
+
+/** The longest time that a request waits for a check, in milliseconds. */
+const PATIENCE = 250;
+
+/** Keeps a resource current while it is requested, without a timer; `end` stops further checks. */
+export function refreshOnDemand<T extends { refresh(): Promise<void> }>(
+  resource: Lazy<T>,
+  { interval, isMadeCurrent, onError, now = () => performance.now() }: RefreshOptions,
+): Resource<T> & { refresh(): Promise<void>; end(): void } {
+  let lookedAt: number | undefined;
+  let look: { readonly since: number; readonly done: Promise<void> } | undefined;
+  let hasEnded = false;
+
+  const start = (value: T) => {
+    const done = value.refresh().finally(() => {
+      if (look?.done === done) look = undefined;
+      lookedAt = now();
+    });
+    look = { since: now(), done };
+    return done;
+  };
+
+  return {
+    async get() {
+      const isNew = resource.made === undefined;
+      const value = await resource.get();
+      if (isNew && isMadeCurrent) lookedAt ??= now();
+      const isDue = interval < Infinity && now() - (lookedAt ?? -Infinity) >= interval;
+      if (isDue && !hasEnded && !look) start(value).catch(onError);
+      const left = look ? look.since + PATIENCE - now() : 0;
+      if (left > 0) await withTimeout(look!.done.catch(() => {}), left, () => {});
+      return value;
+    },
+    refresh: async () => await start(await resource.get()),
+    end: () => void (hasEnded = true),
+  };
 }
 
 /**

@@ -25,7 +25,6 @@ export interface Complaints {
   refused: string[];
 }
 
-/** No complaints. */
 export const QUIET: Complaints = { outside: [], console: [], failed: [], refused: [] };
 
 let started: Promise<Browser> | undefined;

@@ -75,7 +75,7 @@ export async function tabTo(page: Page, name: RegExp): Promise<void> {
   throw new Error(`Nothing that can be reached with Tab is called ${name}`);
 }
 
-/** What the page has of its layout shift. */
+/** The layout shift of a page. */
 export interface Shifts {
   shift: number;
 }

@@ -39,7 +39,7 @@ export function serveNode({ info, document, answer: first }: Shown = {}): Promis
     if (special) return special;
     if (pathname === "/v1/info" && info) {
       if (!known) return new Response(null, { status: 503 });
-      // Without a cache: a suite may repeat a request within a second.
+      // No cache: a suite may repeat a request within a second.
       return answer(await json(known), request);
     }
     if (pathname === "/v1/events" && info) {

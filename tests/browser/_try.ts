@@ -16,7 +16,7 @@ export async function openForm(operation: Locator): Promise<Locator> {
 
 /** The response as the page shows it. */
 export interface Shown {
-  /** Such as `200 OK`. */
+  /** The status, such as `200 OK`. */
   readonly status: string;
   /** The whole line below the form. */
   readonly line: string;

@@ -18,7 +18,7 @@ export interface Compared {
   readonly asked: string;
   /** The same bytes; a value that changes at the node itself; the node's error as passed on; or something else. */
   readonly is: "same" | "moves" | "error" | "wrong";
-  /** Both responses if they differ. */
+  /** The responses, if they differ. */
   readonly shown?: string;
 }
 

@@ -27,7 +27,7 @@ interface Attack {
   readonly content?: (
     at: number,
   ) => readonly [fields: string, content: Buffer | string];
-  /** Whether it reads the response. @default true */
+  /** True if it reads the response. @default true */
   readonly reads?: boolean;
   /** The time after which it disconnects, in milliseconds. @default after the response */
   readonly leavesAfter?: number;
@@ -45,7 +45,7 @@ const once = <T>(make: () => T) => {
 const call = (method: string, params: string) =>
   `{"jsonrpc":"2.0","id":1,"method":"${method}","params":[${params}]}`;
 
-/** By the names in the suite's table. */
+/** The attacks by the names in the suite's table. */
 const ATTACKS = {
   "abandoned heavy calls": {
     ...{ connections: 60, every: 20, path: "/v1/node/heavy", leavesAfter: 100 },

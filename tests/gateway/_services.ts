@@ -10,7 +10,6 @@ import { describeNode } from "./_raw-node.ts";
 /** A running service. */
 export interface Service {
   url: string;
-  /** Of its process. */
   pid: number;
   stop(): Promise<unknown>;
 }

@@ -37,7 +37,7 @@ const answers = (...asked: readonly (readonly [string, unknown?])[]) => async (n
   return found;
 };
 
-/** By kind. The monitoring port of nats-server has no writes. */
+/** The writes by kind; the monitoring port of nats-server has none. */
 export const WRITES: Readonly<Record<string, Writes>> = {
   ethereum: {
     state: (node) =>

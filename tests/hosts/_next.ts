@@ -20,7 +20,7 @@ export interface NextOptions {
 }
 
 const NEXT = [process.execPath, join(PACKAGES, "next/dist/bin/next")];
-/** In milliseconds. */
+/** The longest wait, in milliseconds. */
 const TIMEOUT = 300_000;
 
 /** Builds it if necessary, and starts it. */

@@ -14,7 +14,7 @@ export interface NamedProgram extends Program {
   readonly kind: string;
 }
 
-/** All real nodes. */
+/** The real nodes. */
 export const NODES: readonly NamedProgram[] = Object.entries({ ...PROGRAMS, ...OTHERS })
   .map(([name, program]) => ({ name, kind: name, ...program }));
 
@@ -48,7 +48,7 @@ export async function askKind(
   }
 }
 
-/** What a service says of the methods of a node. */
+/** The report of a service on the methods of a node. */
 export interface Learnt {
   /** The methods that it shows and that were called. */
   readonly called: readonly string[];
@@ -71,7 +71,7 @@ export async function callShown(
   };
   /** The descriptions of the methods that are shown. */
   const shownNow = async () => {
-    // Whether the node is well is looked at first.
+    // The status of the node comes first.
     await (await ask("/v1/info")).text();
     await app.refresh();
     const { paths } = await (await ask("/spec.json")).json();

@@ -51,7 +51,7 @@ export async function askOperations(part: OpenApiPart, node: AskedNode): Promise
 
 /** The request to a node. */
 export interface RestRequest {
-  /** With its query. */
+  /** The path with its query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   /** JSON. */

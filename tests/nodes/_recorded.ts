@@ -9,7 +9,7 @@ export interface Recording {
   recorded: string;
   /** The time, if the info depends on it. */
   now?: string;
-  /** By `GET /path`, `POST /path`, or the method name for JSON-RPC. */
+  /** The responses by `GET /path`, `POST /path`, or the method name for JSON-RPC. */
   answers: Record<string, unknown>;
   /** JSON-RPC errors, by method name. */
   errors?: Record<string, unknown>;
@@ -21,7 +21,7 @@ export interface Recording {
 
 const FOLDER = new URL("recorded/", import.meta.url);
 
-/** Every recording, by the name of its file. */
+/** The recordings by file name. */
 export const RECORDINGS: ReadonlyMap<string, Recording> = new Map(
   readdirSync(FOLDER).sort().map((file) => [
     file.replace(".json", ""),

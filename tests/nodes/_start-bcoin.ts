@@ -9,7 +9,6 @@ import { askBy, type Call, callsTo, isKnown, requestsTo, resultOf } from "./_cal
 import { type Daemon, startDaemon, until } from "./_daemon.ts";
 import type { AskedNode } from "./_interface.ts";
 
-/** Where it is. */
 export const BCOIN = `${ROOT}tests/nodes/node_modules/bcoin/bin/node`;
 
 /** Starts bcoin, or hsd, which is made of it, on regtest with its data in memory. */

@@ -13,7 +13,7 @@ export const ANVIL = `${ROOT}tests/node_modules/.bin/anvil`;
 export const HARDHAT = `${INSTALLED}hardhat/dist/src/cli.js`;
 export const GANACHE = `${INSTALLED}ganache/dist/node/cli.js`;
 
-/** It has to stand beside what is installed. */
+/** The path of its configuration, which must be beside the installed packages. */
 const HARDHAT_CONFIG = `${ROOT}tests/nodes/hardhat.config.js`;
 
 /** hardhat wants Node 22. */

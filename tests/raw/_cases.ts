@@ -10,7 +10,7 @@ export interface Case {
   status: number | "closed";
   /** The number of responses. @default 1 */
   answers?: number;
-  /** Whether the responses have a length but no body, like those to HEAD. @default false */
+  /** True if the responses have a length but no body, like those to HEAD. @default false */
   bodiless?: boolean;
 }
 

@@ -12,7 +12,7 @@ export interface Exchange {
   answers: number;
 }
 
-/** In milliseconds; longer than any runtime waits for an idle client. */
+/** The longest exchange in milliseconds: longer than any runtime waits for an idle client. */
 const TIMEOUT = 30_000;
 
 /**

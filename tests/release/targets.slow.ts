@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { fileOf, type Target, TARGETS } from "../../src/build/bun-executable.ts";
+import { fileOf, TARGETS } from "../../src/build/bun-executable.ts";
 import { testWhere } from "../_needs.ts";
 import { ROOT } from "../_paths.ts";
 import { start } from "../_server.ts";
@@ -20,7 +20,7 @@ const EMULATORS: Readonly<Record<string, readonly string[]>> = {
 
 for (const target of isBuilt ? TARGETS : []) {
   const command = commandFor(target);
-  if (command) runtimeSuite(`the executable for ${target.name}`, () => start(command, {}, NOWHERE));
+  if (command) runtimeSuite(`the executable for ${target}`, () => start(command, {}, NOWHERE));
   else console.log(`Not run here: ${fileOf(target)}`);
 }
 
@@ -67,10 +67,11 @@ testWhere(
 
 targets.run();
 
-function commandFor(target: Target): readonly string[] | undefined {
+function commandFor(target: string): readonly string[] | undefined {
   const program = FOLDER + fileOf(target);
-  if (target.runsOn === `${process.platform}-${process.arch}`) return [program];
-  const emulator = EMULATORS[target.runsOn];
+  const platform = process.platform.replace("darwin", "macos").replace("win32", "windows");
+  if (target === `${platform}-${process.arch}`) return [program];
+  const emulator = EMULATORS[target];
   return emulator?.every((part) => !part.startsWith("/") || existsSync(part))
     ? [...emulator, program]
     : undefined;

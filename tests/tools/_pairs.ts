@@ -30,7 +30,7 @@ const TIMEOUT = 600_000;
 const SHORT_TIMEOUT = 30_000;
 /** The number of concurrent tools. */
 const LANES = 2;
-/** Nothing listens there. */
+/** An address where no server listens. */
 const NODE = "http://127.0.0.1:9053";
 
 /** The paths in the entry of a description. */

@@ -232,7 +232,7 @@ export const QUICK: readonly Tool[] = [
   }),
 ];
 
-/** All of them, in the order of the table's columns. */
+/** The tools in the order of the table's columns. */
 export const TOOLS: readonly Tool[] = [
   ...QUICK,
   judge(

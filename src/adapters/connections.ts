@@ -1,0 +1,107 @@
+/**
+ * The connections of a `node:http` server: closes idle and slow ones, and drains all of them at shutdown.
+ *
+ * @module
+ */
+import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { TIMEOUTS } from "./shared.ts";
+
+/** The slowest accepted client: it must read `bytes` within `time`, and is checked every `check` milliseconds. */
+export interface Slowest {
+  readonly bytes: number;
+  readonly time: number;
+  readonly check: number;
+}
+
+const SLOWEST: Slowest = { bytes: 10_000, time: 10_000, check: TIMEOUTS.check };
+
+interface Connection {
+  lastResponse?: ServerResponse;
+  bytesWrittenBefore: number;
+  /** The time of the last activity by `performance.now()`; `Infinity` before the first response. */
+  idleSince: number;
+  /** The bytes the system had accepted when the client last made progress, and the time of it. */
+  read?: { readonly bytes: number; readonly at: number } | undefined;
+}
+
+const DRAIN_INTERVAL_MS = 20;
+
+export class Connections {
+  readonly #connections = new Map<Socket, Connection>();
+  readonly #slowest: Slowest;
+  readonly #timer: ReturnType<typeof setInterval>;
+
+  constructor(slowest: Slowest = SLOWEST) {
+    this.#slowest = slowest;
+    // `keepAliveTimeout` is not enough: blank lines from the client reset it.
+    this.#timer = setInterval(() => this.#check(performance.now()), slowest.check);
+    this.#timer.unref();
+  }
+
+  add(socket: Socket): void {
+    // Before the first response, `headersTimeout` applies, which responds with 408.
+    this.#connections.set(socket, { bytesWrittenBefore: 0, idleSince: Infinity });
+    socket.once("close", () => this.#connections.delete(socket));
+  }
+
+  addResponse(response: ServerResponse): void {
+    const connection = this.#connections.get(response.req.socket);
+    if (connection) connection.lastResponse = response;
+  }
+
+  /** Returns the last response on a connection if it is still being sent. */
+  pendingResponse(socket: Socket): ServerResponse | undefined {
+    const last = this.#connections.get(socket)?.lastResponse;
+    return last?.writableFinished ? undefined : last;
+  }
+
+  /** Tells whether the connection closes after its last response. */
+  isClosing(socket: Socket): boolean {
+    return this.#connections.get(socket)?.lastResponse?.shouldKeepAlive === false;
+  }
+
+  /** Closes each connection after its response, but no later than `TIMEOUTS.grace`. */
+  async end(): Promise<void> {
+    clearInterval(this.#timer);
+    const until = performance.now() + TIMEOUTS.grace;
+    const sockets = this.#connections;
+    do {
+      await new Promise((resolve) => setTimeout(resolve, DRAIN_INTERVAL_MS));
+      for (const socket of sockets.keys()) if (!this.#isResponding(socket)) socket.destroy();
+    } while (sockets.size > 0 && performance.now() < until);
+    for (const socket of sockets.keys()) socket.destroy();
+  }
+
+  #isResponding(socket: Socket): boolean {
+    return socket.writableLength > 0 || this.pendingResponse(socket) !== undefined;
+  }
+
+  #check(now: number): void {
+    for (const [socket, connection] of this.#connections) {
+      // The timeout is for clients that do not read; a client that waits for the app is not idle.
+      const timeout = socket.writableLength > 0 ? TIMEOUTS.silence : 0;
+      if ((socket.timeout ?? 0) !== timeout) socket.setTimeout(timeout);
+      const bytes = bytesTaken(socket);
+      const { read } = connection;
+      if (bytes === undefined) connection.read = undefined;
+      else if (!read || bytes - read.bytes >= this.#slowest.bytes) {
+        connection.read = { bytes, at: now };
+      } else if (now - read.at > this.#slowest.time) socket.destroy();
+      if (this.#isResponding(socket) || socket.bytesWritten !== connection.bytesWrittenBefore) {
+        connection.bytesWrittenBefore = socket.bytesWritten;
+        connection.idleSince = now;
+      } else if (now - connection.idleSince > TIMEOUTS.head) socket.destroy();
+    }
+  }
+}
+
+/** Counts the written bytes that the system has accepted; `undefined` if it has all. */
+function bytesTaken(socket: Socket): number | undefined {
+  type Handle = { readonly bytesWritten: number; readonly writeQueueSize: number };
+  const { _handle: handle } = socket as { _handle?: Handle | null };
+  if (!handle || socket.writableLength === 0) return undefined;
+  return "writeQueueSize" in handle
+    ? handle.bytesWritten - handle.writeQueueSize
+    : socket.bytesWritten - socket.writableLength;
+}
