@@ -50,11 +50,16 @@ export class Guard {
       };
     }
     if (hasTokenInQuery(query)) return TOKEN_IN_QUERY;
+    const about = { code: CODES.wantsToken, setting: "forward.token_file" };
     const known = await readToken(this.#forward);
-    if ("reason" in known) return TOKEN_UNKNOWN;
+    if ("reason" in known) {
+      const message = "The service cannot read the operator's token at the moment";
+      return { ...about, status: 503, message, headers: LATER };
+    }
     if (await isToken(known.token, request.headers.get("authorization"))) return undefined;
     return {
-      ...{ status: 401, code: CODES.wantsToken, setting: "forward.token_file" },
+      ...about,
+      status: 401,
       message: `${name} needs the operator's token`,
       more: ": send it as Authorization: Bearer",
       headers: { "www-authenticate": 'Bearer realm="nodeface"' },
@@ -73,12 +78,6 @@ const THE_NODE = "the node";
 export const TOKEN_IN_QUERY: Refusal = {
   ...{ status: 400, code: CODES.invalidCall },
   message: "Send the token as Authorization: Bearer, never in the URL",
-};
-
-const TOKEN_UNKNOWN: Refusal = {
-  ...{ status: 503, code: CODES.wantsToken, setting: "forward.token_file" },
-  message: "The service cannot read the operator's token at the moment",
-  headers: LATER,
 };
 
 export function hasTokenInQuery(query: string): boolean {
