@@ -88,11 +88,9 @@ export function hasTokenInQuery(query: string): boolean {
 /** The syntax of a token (RFC 6750, section 2.1). */
 const FORM = /^[A-Za-z0-9._~+/-]{32,}=*$/;
 
-export type Token = { readonly token: string } | { readonly reason: string };
-
 export async function readToken(
   { token_file, token_env }: Pick<ResolvedForward, "token_file" | "token_env">,
-): Promise<Token> {
+): Promise<{ readonly token: string } | { readonly reason: string }> {
   const place = token_file === undefined ? { token_env } : { token_file };
   const { key, name } = settingOf(place);
   if (key === "") return { reason: "no token is configured; set token_file or token_env" };

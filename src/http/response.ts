@@ -281,12 +281,6 @@ export const SECURITY_HEADERS = {
 
 const EXPOSED = { "access-control-expose-headers": "etag, allow, link" };
 
-// `*` does not include `Authorization` (Fetch standard, "CORS-preflight fetch").
-const PREFLIGHT = {
-  "access-control-allow-headers": "*, authorization",
-  "access-control-max-age": "86400",
-};
-
 /** @param resources the origins whose pages may embed a response; by default those that may read it */
 export function createCommonHeaders(
   cors: Cors,
@@ -331,5 +325,10 @@ export function isPreflight({ method, headers }: Pick<Request, "method" | "heade
 }
 
 export function preflightHeaders(allow: string): Record<string, string> {
-  return { "access-control-allow-methods": allow, ...PREFLIGHT };
+  return {
+    "access-control-allow-methods": allow,
+    // `*` does not include `Authorization` (Fetch standard, "CORS-preflight fetch").
+    "access-control-allow-headers": "*, authorization",
+    "access-control-max-age": "86400",
+  };
 }
