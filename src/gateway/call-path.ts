@@ -59,15 +59,13 @@ export async function callPath(gateway: Gateway, call: Call, lease: Lease): Prom
     query: readQuery(list, query),
     headers: readNamed(list.filter(isTaken), "header", (name) => request.headers.get(name)),
   };
-  const wrong = [read.path, read.query, read.headers].flatMap(({ wrong }) => wrong);
-  wrong.push(
-    ...await inTurn(content.bytes?.byteLength ?? 0, () => wrongInContent(content, operation)),
-  );
+  const size = content.bytes?.byteLength ?? 0;
+  const inContent = await inTurn(size, () => wrongInContent(content, operation));
+  const wrong = [...read.path.wrong, ...read.query.wrong, ...read.headers.wrong, ...inContent];
   if (wrong.length > 0) return refuseParameters(wrong.slice(0, WRONG_MAX));
   // The node may route a parameter as a path of its own: `/peers/{address}` with `connect` is `/peers/connect`.
-  const url = match.isTakenByOther()
-    ? undefined
-    : join(gateway.base, call.path, queryOf(read.query));
+  if (match.isTakenByOther()) return notFound();
+  const url = join(gateway.base, call.path, queryOf(read.query));
   if (url === undefined) return notFound();
   const headers = {
     ...Object.fromEntries(

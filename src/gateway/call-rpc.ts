@@ -211,20 +211,17 @@ export async function callMethod(gateway: Gateway, call: Call, lease: Lease): Pr
   } catch (error) {
     return refuse(gateway.fail(error, operation, call, record));
   }
-  const response = respondTo(upstream, readResponse(gateway, operation, upstream), call, lease);
+  const read = readResponse(gateway, operation, upstream);
+  const response = !read
+    ? refuse(refusalOfNonsense(upstream))
+    : "result" in read
+    ? sendJson(read.result, lease, call.makeResponse)
+    : refuseAsNode(read);
   record(response.status, upstream.size);
   return response;
 }
 
-function respondTo(
-  upstream: UpstreamResponse,
-  read: ReturnType<typeof readResponse>,
-  call: Call,
-  lease: Lease,
-): Response {
-  if (!read) return refuse(refusalOfNonsense(upstream));
-  if ("result" in read) return sendJson(read.result, lease, call.makeResponse);
-  const { code, message, data } = read;
+function refuseAsNode({ code, message, data }: RpcError): Response {
   const status = statusOf(Number(code));
   const members = { code: code?.toString(), message: JSON.stringify(message), data };
   return problemWith(status, "The node refused the call", members, status === 503 ? LATER : {});

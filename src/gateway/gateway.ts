@@ -23,7 +23,7 @@ export interface KnownKind {
   kinds(): Promise<Readonly<Record<string, Kind>>>;
   kind(): Promise<string | undefined>;
   find(): Promise<{ readonly kind: string } | undefined>;
-  /** The path of the node's JSON-RPC endpoint below its URL. */
+  /** A path below the node's URL. */
   readonly rpcPath: Resource<string>;
   noteLacking(method: string): void;
 }

@@ -50,11 +50,16 @@ export class Guard {
       };
     }
     if (hasTokenInQuery(query)) return TOKEN_IN_QUERY;
+    const about = { code: CODES.wantsToken, setting: "forward.token_file" };
     const known = await readToken(this.#forward);
-    if ("reason" in known) return TOKEN_UNKNOWN;
+    if ("reason" in known) {
+      const message = "The service cannot read the operator's token at the moment";
+      return { ...about, status: 503, message, headers: LATER };
+    }
     if (await isToken(known.token, request.headers.get("authorization"))) return undefined;
     return {
-      ...{ status: 401, code: CODES.wantsToken, setting: "forward.token_file" },
+      ...about,
+      status: 401,
       message: `${name} needs the operator's token`,
       more: ": send it as Authorization: Bearer",
       headers: { "www-authenticate": 'Bearer realm="nodeface"' },
@@ -75,12 +80,6 @@ export const TOKEN_IN_QUERY: Refusal = {
   message: "Send the token as Authorization: Bearer, never in the URL",
 };
 
-const TOKEN_UNKNOWN: Refusal = {
-  ...{ status: 503, code: CODES.wantsToken, setting: "forward.token_file" },
-  message: "The service cannot read the operator's token at the moment",
-  headers: LATER,
-};
-
 export function hasTokenInQuery(query: string): boolean {
   const parameters = new URLSearchParams(query);
   return parameters.has("token") || parameters.has("access_token");
@@ -89,11 +88,9 @@ export function hasTokenInQuery(query: string): boolean {
 /** The syntax of a token (RFC 6750, section 2.1). */
 const FORM = /^[A-Za-z0-9._~+/-]{32,}=*$/;
 
-export type Token = { readonly token: string } | { readonly reason: string };
-
 export async function readToken(
   { token_file, token_env }: Pick<ResolvedForward, "token_file" | "token_env">,
-): Promise<Token> {
+): Promise<{ readonly token: string } | { readonly reason: string }> {
   const place = token_file === undefined ? { token_env } : { token_file };
   const { key, name } = settingOf(place);
   if (key === "") return { reason: "no token is configured; set token_file or token_env" };

@@ -7,7 +7,7 @@
 import { type Bytes, createCollector, joinBytes } from "../bytes.ts";
 import type { Credentials } from "../node/credentials.ts";
 import type { HeldBytes } from "../http/response.ts";
-import type { Client, NodeResponse, RequestContent } from "../node/http1.ts";
+import type { Client, NodeRequest, NodeResponse, RequestContent } from "../node/http1.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { following, LightSignal, type Signal, withSignal } from "../with-timeout.ts";
 import { type ResolvedForward, sizeText } from "./policy.ts";
@@ -114,13 +114,8 @@ export class Lease {
     const use = this.#hasToken ? "token" : "response";
     const purpose = use === "token" && !isRead ? "write" : use;
     if (!this.#room.set(this.#held + SMALL, use)) throw new UpstreamError(503, FULL.message, true);
-    const called = this.#called = this.#sendAndCollect(
-      request,
-      credentials,
-      isRead,
-      collect,
-      purpose,
-    );
+    const sent = { ...request, signal: this.#nodeStop, isOnce: !isRead };
+    const called = this.#called = this.#sendAndCollect(sent, credentials, collect, purpose);
     let response: CollectedResponse | undefined;
     try {
       response = await withSignal(called, callStop);
@@ -164,16 +159,14 @@ export class Lease {
   }
 
   async #sendAndCollect(
-    request: RequestContent,
+    request: NodeRequest,
     credentials: Credentials,
-    isRead: boolean,
     collect: number,
     purpose: Purpose,
   ): Promise<CollectedResponse> {
     const { nodeClient, limit } = this.#pool.options;
     const left = this.#left;
-    const sent = { ...request, signal: this.#nodeStop, isOnce: !isRead };
-    const response = await credentials.sendWith(nodeClient, sent, ({ response, refusal }) => {
+    const response = await credentials.sendWith(nodeClient, request, ({ response, refusal }) => {
       // Without credentials of ours, the node's own refusal is passed on.
       if (!refusal || response.status === 403) return response;
       response.cancel();

@@ -29,11 +29,9 @@ export function lintNames(
   forward: ResolvedForward,
 ): Diagnostic[] {
   return namesIn(forward).flatMap(({ list, name }) => {
+    const start = `forward.${list} names ${quote(name)}, `;
     const found = lintName(operations, list, name);
-    return found.map(([level, what]) => ({
-      level,
-      message: `forward.${list} names ${quote(name)}, ${what}`,
-    }));
+    return found.map(([level, what]) => ({ level, message: start + what }));
   });
 }
 

@@ -110,10 +110,8 @@ const methodOf = ({ entry }: Compiled): string => entry.operation.method;
 const CLOSED = { open: 0, token: 1, refused: 2 } as const;
 
 /**
- * Returns the operations that a path belongs to instead of `own`: those with a more specific template and the same
- * method, or with a stricter permission, since a node may route by the path alone.
- *
- * @param isSure false if the node may not read the path this way, so that only stricter operations count
+ * Returns the operations that a path may belong to instead of `own`: those with a more specific template, and the same
+ * method or a stricter permission, since a node may route by the path alone. Unless `isSure`, only stricter ones count.
  */
 function takersOf(own: Compiled, fits: readonly Compiled[], isSure: boolean): Compiled[] {
   const at = fits.findIndex(({ rank }) => rank === own.rank);

@@ -58,15 +58,7 @@ async function gunzip(bytes: Bytes): Promise<Bytes> {
 export async function gzip(content: string | Bytes): Promise<Bytes> {
   const encoded = await compress("gzip", partsOf(content));
   if (encoded) return encoded;
-  const parts = partsOf(content);
-  const source = new ReadableStream<BufferSource>({
-    pull(controller) {
-      const { done, value } = parts.next();
-      if (done) controller.close();
-      else controller.enqueue(value.slice());
-    },
-  });
-  const stream = source.pipeThrough(new CompressionStream("gzip"));
+  const stream = new Blob([content]).stream().pipeThrough(new CompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 

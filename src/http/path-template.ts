@@ -9,10 +9,7 @@ export interface PathTemplate {
   readonly source: string;
   /** Sorts templates that match the same path: literals, names, multi-segment names; long ones before short ones. */
   readonly rank: string;
-  /**
-   * Returns the text of each name in a path, as {@linkcode normalizePath} returns it: one or more characters, as few as
-   * possible, without a slash except in multi-segment names. Takes linear time.
-   */
+  /** Returns the text of each name in a path of {@linkcode normalizePath}, in linear time. */
   match(path: string): readonly string[] | undefined;
 }
 

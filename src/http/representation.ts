@@ -105,10 +105,8 @@ export async function represent(
 
 async function withCodings(content: string | Bytes, encoded?: Encoded): Promise<KeptContent> {
   const identity = typeof content === "string" ? encoder.encode(content) : content;
-  return {
-    codings: { ...encoded ?? await encode(identity), identity },
-    size: identity.byteLength,
-  };
+  const codings = { ...encoded ?? await encode(identity), identity };
+  return { codings, size: identity.byteLength };
 }
 
 const NOTHING: CommonHeaders = { headers: [], vary: undefined };

@@ -47,11 +47,8 @@ export function namesContent({ headers }: Pick<Request, "headers">): boolean {
   return headers.has("transfer-encoding") || (length !== null && !/^0+$/.test(length));
 }
 
-/**
- * Tells whether a page of another origin sent a request. Browsers send `Sec-Fetch-Site` only to HTTPS and loopback
- * addresses (Fetch Metadata, section 2.3); otherwise `Origin` is compared with `Host`.
- */
 export function isFromOtherOrigin({ headers, url }: Pick<Request, "headers" | "url">): boolean {
+  // Browsers send it only to HTTPS and loopback addresses (Fetch Metadata, section 2.3).
   const site = headers.get("sec-fetch-site");
   if (site !== null) return site !== "same-origin" && site !== "none";
   const origin = headers.get("origin");

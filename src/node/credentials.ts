@@ -111,13 +111,12 @@ export function createCredentials(options: CredentialsOptions): Credentials {
     return wanted(yield NONE);
   }
 
-  const attemptsFor = (request: NodeRequest): Attempts => {
-    if (request.url.origin !== origin) return crossOrigin();
-    return configured ? withConfigured(configured, request) : withDefaults(request);
-  };
-
   const send = async (client: Client, request: NodeRequest): Promise<Exchanged> => {
-    const attempts = attemptsFor(request);
+    const attempts = request.url.origin !== origin
+      ? crossOrigin()
+      : configured
+      ? withConfigured(configured, request)
+      : withDefaults(request);
     let attempt = await attempts.next();
     for (;;) {
       const given = attempt.value as AuthHeaders;

@@ -8,6 +8,8 @@ import { startOf } from "../untrusted-text.ts";
 import { SourceError } from "./failures.ts";
 import { cannotRead, type SecretPlace, settingOf } from "./secrets.ts";
 
+type Kinds = Readonly<Record<string, Kind>>;
+
 export interface Refusal {
   readonly status: number;
   readonly headers: Pick<Headers, "get">;
@@ -19,17 +21,14 @@ export const challengesIn = (headers: Refusal["headers"]): string =>
 const schemesOf = (headers: Refusal["headers"]) =>
   parseChallenges(challengesIn(headers)).map(({ scheme }) => scheme);
 
-const HEADER_LENGTH = 1024;
+const HEADER_LENGTH_MAX = 1024;
 
 /** Returns the kinds whose nodes refuse like this, without kinds that extend another one of them. */
-export function kindsLike(
-  headers: Refusal["headers"],
-  kinds: Readonly<Record<string, Kind>>,
-): string[] {
+function kindsLike(headers: Refusal["headers"], kinds: Kinds): string[] {
   const names = Object.keys(kinds).filter((name) => {
     const { header, pattern } = kinds[name]?.auth?.refusal ?? {};
     if (!header || !pattern) return false;
-    return new RegExp(pattern).test(startOf(headers.get(header) ?? "", HEADER_LENGTH));
+    return new RegExp(pattern).test(startOf(headers.get(header) ?? "", HEADER_LENGTH_MAX));
   });
   return names.filter((name) => {
     const base = kinds[name]!.extends;
@@ -37,10 +36,8 @@ export function kindsLike(
   });
 }
 
-export function looksLike(
-  headers: Refusal["headers"],
-  kinds: Readonly<Record<string, Kind>>,
-): string | undefined {
+/** Returns the kind if only its nodes refuse like this. */
+export function looksLike(headers: Refusal["headers"], kinds: Kinds): string | undefined {
   const [name, ...others] = kindsLike(headers, kinds);
   return others.length > 0 ? undefined : name;
 }
@@ -54,7 +51,7 @@ const codeOf = ({ status }: Refusal) => status === 401 ? "unauthorized" : "forbi
 
 export function wanted(
   refusal: Refusal,
-  kinds: Readonly<Record<string, Kind>> = {},
+  kinds: Kinds = {},
   failures: readonly Failure[] = [],
 ): SourceError {
   const { status, headers } = refusal;

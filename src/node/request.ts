@@ -85,12 +85,10 @@ async function readText({ response, refusal }: Exchanged, url: string): Promise<
   const { status, headers } = response;
   if (refusal) throw refusal;
   if (status >= 300 && status < 400 && status !== 304) {
-    const hint = hintOfRedirect(headers.get("location"), url);
-    throw new SourceError(
-      "bad_answer",
-      `responded with a redirect (${status}), which is not followed`,
-      { hint },
-    );
+    const what = `responded with a redirect (${status}), which is not followed`;
+    throw new SourceError("bad_answer", what, {
+      hint: hintOfRedirect(headers.get("location"), url),
+    });
   }
   // No encoding was requested; a compressed response may decode to a thousand times its size.
   const coding = headers.get("content-encoding")?.toLowerCase() ?? "identity";
