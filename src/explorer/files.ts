@@ -49,19 +49,10 @@ export interface Icons {
   get(name: string): Promise<Representation>;
 }
 
-/**
- * Makes the icons of a service: the logo, or the first letter of a name.
- *
- * @param own the SVG for names without a letter
- */
+/** Makes the icons of a service: the logo, the first letter of a name, or `own`, an SVG, for names without one. */
 export function createIcons(own: string, logo?: Uint8Array): Icons {
   let last: { name: string; icon: Representation } | undefined;
   const logoTag = logo && hash(logo).toString(36);
-  const prepare = (name: string) => {
-    const type = logo && imageTypeOf(logo) || "image/svg+xml";
-    const content = logo ? new Uint8Array(logo) : drawLetter(name) ?? own;
-    return represent(content, { type, cache: "public, max-age=86400", headers: POLICY });
-  };
   return {
     queryOf(name) {
       if (logoTag !== undefined) return `?logo=${logoTag}`;
@@ -69,7 +60,10 @@ export function createIcons(own: string, logo?: Uint8Array): Icons {
     },
     async get(name) {
       if (last && (logo || last.name === name)) return last.icon;
-      const icon = await prepare(name);
+      const type = logo && imageTypeOf(logo) || "image/svg+xml";
+      const content = logo ? new Uint8Array(logo) : drawLetter(name) ?? own;
+      const cache = "public, max-age=86400";
+      const icon = await represent(content, { type, cache, headers: POLICY });
       last = { name, icon };
       return icon;
     },

@@ -155,7 +155,7 @@ function hintOf({ status, status_code, peers }: Info): string {
   const code = textOf(status_code) ?? "";
   const remedy = Object.hasOwn(REMEDIES, code)
     ? REMEDIES[code]!
-    : status === "syncing" && Number(peers) === 0
+    : status === "syncing" && textOf(peers) === "0"
     ? "It has no peers yet"
     : "";
   const isRetried = status === "unreachable" || status === "stale";
@@ -198,13 +198,12 @@ function namesOf(info: Info, { title, api }: Naming): [name: string, about: stri
     : isAlone
     ? ""
     : joinTexts(" ", software, version);
-  const where = textOf("network") || (chain && `chain ${shortenId(chain)}`);
+  const id = chain.length > 20 ? `${chain.slice(0, 8)}…${chain.slice(-4)}` : chain;
+  const where = textOf("network") || (id && `chain ${id}`);
   return [name, joinTexts(" · ", what, where)];
 }
 
 const isService = ({ software, api }: Info): boolean => software === "nodeface" && !api;
-
-const shortenId = (id: string): string => id.length > 20 ? `${id.slice(0, 8)}…${id.slice(-4)}` : id;
 
 function stateOf({ status, synced, api }: Info): string {
   const state = textOf(status) ?? "";
@@ -258,13 +257,7 @@ export function formatAge(milliseconds: number): string {
   return new Intl.RelativeTimeFormat("en").format(-Math.trunc(milliseconds / length) || -0, unit);
 }
 
-/**
- * Renders the head: a bar that stays, and below it the figures.
- *
- * @param icon its address, as HTML
- * @param end the HTML at the end of the bar
- * @param calls the HTML about calls of the node
- */
+/** Renders the head. `icon` is the URL of the icon, `end` the end of the bar, and `calls` what is below it, as HTML. */
 export function renderHead(text: HeadText, icon: string, end = "", calls = ""): string {
   const { name, about, state, label, note, figures, hint } = text;
   return `<div id="bar" data-scalar-scroll-header>` +

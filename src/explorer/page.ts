@@ -19,9 +19,8 @@ import type { PageParts } from "./render-content.ts";
 export type DocumentName = View | "";
 
 /**
- * Writes the content security policy (CSP level 3): scripts of this service and those inline with these digests;
- * requests to this service and the servers of the description. Scalar shows images and sounds from `blob:` URLs;
- * `build/patch-scalar.ts` removes what the policy would block.
+ * Writes the content security policy (CSP level 3). `digests` are of inline scripts, `origins` of the description's
+ * servers. Scalar shows `blob:` URLs; `build/patch-scalar.ts` removes what the policy would block.
  */
 const contentSecurityPolicy = (origins: readonly string[], digests: readonly string[]) =>
   [
