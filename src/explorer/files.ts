@@ -37,8 +37,6 @@ export function createAssets(assets: Readonly<Record<string, Asset>>): Assets {
 export const COLOURS: readonly string[] =
   "#2456d6 #7139a8 #a3195b #b3261e #9a4a00 #5b6400 #0f7a3d #00697a".split(" ");
 
-const LETTER = /[\p{L}\p{N}]\p{M}{0,3}/u;
-
 /** An SVG may hold scripts and links, which must do nothing when it is opened by itself. */
 const POLICY = { "content-security-policy": "default-src 'none'; sandbox" };
 
@@ -72,7 +70,7 @@ export function createIcons(own: string, logo?: Uint8Array): Icons {
 
 /** Draws the first letter of a name as SVG, in a colour that depends on it; `undefined` without a letter. */
 export function drawLetter(name: string): string | undefined {
-  const letter = LETTER.exec(name.normalize("NFC"))?.[0];
+  const [letter] = /[\p{L}\p{N}]\p{M}{0,3}/u.exec(name.normalize("NFC")) ?? [];
   if (letter === undefined) return undefined;
   const upper = letter.toUpperCase();
   // "ß" becomes two letters.

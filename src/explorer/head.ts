@@ -77,9 +77,6 @@ const REMEDIES: Readonly<Record<string, string>> = {
 /** The title of this service's own API, which names no node. */
 const OWN_TITLE = "Nodeface";
 
-/** In UTF-16 code units. */
-const VALUE_LENGTH_MAX = 80, REASON_LENGTH_MAX = 160;
-
 interface Naming {
   /** The operator's name for the page, whatever the node says. */
   readonly title?: string | undefined;
@@ -165,7 +162,7 @@ function hintOf({ status, status_code, peers }: Info): string {
 export function describeState(state: string, info: Info = {}, history: History = {}): StateText {
   const { status, status_reason } = info;
   const [label = formatValue(status), usual = "", addition = ""] = STATES[state] ?? [];
-  const reason = formatText(status_reason, REASON_LENGTH_MAX) || usual;
+  const reason = formatText(status_reason, 160) || usual;
   const at = status === "ok" ? "" : seenOf(info).at ?? sinceOf(history, status);
   const [, , time] = TIME.exec(formatText(at)) ?? [];
   const since = time ? `since ${time.slice(0, 5)} UTC` : "";
@@ -236,7 +233,8 @@ function formatShare(value: unknown): string {
 /** Zero-width characters, bidirectional controls and tags, which make a text look like another. */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 
-function formatText(value: unknown, length = VALUE_LENGTH_MAX): string {
+/** Writes at most so many UTF-16 code units of a string; an empty text for any other value. */
+function formatText(value: unknown, length = 80): string {
   return typeof value === "string" ? excerpt(value.replaceAll(INVISIBLE, ""), length) : "";
 }
 

@@ -115,12 +115,11 @@ export function createPage(
 
 const NONE: NodeExamples = {};
 
-const EXAMPLES_LENGTH_MAX = 16_000;
-
 /** Renders the node's own values for forms as data of the page's script. */
 function renderExamples(ofNode: NodeExamples, sources: readonly string[]): string {
   const used = Object.entries(ofNode).filter(([place]) => sources.includes(place));
   const json = jsonOf(Object.fromEntries(used));
-  const text = json.length > EXAMPLES_LENGTH_MAX ? "{}" : json;
-  return `<script type="application/json" id="examples">${text}</script>`;
+  return `<script type="application/json" id="examples">${
+    json.length > 16_000 ? "{}" : json
+  }</script>`;
 }

@@ -79,8 +79,6 @@ export interface Operation {
 /** Stands for the origin of this service. */
 const HERE = "http://here.invalid";
 
-const ID_LENGTH_MAX = 400;
-
 /** The most parameters, responses and their facts that are read; no page has room for more. */
 const ITEMS_MAX = 250_000;
 
@@ -104,7 +102,7 @@ function readSections(root: Json): Section[] {
   const freeName = createFreeName(new Set(), "-");
   /** Makes an `id` unique and valid in HTML, without white space. */
   const unique = (wanted: string) =>
-    freeName(shorten(wanted, ID_LENGTH_MAX).replaceAll(/[\s\p{Cc}]/gu, encodeURIComponent));
+    freeName(shorten(wanted, 400).replaceAll(/[\s\p{Cc}]/gu, encodeURIComponent));
   const sectionOf = (name: string, description = ""): Section => {
     if (!sections.has(name)) {
       const [id, isService] = [unique(tagFragment(name)), name === SERVICE_TAG];

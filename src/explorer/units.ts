@@ -48,11 +48,9 @@ export function unitsOf(root: Json, operation: Json): Units | undefined {
   return found.length > 0 ? Object.fromEntries(found) : undefined;
 }
 
-const NUMBER = /^"?(?:0x[\da-f]{1,64}|\d{1,78})"?$/i;
-
 /** Explains a number in JSON; returns an empty text where nothing is to be added. */
 export function describeNumber(token: string, unit: Unit): string {
-  if (!NUMBER.test(token)) return "";
+  if (!/^"?(?:0x[\da-f]{1,64}|\d{1,78})"?$/i.test(token)) return "";
   const digits = token.replaceAll('"', "");
   return NOTES[unit](BigInt(digits), /^0x/i.test(digits));
 }
