@@ -19,7 +19,6 @@ const VALUE_MAX = 120;
 /** The lines of a body that are scrolled into view. */
 const SEEN_LINES = 7;
 
-/** The headers that are shown. */
 const HEADERS = ["content-type", "retry-after", "allow", "location", "link", "etag"];
 
 export function showResult(form: Form, response: Response, bytes: ArrayBuffer, ms: number): void {
@@ -129,7 +128,6 @@ function showContent(
   return pre;
 }
 
-/** Makes a link to the body, with a type that no browser opens. */
 function downloadOf(form: Form, bytes: ArrayBuffer, ending: string): HTMLAnchorElement {
   const href = URL.createObjectURL(new Blob([bytes], { type: "application/octet-stream" }));
   const name = form.title.toLowerCase().replaceAll(/[^a-z0-9_-]+/g, "-").slice(0, 60) || "response";

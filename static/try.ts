@@ -98,7 +98,6 @@ async function isConfirmed(form: Form, request: FormRequest, atOpening: Promise<
   return await confirm(title, request, values, now!);
 }
 
-/** Reads which node the service has now. */
 async function readIdentity(): Promise<Identity> {
   try {
     const response = await fetch(new URL("v1/info", base), { cache: "no-store" });
@@ -124,7 +123,6 @@ function reasonAgainst(before: Identity, now: Identity): string | undefined {
     "Reload the page to continue";
 }
 
-/** Asks whether to send a request. */
 function confirm(
   title: string,
   request: FormRequest,
