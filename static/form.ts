@@ -28,10 +28,8 @@ export interface Field {
 }
 
 export interface Form {
-  /** The name of the operation. */
   readonly title: string;
   readonly data: FormData;
-  /** The parameters in their order. */
   readonly fields: readonly Field[];
   readonly body: Field | undefined;
   readonly token: Field | undefined;
@@ -149,7 +147,6 @@ function makeToken(scheme: string): Field {
   return makeLabelled(field, ["kept until you leave this page"]);
 }
 
-/** Adds the label and the error of a field. */
 function makeLabelled(
   { name, place, input, mistakeIn }: Omit<Field, "error" | "box">,
   facts: readonly string[],

@@ -22,9 +22,6 @@ const INTERVAL_BESIDE = 30_000;
 /** The most milliseconds after which an ended stream is opened again; they double while there is none. */
 const RETRY = 4_000;
 
-/** The most levels of an event's JSON. */
-const DEPTH_MAX = 32;
-
 /** The service's clock less the browser's, in milliseconds. */
 let clockOffset: number | undefined;
 
@@ -33,9 +30,6 @@ let shownFigures = "";
 const header = () => document.getElementById("node")!;
 
 /**
- * Keeps the head current.
- *
- * @param base the URL of the service
  * @param isClockSet whether another response tells the service's time, which a stream does not
  * @param isIdle tells whether the document may be reloaded for another description
  */
@@ -160,7 +154,6 @@ export function setClock(date: string | null): void {
   showAges();
 }
 
-/** Shows how long ago each time was. */
 function showAges(): void {
   if (clockOffset === undefined) return;
   for (const time of header().querySelectorAll("time")) {
@@ -257,13 +250,13 @@ export function parseInfo(text: string): Json | undefined {
 export function patchInfo(info: Info, data: string): Info | undefined {
   try {
     const patch = parseInfo(data);
-    return patch && applyPatch(info, patch, DEPTH_MAX) as Json;
+    return patch && applyPatch(info, patch, 32) as Json;
   } catch {
     return undefined;
   }
 }
 
-/** Applies a JSON Merge Patch (RFC 7396). Its objects have no prototype, which a name could change. */
+/** Applies a JSON Merge Patch (RFC 7396) up to a depth. Its objects have no prototype, which a name could change. */
 function applyPatch(target: unknown, patch: unknown, depth: number): unknown {
   if (!isObject(patch)) return patch;
   if (depth === 0) throw new RangeError("The patch is too deep");

@@ -20,17 +20,12 @@ interface Scalar {
   createApiReference(element: Element, configuration: object): unknown;
 }
 
-/** A request of Scalar before it is sent. */
 interface Prepared {
   request: Request;
   requestBuilder: { headers: Headers; security: { bearerFormat?: string }[] };
 }
 
-interface Tag {
-  name: string;
-}
-
-const isOwn = ({ name }: Tag) => name === SERVICE_TAG;
+type Tag = { name: string };
 
 /** Marks the security scheme of this service's token, and the requests that use it. */
 const TOKEN_FORMAT = "the token of this service";
@@ -76,7 +71,7 @@ async function show(): Promise<void> {
     persistAuth: false,
     onBeforeRequest: prepareRequest,
     // This service's operations come last.
-    tagsSorter: (a: Tag, b: Tag) => Number(isOwn(a)) - Number(isOwn(b)),
+    tagsSorter: (a: Tag, b: Tag) => Number(a.name === SERVICE_TAG) - Number(b.name === SERVICE_TAG),
   });
 }
 
@@ -145,7 +140,6 @@ function operationsOf(item: unknown): { method: string; operation: Json }[] {
   );
 }
 
-/** Hides the buttons that would send a request. */
 function hideButtons(operations: readonly string[]): void {
   if (operations.length === 0) return;
   const sections = operations.map((id) => `[id$=${JSON.stringify(id)}]`).join();

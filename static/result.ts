@@ -19,11 +19,7 @@ const VALUE_MAX = 120;
 /** The lines of a body that are scrolled into view. */
 const SEEN_LINES = 7;
 
-/** The headers that are shown. */
 const HEADERS = ["content-type", "retry-after", "allow", "location", "link", "etag"];
-
-/** The URLs of the downloads, by their forms. */
-const urls = new WeakMap<Form, string>();
 
 export function showResult(form: Form, response: Response, bytes: ArrayBuffer, ms: number): void {
   const { status, statusText, headers } = response;
@@ -32,8 +28,6 @@ export function showResult(form: Form, response: Response, bytes: ArrayBuffer, m
   const [word, size] = [`${status} ${statusText}`.trim(), sizeOf(bytes.byteLength)];
   showStatus(form, status < 400, word, timeOf(ms), size);
   if (status >= 400) explain(form, status, text);
-  form.result.replaceChildren();
-  URL.revokeObjectURL(urls.get(form) ?? "");
   const shown = bytes.byteLength > 0 ? showContent(form, bytes, type, text) : undefined;
   const list = HEADERS.filter((name) => headers.has(name)).flatMap((name) => [
     element("dt", { textContent: name }),
@@ -134,10 +128,8 @@ function showContent(
   return pre;
 }
 
-/** Makes a link to the body, with a type that no browser opens. */
 function downloadOf(form: Form, bytes: ArrayBuffer, ending: string): HTMLAnchorElement {
   const href = URL.createObjectURL(new Blob([bytes], { type: "application/octet-stream" }));
-  urls.set(form, href);
   const name = form.title.toLowerCase().replaceAll(/[^a-z0-9_-]+/g, "-").slice(0, 60) || "response";
   const textContent = `Download (${sizeOf(bytes.byteLength)})`;
   return element("a", { href, download: `${name}.${ending}`, textContent });

@@ -21,7 +21,6 @@ export function leadToOther(fragment: () => string): void {
   }
 }
 
-/** Shows the URL for clients in the head, with a button that copies it. */
 export function showAddress(): void {
   const code = document.querySelector(".connect code");
   if (!code) return;

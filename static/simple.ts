@@ -1,6 +1,6 @@
-/** The simple page: completes the commands, and follows what is read. `try.ts` has its forms. */
+/** The simple page: completes the commands, filters the navigation, and follows what is read. */
 import { decodePercent } from "../src/untrusted-text.ts";
-import { makeFilter } from "./filter.ts";
+import { element } from "./form.ts";
 import { followInfo } from "./head.ts";
 import { base, here, leadToOther, showAddress } from "./service.ts";
 import { openForm } from "./try.ts";
@@ -10,6 +10,9 @@ const plain = document.getElementById("plain")!;
 /** A band below the bar: the first operation in it is read. */
 const READ_AT = "-100px 0px -80%";
 
+/** As in `simple.css`. */
+const NARROW = matchMedia("(max-width: 1000px)");
+
 /** The heading of what is read, and its distance from the top in pixels where a link has led to it. */
 let current: Element | undefined, putAt: number | undefined;
 
@@ -18,7 +21,7 @@ for (const name of plain.querySelectorAll("var")) name.textContent = here;
 showAddress();
 followInfo(base, false, isIdle);
 leadToOther(() => current ? `#${current.id}` : "");
-makeFilter(plain);
+makeFilter();
 followReader();
 showTarget();
 
@@ -68,4 +71,83 @@ function showTarget(): void {
   const heading = article?.querySelector("h3") ?? target;
   markCurrent(heading);
   putAt = topOf(heading);
+}
+
+interface Entry {
+  /** Name, method, path, marks and summary in lower case. */
+  readonly text: string;
+  readonly id: string;
+  /** Its item in the navigation, which a large description omits, and that of its group. */
+  readonly items: readonly (Element | undefined)[];
+}
+
+/** Makes the filter of the navigation, which is a dialog in a narrow window. */
+function makeFilter(): void {
+  const nav = plain.querySelector("nav")!;
+  const input = nav.querySelector("input")!;
+  const told = nav.querySelector("[role=status]")!;
+  const sheet = element("dialog", { ariaLabel: "Operations" });
+  let entries: Entry[] | undefined;
+  let found: Entry[] = [];
+
+  const filter = () => {
+    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+    entries ??= listEntries(nav);
+    found = entries.filter(({ text }) => words.every((word) => text.includes(word)));
+    const shown = new Set(found.flatMap(({ items }) => items));
+    for (const item of nav.querySelectorAll("li")) item.hidden = !shown.has(item);
+    told.textContent = words.length > 0 ? `${found.length} of ${entries.length}` : "";
+  };
+  const open = () => {
+    if (NARROW.matches && !sheet.open) {
+      nav.before(sheet);
+      sheet.append(nav);
+      sheet.showModal();
+    }
+    input.focus();
+    input.select();
+  };
+
+  sheet.addEventListener("close", () => sheet.replaceWith(nav));
+  sheet.addEventListener("click", ({ target }) => {
+    if (target === sheet || (target as Element).closest("a")) sheet.close();
+  });
+  NARROW.addEventListener("change", () => sheet.close());
+  plain.querySelector("#open-list")!.addEventListener("click", open);
+  input.addEventListener("input", filter);
+  input.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && found[0]) {
+      sheet.close();
+      location.hash = found[0].id;
+    } else if (event.key === "Escape" && input.value !== "") {
+      // Keeps the dialog open.
+      event.preventDefault();
+      input.value = "";
+      filter();
+    }
+  });
+  addEventListener("keydown", (event) => {
+    const { key, ctrlKey, metaKey, altKey, target } = event;
+    const isTyping = (target as Element).matches?.("input, textarea, select");
+    const isSlash = key === "/" && !ctrlKey && !metaKey && !altKey && !isTyping;
+    if (!isSlash && !(key.toLowerCase() === "k" && (ctrlKey || metaKey))) return;
+    event.preventDefault();
+    open();
+  });
+}
+
+function listEntries(nav: HTMLElement): Entry[] {
+  const items = new Map(
+    [...nav.querySelectorAll("a")].map((link) => [link.getAttribute("href"), link.closest("li")!]),
+  );
+  return [...plain.querySelectorAll("article")].map((article) => {
+    const parts = [...article.querySelectorAll("h3, .line, .gist")];
+    const { id } = parts[0]!;
+    const group = article.closest("section")!.querySelector("h2")!;
+    return {
+      id,
+      text: parts.map(({ textContent }) => textContent).join(" ").toLowerCase(),
+      items: [items.get(`#${id}`), items.get(`#${group.id}`)],
+    };
+  });
 }

@@ -343,6 +343,7 @@ header("shows the remedy for a status code from the documentation", () => {
   const gone = describeNamed({ ...GONE, status_code: "connection_refused" }, NAMING);
   assert.is(gone.hint, "Start the node, or correct node.url; retrying every few seconds");
   assert.is(describeNamed({ status: "syncing", peers: 0 }, NAMING).hint, "It has no peers yet");
+  assert.is(describeNamed({ status: "syncing", peers: { __proto__: null } }, NAMING).hint, "");
   for (const status_code of ["constructor", "<b>", 7]) {
     assert.is(describeNamed({ status: "degraded", status_code }, NAMING).hint, "");
   }

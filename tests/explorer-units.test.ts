@@ -38,6 +38,7 @@ units("the units of a response go by the names of its members; one with several 
         nonce: { type: "string" },
         fees: { type: "array", items: { type: "string", "x-unit": "wei" } },
         odd: { "x-unit": "__proto__", type: "string" },
+        strange: { "x-unit": { toString: null }, $ref: { toString: null } },
         parent: { $ref: "#/components/schemas/Block" },
         inner: { properties: { nonce: { $ref: "#/components/schemas/Quantity" } } },
         "a b": { $ref: "#/components/schemas/Quantity" },

@@ -37,8 +37,6 @@ export function createAssets(assets: Readonly<Record<string, Asset>>): Assets {
 export const COLOURS: readonly string[] =
   "#2456d6 #7139a8 #a3195b #b3261e #9a4a00 #5b6400 #0f7a3d #00697a".split(" ");
 
-const LETTER = /[\p{L}\p{N}]\p{M}{0,3}/u;
-
 /** An SVG may hold scripts and links, which must do nothing when it is opened by itself. */
 const POLICY = { "content-security-policy": "default-src 'none'; sandbox" };
 
@@ -49,19 +47,10 @@ export interface Icons {
   get(name: string): Promise<Representation>;
 }
 
-/**
- * Makes the icons of a service: the logo, or the first letter of a name.
- *
- * @param own the SVG for names without a letter
- */
+/** Makes the icons of a service: the logo, the first letter of a name, or `own`, an SVG, for names without one. */
 export function createIcons(own: string, logo?: Uint8Array): Icons {
   let last: { name: string; icon: Representation } | undefined;
   const logoTag = logo && hash(logo).toString(36);
-  const prepare = (name: string) => {
-    const type = logo && imageTypeOf(logo) || "image/svg+xml";
-    const content = logo ? new Uint8Array(logo) : drawLetter(name) ?? own;
-    return represent(content, { type, cache: "public, max-age=86400", headers: POLICY });
-  };
   return {
     queryOf(name) {
       if (logoTag !== undefined) return `?logo=${logoTag}`;
@@ -69,7 +58,10 @@ export function createIcons(own: string, logo?: Uint8Array): Icons {
     },
     async get(name) {
       if (last && (logo || last.name === name)) return last.icon;
-      const icon = await prepare(name);
+      const type = logo && imageTypeOf(logo) || "image/svg+xml";
+      const content = logo ? new Uint8Array(logo) : drawLetter(name) ?? own;
+      const cache = "public, max-age=86400";
+      const icon = await represent(content, { type, cache, headers: POLICY });
       last = { name, icon };
       return icon;
     },
@@ -78,7 +70,7 @@ export function createIcons(own: string, logo?: Uint8Array): Icons {
 
 /** Draws the first letter of a name as SVG, in a colour that depends on it; `undefined` without a letter. */
 export function drawLetter(name: string): string | undefined {
-  const letter = LETTER.exec(name.normalize("NFC"))?.[0];
+  const [letter] = /[\p{L}\p{N}]\p{M}{0,3}/u.exec(name.normalize("NFC")) ?? [];
   if (letter === undefined) return undefined;
   const upper = letter.toUpperCase();
   // "ß" becomes two letters.

@@ -77,9 +77,6 @@ const REMEDIES: Readonly<Record<string, string>> = {
 /** The title of this service's own API, which names no node. */
 const OWN_TITLE = "Nodeface";
 
-/** In UTF-16 code units. */
-const VALUE_LENGTH_MAX = 80, REASON_LENGTH_MAX = 160;
-
 interface Naming {
   /** The operator's name for the page, whatever the node says. */
   readonly title?: string | undefined;
@@ -155,7 +152,7 @@ function hintOf({ status, status_code, peers }: Info): string {
   const code = textOf(status_code) ?? "";
   const remedy = Object.hasOwn(REMEDIES, code)
     ? REMEDIES[code]!
-    : status === "syncing" && Number(peers) === 0
+    : status === "syncing" && textOf(peers) === "0"
     ? "It has no peers yet"
     : "";
   const isRetried = status === "unreachable" || status === "stale";
@@ -165,7 +162,7 @@ function hintOf({ status, status_code, peers }: Info): string {
 export function describeState(state: string, info: Info = {}, history: History = {}): StateText {
   const { status, status_reason } = info;
   const [label = formatValue(status), usual = "", addition = ""] = STATES[state] ?? [];
-  const reason = formatText(status_reason, REASON_LENGTH_MAX) || usual;
+  const reason = formatText(status_reason, 160) || usual;
   const at = status === "ok" ? "" : seenOf(info).at ?? sinceOf(history, status);
   const [, , time] = TIME.exec(formatText(at)) ?? [];
   const since = time ? `since ${time.slice(0, 5)} UTC` : "";
@@ -198,13 +195,12 @@ function namesOf(info: Info, { title, api }: Naming): [name: string, about: stri
     : isAlone
     ? ""
     : joinTexts(" ", software, version);
-  const where = textOf("network") || (chain && `chain ${shortenId(chain)}`);
+  const id = chain.length > 20 ? `${chain.slice(0, 8)}…${chain.slice(-4)}` : chain;
+  const where = textOf("network") || (id && `chain ${id}`);
   return [name, joinTexts(" · ", what, where)];
 }
 
 const isService = ({ software, api }: Info): boolean => software === "nodeface" && !api;
-
-const shortenId = (id: string): string => id.length > 20 ? `${id.slice(0, 8)}…${id.slice(-4)}` : id;
 
 function stateOf({ status, synced, api }: Info): string {
   const state = textOf(status) ?? "";
@@ -237,7 +233,8 @@ function formatShare(value: unknown): string {
 /** Zero-width characters, bidirectional controls and tags, which make a text look like another. */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 
-function formatText(value: unknown, length = VALUE_LENGTH_MAX): string {
+/** Writes at most so many UTF-16 code units of a string; an empty text for any other value. */
+function formatText(value: unknown, length = 80): string {
   return typeof value === "string" ? excerpt(value.replaceAll(INVISIBLE, ""), length) : "";
 }
 
@@ -258,13 +255,7 @@ export function formatAge(milliseconds: number): string {
   return new Intl.RelativeTimeFormat("en").format(-Math.trunc(milliseconds / length) || -0, unit);
 }
 
-/**
- * Renders the head: a bar that stays, and below it the figures.
- *
- * @param icon its address, as HTML
- * @param end the HTML at the end of the bar
- * @param calls the HTML about calls of the node
- */
+/** Renders the head. `icon` is the URL of the icon, `end` the end of the bar, and `calls` what is below it, as HTML. */
 export function renderHead(text: HeadText, icon: string, end = "", calls = ""): string {
   const { name, about, state, label, note, figures, hint } = text;
   return `<div id="bar" data-scalar-scroll-header>` +

@@ -16,8 +16,6 @@ export interface JsonLine {
   count: number;
 }
 
-const LEVELS_MAX = 64;
-
 /** Splits a text into indented lines; `undefined` where it is not JSON. */
 export function readLines(text: string): readonly JsonLine[] | undefined {
   try {
@@ -28,7 +26,7 @@ export function readLines(text: string): readonly JsonLine[] | undefined {
   const lines: JsonLine[] = [];
   const open: { line: number; name: string; isList: boolean }[] = [];
   let key = "", last = "";
-  const indent = () => "  ".repeat(Math.min(open.length, LEVELS_MAX));
+  const indent = () => "  ".repeat(Math.min(open.length, 64));
   const add = (text: string, value: string) => {
     const parent = open.at(-1);
     const name = key ? JSON.parse(key) : parent?.isList ? parent.name : "";

@@ -8,7 +8,6 @@ import { type Json, textOf } from "../json/values.ts";
 import type { OperationMarks } from "../kinds/interface.ts";
 import { decodePercent, excerpt } from "../untrusted-text.ts";
 
-/** As in `openapi/openrpc.ts`. */
 const RPC = "/v1/rpc/";
 
 /** The tag that Scalar gives to operations without one. */
@@ -51,11 +50,9 @@ export const MARKS: readonly (readonly [
   [CALL_MARK, "refused", "not enabled", "cannot be called here", "#525b69"],
 ];
 
-const SINCE_LENGTH_MAX = 20;
-
 export function wordsOf(operation: Json): string[] {
   const words = MARKS.filter(([name, value]) => operation[name] === value)
     .map(([, , word]) => word);
-  const since = excerpt(textOf(operation["x-since"]) ?? "", SINCE_LENGTH_MAX);
+  const since = excerpt(textOf(operation["x-since"]) ?? "", 20);
   return since ? [...words, `since ${since}`] : words;
 }

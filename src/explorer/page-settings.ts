@@ -28,11 +28,9 @@ const STARTS: readonly (readonly [type: string, start: RegExp])[] = [
   ],
 ];
 
-const START_LENGTH = 8192;
-
 /** Detects the media type of an image; `undefined` if no page can show it as a logo. */
 export function imageTypeOf(bytes: Uint8Array): string | undefined {
-  const start = String.fromCharCode(...bytes.subarray(0, START_LENGTH));
+  const start = String.fromCharCode(...bytes.subarray(0, 8192));
   return STARTS.find(([, expected]) => expected.test(start))?.[0];
 }
 

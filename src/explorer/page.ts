@@ -19,9 +19,8 @@ import type { PageParts } from "./render-content.ts";
 export type DocumentName = View | "";
 
 /**
- * Writes the content security policy (CSP level 3): scripts of this service and those inline with these digests;
- * requests to this service and the servers of the description. Scalar shows images and sounds from `blob:` URLs;
- * `build/patch-scalar.ts` removes what the policy would block.
+ * Writes the content security policy (CSP level 3). `digests` are of inline scripts, `origins` of the description's
+ * servers. Scalar shows `blob:` URLs; `build/patch-scalar.ts` removes what the policy would block.
  */
 const contentSecurityPolicy = (origins: readonly string[], digests: readonly string[]) =>
   [
@@ -116,12 +115,11 @@ export function createPage(
 
 const NONE: NodeExamples = {};
 
-const EXAMPLES_LENGTH_MAX = 16_000;
-
 /** Renders the node's own values for forms as data of the page's script. */
 function renderExamples(ofNode: NodeExamples, sources: readonly string[]): string {
   const used = Object.entries(ofNode).filter(([place]) => sources.includes(place));
   const json = jsonOf(Object.fromEntries(used));
-  const text = json.length > EXAMPLES_LENGTH_MAX ? "{}" : json;
-  return `<script type="application/json" id="examples">${text}</script>`;
+  return `<script type="application/json" id="examples">${
+    json.length > 16_000 ? "{}" : json
+  }</script>`;
 }

@@ -79,8 +79,6 @@ export interface Operation {
 /** Stands for the origin of this service. */
 const HERE = "http://here.invalid";
 
-const ID_LENGTH_MAX = 400;
-
 /** The most parameters, responses and their facts that are read; no page has room for more. */
 const ITEMS_MAX = 250_000;
 
@@ -104,7 +102,7 @@ function readSections(root: Json): Section[] {
   const freeName = createFreeName(new Set(), "-");
   /** Makes an `id` unique and valid in HTML, without white space. */
   const unique = (wanted: string) =>
-    freeName(shorten(wanted, ID_LENGTH_MAX).replaceAll(/[\s\p{Cc}]/gu, encodeURIComponent));
+    freeName(shorten(wanted, 400).replaceAll(/[\s\p{Cc}]/gu, encodeURIComponent));
   const sectionOf = (name: string, description = ""): Section => {
     if (!sections.has(name)) {
       const [id, isService] = [unique(tagFragment(name)), name === SERVICE_TAG];
@@ -184,7 +182,7 @@ function createOperationReader(root: Json) {
 }
 
 /** Descriptions that say no more than the type. */
-const FILLERS = new Set(["The result.", "The answer.", "It is done.", "It was not done."]);
+const FILLERS = ["The result.", "The answer.", "It is done.", "It was not done."];
 
 function createItemReader(root: Json) {
   const fieldsOf = createFieldReader(root);
@@ -197,7 +195,6 @@ function createItemReader(root: Json) {
       facts: factsOf(text(parameter.in), ...typeOf(schema), required === true && "required"),
       description: descriptionOf(root, value, parameter) || text(schema.description),
       rules: rulesOf({ ...schema, example }),
-      fields: [],
     };
   };
 
@@ -209,11 +206,11 @@ function createItemReader(root: Json) {
       name,
       facts: factsOf(nameType(root, schema), ...others, body.required === true && "required"),
       description: descriptionOf(root, value, body),
-      rules: [],
       fields: fieldsOf(schema),
     }];
   };
 
+  /** The parameters of a JSON-RPC method are the properties of its body. */
   const readProperties = (value: unknown): Item[] =>
     fieldsOf(contentOf(root, followReference(root, value)).schema, LEVELS + 1)
       .map((item) => ({ ...item, facts: ["body", ...item.facts] }));
@@ -229,8 +226,7 @@ function createItemReader(root: Json) {
     return {
       name: status,
       facts: isProblem ? types : factsOf(type, ...isPlain ? [] : types),
-      description: type !== "" && FILLERS.has(description) ? "" : description,
-      rules: [],
+      description: type !== "" && FILLERS.includes(description) ? "" : description,
       fields: isProblem ? [] : fieldsOf(schema),
     };
   };
@@ -242,7 +238,6 @@ function createItemReader(root: Json) {
   ): Operation["items"] => [
     ["Parameters", [
       ...parameters.map(readParameter),
-      // The parameters of a JSON-RPC method are the properties of its body.
       ...isMethod ? readProperties(requestBody) : [],
     ]],
     ["Request body", isMethod ? [] : readBody(requestBody)],
@@ -250,12 +245,10 @@ function createItemReader(root: Json) {
   ];
 }
 
+/** Reads the media types of a body or a response, and the schema of the first one. */
 function contentOf(root: Json, { content }: Json): { types: string[]; schema: unknown } {
   const types = Object.keys(objectOf(content));
-  const schema = types[0] === undefined
-    ? undefined
-    : followReference(root, objectOf(content)[types[0]]).schema;
-  return { types, schema };
+  return { types, schema: followReference(root, objectOf(content)[types[0] ?? ""]).schema };
 }
 
 /** Reads the URL of the first server of the first holder with one; an empty text unless it is of HTTP. */

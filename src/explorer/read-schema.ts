@@ -15,8 +15,8 @@ export interface Item {
   /** Such as `query`, `array of Transaction`, `required`. */
   readonly facts: readonly string[];
   readonly description: string;
-  readonly rules: readonly Rule[];
-  readonly fields: readonly Item[];
+  readonly rules?: readonly Rule[];
+  readonly fields?: readonly Item[];
 }
 
 export type Rule = readonly [name: string, value: string];

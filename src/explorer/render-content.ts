@@ -250,14 +250,13 @@ function renderItems(heading: string, items: readonly Item[], detail: Detail): s
 }
 
 function renderList(items: readonly Item[], detail: Detail): string {
-  const entries = items.map(({ name: term, facts, description, rules, fields }) => {
+  const entries = items.map(({ name: term, facts, description, rules = [], fields = [] }) => {
     const words = facts.slice(0, 6).map(name).join(", ");
     const shown = rules.map(([rule, value]) => `${rule} <code>${name(value)}</code>`).join(", ");
-    const text = detail.item === 0
-      ? ""
-      : renderInlineMarkdown(description, detail.item) + (shown && ` <small>${shown}</small>`);
+    const text = detail.item > 0 &&
+      renderInlineMarkdown(description, detail.item) + (shown && ` <small>${shown}</small>`);
     return `<dt><code>${name(term)}</code></dt>` +
-      `<dd>${words && `<i>${words}</i> `}${text}${renderFields(fields, detail)}</dd>`;
+      `<dd>${words && `<i>${words}</i> `}${text || ""}${renderFields(fields, detail)}</dd>`;
   });
   return `<dl>${entries.join("")}</dl>`;
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import { groupDigits } from "../info/settings.ts";
-import { type Json, listOf, objectOf } from "../json/values.ts";
+import { type Json, listOf, objectOf, textOf } from "../json/values.ts";
 import { followReference } from "../openapi/operations.ts";
 
 export type Unit = "quantity" | "wei" | "satoshi" | "unix-time";
@@ -22,12 +22,13 @@ export function unitsOf(root: Json, operation: Json): Units | undefined {
   const seen = new Set<string>();
   const open: [value: unknown, name: string][] = [[media.schema, ""]];
   for (const [value, name] of open) {
-    const { $ref } = objectOf(value);
-    const key = `${name} ${String($ref)}`;
-    if (open.length > SCHEMAS_MAX || ($ref !== undefined && seen.has(key))) continue;
+    const reference = textOf(objectOf(value).$ref);
+    const key = `${name} ${reference}`;
+    if (open.length > SCHEMAS_MAX || (reference !== undefined && seen.has(key))) continue;
     seen.add(key);
     const schema = followReference(root, value);
-    const unit = unitOf({ ...schema, ...objectOf(value) });
+    const { "x-unit": mark }: Json = { ...schema, ...objectOf(value) };
+    const unit = typeof mark === "string" && Object.hasOwn(NOTES, mark) ? mark as Unit : undefined;
     const isScalar = schema.pattern !== undefined ||
       [schema.type].flat().some((type) => type === "string" || type === "integer");
     if (unit !== undefined || isScalar) {
@@ -47,14 +48,9 @@ export function unitsOf(root: Json, operation: Json): Units | undefined {
   return found.length > 0 ? Object.fromEntries(found) : undefined;
 }
 
-const unitOf = ({ "x-unit": unit }: Json): Unit | undefined =>
-  typeof unit === "string" && Object.hasOwn(NOTES, unit) ? unit as Unit : undefined;
-
-const NUMBER = /^"?(?:0x[\da-f]{1,64}|\d{1,78})"?$/i;
-
 /** Explains a number in JSON; returns an empty text where nothing is to be added. */
 export function describeNumber(token: string, unit: Unit): string {
-  if (!NUMBER.test(token)) return "";
+  if (!/^"?(?:0x[\da-f]{1,64}|\d{1,78})"?$/i.test(token)) return "";
   const digits = token.replaceAll('"', "");
   return NOTES[unit](BigInt(digits), /^0x/i.test(digits));
 }

@@ -137,8 +137,9 @@ live(
     await time.waitFor();
     // An event during the request is newer, and has no time either.
     const release = await hold(page, "**/v1/info");
+    const first = stream;
     await look(page, false);
-    await until(() => Promise.resolve(streams.length === 2));
+    await until(() => Promise.resolve(streams.length === 2 && stream !== first));
     tell("snapshot", `{"status":"stale","height":7}`);
     await time.waitFor({ state: "detached" });
     release();
