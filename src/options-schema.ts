@@ -186,22 +186,17 @@ export function checkOptions(options: NodefaceOptions): CheckedOptions {
   throw new TypeError(lines.length === 1 ? lines[0] : ["wrong options:", ...lines].join("\n  "));
 }
 
-const FORWARD_IN_WORKER: Diagnostic = {
-  path: ["forward"],
-  message: 'must be "off" in a worker, where calls are not forwarded to the node',
-  isKey: false,
-};
-
 /** Finds what is wrong with options that are right one by one. */
 function diagnosticsBetween(
   { node = {}, info, operations = [], document, forward, hosts }: ReadOptions,
 ): Diagnostic[] {
+  const found = clashesOfForward(forward, hosts, node.url !== undefined);
+  if (forward && !HAS_SOCKETS) {
+    const message = 'must be "off" in a worker, where calls are not forwarded to the node';
+    found.push({ path: ["forward"], message, isKey: false });
+  }
+  found.push(...diagnosticsOfOperations(operations, document?.components));
   // To load the kinds for their sources would delay the start.
-  const isWhole = typeof info === "object" && !hasKind(node);
-  return [
-    ...clashesOfForward(forward, hosts, node.url !== undefined),
-    ...forward && !HAS_SOCKETS ? [FORWARD_IN_WORKER] : [],
-    ...diagnosticsOfOperations(operations, document?.components),
-    ...isWhole ? unknownSources(info, []) : [],
-  ];
+  if (typeof info === "object" && !hasKind(node)) found.push(...unknownSources(info, []));
+  return found;
 }

@@ -48,7 +48,7 @@ export async function describeDescription(
   const { prepared, options } = await watchPreparing(config);
   if (description !== undefined) {
     await keepCurrent({ ...options, place: description }).ready;
-    const [read = NOTHING_READ] = prepared.values();
+    const [read = { content: undefined, diagnostics: [] }] = prepared.values();
     return await describeShown(read, "Shown is what is configured", description);
   }
   const named = kind === undefined ? undefined : knowNode(node, kind, KINDS, kinds, info);
@@ -84,8 +84,6 @@ function askOnce(ask: AskNode): AskNode {
     return response;
   };
 }
-
-const NOTHING_READ: Prepared = { content: undefined, diagnostics: [], stamps: new Map() };
 
 const NOTHING = { page: undefined } as unknown as Shown<Content | undefined>;
 
@@ -130,7 +128,7 @@ async function lackingOf({ listing, loadInterface }: KnownNode, offer: Offer | E
 }
 
 async function describeShown(
-  { diagnostics, content, basePaths }: Prepared,
+  { diagnostics, content, basePaths }: Omit<Prepared, "stamps">,
   because: string,
   from?: string,
   before = "",

@@ -70,7 +70,7 @@ export async function readConfig(
   files: Files,
 ): Promise<Config> {
   const { command, topic, values, asJson, asFile, ...parsed } = parseArguments(args, env);
-  const calledOf = (name: keyof CliValues) => parsed.given.get(name)?.called;
+  const calledOf = (name: Name) => parsed.given.get(name)?.called;
   const isNew = command === "init";
   const isUsual = !isPrinting(command) && !isNew && !parsed.given.has("config") &&
     await files.isThere(USUAL_FILE);
@@ -105,11 +105,8 @@ export async function readConfig(
   }
   if (problems.length > 0) throw new ConfigError(problems);
 
-  const remarks: Config["remarks"][number][] = [];
-  if (isUsual) {
-    const message = `the configuration is ${USUAL_FILE} in the working directory`;
-    remarks.push({ level: "info", message });
-  }
+  const usual = `the configuration is ${USUAL_FILE} in the working directory`;
+  const remarks: Config["remarks"][number][] = isUsual ? [{ level: "info", message: usual }] : [];
   const used = Object.values(file.node?.auth ?? {});
   const unknown = isPrinting(command) ? [] : explainUnknownVariables(env, used);
   for (const message of [...parsed.renamed, ...read.warnings, ...unknown]) {
@@ -217,12 +214,8 @@ function parseArguments(args: readonly string[], env: Environment): ParsedArgs {
     problems.push("--file goes with the name of a kind, as in nodeface kinds etcd --file");
   }
   if (isPrinting(command)) {
-    return {
-      ...found,
-      given: new Map(),
-      renamed: [],
-      problems: command === "kinds" ? problems : [],
-    };
+    const shown = command === "kinds" ? problems : [];
+    return { ...found, given: new Map(), renamed: [], problems: shown };
   }
   if (asJson && command !== "check") problems.push("--json goes with check alone");
   for (const [variable, name] of VARIABLES) {

@@ -116,13 +116,11 @@ export function word<const W extends string>(
   also?: Readonly<Record<string, W>>,
 ): Schema<W> {
   return v.picklist(words, (issue) => {
-    const { input } = issue;
     // YAML has `true` for what is meant as a word.
-    const isWord = typeof input === "string" || (also && typeof input === "boolean");
+    const isWord = typeof issue.input === "string" || (also && typeof issue.input === "boolean");
     if (!isWord) return mustBe(expected, issue);
-    const typed = String(input);
-    return mustBe(expected, { ...issue, input: typed }) +
-      didYouMean(meantWord(typed, words, also));
+    const input = String(issue.input);
+    return mustBe(expected, { ...issue, input }) + didYouMean(meantWord(input, words, also));
   }) as Schema<W>;
 }
 
@@ -289,7 +287,7 @@ export function issuePath(
   let input = root;
   const items = path.map((key, at): v.UnknownPathItem => {
     const origin = isKey && at === path.length - 1 ? "key" : "value";
-    const item = { type: "unknown" as const, origin, input, key, value: undefined } as const;
+    const item = { type: "unknown", origin, input, key, value: undefined } as const;
     input = (input as Readonly<Record<string | number, unknown>> | null | undefined)?.[key];
     return item;
   });
