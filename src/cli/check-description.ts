@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type AskNode, createFetchDescription } from "../description/ask-node.ts";
+import { createFetchDescription } from "../description/ask-node.ts";
 import { askOffer, type KnownNode, knowNode } from "../description/known-interface.ts";
 import { createPrepare } from "../description/thread.ts";
 import { allDiagnostics, type Content, type Prepared } from "../description/prepare.ts";
@@ -51,12 +51,15 @@ export async function describeDescription(
     const [read = { content: undefined, diagnostics: [] }] = prepared.values();
     return await describeShown(read, "Shown is what is configured", description);
   }
-  const named = kind === undefined ? undefined : knowNode(node, kind, KINDS, kinds, info);
-  if (!named) return { sections: [] };
-  const known = { ...named, ask: named.ask && askOnce(named.ask) };
+  const known = kind === undefined ? undefined : knowNode(node, kind, KINDS, kinds, info);
+  if (!known) return { sections: [] };
   const offer = await askOffer(known).catch((error: Error) => error);
-  const found = { url: node.url, version: VERSION, find: () => Promise.resolve(known) };
-  const live = keepFound({ ...found, ...options, log: () => {} }, NOTHING);
+  const live = keepFound({
+    ...{ ...options, url: node.url, version: VERSION, log: () => {} },
+    // The listing is asked for above.
+    find: () => Promise.resolve({ ...known, listing: undefined }),
+    offer: () => offer instanceof Error ? {} : offer,
+  }, NOTHING);
   await live.refresh();
   const isShown = ({ content }: Prepared) => content !== undefined && content === live.current.page;
   const ofKind = prepared.get(KIND_FILES.interface);
@@ -73,16 +76,6 @@ export async function describeDescription(
   if (!ofKind) return { sections: before === "" ? [] : [{ title: TITLE, text: before }] };
   const why = `Shown is what nodes of the kind ${known.kind} offer${await lackingOf(known, offer)}`;
   return await describeShown(ofKind, why, undefined, before);
-}
-
-function askOnce(ask: AskNode): AskNode {
-  const responses = new Map<string, Promise<string>>();
-  return (call) => {
-    const key = JSON.stringify(call);
-    const response = responses.get(key) ?? ask(call);
-    responses.set(key, response);
-    return response;
-  };
 }
 
 const NOTHING = { page: undefined } as unknown as Shown<Content | undefined>;
