@@ -4,7 +4,7 @@
  *
  * @module
  */
-// Before all others: it handles signals from here on.
+// Comes first: it handles signals.
 import { endOnSignals } from "./cli/signals.ts";
 import { type Config, files, readConfig, wantsJson } from "./cli/configuration.ts";
 import { color, createProgress, isTerminal, openOutput, print } from "./cli/output.ts";

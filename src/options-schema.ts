@@ -25,7 +25,6 @@ import * as s from "./settings/schema.ts";
 import type { Diagnostic, Schema, Settings } from "./settings/schema.ts";
 import * as t from "./settings/texts.ts";
 
-/** Makes the schema of the node, or of its URL; URLs may be objects. */
 function nodeOptions(own: readonly string[]): Schema {
   const urlObject = v.pipe(
     v.instance(URL),
@@ -101,7 +100,6 @@ function schemaOfShape(shape: string): Schema {
   return shape === "externalDocs" ? openApi(shape) : OBJECT;
 }
 
-/** An operation object of OpenAPI; a copy is taken. */
 const OPERATION_OBJECT = v.pipe(
   s.json,
   openApi("operation", {
@@ -112,14 +110,12 @@ const OPERATION_OBJECT = v.pipe(
   }),
 );
 
-/** The parts of an OpenAPI document besides its operations; a copy is taken. */
 const DOCUMENT_PARTS = v.pipe(
   s.json,
   s.object({
     info: v.optional(openApi("info")),
     tags: v.optional(v.array(openApi("tag"), "a list of tags")),
     externalDocs: v.optional(openApi("externalDocs")),
-    // A schema may be true or false.
     components: v.optional(openApi("components", { schemas: OBJECT })),
   }),
 );

@@ -247,7 +247,6 @@ export function parentThread(): {
   };
 }
 
-/** Permissions to read. */
 const GROUP = 0o040, OTHERS = 0o004;
 
 /**

@@ -56,7 +56,6 @@ export async function describeDescription(
   const offer = await askOffer(known).catch((error: Error) => error);
   const live = keepFound({
     ...{ ...options, url: node.url, version: VERSION, log: () => {} },
-    // The listing is asked for above.
     find: () => Promise.resolve({ ...known, listing: undefined }),
     offer: () => offer instanceof Error ? {} : offer,
   }, NOTHING);

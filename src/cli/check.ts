@@ -26,7 +26,6 @@ export interface Checked {
   readonly isWell: boolean;
 }
 
-/** Asks the node once, as the service does. */
 export async function inspectNode(
   { node, info, kinds: own }: Pick<Config, "node" | "info" | "kinds">,
 ): Promise<Inspection> {

@@ -48,7 +48,6 @@ export interface Config
   port: number;
   accessLog: AccessLog;
   logCalls: LogCalls;
-  /** A path, a URL, or `none`. */
   description?: string | undefined;
   servers?: string | undefined;
   kinds: Readonly<Record<string, Kind>>;
@@ -125,7 +124,6 @@ export async function readConfig(
   };
 }
 
-/** Writes settings of flags and variables as the file has them. */
 function settingsOf({ url, kind, forward }: CliValues): GivenSettings {
   const name = kind !== undefined && isKindFile(kind) ? kindNameOf(kind) : kind;
   return {
@@ -149,7 +147,6 @@ export const files: Files = {
   isThere: (path) => files.find(path).then(() => true, () => false),
 };
 
-/** Puts the name of the file before messages. */
 async function naming<T>(path: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -173,7 +170,6 @@ interface ParsedArgs {
   given: Map<Name, { text: string; called: string }>;
   values: CliValues;
   problems: string[];
-  /** Warnings on names of the version before. */
   renamed: string[];
 }
 

@@ -9,7 +9,6 @@ import { wrap } from "./output.ts";
 
 export type CommandName = "check" | "init" | "kinds";
 
-/** The commands besides serving. */
 export const COMMANDS: Readonly<Record<CommandName, { arguments: string; text: string }>> = {
   check: {
     arguments: "[NODE_URL] [options] [--json]",

@@ -25,7 +25,6 @@ import { ConfigError, type Diagnostic, formatDiagnostic, readValue } from "../se
 import { FILE } from "../settings/texts.ts";
 
 export interface YamlFile {
-  /** Its path. */
   readonly name: string;
   /** Whole numbers that `number` cannot hold are `bigint`s. */
   readonly value: unknown;
@@ -52,7 +51,6 @@ export function parseYaml(
   const document = parseDocument(text, {
     lineCounter: lines,
     prettyErrors: false,
-    // Whole numbers above 2^53 keep their digits.
     intAsBigInt: true,
   });
   const at = (offset: number) => {

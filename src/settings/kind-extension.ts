@@ -107,7 +107,6 @@ function howLooser(now: Json, before: Json): string | undefined {
   return isOther ? "is a read with other parameters than before" : undefined;
 }
 
-/** Finds what is wrong between an extension and its base. */
 export function diagnosticsOfExtension(base: Kind, own: Json): Diagnostic[] {
   const found: Diagnostic[] = [];
   const listed = listOf(own.loosen);
