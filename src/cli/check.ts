@@ -9,7 +9,7 @@ import { isLoopback } from "../http/request.ts";
 import { createMonitor, type Inspection } from "../info/info-monitor.ts";
 import { findUnreadable } from "../node/client.ts";
 import { findOpenSecrets } from "../node/secrets.ts";
-import { isAlone, type PlannedSource } from "../info/query-plan.ts";
+import { isAlone } from "../info/query-plan.ts";
 import type { Outcome } from "../info/query-sources.ts";
 import { formatJson } from "../json/lossless.ts";
 import { isObject, mapMembers } from "../json/values.ts";
@@ -103,7 +103,8 @@ function describeSources({ plan, outcomes }: Inspection): Section[] {
   const sources: unknown[] = [];
   const failed: string[] = [];
   for (const [name, outcome] of outcomes) {
-    const asks = askedBy(plan.sources.get(name)!);
+    const { source } = plan.sources.get(name)!;
+    const asks = "call" in source ? "the host" : withoutKeys(questionOf(source));
     const took = Math.round(outcome.took);
     table.push([name, asks, `${took} ms`, formatOutcome(outcome)]);
     sources.push({ name, asks, took_ms: took, ...dataOf(outcome) });
@@ -128,10 +129,6 @@ function describeService({ info, host }: Config): Section {
   ];
   const text = linesOf([pace, ...notes.map((note) => `note  ${note}`)]);
   return { title: "Service", text, notes };
-}
-
-function askedBy({ source }: PlannedSource): string {
-  return "call" in source ? "the host" : withoutKeys(questionOf(source));
 }
 
 function formatOutcome(outcome: Outcome): string {
