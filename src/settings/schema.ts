@@ -132,7 +132,10 @@ export function meantWord(
 
 export const NUMBER: Schema<number> = v.pipe(v.number("a number"), v.finite("a number"));
 
-export function wholeNumber(least = -Infinity, most = Infinity): Schema<number> {
+export function wholeNumber(
+  least: number = -Infinity,
+  most: number = Infinity,
+): Schema<number> {
   const from = least > -Infinity ? ` from ${least}` : "";
   const expected = `a whole number${from}${most < Infinity ? ` to ${most}` : ""}`;
   const isValid = (number: number) =>
