@@ -25,7 +25,6 @@ import * as s from "./settings/schema.ts";
 import type { Diagnostic, Schema, Settings } from "./settings/schema.ts";
 import * as t from "./settings/texts.ts";
 
-/** Makes the schema of the node, or of its URL; URLs may be objects. */
 function nodeOptions(own: readonly string[]): Schema {
   const urlObject = v.pipe(
     v.instance(URL),
@@ -101,7 +100,6 @@ function schemaOfShape(shape: string): Schema {
   return shape === "externalDocs" ? openApi(shape) : OBJECT;
 }
 
-/** An operation object of OpenAPI; a copy is taken. */
 const OPERATION_OBJECT = v.pipe(
   s.json,
   openApi("operation", {
@@ -112,14 +110,12 @@ const OPERATION_OBJECT = v.pipe(
   }),
 );
 
-/** The parts of an OpenAPI document besides its operations; a copy is taken. */
 const DOCUMENT_PARTS = v.pipe(
   s.json,
   s.object({
     info: v.optional(openApi("info")),
     tags: v.optional(v.array(openApi("tag"), "a list of tags")),
     externalDocs: v.optional(openApi("externalDocs")),
-    // A schema may be true or false.
     components: v.optional(openApi("components", { schemas: OBJECT })),
   }),
 );
@@ -186,22 +182,17 @@ export function checkOptions(options: NodefaceOptions): CheckedOptions {
   throw new TypeError(lines.length === 1 ? lines[0] : ["wrong options:", ...lines].join("\n  "));
 }
 
-const FORWARD_IN_WORKER: Diagnostic = {
-  path: ["forward"],
-  message: 'must be "off" in a worker, where calls are not forwarded to the node',
-  isKey: false,
-};
-
 /** Finds what is wrong with options that are right one by one. */
 function diagnosticsBetween(
   { node = {}, info, operations = [], document, forward, hosts }: ReadOptions,
 ): Diagnostic[] {
+  const found = clashesOfForward(forward, hosts, node.url !== undefined);
+  if (forward && !HAS_SOCKETS) {
+    const message = 'must be "off" in a worker, where calls are not forwarded to the node';
+    found.push({ path: ["forward"], message, isKey: false });
+  }
+  found.push(...diagnosticsOfOperations(operations, document?.components));
   // To load the kinds for their sources would delay the start.
-  const isWhole = typeof info === "object" && !hasKind(node);
-  return [
-    ...clashesOfForward(forward, hosts, node.url !== undefined),
-    ...forward && !HAS_SOCKETS ? [FORWARD_IN_WORKER] : [],
-    ...diagnosticsOfOperations(operations, document?.components),
-    ...isWhole ? unknownSources(info, []) : [],
-  ];
+  if (typeof info === "object" && !hasKind(node)) found.push(...unknownSources(info, []));
+  return found;
 }

@@ -151,8 +151,7 @@ export async function runProgram(
   const detached = globalThis.process.platform !== "win32";
   return await new Promise((resolve, reject) => {
     const child = spawn(program, args, { env, detached, stdio: ["ignore", "pipe", "ignore"] });
-    const decoder = new TextDecoder();
-    let text = "";
+    const chunks: Uint8Array[] = [];
     let length = 0;
     const settle = (end: () => void) => {
       clearTimeout(timer);
@@ -162,12 +161,7 @@ export async function runProgram(
       end();
     };
     const fail = (reason: PlatformError) => {
-      try {
-        globalThis.process.kill(detached ? -child.pid! : child.pid!, "SIGKILL");
-      } catch {
-        // There is no group, or the runtime forbids it.
-        child.kill("SIGKILL");
-      }
+      if (!child.pid || !detached || !killGroup(child.pid)) child.kill("SIGKILL");
       settle(() => reject(reason));
     };
     const stop = () => fail(new PlatformError(STOPPED));
@@ -175,18 +169,27 @@ export async function runProgram(
     signal?.addEventListener("abort", stop);
     child.stdout.on("data", (chunk: Uint8Array) => {
       length += chunk.byteLength;
-      if (length > limit) return fail(new PlatformError(`it prints more than ${sizeOf(limit)}`));
-      text += decoder.decode(chunk, { stream: true });
+      if (length > limit) fail(new PlatformError(`it prints more than ${sizeOf(limit)}`));
+      else chunks.push(chunk);
     });
     child.on("error", (error) => settle(() => reject(explain(error, PROGRAM_FAILURES))));
     child.on("close", (code, signal) => {
-      if (code === 0) settle(() => resolve(text + decoder.decode()));
+      if (code === 0) settle(() => resolve(new TextDecoder().decode(joinBytes(chunks))));
       else settle(() => reject(new PlatformError(`it ends with ${code ?? signal}`)));
     });
   });
 }
 
 const STOPPED = "it is no longer needed";
+
+/** Kills the processes of a group; returns false if there is none or the runtime forbids it. */
+function killGroup(leader: number): boolean {
+  try {
+    return globalThis.process.kill(-leader, "SIGKILL");
+  } catch {
+    return false;
+  }
+}
 
 /** True unless this is a worker, which has only `fetch`. With `nodejs_compat`, workerd has `versions.node` too. */
 export const HAS_SOCKETS: boolean = globalThis.process?.versions?.node !== undefined &&
@@ -220,8 +223,8 @@ export async function startThread(
     });
     worker.on("message", onMessage);
     worker.on("error", ({ code, message }: NodeJS.ErrnoException) => {
-      const isMemory = code === "ERR_WORKER_OUT_OF_MEMORY";
-      onFailure(isMemory ? `takes more than ${sizeOf(memory)}` : message);
+      const isFull = code === "ERR_WORKER_OUT_OF_MEMORY";
+      onFailure(isFull ? `takes more than ${sizeOf(memory)}` : message);
     });
     worker.on("exit", () => onFailure("has ended"));
     return {
@@ -244,7 +247,6 @@ export function parentThread(): {
   };
 }
 
-/** Permissions to read. */
 const GROUP = 0o040, OTHERS = 0o004;
 
 /**
@@ -295,9 +297,8 @@ function withoutFiles(): never {
 
 function explain(error: unknown, reasons: Readonly<Record<string, string>>): PlatformError {
   if (error instanceof PlatformError) return error;
-  const { code, name } = error as { code?: string; name: string };
-  const reason = code ?? name;
-  return new PlatformError(reasons[name] ?? reasons[reason] ?? reason, { cause: error });
+  const { name, code = name } = error as { code?: string; name: string };
+  return new PlatformError(reasons[name] ?? reasons[code] ?? code, { cause: error });
 }
 
 const takesLonger = (timeout: number) => `it takes longer than ${timeout} ms`;

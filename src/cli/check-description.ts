@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type AskNode, createFetchDescription } from "../description/ask-node.ts";
+import { createFetchDescription } from "../description/ask-node.ts";
 import { askOffer, type KnownNode, knowNode } from "../description/known-interface.ts";
 import { createPrepare } from "../description/thread.ts";
 import { allDiagnostics, type Content, type Prepared } from "../description/prepare.ts";
@@ -48,15 +48,17 @@ export async function describeDescription(
   const { prepared, options } = await watchPreparing(config);
   if (description !== undefined) {
     await keepCurrent({ ...options, place: description }).ready;
-    const [read = NOTHING_READ] = prepared.values();
+    const [read = { content: undefined, diagnostics: [] }] = prepared.values();
     return await describeShown(read, "Shown is what is configured", description);
   }
-  const named = kind === undefined ? undefined : knowNode(node, kind, KINDS, kinds, info);
-  if (!named) return { sections: [] };
-  const known = { ...named, ask: named.ask && askOnce(named.ask) };
+  const known = kind === undefined ? undefined : knowNode(node, kind, KINDS, kinds, info);
+  if (!known) return { sections: [] };
   const offer = await askOffer(known).catch((error: Error) => error);
-  const found = { url: node.url, version: VERSION, find: () => Promise.resolve(known) };
-  const live = keepFound({ ...found, ...options, log: () => {} }, NOTHING);
+  const live = keepFound({
+    ...{ ...options, url: node.url, version: VERSION, log: () => {} },
+    find: () => Promise.resolve({ ...known, listing: undefined }),
+    offer: () => offer instanceof Error ? {} : offer,
+  }, NOTHING);
   await live.refresh();
   const isShown = ({ content }: Prepared) => content !== undefined && content === live.current.page;
   const ofKind = prepared.get(KIND_FILES.interface);
@@ -74,18 +76,6 @@ export async function describeDescription(
   const why = `Shown is what nodes of the kind ${known.kind} offer${await lackingOf(known, offer)}`;
   return await describeShown(ofKind, why, undefined, before);
 }
-
-function askOnce(ask: AskNode): AskNode {
-  const responses = new Map<string, Promise<string>>();
-  return (call) => {
-    const key = JSON.stringify(call);
-    const response = responses.get(key) ?? ask(call);
-    responses.set(key, response);
-    return response;
-  };
-}
-
-const NOTHING_READ: Prepared = { content: undefined, diagnostics: [], stamps: new Map() };
 
 const NOTHING = { page: undefined } as unknown as Shown<Content | undefined>;
 
@@ -130,7 +120,7 @@ async function lackingOf({ listing, loadInterface }: KnownNode, offer: Offer | E
 }
 
 async function describeShown(
-  { diagnostics, content, basePaths }: Prepared,
+  { diagnostics, content, basePaths }: Omit<Prepared, "stamps">,
   because: string,
   from?: string,
   before = "",

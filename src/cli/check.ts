@@ -26,7 +26,6 @@ export interface Checked {
   readonly isWell: boolean;
 }
 
-/** Asks the node once, as the service does. */
 export async function inspectNode(
   { node, info, kinds: own }: Pick<Config, "node" | "info" | "kinds">,
 ): Promise<Inspection> {
@@ -104,7 +103,8 @@ function describeSources({ plan, outcomes }: Inspection): Section[] {
   const sources: unknown[] = [];
   const failed: string[] = [];
   for (const [name, outcome] of outcomes) {
-    const asks = askedBy(plan.sources.get(name)!);
+    const { source } = plan.sources.get(name)!;
+    const asks = "call" in source ? "the host" : withoutKeys(questionOf(source));
     const took = Math.round(outcome.took);
     table.push([name, asks, `${took} ms`, formatOutcome(outcome)]);
     sources.push({ name, asks, took_ms: took, ...dataOf(outcome) });
@@ -129,10 +129,6 @@ function describeService({ info, host }: Config): Section {
   ];
   const text = linesOf([pace, ...notes.map((note) => `note  ${note}`)]);
   return { title: "Service", text, notes };
-}
-
-function askedBy({ source }: PlannedSource): string {
-  return "call" in source ? "the host" : withoutKeys(questionOf(source));
 }
 
 function formatOutcome(outcome: Outcome): string {

@@ -43,7 +43,6 @@ export interface ReadFiles {
   readonly problems: readonly string[];
 }
 
-/** The settings of flags and variables that replace those of the file. */
 export type GivenSettings = Pick<FileConfig, "forward"> & {
   readonly node?: Pick<NodeSettings, "url" | "kind">;
 };
@@ -218,7 +217,6 @@ function kindsOf(node: NodeSettings, kinds: Readonly<Record<string, Kind>>): Kin
 
 const COMMON_KEYS = ["name", "software", "version", "started_at"];
 
-/** Finds keys in `info.hide` that nothing shows. */
 function unknownKeys({ info }: FileConfig, kinds: Readonly<Record<string, Kind>>): Diagnostic[] {
   const shown = [...Object.values(kinds), info ?? {}].flatMap(({ static: fixed, fields }) =>
     Object.keys({ ...fixed, ...fields })

@@ -48,7 +48,6 @@ export interface Config
   port: number;
   accessLog: AccessLog;
   logCalls: LogCalls;
-  /** A path, a URL, or `none`. */
   description?: string | undefined;
   servers?: string | undefined;
   kinds: Readonly<Record<string, Kind>>;
@@ -70,7 +69,7 @@ export async function readConfig(
   files: Files,
 ): Promise<Config> {
   const { command, topic, values, asJson, asFile, ...parsed } = parseArguments(args, env);
-  const calledOf = (name: keyof CliValues) => parsed.given.get(name)?.called;
+  const calledOf = (name: Name) => parsed.given.get(name)?.called;
   const isNew = command === "init";
   const isUsual = !isPrinting(command) && !isNew && !parsed.given.has("config") &&
     await files.isThere(USUAL_FILE);
@@ -105,11 +104,8 @@ export async function readConfig(
   }
   if (problems.length > 0) throw new ConfigError(problems);
 
-  const remarks: Config["remarks"][number][] = [];
-  if (isUsual) {
-    const message = `the configuration is ${USUAL_FILE} in the working directory`;
-    remarks.push({ level: "info", message });
-  }
+  const usual = `the configuration is ${USUAL_FILE} in the working directory`;
+  const remarks: Config["remarks"][number][] = isUsual ? [{ level: "info", message: usual }] : [];
   const used = Object.values(file.node?.auth ?? {});
   const unknown = isPrinting(command) ? [] : explainUnknownVariables(env, used);
   for (const message of [...parsed.renamed, ...read.warnings, ...unknown]) {
@@ -128,7 +124,6 @@ export async function readConfig(
   };
 }
 
-/** Writes settings of flags and variables as the file has them. */
 function settingsOf({ url, kind, forward }: CliValues): GivenSettings {
   const name = kind !== undefined && isKindFile(kind) ? kindNameOf(kind) : kind;
   return {
@@ -152,7 +147,6 @@ export const files: Files = {
   isThere: (path) => files.find(path).then(() => true, () => false),
 };
 
-/** Puts the name of the file before messages. */
 async function naming<T>(path: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -176,7 +170,6 @@ interface ParsedArgs {
   given: Map<Name, { text: string; called: string }>;
   values: CliValues;
   problems: string[];
-  /** Warnings on names of the version before. */
   renamed: string[];
 }
 
@@ -217,12 +210,8 @@ function parseArguments(args: readonly string[], env: Environment): ParsedArgs {
     problems.push("--file goes with the name of a kind, as in nodeface kinds etcd --file");
   }
   if (isPrinting(command)) {
-    return {
-      ...found,
-      given: new Map(),
-      renamed: [],
-      problems: command === "kinds" ? problems : [],
-    };
+    const shown = command === "kinds" ? problems : [];
+    return { ...found, given: new Map(), renamed: [], problems: shown };
   }
   if (asJson && command !== "check") problems.push("--json goes with check alone");
   for (const [variable, name] of VARIABLES) {

@@ -94,24 +94,23 @@ function valuesOf(
       ? place
       : relative(dirname(path), place).replaceAll("\\", "/");
   const { kind, spec, config: _, ...plain } = given;
-  const values = Object.entries(plain).map(([setting, value]) =>
-    [CLI_OPTIONS[setting as keyof typeof plain].key, value] as const
-  );
-  const isListening = plain.host !== undefined || plain.port !== undefined;
-  return {
-    ...Object.fromEntries(values),
-    ...isListening && { listen: `${host.includes(":") ? `[${host}]` : host}:${port}` },
-    ...spec !== undefined && { description: beside(spec) },
-    ...kind !== undefined && isKindFile(kind) && { kinds: [beside(kind)] },
-    ...name !== undefined && { "node.kind": name },
-  };
+  const values: Record<string, unknown> = {};
+  for (const [setting, value] of Object.entries(plain)) {
+    values[CLI_OPTIONS[setting as keyof typeof plain].key!] = value;
+  }
+  if (values.listen !== undefined) {
+    values.listen = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  }
+  if (spec !== undefined) values.description = beside(spec);
+  if (kind !== undefined && isKindFile(kind)) values.kinds = [beside(kind)];
+  if (name !== undefined) values["node.kind"] = name;
+  return values;
 }
 
 function whyKind({ node }: Config, detection: Detection | undefined): string {
   if (node.kind !== undefined) return "It was named.";
-  const because = detection?.kind === undefined
-    ? "it refuses as nodes of this kind do"
-    : excerpt(detection.because);
+  const isFound = detection?.kind !== undefined;
+  const because = isFound ? excerpt(detection.because) : "it refuses as nodes of this kind do";
   return `It was found by asking: ${because}`;
 }
 
@@ -209,11 +208,9 @@ function longForm(setting: Schema): string {
 
 function lineOf(key: string, place: string, setting: Schema, known: Known): string {
   if (Object.hasOwn(known.values, place)) return `${key}: ${inFlow(known.values[place])}\n`;
-  const { example, default: usual } = aboutOf(setting);
-  const shown = Object.hasOwn(known.examples, place)
-    ? inFlow(known.examples[place])
-    : example ?? usual ?? "";
-  return `#${key}: ${shown}\n`;
+  const { default: usual = "", example = usual } = aboutOf(setting);
+  const fitting = known.examples[place];
+  return `#${key}: ${fitting === undefined ? example : inFlow(fitting)}\n`;
 }
 
 const WRITE_FAILURES: Readonly<Record<string, string>> = {

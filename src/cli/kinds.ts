@@ -55,7 +55,6 @@ function origin({ written_from: sources = [], tried }: Kind): string {
   return `# Its operations were written from these sources. ${test}.\n${lines}`;
 }
 
-/** Formats the place of the secret as a comment. */
 function secrets({ auth }: Kind): string {
   const [usual] = auth?.files ?? [];
   const example = auth?.example ?? usual;

@@ -155,7 +155,6 @@ export function color(report: string): string {
 }
 
 export interface Progress {
-  /** Waits for some work, such as `asking the node`. */
   during<T>(what: string, work: Promise<T>): Promise<T>;
 }
 
@@ -197,9 +196,7 @@ export function createProgress({ write, isTerminal, after = 1000 }: ProgressOpti
 
 export interface Section {
   readonly title: string;
-  /** Lines, with a break after each. */
   readonly text: string;
-  /** Errors, for the verdict. */
   readonly troubles?: readonly string[];
   /** Lines of `text` that are no errors. */
   readonly notes?: readonly string[];

@@ -159,7 +159,6 @@ function isSameNode(next: Config, now: Config): boolean {
   return identify(next) === identify(now);
 }
 
-/** The time after which the log says that a description is being read. */
 const SLOW_MS = 1000;
 
 /** Reads the node's description, and a file again when it changes; returns a function that stops it. */

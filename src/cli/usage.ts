@@ -4,12 +4,11 @@
  * @module
  */
 import { CLI_OPTIONS } from "../settings/configuration.ts";
-import type { About } from "../settings/schema.ts";
+import type { CliOption } from "../settings/schema.ts";
 import { wrap } from "./output.ts";
 
 export type CommandName = "check" | "init" | "kinds";
 
-/** The commands besides serving. */
 export const COMMANDS: Readonly<Record<CommandName, { arguments: string; text: string }>> = {
   check: {
     arguments: "[NODE_URL] [options] [--json]",
@@ -46,7 +45,9 @@ export function usage(): string {
     ...commands.map(([name, { text }]) => row(name, text)),
     "\n",
     row("NODE_URL", textOf(url)),
-    ...Object.values(flags).map((setting) => row(nameOf(setting), textOf(setting))),
+    ...Object.values<CliOption>(flags).map((option) =>
+      row(`--${option.flag} ${option.argument ?? ""}`, textOf(option))
+    ),
     ...Object.entries(SWITCHES).map(([name, { short, text }]) =>
       row(short ? `-${short}, --${name}` : `--${name}`, text)
     ),
@@ -62,15 +63,9 @@ Flags win over variables, variables over the configuration file.
 `;
 }
 
-function nameOf({ flag, argument }: About): string {
-  return argument === undefined ? `--${flag}` : `--${flag} ${argument}`;
-}
-
-function textOf({ text, default: usual, variables = [] }: About): string {
-  const more = [
-    ...usual === undefined ? [] : [`default ${usual}`],
-    ...variables.length > 0 ? [`environment ${variables.join(" or ")}`] : [],
-  ];
+function textOf({ text, default: usual, variables = [] }: CliOption): string {
+  const more = usual === undefined ? [] : [`default ${usual}`];
+  if (variables.length > 0) more.push(`environment ${variables.join(" or ")}`);
   const start = text.charAt(0).toLowerCase() + text.slice(1);
   return more.length > 0 ? `${start} (${more.join("; ")})` : start;
 }

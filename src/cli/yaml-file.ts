@@ -25,7 +25,6 @@ import { ConfigError, type Diagnostic, formatDiagnostic, readValue } from "../se
 import { FILE } from "../settings/texts.ts";
 
 export interface YamlFile {
-  /** Its path. */
   readonly name: string;
   /** Whole numbers that `number` cannot hold are `bigint`s. */
   readonly value: unknown;
@@ -36,11 +35,10 @@ export interface YamlFile {
 }
 
 /**
- * Parses a file.
+ * Parses a file; throws a {@linkcode ConfigError}.
  *
  * @param what a noun for messages
  * @param names the new names of keys at its top by their old ones
- * @throws {ConfigError} if it is not YAML
  */
 export function parseYaml(
   text: string,
@@ -52,7 +50,6 @@ export function parseYaml(
   const document = parseDocument(text, {
     lineCounter: lines,
     prettyErrors: false,
-    // Whole numbers above 2^53 keep their digits.
     intAsBigInt: true,
   });
   const at = (offset: number) => {
@@ -139,13 +136,7 @@ export function parseKind(text: string, name: string): Kind {
   return checkKind(parseYaml(text, name, "a kind"));
 }
 
-/**
- * Checks a kind.
- *
- * @param place where it is, if it is not the whole file
- * @param base the kind that it extends
- * @throws {ConfigError} with all that is wrong, each with line and column
- */
+/** Checks the kind at a place of a file, which may extend `base`; throws a {@linkcode ConfigError}. */
 export function checkKind(
   { value, name, describe }: YamlFile,
   place: { readonly at: Diagnostic["path"]; readonly value: unknown } = { at: [], value },

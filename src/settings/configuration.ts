@@ -48,7 +48,6 @@ export interface CliValues {
   metrics?: boolean;
 }
 
-/** The settings that have flags or variables, in the order of `--help`. */
 export const CLI_OPTIONS: {
   readonly [Name in keyof CliValues]-?: CliOption<NonNullable<CliValues[Name]>>;
 } = {
@@ -272,7 +271,6 @@ export function configuration(
 const OPERATIONS = v.array(t.LINE, "a list of operations, as in [reads, getblock]");
 const FORWARD = "off, reads, or an object with what is open";
 
-/** Makes the settings that a configuration file and the options of a host share. */
 export function sharedSettings(
   path: Schema<string>,
 ): SettingsOf<Pick<FileConfig, "hosts" | "cors" | "forward" | "metrics" | "events">> {

@@ -278,7 +278,7 @@ function diagnosticsBetween(kind: Json): Diagnostic[] {
   for (const [key, field] of Object.entries(objectOf(kind.fields))) {
     for (const place of placesOf(field)) checkPlace(place, ["fields", key]);
   }
-  const { rules, target } = objectOf(kind.health);
+  const { rules, target, complete, networks } = objectOf(kind.health);
   for (const [at, rule] of listOf(rules).entries()) {
     const { when, reason } = objectOf(rule);
     const path = ["health", "rules", at];
@@ -301,8 +301,18 @@ function diagnosticsBetween(kind: Json): Diagnostic[] {
     const why = "or any node that refuses would be sent a secret";
     report(["auth", "files"], `needs a refusal beside it, ${why}`, true);
   }
-  for (const { path, keys } of missingFields(kind)) {
-    report(path, `needs the field ${keys.join(" or ")}`, true);
+  const fields = { ...objectOf(kind.fields), ...objectOf(kind.static) };
+  const needField = (rule: unknown, path: Path, ...keys: readonly string[]) => {
+    if (rule === undefined || keys.some((key) => Object.hasOwn(fields, key))) return;
+    report(["health", ...path], `needs the field ${keys.join(" or ")}`, true);
+  };
+  needField(complete, ["complete"], "sync_progress");
+  needField(target, ["target"], "height");
+  for (const [name, network] of Object.entries(objectOf(networks))) {
+    const { quiet, peers } = objectOf(network);
+    if (name !== "*") needField(network, ["networks", name], "chain_id", "network");
+    needField(quiet, ["networks", name, "quiet"], "head_at");
+    needField(peers, ["networks", name, "peers"], "peers");
   }
   return found;
 }
@@ -318,24 +328,4 @@ function leadsTo(name: string, links: ReadonlyMap<string, readonly Reference[]>)
     seen.add(at);
   }
   return false;
-}
-
-/** Finds the rules of the status that need fields which the kind does not have. */
-function missingFields({ fields, static: fixed, health }: Json) {
-  const { complete, target, networks } = objectOf(health);
-  const has = { ...objectOf(fields), ...objectOf(fixed) };
-  const rules: { rule: unknown; path: Path; keys: readonly string[] }[] = [
-    { rule: complete, path: ["health", "complete"], keys: ["sync_progress"] },
-    { rule: target, path: ["health", "target"], keys: ["height"] },
-  ];
-  for (const [name, network] of Object.entries(objectOf(networks))) {
-    const { quiet, peers } = objectOf(network);
-    const path = ["health", "networks", name];
-    if (name !== "*") rules.push({ rule: network, path, keys: ["chain_id", "network"] });
-    rules.push({ rule: quiet, path: [...path, "quiet"], keys: ["head_at"] });
-    rules.push({ rule: peers, path: [...path, "peers"], keys: ["peers"] });
-  }
-  return rules.filter(({ rule, keys }) =>
-    rule !== undefined && !keys.some((key) => Object.hasOwn(has, key))
-  );
 }

@@ -50,7 +50,6 @@ const authFileForms = (path: Schema<string>) =>
       example: "~/.node/secret",
     }));
 
-/** Makes the schema of a file that holds a secret. */
 export const authFile = (path: Schema<string>): Schema<AuthFile> =>
   s.oneOf(authFileForms(path)) as Schema<unknown> as Schema<AuthFile>;
 
@@ -143,7 +142,6 @@ const COMMON: SettingsOf<SourceOptions> = {
   }),
 };
 
-/** Makes the forms of the sources that a node has. */
 const nodeSources = (path: Schema<string>, get: Schema<string>) => ({
   jsonrpc: {
     jsonrpc: s.needed(t.LINE, {

@@ -14,9 +14,7 @@ export type Schema<T = unknown> = v.GenericSchema<unknown, T>;
 export interface About {
   /** For `--help` and the reference, without a period at the end. */
   readonly text: string;
-  /** The default, as it is written. */
   readonly default?: string;
-  /** An example, as YAML. */
   readonly example?: string;
   /** The flag of the command, without its dashes. */
   readonly flag?: string;
@@ -37,7 +35,6 @@ export interface CliOption<T = unknown> extends About {
   readonly before?: { readonly flag: string; readonly variable: string; readonly key: string };
 }
 
-/** The schemas of an object, by key. */
 export type Settings = Readonly<Record<string, Schema>>;
 
 /** The schemas of a documented type, by key. */
@@ -102,7 +99,6 @@ export function text<T = string>(
         addIssue({ message: mustBe(expected, { ...config, input: dataset.value }) });
       }
     }),
-    // For the JSON Schema.
     v.regex(pattern, expected),
     v.transform((text) => read(text)),
   );
@@ -116,13 +112,11 @@ export function word<const W extends string>(
   also?: Readonly<Record<string, W>>,
 ): Schema<W> {
   return v.picklist(words, (issue) => {
-    const { input } = issue;
     // YAML has `true` for what is meant as a word.
-    const isWord = typeof input === "string" || (also && typeof input === "boolean");
+    const isWord = typeof issue.input === "string" || (also && typeof issue.input === "boolean");
     if (!isWord) return mustBe(expected, issue);
-    const typed = String(input);
-    return mustBe(expected, { ...issue, input: typed }) +
-      didYouMean(meantWord(typed, words, also));
+    const input = String(issue.input);
+    return mustBe(expected, { ...issue, input }) + didYouMean(meantWord(input, words, also));
   }) as Schema<W>;
 }
 
@@ -202,7 +196,6 @@ export function oneOf<F extends Readonly<Record<string, Settings>>>(
   return byKey(Object.entries(forms).map(([key, form]) => [[key], object(form) as Schema<Form>]));
 }
 
-/** Makes the schema of an object that has the first form of which it has a key. */
 export function byKey<T>(
   forms: readonly (readonly [keys: readonly string[], form: Schema<T>])[],
 ): Schema<T> {
@@ -289,7 +282,7 @@ export function issuePath(
   let input = root;
   const items = path.map((key, at): v.UnknownPathItem => {
     const origin = isKey && at === path.length - 1 ? "key" : "value";
-    const item = { type: "unknown" as const, origin, input, key, value: undefined } as const;
+    const item = { type: "unknown", origin, input, key, value: undefined } as const;
     input = (input as Readonly<Record<string | number, unknown>> | null | undefined)?.[key];
     return item;
   });
@@ -298,7 +291,6 @@ export function issuePath(
 
 export interface Diagnostic {
   readonly path: Path;
-  /** A clause after the name of the value. */
   readonly message: string;
   /** True if it is about the last key of the path and not its value. */
   readonly isKey: boolean;

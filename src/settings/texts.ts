@@ -185,7 +185,6 @@ export function kindNameOf(path: string): string | undefined {
   return KIND_FILE_FORM.exec(path)?.[1];
 }
 
-/** Tells whether a kind is named by its file. */
 export const isKindFile = (kind: string): boolean => /[/\\]|\.(?:ya?ml|json)$/.test(kind);
 
 const KIND_EXPECTED = 'a kind of node (see "nodeface kinds") or none';
