@@ -7,7 +7,7 @@
 import { VERSION } from "../generated/build-info.js";
 import { KINDS } from "../generated/kinds.js";
 import { isLoopback } from "../http/request.ts";
-import { createMonitor, type Inspection } from "../info/info-monitor.ts";
+import { type Inspection, Monitor } from "../info/info-monitor.ts";
 import { findUnreadable } from "../node/client.ts";
 import { findOpenSecrets } from "../node/secrets.ts";
 import { isAlone, type PlannedSource } from "../info/query-plan.ts";
@@ -35,7 +35,7 @@ export async function inspectNode(
   const service = { software: "nodeface", version: VERSION, started_at: new Date().toISOString() };
   // What there is to say is said by the command.
   const quiet = { log: () => {}, onError: () => {} };
-  const monitor = createMonitor({ service, node, info, kinds: { ...KINDS, ...own }, ...quiet });
+  const monitor = new Monitor({ service, node, info, kinds: { ...KINDS, ...own }, ...quiet });
   return await monitor.inspect();
 }
 
