@@ -160,8 +160,7 @@ export function readFields(
   const values: Record<string, unknown> = {};
   for (const [key, { from, as, unless }] of Object.entries(fields)) {
     if (unless && answerAt(answers, unless)) continue;
-    const found = (typeof from === "string" ? [from] : from)
-      .filter((reference) => isKnown(answerAt(answers, reference)));
+    const found = [from].flat().filter((reference) => isKnown(answerAt(answers, reference)));
     if (found.length === 0) continue;
     const { date } = answers.get(parseReference(found[0]!)[0])!;
     const context = { learntAt: date, previous: previous[key] };
