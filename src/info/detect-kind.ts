@@ -106,7 +106,6 @@ function statusOfUnknown(
     isAnswer && code !== "bad_answer" && code !== "wrong_kind"
   );
   if (refusals.length > 0) return statusOfError(worst(refusals));
-  // A fault such as TLS is the same for all requests.
   const common = errors.find(({ message, isAbsent }) =>
     !isAbsent && trials.every(({ errors }) => errors.some((error) => error.message === message))
   );

@@ -288,7 +288,6 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     this.#values = {};
   }
 
-  /** Tells whether another kind of node may respond now. */
   #isSuspicious(): boolean {
     return this.#cache.gaveNothing || this.#report().status.code === "wrong_kind" ||
       this.#cache.required.some((name) => this.#cache.get(name)?.error?.isAbsent);

@@ -154,7 +154,6 @@ export function linksOf(source: Source): Reference[] {
   return params.flatMap((param) => placeOfParam(param) ?? []);
 }
 
-/** Returns the place of a parameter `{ from: reference }`. */
 export function placeOfParam(param: unknown): Reference | undefined {
   const { from, ...others } = objectOf(param);
   const isPlace = typeof from === "string" && REFERENCE.test(from);

@@ -137,7 +137,6 @@ export function answerAt(answers: Answers, reference: Reference): unknown {
 
 export type Values = Readonly<Record<string, unknown>>;
 
-/** Values of the node by their places, with which the page fills reads in. */
 export type NodeExamples = Readonly<Record<Reference, string>>;
 
 export function readExamples(

@@ -208,5 +208,4 @@ export class StateLog {
   }
 }
 
-/** A word as it is, any other text as JSON. */
 const named = (text: string) => /^[\w.-]{1,60}$/.test(text) ? text : describeValue(text);
