@@ -1,7 +1,7 @@
 /** A simulated node whose clock and health the test controls. */
 import * as assert from "uvu/assert";
 import { KINDS } from "../src/generated/kinds.js";
-import { createMonitor, type Monitor } from "../src/info/info-monitor.ts";
+import { Monitor } from "../src/info/info-monitor.ts";
 import { History } from "../src/info/history.ts";
 import type { HostInfo } from "../src/info/query-plan.ts";
 import type { InfoSettings, NodeSettings } from "../src/info/settings.ts";
@@ -72,7 +72,7 @@ export function setScene({ fetch, info = {}, node = {}, kinds = KINDS }: SceneOp
     fetch,
     isHeard: false,
   };
-  const monitor = createMonitor({
+  const monitor = new Monitor({
     service: { software: "nodeface", version: "1", started_at: "2026-01-01T00:00:00.000Z" },
     node: { url: "http://node.example", ...node },
     info,

@@ -128,7 +128,7 @@ values("an earlier start than before is logged once an hour, unless it is hidden
     for (let second = 0; second < 7200; second += 5) {
       const started_at = new Date(NOW + second * 1000 - (100 + second) * 1_000_000).toISOString();
       const respondedAt = { monotonic: second * 1000, date: NOW + second * 1000 };
-      const none = { omitted: new Map(), remarks: new Map(), examples: {}, took: 1, until: 1 };
+      const none = { omitted: new Map(), remarks: new Map() };
       const info: Info = { status: "ok", links: {} };
       const status = { status: "ok" } as const;
       stateLog.take({ status, values: { started_at }, info, respondedAt, ...none }, 0);

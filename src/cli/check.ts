@@ -6,7 +6,7 @@
 import { VERSION } from "../generated/build-info.js";
 import { KINDS } from "../generated/kinds.js";
 import { isLoopback } from "../http/request.ts";
-import { createMonitor, type Inspection } from "../info/info-monitor.ts";
+import { type Inspection, Monitor } from "../info/info-monitor.ts";
 import { findUnreadable } from "../node/client.ts";
 import { findOpenSecrets } from "../node/secrets.ts";
 import { isAlone, type PlannedSource } from "../info/query-plan.ts";
@@ -32,7 +32,7 @@ export async function inspectNode(
   const service = { software: "nodeface", version: VERSION, started_at: new Date().toISOString() };
   const kinds = { ...KINDS, ...own };
   const silent = { log: () => {}, onError: () => {} };
-  return await createMonitor({ service, node, info, kinds, ...silent }).inspect();
+  return await new Monitor({ service, node, info, kinds, ...silent }).inspect();
 }
 
 /**

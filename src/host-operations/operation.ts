@@ -71,7 +71,6 @@ type Named<T> = Readonly<Record<string, Extended<T> | ReferenceObject>>;
 export interface OperationObject {
   readonly tags?: readonly string[] | undefined;
   readonly summary?: string | undefined;
-  /** Markdown. */
   readonly description?: string | undefined;
   readonly externalDocs?: Extended<ExternalDocumentationObject> | undefined;
   readonly operationId?: string | undefined;
@@ -109,7 +108,6 @@ export interface HeaderObject {
 
 export interface RequestBodyObject {
   readonly description?: string | undefined;
-  /** By media type, such as `application/json`. */
   readonly content: Readonly<Record<string, Extended<MediaTypeObject>>>;
   readonly required?: boolean | undefined;
 }
@@ -117,7 +115,6 @@ export interface RequestBodyObject {
 export interface ResponseObject {
   readonly description: string;
   readonly headers?: Named<HeaderObject> | undefined;
-  /** By media type, such as `application/json`. */
   readonly content?: Readonly<Record<string, Extended<MediaTypeObject>>> | undefined;
   readonly links?: Readonly<Record<string, object>> | undefined;
 }
@@ -148,7 +145,6 @@ export interface InfoObject {
   /** Of the interface, not of OpenAPI. */
   readonly version: string;
   readonly summary?: string | undefined;
-  /** Markdown. */
   readonly description?: string | undefined;
   readonly termsOfService?: string | undefined;
   readonly contact?: object | undefined;
@@ -157,7 +153,6 @@ export interface InfoObject {
 
 export interface TagObject {
   readonly name: string;
-  /** Markdown. */
   readonly description?: string | undefined;
   readonly externalDocs?: Extended<ExternalDocumentationObject> | undefined;
 }
@@ -187,6 +182,5 @@ export interface DocumentOptions {
   /** Tags, which are inserted before the others. */
   readonly tags?: readonly Extended<TagObject>[] | undefined;
   readonly externalDocs?: Extended<ExternalDocumentationObject> | undefined;
-  /** Parts that the host's operations refer to. */
   readonly components?: Extended<ComponentsObject> | undefined;
 }

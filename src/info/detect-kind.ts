@@ -10,7 +10,7 @@ import { SourceError } from "../node/failures.ts";
 import type { Client } from "../node/http1.ts";
 import type { SecretPlace } from "../node/secrets.ts";
 import { excerpt } from "../untrusted-text.ts";
-import { type NodeStatus, statusOfError, statusOfSilence, worst } from "./status.ts";
+import { type NodeStatus, statusOfError, worst } from "./status.ts";
 import { match } from "./fields.ts";
 import { parseReference, type PlannedSource } from "./query-plan.ts";
 import { createQuery, settle } from "./sources.ts";
@@ -101,12 +101,11 @@ function statusOfUnknown(
   }
   const hasResponded = trials.some(({ errors }) => errors.length === 0) ||
     errors.some(({ isAnswer }) => isAnswer);
-  if (!hasResponded && errors.length > 0) return statusOfSilence("unreachable", worst(errors));
+  if (!hasResponded && errors.length > 0) return statusOfError(worst(errors), "unreachable");
   const refusals = errors.filter(({ code, isAnswer }) =>
     isAnswer && code !== "bad_answer" && code !== "wrong_kind"
   );
   if (refusals.length > 0) return statusOfError(worst(refusals));
-  // A fault such as TLS is the same for all requests.
   const common = errors.find(({ message, isAbsent }) =>
     !isAbsent && trials.every(({ errors }) => errors.some((error) => error.message === message))
   );

@@ -33,7 +33,7 @@ export class History {
   readonly #hide: readonly string[];
   readonly #run: string;
   readonly #memory: { samples: readonly Sample[] };
-  #columns: readonly string[] = [];
+  #columns: readonly string[];
   #taken = 0;
   #representation: Promise<Representation> | undefined;
 
@@ -49,17 +49,13 @@ export class History {
     this.#hide = hide;
     this.#run = run;
     this.#memory = memory;
-    this.#setColumns(COLUMNS);
-  }
-
-  #setColumns(columns: readonly string[]): void {
-    this.#columns = columns.filter((key) => !this.#hide.includes(key));
+    this.#columns = COLUMNS.filter((key) => !hide.includes(key));
   }
 
   take(info: Info, { took, columns = COLUMNS, monotonic, date }: Measured): void {
     const { samples } = this.#memory;
     const last = samples.at(-1);
-    this.#setColumns(columns);
+    this.#columns = columns.filter((key) => !this.#hide.includes(key));
     const due = samples.findLast(({ isDue }) => isDue);
     const isDue = !last || !due || monotonic - due.monotonic >= this.#interval;
     if (!isDue && info.status === last.values.status) return;

@@ -1,21 +1,31 @@
 /**
- * Decides when the node is queried for `/v1/info`: on request, at most once in a `ttl`. One query runs at a time. A request
- * goes through `get`, `start`, `Observer.observe` and `publish`, or gets the snapshot that was published last.
+ * Queries the node for `/v1/info`, on request and at most once in a `ttl`. A request goes through `get`, `#start`, `#query`,
+ * `#askSources` and `#publish`, or gets the snapshot that was published last.
  *
  * @module
  */
+import type { Kind } from "../kinds/kind.ts";
 import type { Resource } from "../lazy.ts";
-import { createClient } from "../node/client.ts";
+import { type Client, createClient } from "../node/client.ts";
+import { createCredentials } from "../node/credentials.ts";
+import { mapMembers, objectOf } from "../json/values.ts";
 import { withTimeout } from "../with-timeout.ts";
-import type { Detection } from "./detect-kind.ts";
+import { type Detection, detectKind } from "./detect-kind.ts";
+import { formOf } from "./fields.ts";
 import type { Measured } from "./history.ts";
-import { createSnapshots, type Info, type Snapshot } from "./info.ts";
-import { Observer, type ObserverOptions } from "./observe-node.ts";
-import type { Plan } from "./query-plan.ts";
-import type { Outcome } from "./sources.ts";
-import { timesOf } from "./settings.ts";
-import { NodeMemory, StateLog } from "./state-log.ts";
-import type { NodeStatus } from "./status.ts";
+import { createSnapshots, type Info, makeInfo, type Service, type Snapshot } from "./info.ts";
+import { HOST, type HostInfo, isAlone, makePlan, type Plan, planOfHost } from "./query-plan.ts";
+import { type InfoSettings, type NodeSettings, type Times, timesOf } from "./settings.ts";
+import {
+  type Instant,
+  readExamples,
+  readFields,
+  SourceCache,
+  type Values,
+} from "./source-cache.ts";
+import { createQuery, type Outcome, type Query, settle } from "./sources.ts";
+import { type NodeLog, NodeMemory, StateLog } from "./state-log.ts";
+import { assessStatus, type NodeStatus, NOT_ASKED, withoutHidden } from "./status.ts";
 
 /** The time for which a request waits for a running query if there was another request lately, in milliseconds. */
 const PATIENCE = 20;
@@ -32,25 +42,28 @@ const BACKOFF_FIRST = 1000, BACKOFF_MAX = 24_000, BACKOFF_LISTENED = 3000;
 /** The time after which a query is given up, in milliseconds: workerd drops the work of requests that have ended. */
 const QUERY_MAX = 60_000;
 
-interface MonitorOptions
-  extends
-    Pick<ObserverOptions, "service" | "node" | "kinds" | "log" | "onOutcome" | "onIdentity">,
-    Partial<Pick<ObserverOptions, "info" | "client" | "memory">> {
+/** The time for which optional sources may delay a snapshot, in milliseconds. */
+const OPTIONAL_PATIENCE = 200;
+
+/** The shortest time between two detections of another kind than the present one, in milliseconds. */
+const DETECTION_PAUSE = 10_000;
+
+interface MonitorOptions {
+  readonly service: Service;
+  readonly node: NodeSettings;
+  readonly info?: InfoSettings | HostInfo;
+  readonly kinds: Readonly<Record<string, Kind>>;
+  readonly log: NodeLog;
   onError(error: unknown): void;
+  readonly client?: Client;
   /** Milliseconds that only count up, and milliseconds since 1970. @default the runtime's own */
   readonly clock?: { monotonic(): number; now(): number };
   readonly random?: () => number;
-  readonly onPublished?: ((info: Info, measured: Measured) => void) | undefined;
-  readonly isHeard?: (() => boolean) | undefined;
-}
-
-export interface Monitor extends Resource<Snapshot>, AsyncDisposable {
-  /** The name of the node's kind, which may be `none`; `undefined` while it is unknown. */
-  readonly kind: string | undefined;
-  /** Queries the node if that is due, without a request; resolves when it has responded. Never rejects. */
-  look(): Promise<void>;
-  /** Queries all sources once, for `nodeface check`. */
-  inspect(): Promise<Inspection>;
+  readonly memory?: NodeMemory;
+  readonly onOutcome?: (source: string, outcome: Outcome) => void;
+  readonly onIdentity?: () => void;
+  readonly onPublished?: (info: Info, measured: Measured) => void;
+  readonly isHeard?: () => boolean;
 }
 
 export interface Inspection {
@@ -80,120 +93,309 @@ type State =
 
 const CLOCK = { monotonic: () => performance.now(), now: () => Date.now() };
 
-export function createMonitor(options: MonitorOptions): Monitor {
-  const { node, info = {}, onError, onPublished, isHeard = () => false } = options;
-  const { clock = CLOCK, random = Math.random, memory = new NodeMemory() } = options;
-  const { client = createClient(node) } = options;
-  const settings = typeof info === "function" ? {} : info;
-  const { hide = [] } = settings;
-  const { ttl } = timesOf(node, settings);
-  const label = node.url === undefined ? "node" : `node ${new URL(node.url).origin}`;
-  const now = () => ({ monotonic: clock.monotonic(), date: clock.now() });
-  const onLateResponse = () => {
-    if (state.name !== "querying") void publish().catch(onError);
-  };
-  const context = { ...options, info, hide, client, memory, label, now, onLateResponse };
-  const observer = new Observer(context);
-  const stateLog = new StateLog(context);
-  const run = `${clock.now().toString(36)}-${random().toString(36).slice(2, 8)}`;
-  const toSnapshot = createSnapshots(ttl, run);
+export class Monitor implements Resource<Snapshot>, AsyncDisposable {
+  readonly #options: MonitorOptions;
+  readonly #info: InfoSettings | HostInfo;
+  readonly #hide: readonly string[];
+  readonly #times: Times;
+  readonly #label: string;
+  readonly #client: Client;
+  readonly #memory: NodeMemory;
+  readonly #log: StateLog;
+  readonly #toSnapshot: ReturnType<typeof createSnapshots>;
+  readonly #isDetected: boolean;
+  #detection: Detection | undefined;
+  #plan!: Plan;
+  #ask!: Query;
+  #cache!: SourceCache;
+  #outcomes = new Map<string, Outcome>();
+  #values: Values = {};
+  /** The last height, and the time of its first response, in milliseconds since 1970. */
+  #height: { readonly height: unknown; readonly since: number } = { height: undefined, since: 0 };
+  /** The optional sources that have not responded yet. */
+  readonly #running = new Map<string, Promise<void>>();
+  readonly #life = new AbortController();
+  #state: State = { name: "idle" };
+  #failures = 0;
+  #requestedAt = -Infinity;
+  #detectedAt = -Infinity;
+  #published: { version: number; snapshot: Snapshot; until: number } | undefined;
+  #versions = 0;
 
-  let state: State = { name: "idle" };
-  let failures = 0;
-  let requestedAt = -Infinity;
-  let published: { version: number; snapshot: Snapshot; until: number } | undefined;
-  let versions = 0;
+  /** @throws {TypeError} if the kind is unknown */
+  constructor(options: MonitorOptions) {
+    const { node, info = {}, log, onIdentity, random = Math.random } = options;
+    const settings = typeof info === "function" ? {} : info;
+    this.#options = options;
+    this.#info = info;
+    this.#hide = settings.hide ?? [];
+    this.#times = timesOf(node, settings);
+    this.#label = node.url === undefined ? "node" : `node ${new URL(node.url).origin}`;
+    this.#client = options.client ?? createClient(node);
+    this.#memory = options.memory ?? new NodeMemory();
+    const logged = { label: this.#label, hide: this.#hide, memory: this.#memory };
+    this.#log = new StateLog({ ...logged, log, onIdentity });
+    const run = `${this.#now().date.toString(36)}-${random().toString(36).slice(2, 8)}`;
+    this.#toSnapshot = createSnapshots(this.#times.ttl, run);
+    this.#isDetected = node.url !== undefined && node.kind === undefined &&
+      typeof info !== "function";
+    this.#useKind(node.kind);
+    if (!this.#isDetected && this.#plan.sources.size === 0) this.#state = { name: "closed" };
+  }
 
-  const publish = async (): Promise<Snapshot> => {
-    const report = observer.report();
-    stateLog.take(report, clock.monotonic());
-    const version = ++versions;
-    const snapshot = await toSnapshot(report.info, report.examples);
-    // A snapshot that took longer does not replace a newer one.
-    if (version > (published?.version ?? 0)) {
-      const { took, until } = report;
-      published = { version, snapshot, until };
-      onPublished?.(snapshot.info, { took, columns: observer.plan.history, ...now() });
+  /** The name of the node's kind, which may be `none`; `undefined` while it is unknown. */
+  get kind(): string | undefined {
+    return this.#isDetected ? this.#detection?.kind : this.#options.node.kind;
+  }
+
+  async get(): Promise<Snapshot> {
+    const { monotonic: time } = this.#now();
+    if (this.#state.name === "querying" && time - this.#state.since > QUERY_MAX) {
+      this.#state.abort.abort();
+      this.#state = { name: "idle" };
+      this.#cache.markUnreachable();
+      this.#published = undefined;
     }
-    return snapshot;
-  };
+    if (this.#isDue(time)) this.#start();
+    const isRecent = this.#published !== undefined && time - this.#requestedAt < PAUSE;
+    this.#requestedAt = time;
+    if (this.#state.name === "querying") {
+      const query = this.#state;
+      const left = query.since + (isRecent ? PATIENCE : this.#timeout() + GRACE) - time;
+      if (left > 0) await withTimeout(query.done, left, () => {});
+      if (!isRecent && this.#published !== undefined && this.#state === query) {
+        this.#cache.markUnreachable();
+        await this.#publish();
+      }
+    }
+    const published = this.#published;
+    const isValid = published !== undefined && this.#now().monotonic < published.until;
+    return isValid ? published.snapshot : await this.#publish();
+  }
 
-  const start = (isWatch = false): void => {
+  /** Queries the node if that is due, without a request; resolves when it has responded. Never rejects. */
+  async look(): Promise<void> {
+    if (this.#isDue(this.#now().monotonic)) this.#start(true);
+    if (this.#state.name === "querying") await withTimeout(this.#state.done, QUERY_MAX, () => {});
+  }
+
+  /** Queries all sources once, for `nodeface check`. */
+  async inspect(): Promise<Inspection> {
+    await this.look();
+    await this.#settled();
+    const { status, info } = this.#report();
+    const [detection, plan, outcomes] = [this.#detection, this.#plan, this.#outcomes];
+    return { detection, plan, outcomes, status, info };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const query = this.#state.name === "querying" ? this.#state : undefined;
+    query?.abort.abort();
+    this.#state = { name: "closed" };
+    this.#life.abort();
+    await Promise.all([query?.done, this.#settled()]);
+  }
+
+  #now(): Instant {
+    const { clock = CLOCK } = this.#options;
+    return { monotonic: clock.monotonic(), date: clock.now() };
+  }
+
+  #isDue(time: number): boolean {
+    const state = this.#state;
+    if (state.name === "idle") return true;
+    if (state.name !== "current" && state.name !== "failing") return false;
+    return time >= state.dueAt || (state.name === "failing" &&
+      this.#options.isHeard?.() === true && time >= state.since + BACKOFF_LISTENED);
+  }
+
+  /** Returns the longest time that a required source may take, in milliseconds. */
+  #timeout(): number {
+    const own = this.#cache.required.map((name) => this.#plan.sources.get(name)!.timeout);
+    return Math.max(this.#times.timeout, ...own);
+  }
+
+  #start(isWatch = false): void {
     const abort = new AbortController();
-    const since = clock.monotonic();
-    const query = async () => {
+    const { monotonic: since } = this.#now();
+    const run = async () => {
       let hasResponded = false;
       try {
-        hasResponded = await observer.observe(abort.signal, isWatch);
-        if (!abort.signal.aborted) await publish();
+        hasResponded = await this.#query(abort.signal, isWatch);
+        if (!abort.signal.aborted) await this.#publish();
       } catch (error) {
         // The last snapshot may be wrong by now.
-        published = undefined;
-        onError(error);
+        this.#published = undefined;
+        this.#options.onError(error);
       }
       if (abort.signal.aborted) return;
-      failures = hasResponded ? 0 : failures + 1;
-      const backoff = Math.min(BACKOFF_FIRST * 2 ** (failures - 1), BACKOFF_MAX);
-      const now = clock.monotonic();
-      state = hasResponded
-        ? { name: "current", dueAt: since + ttl }
+      const { monotonic: now } = this.#now();
+      const { random = Math.random } = this.#options;
+      this.#failures = hasResponded ? 0 : this.#failures + 1;
+      const backoff = Math.min(BACKOFF_FIRST * 2 ** (this.#failures - 1), BACKOFF_MAX);
+      this.#state = hasResponded
+        ? { name: "current", dueAt: since + this.#times.ttl }
         : { name: "failing", since: now, dueAt: now + backoff * (0.5 + random() / 2) };
     };
-    state = { name: "querying", since, abort, done: query() };
-  };
+    this.#state = { name: "querying", since, abort, done: run() };
+  }
 
-  const isDue = (time: number) =>
-    state.name === "idle" ||
-    ((state.name === "current" || state.name === "failing") && time >= state.dueAt) ||
-    (state.name === "failing" && isHeard() && time >= state.since + BACKOFF_LISTENED);
+  /** Returns true if the node responded with a value. Once `signal` is aborted, responses are ignored. */
+  async #query(signal: AbortSignal, isWatch: boolean): Promise<boolean> {
+    if (this.#isDetected && this.kind === undefined) await this.#detectKind(signal);
+    if (!signal.aborted) await this.#askSources(signal, isWatch);
+    const { monotonic } = this.#now();
+    const mayDetect = this.#isDetected && this.kind !== undefined && !signal.aborted &&
+      monotonic - this.#detectedAt >= DETECTION_PAUSE;
+    if (mayDetect && this.#isSuspicious()) {
+      this.#detectedAt = monotonic;
+      const before = this.#plan;
+      await this.#detectKind(signal);
+      if (!signal.aborted && this.#plan !== before) await this.#askSources(signal, isWatch);
+    }
+    const isKnown = !this.#isDetected || this.kind !== undefined;
+    return isKnown && !this.#cache.isUnreachable && !this.#cache.gaveNothing;
+  }
 
-  if (!observer.isDetected && observer.plan.sources.size === 0) state = { name: "closed" };
+  async #detectKind(signal: AbortSignal): Promise<void> {
+    const { node: { url, auth }, kinds, log } = this.#options;
+    const found = await detectKind({ url: url!, kinds, auth, client: this.#client, signal });
+    if (signal.aborted) return;
+    const before = this.#detection?.kind;
+    // A kind that was found stays until another one is.
+    if (found.kind === undefined && before !== undefined) return;
+    if (found.kind !== undefined && found.kind !== before) {
+      // The evidence may have a hidden value.
+      const because = this.#hide.length > 0 ? "" : `: ${found.because}`;
+      const message = `${this.#label} is of the kind ${found.kind}${because}`;
+      log(message, { code: "kind", level: "info" });
+      this.#useKind(found.kind);
+    }
+    this.#detection = found;
+  }
 
-  return {
-    get kind() {
-      return observer.kind;
-    },
-    async get() {
-      const time = clock.monotonic();
-      if (state.name === "querying" && time - state.since > QUERY_MAX) {
-        state.abort.abort();
-        state = { name: "idle" };
-        observer.markUnreachable();
-        published = undefined;
+  #useKind(name: string | undefined): void {
+    const { node: { url, auth }, kinds } = this.#options;
+    const kind = name === undefined || name === "none" ? undefined : kinds[name];
+    if (name && name !== "none" && !kind) throw new TypeError(`unknown kind "${name}"`);
+    const credentials = url === undefined
+      ? undefined
+      : createCredentials({ nodeUrl: url, configured: auth, kind: name, kinds });
+    this.#plan = typeof this.#info === "function"
+      ? planOfHost(this.#info, this.#times)
+      : makePlan(name, kind, this.#info, this.#times);
+    this.#ask = createQuery({ url, credentials, client: this.#client });
+    this.#cache = new SourceCache(this.#plan);
+    this.#outcomes = new Map();
+    this.#values = {};
+  }
+
+  #isSuspicious(): boolean {
+    return this.#cache.gaveNothing || this.#report().status.code === "wrong_kind" ||
+      this.#cache.required.some((name) => this.#cache.get(name)?.error?.isAbsent);
+  }
+
+  async #askSources(signal: AbortSignal, isWatch: boolean): Promise<void> {
+    const [plan, cache] = [this.#plan, this.#cache];
+    const due = cache.dueSources(this.#now(), isWatch)
+      .filter((name) => !this.#running.has(name))
+      .map((name) => [name, plan.sources.get(name)!] as const);
+    const required = due.filter(([, { role }]) => role !== "optional");
+    const optional = due.filter(([, { role }]) => role === "optional");
+    const remembered = (name: string, pointer: string) => cache.get(name)?.last?.taken.get(pointer);
+    const asked = this.#ask(new Map(required), signal, remembered);
+    // The node does not wait for optional sources, so these outlive the query.
+    const aside = this.#ask(new Map(optional), this.#life.signal, remembered);
+    for (const [name, outcome] of aside) {
+      this.#running.set(name, this.#followUp(name, outcome, plan));
+    }
+    const outcomes = await settle(asked);
+    await withTimeout(this.#settled(), OPTIONAL_PATIENCE, () => {});
+    if (!signal.aborted) this.#update(outcomes);
+  }
+
+  async #followUp(name: string, asked: Promise<Outcome>, plan: Plan): Promise<void> {
+    const outcome = await asked;
+    this.#running.delete(name);
+    if (this.#life.signal.aborted || this.#plan !== plan) return;
+    this.#update(new Map([[name, outcome]]));
+    if (this.#state.name !== "querying") this.#publish().catch(this.#options.onError);
+  }
+
+  #update(outcomes: ReadonlyMap<string, Outcome>): void {
+    for (const [name, outcome] of outcomes) {
+      this.#options.onOutcome?.(name, outcome);
+      this.#outcomes.set(name, outcome);
+    }
+    this.#cache.update(outcomes, this.#now());
+  }
+
+  /** Resolves when all optional sources have responded. */
+  async #settled(): Promise<void> {
+    await Promise.all(this.#running.values());
+  }
+
+  async #publish(): Promise<Snapshot> {
+    const { status, values, info, omitted, until, answers, respondedAt } = this.#report();
+    const { took, remarks } = this.#reviewOutcomes();
+    const now = this.#now();
+    this.#log.take({ status, values, info, omitted, remarks, respondedAt }, now.monotonic);
+    const version = ++this.#versions;
+    const snapshot = await this.#toSnapshot(info, readExamples(this.#plan.examples, answers));
+    // A snapshot that took longer does not replace a newer one.
+    if (version > (this.#published?.version ?? 0)) {
+      this.#published = { version, snapshot, until };
+      const columns = this.#plan.history;
+      this.#options.onPublished?.(snapshot.info, { took, columns, ...this.#now() });
+    }
+    return snapshot;
+  }
+
+  /** Makes the info of the last responses. `until` is the end of its validity, in milliseconds that only count up. */
+  #report() {
+    const { service, node } = this.#options;
+    const [plan, cache, now] = [this.#plan, this.#cache, this.#now()];
+    const { stale, stalledAfter } = this.#times;
+    const shown = cache.shownAt(now, stale);
+    const { answers, oldest } = shown;
+    const read = plan.sources.has(HOST)
+      ? mapMembers(objectOf(answers.get(HOST)?.taken.get("")), (value, key) => formOf(key, value))
+      : readFields(plan.fields, answers, this.#values);
+    const values = this.#values = { ...read, ...plan.static };
+    const { height } = values;
+    if (height !== this.#height.height) this.#height = { height, since: now.date };
+    const movedAt = this.#height.since;
+    const detection = this.#detection;
+    const assessed = this.#isDetected && detection?.kind === undefined
+      ? detection?.status ?? NOT_ASKED
+      : assessStatus({ plan, cache, shown, values, date: now.date, movedAt, stalledAfter });
+    const status = withoutHidden(assessed, this.#hide);
+    const made = makeInfo({
+      ...{ service, hide: this.#hide, values, status },
+      isBesideNode: !isAlone(node, this.#info),
+      updatedAt: oldest?.date,
+      lastSeen: status.status === "unreachable" ? this.#memory.lastSeen : undefined,
+    });
+    const until = oldest ? oldest.monotonic + stale : Infinity;
+    const respondedAt = cache.respondedAt ?? now;
+    return { status, values, ...made, answers, until, respondedAt };
+  }
+
+  /** Returns the longest time of a required source, and the faults that do not affect the status. */
+  #reviewOutcomes(): { took: number | undefined; remarks: Map<string, string> } {
+    const remarks = new Map<string, string>();
+    let took: number | undefined;
+    for (const [name, outcome] of this.#outcomes) {
+      const role = this.#plan.sources.get(name)?.role;
+      if (!("error" in outcome)) {
+        const { omitted } = outcome;
+        if (role === "required") took = Math.max(took ?? 0, outcome.took);
+        if (omitted.length > 0) remarks.set(name, `partly omitted: ${omitted.join(", ")}`);
+      } else if (role === "optional") {
+        const { message, hint } = outcome.error;
+        remarks.set(name, hint === undefined ? message : `${message} (${hint})`);
       }
-      if (isDue(time)) start();
-      const isRecent = published !== undefined && time - requestedAt < PAUSE;
-      requestedAt = time;
-      if (state.name === "querying") {
-        const query = state;
-        const left = query.since + (isRecent ? PATIENCE : observer.timeout + GRACE) - time;
-        if (left > 0) await withTimeout(query.done, left, () => {});
-        if (!isRecent && published !== undefined && state === query) {
-          observer.markUnreachable();
-          await publish();
-        }
-      }
-      const isValid = published !== undefined && clock.monotonic() < published.until;
-      return isValid ? published!.snapshot : await publish();
-    },
-    async look() {
-      if (isDue(clock.monotonic())) start(true);
-      if (state.name === "querying") await withTimeout(state.done, QUERY_MAX, () => {});
-    },
-    async inspect() {
-      if (isDue(clock.monotonic()) || state.name === "failing") start();
-      if (state.name === "querying") await state.done;
-      await observer.settled();
-      const { detection, plan, outcomes } = observer;
-      const { status, info } = observer.report();
-      return { detection, plan, outcomes, status, info };
-    },
-    async [Symbol.asyncDispose]() {
-      const query = state.name === "querying" ? state : undefined;
-      query?.abort.abort();
-      state = { name: "closed" };
-      observer.end();
-      await Promise.all([query?.done, observer.settled()]);
-    },
-  };
+    }
+    return { took, remarks };
+  }
 }

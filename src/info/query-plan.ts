@@ -130,8 +130,7 @@ export function planOfHost(call: HostInfo, { ttl, timeout }: Times): Plan {
 
 export function referencesOf(field: Field): readonly Reference[] {
   const { from, unless } = optionsOf(field);
-  const references = typeof from === "string" ? [from] : from;
-  return unless ? [...references, unless] : references;
+  return [from, unless ?? []].flat();
 }
 
 function referencesOfHealth({ rules = [], target = [] }: KindHealth): readonly Reference[] {
@@ -140,7 +139,7 @@ function referencesOfHealth({ rules = [], target = [] }: KindHealth): readonly R
       ...Object.keys(when) as Reference[],
       ...[...reason.matchAll(/\{([^{}]+)\}/g)].map(([, reference]) => reference as Reference),
     ]),
-    ...typeof target === "string" ? [target] : target,
+    ...[target].flat(),
   ];
 }
 
@@ -155,7 +154,6 @@ export function linksOf(source: Source): Reference[] {
   return params.flatMap((param) => placeOfParam(param) ?? []);
 }
 
-/** Returns the place of a parameter `{ from: reference }`. */
 export function placeOfParam(param: unknown): Reference | undefined {
   const { from, ...others } = objectOf(param);
   const isPlace = typeof from === "string" && REFERENCE.test(from);

@@ -19,7 +19,7 @@ export interface Instant {
 }
 
 interface SourceState {
-  readonly last?: { readonly taken: Taken; readonly learnt: Instant };
+  readonly last?: { readonly taken: Taken } & Instant;
   /** The last time at which `last` was valid: it was received, or the node responded to other requests. */
   readonly held?: Instant;
   readonly asked?: Instant;
@@ -91,7 +91,7 @@ export class SourceCache {
       if (isWatch && "command" in source && asked) {
         return now.monotonic - asked.monotonic >= Math.max(ttl, WATCHED_PROGRAM_MS);
       }
-      return isUncertain || !last || error || now.monotonic - last.learnt.monotonic >= ttl;
+      return isUncertain || !last || error || now.monotonic - last.monotonic >= ttl;
     }).map(([name]) => name);
   }
 
@@ -99,7 +99,7 @@ export class SourceCache {
     const states = this.#states;
     for (const [name, outcome] of outcomes) {
       if ("taken" in outcome) {
-        const last = { taken: outcome.taken, learnt: now };
+        const last = { taken: outcome.taken, ...now };
         states.set(name, { last, held: now, asked: now, isAbsent: outcome.absent !== undefined });
       } else states.set(name, { ...states.get(name), asked: now, error: outcome.error });
     }
@@ -123,7 +123,7 @@ export class SourceCache {
       if (!last || !held || isAbsent) continue;
       const isStale = error !== undefined || (isGone && this.#roleOf(name) !== "optional");
       if (isStale && now.monotonic - held.monotonic >= stale) continue;
-      answers.set(name, { taken: last.taken, date: last.learnt.date });
+      answers.set(name, last);
       if (isStale && !(oldest && oldest.monotonic <= held.monotonic)) oldest = held;
     }
     return { answers, oldest };
@@ -137,7 +137,6 @@ export function answerAt(answers: Answers, reference: Reference): unknown {
 
 export type Values = Readonly<Record<string, unknown>>;
 
-/** Values of the node by their places, with which the page fills reads in. */
 export type NodeExamples = Readonly<Record<Reference, string>>;
 
 export function readExamples(
@@ -160,16 +159,13 @@ export function readFields(
   const values: Record<string, unknown> = {};
   for (const [key, { from, as, unless }] of Object.entries(fields)) {
     if (unless && answerAt(answers, unless)) continue;
-    const found = (typeof from === "string" ? [from] : from)
-      .filter((reference) => isKnown(answerAt(answers, reference)));
+    const found = [from].flat().filter((reference) => isKnown(answerAt(answers, reference)));
     if (found.length === 0) continue;
-    const learntAt = answers.get(parseReference(found[0]!)[0])!.date;
-    const value = convert(found.map((reference) => answerAt(answers, reference)), as, {
-      learntAt,
-      previous: previous[key],
-    });
-    const formed = formOf(key, value);
-    if (isKnown(formed)) values[key] = formed;
+    const { date } = answers.get(parseReference(found[0]!)[0])!;
+    const context = { learntAt: date, previous: previous[key] };
+    const given = found.map((reference) => answerAt(answers, reference));
+    const value = formOf(key, convert(given, as, context));
+    if (isKnown(value)) values[key] = value;
   }
   return values;
 }

@@ -45,7 +45,6 @@ export type Outcome =
   );
 
 interface QueryContext {
-  /** The URL and the credentials are both `undefined` if there is no node. */
   readonly url: string | undefined;
   readonly credentials: Credentials | undefined;
   readonly client: Client;

@@ -6,9 +6,9 @@
 import { textOf } from "../json/values.ts";
 import { describeValue, excerpt, quote } from "../untrusted-text.ts";
 import type { Sample } from "./history.ts";
-import type { LastSeen } from "./info.ts";
-import type { NodeReport, ObserverOptions } from "./observe-node.ts";
+import type { Info, LastSeen } from "./info.ts";
 import { formatDuration } from "./settings.ts";
+import type { Instant, Values } from "./source-cache.ts";
 import type { NodeStatus, Status, StatusCode } from "./status.ts";
 
 /** Takes a message for the operator. */
@@ -77,7 +77,7 @@ const START_JITTER = 60_000;
 export class NodeMemory {
   lastSeen: LastSeen | undefined;
   samples: readonly Sample[] = [];
-  chain: Readonly<Record<string, string>> = {};
+  chain: Partial<Readonly<Record<"chain_id" | "network", string | undefined>>> = {};
   /** The last changes of the chain, in milliseconds that only count up. */
   changes: readonly number[] = [];
   start: { readonly at: number; readonly loggedAt: number } = {
@@ -86,7 +86,25 @@ export class NodeMemory {
   };
 }
 
-type StateLogOptions = Pick<ObserverOptions, "label" | "log" | "hide" | "memory" | "onIdentity">;
+interface StateLogOptions {
+  readonly label: string;
+  readonly log: NodeLog;
+  readonly hide: readonly string[];
+  readonly memory: NodeMemory;
+  readonly onIdentity?: (() => void) | undefined;
+}
+
+interface NodeReport {
+  readonly status: NodeStatus;
+  /** The values of the node and the operator, also those that are hidden. */
+  readonly values: Values;
+  readonly info: Info;
+  readonly respondedAt: Instant;
+  /** The keys that are omitted from the info, and the reasons. */
+  readonly omitted: ReadonlyMap<string, string>;
+  /** The faults of sources that do not affect the status. */
+  readonly remarks: ReadonlyMap<string, string>;
+}
 
 export class StateLog {
   readonly #options: StateLogOptions;
@@ -114,17 +132,13 @@ export class StateLog {
     this.#logRemarks("key", omitted);
   }
 
-  #logChain(values: NodeReport["values"], now: number): void {
+  #logChain(values: Values, now: number): void {
     const { label, log, hide, memory, onIdentity } = this.#options;
     const before = memory.chain;
-    const chain = Object.fromEntries(CHAIN.flatMap((key) => {
-      const text = textOf(values[key]);
-      return text === undefined ? [] : [[key, text]];
-    }));
-    memory.chain = { ...before, ...chain };
-    const changed = Object.keys(chain).filter((key) =>
-      before[key] !== undefined && before[key] !== chain[key]
-    );
+    const chain = { ...before };
+    for (const key of CHAIN) chain[key] = textOf(values[key]) ?? chain[key];
+    memory.chain = chain;
+    const changed = CHAIN.filter((key) => before[key] !== undefined && before[key] !== chain[key]);
     if (changed.length === 0) return;
     memory.lastSeen = undefined;
     onIdentity?.();
@@ -181,11 +195,9 @@ export class StateLog {
   #logRemarks(topic: Topic, remarks: ReadonlyMap<string, string>): void {
     const before = this.#remarks.get(topic) ?? new Map<string, string>();
     this.#remarks.set(topic, remarks);
+    const { label } = this.#options;
     const log = (level: Level, name: string, text: string) =>
-      this.#options.log(`${this.#options.label}, ${topic} ${name}: ${text}`, {
-        code: topic,
-        level,
-      });
+      this.#options.log(`${label}, ${topic} ${name}: ${text}`, { code: topic, level });
     for (const [name, remark] of remarks) {
       // Its text may change with every query.
       if (!before.has(name)) log("warn", name, excerpt(remark, CLAUSE_LENGTH));
@@ -196,5 +208,4 @@ export class StateLog {
   }
 }
 
-/** A word as it is, any other text as JSON. */
 const named = (text: string) => /^[\w.-]{1,60}$/.test(text) ? text : describeValue(text);

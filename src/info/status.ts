@@ -16,7 +16,7 @@ import {
   type SourceCache,
   type Values,
 } from "./source-cache.ts";
-import type { Plan } from "./query-plan.ts";
+import { parseReference, type Plan } from "./query-plan.ts";
 
 export const STATUSES = ["ok", "starting", "syncing", "degraded", "stale", "unreachable"] as const;
 
@@ -63,9 +63,8 @@ interface Seen {
   readonly cache: SourceCache;
   readonly shown: Shown;
   readonly values: Values;
-  /** Milliseconds since 1970. */
   readonly date: number;
-  /** The time of the last change of the height, in milliseconds since 1970. */
+  /** The time of the last change of the height. Both are in milliseconds since 1970. */
   readonly movedAt: number;
   readonly stalledAfter: number | undefined;
 }
@@ -79,22 +78,15 @@ export function assessStatus(seen: Seen): NodeStatus {
   if (!cache.isUnreachable) return statusOfFailures(seen) ?? statusOfAnswers(seen);
   const error = worst(required.map((name) => cache.get(name)!.error!));
   const isStale = required.some((name) => shown.answers.has(name));
-  if (!isStale) return statusOfSilence("unreachable", error);
+  if (!isStale) return statusOfError(error, "unreachable");
   const { synced } = statusOfAnswers(seen);
-  return { ...statusOfSilence("stale", error), ...synced !== undefined && { synced } };
+  return { ...statusOfError(error, "stale"), ...synced !== undefined && { synced } };
 }
 
-export function statusOfSilence(
-  status: "stale" | "unreachable",
-  { code, message: reason, hint }: SourceError,
-): NodeStatus {
-  return { status, code, reason, hint };
-}
-
-export function statusOfError(error: SourceError): NodeStatus {
+export function statusOfError(error: SourceError, status: Status = "degraded"): NodeStatus {
   const { code, message: reason, hint, looksLike, isQuoting } = error;
   return {
-    ...{ status: "degraded", code, reason, hint },
+    ...{ status, code, reason, hint },
     ...looksLike && { looksLike },
     ...isQuoting && { keys: "any" },
   };
@@ -217,7 +209,7 @@ function statusOfRule({ code, reason }: HealthRule, answers: Answers): NodeStatu
 
 function holds(when: HealthRule["when"], answers: Answers): boolean {
   return Object.entries(when).every(([reference, test]) => {
-    const source = reference.slice(0, reference.indexOf("#"));
+    const [source] = parseReference(reference as Reference);
     return answers.has(source) && passes(answerAt(answers, reference as Reference), test);
   });
 }
@@ -238,8 +230,7 @@ function blocksBehind(height: unknown, targets: readonly bigint[]): bigint {
 }
 
 function targetsOf({ target = [] }: KindHealth, answers: Answers): bigint[] {
-  const references = typeof target === "string" ? [target] : target;
-  return references.flatMap((reference) => {
+  return [target].flat().flatMap((reference) => {
     const value = answerAt(answers, reference);
     const isHex = typeof value === "string" && value.startsWith("0x");
     return wholeNumber(isHex ? convert([value], "hex", { learntAt: 0 }) : value) ?? [];

@@ -21,7 +21,6 @@ export interface OperationMarks {
 
 export interface Mark {
   readonly on: "operation" | "parameter" | "schema of a parameter" | "schema";
-  /** Its values, in Markdown. */
   readonly value: string;
   /** Its meaning: sentences without a period at the end. */
   readonly text: string;

@@ -127,15 +127,19 @@ export function serviceSamples(
   meters: Meters,
   gauges: Readonly<Partial<Record<MetricName, number | undefined>>>,
 ): Samples {
+  // Node has a user agent from 21 on.
+  const { navigator } = globalThis as { navigator?: { userAgent?: string } };
+  // On workerd the start is unknown.
+  const startedAt = performance.timeOrigin > 0 ? performance.timeOrigin / 1000 : undefined;
   return {
-    nodeface_build_info: [{ labels: [VERSION, runtime()], value: 1 }],
+    nodeface_build_info: [{ labels: [VERSION, navigator?.userAgent], value: 1 }],
     nodeface_requests_total: meters.responses.series(),
     nodeface_node_queries_total: meters.queries.series(),
     nodeface_node_query_duration_seconds: observed(meters.queryTimes),
     nodeface_calls_total: meters.calls.series(),
     nodeface_call_duration_seconds: observed(meters.callTimes),
     nodeface_node_identity_changes_total: known(meters.identities),
-    process_start_time_seconds: known(startOfProcess()),
+    process_start_time_seconds: known(startedAt),
     ...Object.fromEntries(Object.entries(gauges).map(([name, value]) => [name, known(value)])),
   };
 }
@@ -144,16 +148,6 @@ const observed = (histogram: Histogram): Sample[] =>
   [...histogram.series].map(([label, value]) => ({ labels: [label], value }));
 
 const known = (value: number | undefined): Sample[] => value === undefined ? [] : [{ value }];
-
-/** The user agent of Node is set from 21 on. */
-function runtime(): string | undefined {
-  return (globalThis as { navigator?: { userAgent?: string } }).navigator?.userAgent;
-}
-
-/** On workerd it is unknown. */
-function startOfProcess(): number | undefined {
-  return performance.timeOrigin > 0 ? performance.timeOrigin / 1000 : undefined;
-}
 
 export function expose(samples: Samples): string {
   const lines: string[] = [];

@@ -7,7 +7,7 @@ import { LackingMethods } from "../description/lacking.ts";
 import type { KnownNode } from "../description/known-interface.ts";
 import type { KnownKind } from "../gateway/gateway.ts";
 import { VERSION } from "../generated/build-info.js";
-import { createMonitor, type Monitor } from "../info/info-monitor.ts";
+import { Monitor } from "../info/info-monitor.ts";
 import type { Info, Snapshot } from "../info/info.ts";
 import { type Lazy, lazy, type Resource } from "../lazy.ts";
 import type { ResolvedOptions } from "../options.ts";
@@ -38,7 +38,7 @@ export function createNodeBeside(
   let shown: Info | undefined;
   const monitor = lazy(async (): Promise<Monitor> => {
     const service = { software: "nodeface", version: VERSION, started_at: startedAt.toISOString() };
-    return createMonitor({
+    return new Monitor({
       ...{ service, node, info, log, onError, memory },
       kinds: node.url || node.kind ? await kinds() : {},
       onOutcome: (source, outcome) => meters?.countQuery(source, outcome),

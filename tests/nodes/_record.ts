@@ -6,7 +6,7 @@
  * Read what it prints before it is kept: a node may tell of the machine it runs on.
  */
 import process from "node:process";
-import { createMonitor } from "../../src/info/info-monitor.ts";
+import { Monitor } from "../../src/info/info-monitor.ts";
 import { formatJson, parseJson } from "../../src/json/lossless.ts";
 import { KINDS } from "../../src/generated/kinds.js";
 import { clientOfFetch } from "../../src/node/client.ts";
@@ -17,7 +17,7 @@ const answers: Record<string, unknown> = {};
 const errors: Record<string, unknown> = {};
 const statuses: Record<string, number> = {};
 
-const { info } = await createMonitor({
+const { info } = await new Monitor({
   service: { software: "nodeface", version: "0", started_at: "" },
   node: { url, kind },
   kinds: KINDS,
