@@ -72,7 +72,7 @@ export interface NodeOperation {
   readonly obstacle?: string | undefined;
 }
 
-/** The author of a description: the node's operator, on disk or in a text; its kind; or whoever serves it over the network. */
+/** The author of a description: the node's operator (a file or a text), its kind, or a server on the network. */
 export type DescribedBy = "operator" | "kind" | "network";
 
 export function describedBy(entry: string): DescribedBy {
@@ -300,13 +300,10 @@ function joinRules(rules: readonly ValueRule[]): ValueRule {
 /** Stands for the value of a name: a character that no encoded literal has. */
 const ANY = "\uf8ff";
 
-/** Numbers of segments in samples of a spanning name: a template that matches all of these matches any number. */
+/** Numbers of segments in samples of a spanning name: what matches all of these matches any number. */
 const SPANNED = [1, 2, 50];
 
-/**
- * Finds operations that no path reaches, or whose paths are ambiguous, and says why. They are shown, and cannot be
- * called.
- */
+/** Finds operations that cannot be called, since no path reaches them or their paths are ambiguous, and says why. */
 function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation, string> {
   const obstacles = new Map<NodeOperation, string>();
   const all = operations.filter(({ isMethod }) => !isMethod).map(templateOf)

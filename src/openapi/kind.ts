@@ -28,6 +28,7 @@ import { mergeComponents } from "./merge.ts";
 import { openApiOfMethods, pathOfMethod } from "./openrpc.ts";
 import {
   followReference,
+  mapItems,
   mapOperations,
   operationsIn,
   operationsOf,
@@ -226,13 +227,11 @@ export function withLacking(document: Json, lacks: readonly string[] = []): Json
 }
 
 function mapOperationsIn(document: Json, change: (located: PathOperation) => Json): Json {
-  if (!isObject(document.paths)) return document;
-  const paths = mapMembers(
+  const paths = mapItems(
     document.paths,
-    (item, path) =>
-      isObject(item) ? mapOperations(item, (located) => change({ ...located, path, item })) : item,
+    (item, path) => mapOperations(item, (located) => change({ ...located, path, item })),
   );
-  return { ...document, paths };
+  return { ...document, ...paths !== undefined && { paths } };
 }
 
 /** Adds the paths or the methods of a kind, if the description has none. */

@@ -174,10 +174,7 @@ interface Parts {
   readonly tags: readonly string[];
 }
 
-/**
- * Creates a function that finds the one type of text, number or boolean that all values of a schema have: a text in a
- * query does not say its type.
- */
+/** Finds the one scalar type of all values of a schema, as a text in a query does not say its type. */
 function createScalarOf(document: Json): (schema: unknown) => string | undefined {
   const known = new Map<Json, string | undefined>();
   const scalarOf = (value: unknown, depth = 0): string | undefined => {

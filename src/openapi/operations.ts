@@ -70,6 +70,12 @@ export function serversFor(holders: readonly Json[]): readonly unknown[] {
   return holders.map(({ servers }) => listOf(servers)).find(({ length }) => length > 0) ?? [];
 }
 
+/** Changes the path items of a map of them. */
+export function mapItems(items: unknown, change: (item: Json, key: string) => Json): unknown {
+  if (!isObject(items)) return items;
+  return mapMembers(items, (item, key) => isObject(item) ? change(item, key) : item);
+}
+
 /** Changes the operations of a path item; the same one where none changes. */
 export function mapOperations(item: Json, change: (located: LocatedOperation) => Json): Json {
   const mapped: Json = {};
@@ -156,18 +162,15 @@ export function checkOperations(document: Json, diagnostics: Diagnostics): Json 
     }
   };
 
-  const checkItems = (section: "paths" | "webhooks") => ({
-    ...isObject(document[section]) && {
-      [section]: mapMembers(document[section], (value, name) => {
-        if (!isObject(value)) return value;
-        const path = [section, name];
-        const isPath = section === "paths" && !name.startsWith("x-");
-        if (isPath && value.$ref === undefined) checkParameters(value, name, path);
-        return withUniqueIds(limitOperations(value, path), path);
-      }),
-    },
-  });
-  const checked: Json = { ...document, ...checkItems("paths"), ...checkItems("webhooks") };
+  const checked: Json = { ...document };
+  for (const section of ["paths", "webhooks"].filter((key) => key in document)) {
+    checked[section] = mapItems(document[section], (item, name) => {
+      const path = [section, name];
+      const isPath = section === "paths" && !name.startsWith("x-");
+      if (isPath && item.$ref === undefined) checkParameters(item, name, path);
+      return withUniqueIds(limitOperations(item, path), path);
+    });
+  }
   const schemes = listOf(document.security).flatMap((one) => Object.keys(objectOf(one)));
   if (schemes.length > LIMITS.inherited) {
     const message = `"security" names more than ${LIMITS.inherited} schemes; it is omitted`;

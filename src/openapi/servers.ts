@@ -7,7 +7,7 @@ import { isLoopback } from "../http/request.ts";
 import { formatJson } from "../json/lossless.ts";
 import { isObject, type Json, listOf, mapMembers, objectOf, textOf } from "../json/values.ts";
 import { type Diagnostics, LIMITS } from "./diagnostics.ts";
-import { mapOperations } from "./operations.ts";
+import { mapItems, mapOperations } from "./operations.ts";
 
 /** Stands for this service, whose address is not known here. */
 const HERE = "http://here.invalid";
@@ -180,10 +180,10 @@ export function mapServers(
     return isSame ? holder : { ...holder, servers: changed };
   };
   const inItems = (items: unknown) =>
-    !isObject(items) ? items : mapMembers(items, (item) => {
-      if (!isObject(item)) return item;
-      return mapOperations(inHolder(item), ({ operation }) => inHolder(operation));
-    });
+    mapItems(
+      items,
+      (item) => mapOperations(inHolder(item), ({ operation }) => inHolder(operation)),
+    );
   return mapMembers(inHolder(document), (member, key) => {
     if (key === "paths") return inItems(member);
     if (key !== "components" || !isObject(member)) return member;
