@@ -85,8 +85,8 @@ export async function prepareInThread(
   const yaml = new Promise<WrittenYaml>((resolve) => settleYaml = resolve);
   const fail = (reason: string) => {
     const error = new Error(reason);
-    settle(failed(job, stamps, error));
-    settleYaml(withoutYaml(job, error));
+    settle(failed(job.entry, stamps, error));
+    settleYaml(withoutYaml(job.entry, error));
   };
   const timer = setTimeout(() => fail(`it takes more than ${time / 1000} s`), time);
   const thread = await start(PROGRAM, {

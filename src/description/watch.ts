@@ -4,9 +4,8 @@
  *
  * @module
  */
-import type { Representation } from "../http/representation.ts";
 import type { Json } from "../json/values.ts";
-import { lazy, type Resource, runOneAtATime } from "../lazy.ts";
+import { lazy, runOneAtATime } from "../lazy.ts";
 import type { Log } from "../log.ts";
 import {
   type Diagnostic,
@@ -19,7 +18,7 @@ import type { Offer } from "../openapi/kind.ts";
 import { KIND_FILES, type LoadJob } from "../openapi/load.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { createReader, type FetchUrl, fileOf, type Reader } from "../openapi/files.ts";
-import { prepareForms } from "../openapi/serve.ts";
+import { type Description, prepareForms } from "../openapi/serve.ts";
 import type { ServerContext } from "../openapi/servers.ts";
 import { fileUrl } from "../platform.ts";
 import type { Content, Prepare, Prepared, PrepareJob } from "./prepare.ts";
@@ -54,10 +53,7 @@ export interface LiveOptions<T> extends PlaceOptions {
 }
 
 /** A description as it is shown, all of it made of the same version. */
-export interface Shown<T> {
-  readonly json: Representation;
-  readonly yaml: Resource<Representation>;
-  readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
+export interface Shown<T> extends Description {
   readonly page: T;
   readonly operations?: readonly NodeOperation[] | undefined;
 }
