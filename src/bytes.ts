@@ -48,7 +48,6 @@ export function createCollector(): { push(part: Bytes): void; take(): Bytes[] } 
   };
   return {
     push(part) {
-      // Most contents have one part.
       if (part.byteLength >= SHORT || (parts.length === 0 && start === end)) {
         seal();
         parts.push(part);

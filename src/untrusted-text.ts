@@ -30,7 +30,6 @@ export function excerpt(text: string, length: number = 120): string {
   return shorten(text.replaceAll(GAP, " ").trim(), length);
 }
 
-/** Replaces the characters that are not safe in a log or a terminal. */
 export function printable(line: string): string {
   return line.replaceAll(UNPRINTABLE, "\ufffd");
 }
@@ -46,10 +45,7 @@ export function withoutKeys(text: string): string {
 
 /** Escapes the characters of a JSON text that are not safe in a terminal; its line breaks stay. */
 export function printableJson(text: string): string {
-  return text.replaceAll(
-    UNPRINTABLE,
-    (character) => character === "\n" ? "\n" : escapeOf(character),
-  );
+  return text.split("\n").map((line) => line.replaceAll(UNPRINTABLE, escapeOf)).join("\n");
 }
 
 export const escapeOf = (character: string) =>

@@ -32,7 +32,6 @@ export interface Content {
 export type WrittenYaml = { readonly form: Form } | { readonly diagnostic: Diagnostic };
 
 export interface PrepareJob extends Omit<LoadJob, "isForwarding"> {
-  /** The operations that may be called at the node. @default nothing */
   readonly forward?: ResolvedForward | undefined;
 }
 
@@ -81,7 +80,6 @@ export const prepare: Prepare = async ({ forward, ...job }, read) => {
 
 async function prepareYaml(entry: string, writer: Writer): Promise<WrittenYaml> {
   try {
-    // All else is shown before.
     await new Promise((resolve) => setTimeout(resolve, 0));
     return { form: await encodeForm(writer.yaml()) };
   } catch (error) {

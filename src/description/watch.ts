@@ -37,7 +37,6 @@ export interface PlaceOptions extends ServerContext {
   readonly kind?: LoadJob["kind"];
   /** Returns what the node says that it has, and what it turned out not to have. */
   readonly offer?: (() => Offer) | undefined;
-  /** The operations that may be called at the node. @default nothing */
   readonly forward?: PrepareJob["forward"];
   readonly fetch?: FetchUrl | undefined;
   /** Reads what is neither a file nor at a URL of HTTP. */
@@ -62,12 +61,10 @@ export interface Live<T> {
   readonly current: Shown<T>;
   /** Resolves when it has been read, or cannot be; never rejects. */
   readonly ready: Promise<void>;
-  /** Reads the description again if it has changed. */
   refresh(): Promise<void>;
 }
 
 const NOTICE = "The node's own description cannot be shown; the log of this service says why";
-
 const NOTICE_BEFORE = "The node's own description is being read; load this page again in a while";
 
 export function keepCurrent<T>(

@@ -55,7 +55,6 @@ const VERSION = /^3\.(?:0\.\d|[12]\.\d+)(?:-.+)?$/;
 function expectedOf(type: string, value: unknown): string | undefined {
   const choices = CHOICES[type];
   if (choices) {
-    // A schema may have several.
     const all = type.startsWith("type") ? [value].flat() : [value];
     const isChoice = all.every((one) => choices.includes(one as string));
     return isChoice ? undefined : `one of ${choices.join(", ")}`;
@@ -122,7 +121,6 @@ export function validate(structure: Structure, shape: Shape, value: unknown): Me
   return found;
 }
 
-/** Explains how a value breaks a rule, as the end of a sentence. */
 function misfitOf(structure: Structure, rule: Rule, value: unknown): string | undefined {
   if (rule.also === (Array.isArray(value) ? "list" : typeof value)) return undefined;
   if (rule.shape !== undefined) return refuse(structure, rule.shape, value);

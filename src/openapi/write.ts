@@ -93,7 +93,6 @@ export async function encodeForm({ text, dots }: Written): Promise<Form> {
   return { ...await keep(text), dots };
 }
 
-/** Returns what was written as it is served one folder deeper. */
 export function rebaseServers(bytes: Bytes, dots: readonly number[]): Bytes {
   const dot = new TextEncoder().encode(".");
   const parts = dots.flatMap((at, i) => [bytes.subarray(dots[i - 1] ?? 0, at), dot]);
