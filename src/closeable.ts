@@ -7,6 +7,5 @@
 /** What can be closed, also by `await using`. */
 export interface Closeable {
   close(): Promise<void>;
-  /** Closes it. */
   [Symbol.asyncDispose](): Promise<void>;
 }

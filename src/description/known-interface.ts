@@ -7,7 +7,7 @@ import { type AskNode, createAsk } from "./ask-node.ts";
 import type { NodeSettings } from "../info/settings.ts";
 import { formatJson, parseJson } from "../json/lossless.ts";
 import { listOf, objectOf, textOf } from "../json/values.ts";
-import type { Kind, Listing, NamesIn, NameTree } from "../kinds/kind.ts";
+import type { Kind, NamesIn, NameTree } from "../kinds/kind.ts";
 import { lazy, type Resource } from "../lazy.ts";
 import type { Offer } from "../openapi/kind.ts";
 import { INTERFACES } from "../generated/interfaces.js";
