@@ -7,5 +7,6 @@
 /** What can be closed, also by `await using`. */
 export interface Closeable {
   close(): Promise<void>;
+  /** Closes it. */
   [Symbol.asyncDispose](): Promise<void>;
 }
