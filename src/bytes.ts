@@ -7,7 +7,7 @@
 /** Bytes in a buffer of their own; before TypeScript 5.7, `Uint8Array` has no parameter to say so. */
 export type Bytes = ReturnType<TextEncoder["encode"]>;
 
-/** Gathers bytes that come in parts; `undefined`, and what comes is cancelled, beyond the limit. */
+/** Gathers bytes that come in parts; beyond the limit these are cancelled, and it resolves to `undefined`. */
 export async function gatherBytes(
   parts: AsyncIterable<Uint8Array>,
   limit: number,
@@ -33,20 +33,13 @@ export function joinBytes(parts: readonly Uint8Array[]): Bytes {
   return bytes;
 }
 
-/** Collects bytes that come in parts of any length: short ones are copied together, so that each costs its size alone. */
-export interface Collector {
-  push(part: Bytes): void;
-  take(): Bytes[];
-}
-
 /** Shorter parts are copied, into blocks of this length, in bytes. */
 const SHORT = 4096, BLOCK = 16_384;
 
-const NOTHING: Bytes = new Uint8Array();
-
-export function createCollector(): Collector {
+/** Collects bytes that come in parts of any length: short ones are copied together, so that each costs its size alone. */
+export function createCollector(): { push(part: Bytes): void; take(): Bytes[] } {
   const parts: Bytes[] = [];
-  let block = NOTHING;
+  let block: Bytes = new Uint8Array();
   /** The bytes of the block that are in no part yet. */
   let start = 0, end = 0;
   const seal = () => {
@@ -55,7 +48,6 @@ export function createCollector(): Collector {
   };
   return {
     push(part) {
-      // Most contents have one part.
       if (part.byteLength >= SHORT || (parts.length === 0 && start === end)) {
         seal();
         parts.push(part);
@@ -80,8 +72,8 @@ export function createCollector(): Collector {
 export const PART_LENGTH = 65_536;
 
 /**
- * The bytes of a content, part by part, a text in UTF-8. Each part is valid until the next is asked for. To
- * have all of a large text as bytes would leave a hole of that size in the memory of the process.
+ * The bytes of a content, part by part, a text in UTF-8. Each part is valid until the next is asked for. To have all of a
+ * large text as bytes would leave a hole of that size in the memory of the process.
  */
 export function* partsOf(content: string | Bytes): Generator<Bytes> {
   const encoder = new TextEncoder();
@@ -102,10 +94,6 @@ export function byteLengthOf(text: string): number {
   return length;
 }
 
-/** More parts than that are too many where they are shorter than that on average, in bytes. */
-const PARTS_MAX = 1024, PART_MIN = 64;
-
 /** Tells whether a content of so many bytes has come in so many parts that these cost more than the bytes. */
-export function isInTinyParts(parts: number, length: number): boolean {
-  return parts > PARTS_MAX && length < parts * PART_MIN;
-}
+export const isInTinyParts = (parts: number, length: number): boolean =>
+  parts > 1024 && length < parts * 64;

@@ -4,8 +4,6 @@
  * @module
  */
 
-const EXCERPT_MAX = 120;
-
 /** Control characters, line separators and bidirectional controls (UAX #9), which can forge a log line. */
 const UNPRINTABLE =
   // deno-lint-ignore no-control-regex
@@ -13,7 +11,7 @@ const UNPRINTABLE =
 
 const GAP = new RegExp(`(?:${UNPRINTABLE.source}| )+`, "g");
 
-/** Shortens a text to so many UTF-16 code units, an ellipsis among them; cuts at the end of a word in the second half, if there is one. */
+/** Shortens a text to so many UTF-16 code units with an ellipsis, at the end of a word in its second half if there is one. */
 export function shorten(text: string, length: number): string {
   if (text.length <= length) return text;
   const wordEnd = text.slice(0, length).search(/\s\S*$/);
@@ -28,11 +26,10 @@ export function startOf(text: string, length: number): string {
 }
 
 /** The start of a text on one line, at most `length` UTF-16 code units, for a log or a terminal. */
-export function excerpt(text: string, length: number = EXCERPT_MAX): string {
+export function excerpt(text: string, length: number = 120): string {
   return shorten(text.replaceAll(GAP, " ").trim(), length);
 }
 
-/** Replaces the characters that are not safe in a log or a terminal. */
 export function printable(line: string): string {
   return line.replaceAll(UNPRINTABLE, "\ufffd");
 }
@@ -48,13 +45,10 @@ export function withoutKeys(text: string): string {
 
 /** Escapes the characters of a JSON text that are not safe in a terminal; its line breaks stay. */
 export function printableJson(text: string): string {
-  return text.replaceAll(
-    UNPRINTABLE,
-    (character) => character === "\n" ? "\n" : escapeOf(character),
-  );
+  return text.split("\n").map((line) => line.replaceAll(UNPRINTABLE, escapeOf)).join("\n");
 }
 
-const escapeOf = (character: string) =>
+export const escapeOf = (character: string) =>
   `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
 export function quote(value: unknown): string {
@@ -62,11 +56,9 @@ export function quote(value: unknown): string {
   return String(text).replaceAll(UNPRINTABLE, escapeOf);
 }
 
-const DESCRIBED_MAX = 60;
-
-/** Describes a value in a message: a short text or number as it is written, of others what they are. */
+/** Describes a value in a message: a string or a number as it is written, of others what they are. */
 export function describeValue(value: unknown): string {
-  if (typeof value === "string") return quote(shorten(value, DESCRIBED_MAX));
+  if (typeof value === "string") return quote(shorten(value, 60));
   if (Array.isArray(value)) return "a list";
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? "an invalid Date" : "a Date";
   if (value instanceof URL) return "a URL object";
@@ -88,14 +80,11 @@ export function parsePercent(text: string): string | undefined {
   }
 }
 
-/** Percent-decodes a text as UTF-8; returns it unchanged if it is malformed. */
+/** Likewise; returns it unchanged if it is malformed. */
 export const decodePercent = (text: string): string => parsePercent(text) ?? text;
-
-/** In UTF-16 code units. */
-const NODE_VALUE_MAX = 128;
 
 /** Tells whether a value of a node may be filled in: a short text of printable ASCII that a whole pattern fits. */
 export function isNodeValue(value: unknown, pattern: string): value is string {
-  return typeof value === "string" && value.length <= NODE_VALUE_MAX && /^[!-~]+$/.test(value) &&
+  return typeof value === "string" && value.length <= 128 && /^[!-~]+$/.test(value) &&
     /^\^.*\$$/.test(pattern) && new RegExp(pattern, "u").test(value);
 }

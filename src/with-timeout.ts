@@ -7,18 +7,13 @@
 /** A timer with a longer delay, in milliseconds, would fire at once. */
 const TIMER_MAX = 2 ** 31 - 1;
 
-/** Waits for a promise for at most so many milliseconds, and 24 days; then takes what `late` returns or throws. Nothing is cancelled. */
+/** Waits for a promise for at most so many milliseconds; then takes what `late` returns or throws. Nothing is cancelled. */
 export function withTimeout<T>(promise: Promise<T>, timeout: number, late: () => T): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      try {
-        resolve(late());
-      } catch (error) {
-        reject(error);
-      }
-    }, Math.min(timeout, TIMER_MAX));
-    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  let timer: ReturnType<typeof setTimeout>;
+  const passed = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, Math.min(timeout, TIMER_MAX));
   });
+  return Promise.race([promise, passed.then(late)]).finally(() => clearTimeout(timer));
 }
 
 /** Waits for a promise, or rejects when a signal is aborted. Nothing is cancelled. */

@@ -246,8 +246,8 @@ interfaces("unknown members are reported where OpenAPI allows no others", () => 
         x-access: read
 `,
     [
-      ["14:36", 'a response of OpenAPI 3.1 has no "two and three"'],
-      ["15:59", 'a media type of OpenAPI 3.1 has no "schem"'],
+      ["14:36", 'OpenAPI 3.1 has no "two and three" in a response'],
+      ["15:59", 'OpenAPI 3.1 has no "schem" in a media type'],
     ],
   );
 });

@@ -141,7 +141,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       schema("const: 1"),
       "components schemas A",
       { const: 1 },
-      '4:38 note a schema of OpenAPI 3.0 has no "const"',
+      '4:38 note OpenAPI 3.0 has no "const" in a schema',
     ],
     [
       "paths: {}\nsecurity: { a: [] }",
@@ -159,7 +159,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       "paths: {}\nwebhooks: {}",
       "webhooks",
       undefined,
-      '4:11 note a document of OpenAPI 3.0 has no "webhooks"; it is omitted',
+      '4:11 note OpenAPI 3.0 has no "webhooks" in a document; it is omitted',
     ],
     [
       `paths: { /a: { get: { operationId: a, ${GOOD} }, put: { operationId: a, ${GOOD} } } }`,
@@ -185,7 +185,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       operation("parmeters: []"),
       "paths /a get parmeters",
       [],
-      '3:34 note an operation of OpenAPI 3.1 has no "parmeters"; did you mean parameters?',
+      '3:34 note OpenAPI 3.1 has no "parmeters" in an operation; did you mean parameters?',
     ],
     [
       operation("security: [{ known: [], lost: [] }, {}]") +
@@ -210,8 +210,8 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       `paths: { /a: { get: {}, query: {}, additionalOperations: { COPY: {} } } }`,
       "paths /a",
       { get: {} },
-      '3:32 note a path item of OpenAPI 3.1 has no "query"; it is omitted',
-      '3:58 note a path item of OpenAPI 3.1 has no "additionalOperations"; it is omitted',
+      '3:32 note OpenAPI 3.1 has no "query" in a path item; it is omitted',
+      '3:58 note OpenAPI 3.1 has no "additionalOperations" in a path item; it is omitted',
     ],
     [
       schema("type: [string, 'null', text]"),

@@ -54,8 +54,8 @@ swagger("keeps members that OpenAPI 3.0 shares, and reports others", async () =>
   assert.equal(Object.keys(document.paths["/a"]), ["parameters", "get"]);
   const said = diagnostics.map((finding: string) => finding.replace(/^\S+ /, ""));
   assert.equal(said, [
-    'a path item of Swagger 2.0 has no "trace"; it is omitted',
-    'a schema of Swagger 2.0 has no "patternProperties"; it is omitted',
+    'Swagger 2.0 has no "trace" in a path item; it is omitted',
+    'Swagger 2.0 has no "patternProperties" in a schema; it is omitted',
   ]);
 });
 

@@ -107,7 +107,6 @@ function namesOfTree(root: unknown, tree: NameTree, above = "", level = 1): stri
   });
 }
 
-/** In alphabetical order. */
 export const KINDS_WITH_INTERFACE: readonly string[] = Object.keys(INTERFACES);
 
 async function loadInterfaceJson(kind: string): Promise<Uint8Array<ArrayBuffer>> {

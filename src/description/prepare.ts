@@ -32,7 +32,6 @@ export interface Content {
 export type WrittenYaml = { readonly form: Form } | { readonly diagnostic: Diagnostic };
 
 export interface PrepareJob extends Omit<LoadJob, "isForwarding"> {
-  /** The operations that may be called at the node. @default nothing */
   readonly forward?: ResolvedForward | undefined;
 }
 
@@ -71,33 +70,28 @@ export const prepare: Prepare = async ({ forward, ...job }, read) => {
     const page = await renderParts(document, by);
     const writer = createWriter(document);
     const json = await encodeForm(writer.json());
-    const yaml = prepareYaml(job, writer);
+    const yaml = prepareYaml(job.entry, writer);
     const elsewhere = listServersElsewhere(document);
     return { content: { json, yaml, page, origins, operations, elsewhere }, ...others, stamps };
   } catch (error) {
-    return failed(job, stamps, error);
+    return failed(job.entry, stamps, error);
   }
 };
 
-async function prepareYaml(job: Pick<LoadJob, "entry">, writer: Writer): Promise<WrittenYaml> {
+async function prepareYaml(entry: string, writer: Writer): Promise<WrittenYaml> {
   try {
-    // All else is shown before.
     await new Promise((resolve) => setTimeout(resolve, 0));
     return { form: await encodeForm(writer.yaml()) };
   } catch (error) {
-    return withoutYaml(job, error);
+    return withoutYaml(entry, error);
   }
 }
 
-export function failed(
-  { entry }: Pick<LoadJob, "entry">,
-  stamps: Prepared["stamps"],
-  error: unknown,
-): Prepared {
+export function failed(entry: string, stamps: Prepared["stamps"], error: unknown): Prepared {
   return { content: undefined, diagnostics: [diagnosticOfError(nameOf(entry), error)], stamps };
 }
 
-export function withoutYaml({ entry }: Pick<LoadJob, "entry">, error: unknown): WrittenYaml {
+export function withoutYaml(entry: string, error: unknown): WrittenYaml {
   const message = `cannot be written as YAML: ${excerpt(String((error as Error).message))}; ` +
     "/spec.yaml has it as JSON, which is YAML as well";
   return { diagnostic: diagnosticOf(nameOf(entry), "note", message) };

@@ -10,32 +10,31 @@ import { parentThread } from "../platform.ts";
 import type { FromThread, ToThread } from "./thread.ts";
 import { prepare, type PrepareJob } from "./prepare.ts";
 
-const parent = parentThread();
-const waiting = new Map<string, Waiting>();
+type FileResponse = Exclude<ToThread, { job: unknown }>;
 
-interface Waiting {
-  readonly resolve: (file: File | undefined) => void;
-  readonly reject: (error: Error) => void;
-}
+const parent = parentThread();
+const waiting = new Map<string, (response: FileResponse) => void>();
 
 parent.receive((data) => {
   const message = data as ToThread;
   if ("job" in message) return void work(message.job);
-  const { resolve, reject } = waiting.get(message.url)!;
+  waiting.get(message.url)!(message);
   waiting.delete(message.url);
-  if ("failure" in message) {
-    const { failure, isExpected } = message;
-    return reject(isExpected ? new ReadError(failure) : new Error(failure));
-  }
-  const { file } = message;
-  resolve(file && { ...file, url: new URL(file.url) });
 });
 
+async function read({ href }: URL): Promise<File | undefined> {
+  say({ url: href });
+  const response = await new Promise<FileResponse>((resolve) => waiting.set(href, resolve));
+  if ("failure" in response) {
+    const { failure, isExpected } = response;
+    throw isExpected ? new ReadError(failure) : new Error(failure);
+  }
+  const { file } = response;
+  return file && { ...file, url: new URL(file.url) };
+}
+
 async function work(job: PrepareJob): Promise<void> {
-  const prepared = await prepare(job, ({ href }) => {
-    say({ url: href });
-    return new Promise((resolve, reject) => waiting.set(href, { resolve, reject }));
-  });
+  const prepared = await prepare(job, read);
   if (!prepared.content) return say({ prepared: { ...prepared, content: undefined } });
   const { yaml: writing, ...content } = prepared.content;
   say({ prepared: { ...prepared, content } }, buffersOf(content.json));
@@ -43,10 +42,6 @@ async function work(job: PrepareJob): Promise<void> {
   say({ yaml }, "form" in yaml ? buffersOf(yaml.form) : []);
 }
 
-function buffersOf({ codings }: Form): ArrayBuffer[] {
-  return Object.values(codings).map(({ buffer }) => buffer);
-}
+const buffersOf = ({ codings }: Form) => Object.values(codings).map(({ buffer }) => buffer);
 
-function say(message: FromThread, transfer?: readonly ArrayBuffer[]): void {
-  parent.send(message, transfer);
-}
+const say = (message: FromThread, transfer?: ArrayBuffer[]) => parent.send(message, transfer);

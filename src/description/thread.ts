@@ -23,8 +23,6 @@ import {
  */
 const SMALL = 65_536;
 
-class LargeDescription extends Error {}
-
 /** Creates what prepares descriptions; logs once if the runtime has no threads. */
 export function createPrepare(log: (message: string) => void): Prepare {
   let hasThreads = true;
@@ -42,7 +40,7 @@ export function createPrepare(log: (message: string) => void): Prepare {
         return file;
       });
     };
-    const here = await prepareHere(SMALL, () => new LargeDescription());
+    const here = await prepareHere(SMALL, () => new Error("is large"));
     if (size <= SMALL) return here;
     if (hasThreads) {
       const prepared = await prepareInThread(job, (url) => {
@@ -85,8 +83,8 @@ export async function prepareInThread(
   const yaml = new Promise<WrittenYaml>((resolve) => settleYaml = resolve);
   const fail = (reason: string) => {
     const error = new Error(reason);
-    settle(failed(job, stamps, error));
-    settleYaml(withoutYaml(job, error));
+    settle(failed(job.entry, stamps, error));
+    settleYaml(withoutYaml(job.entry, error));
   };
   const timer = setTimeout(() => fail(`it takes more than ${time / 1000} s`), time);
   const thread = await start(PROGRAM, {

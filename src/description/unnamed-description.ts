@@ -79,7 +79,6 @@ export function keepFound<T>(
   let loggedReason: string | undefined;
   const nothing: Shown<T> = { ...alone, operations: [] };
 
-  /** Asks what the node has; what it said before stays where it does not respond. */
   async function updateOffer(node: KnownNode, of: Found<T>): Promise<void> {
     const { software = of.offer.software, version = of.offer.version } = node;
     of.offer = { ...of.offer, software, version };
@@ -160,7 +159,6 @@ export function keepFound<T>(
 
 interface Found<T> {
   readonly kind: string;
-  /** True if a description is to be expected. */
   readonly isToCome: boolean;
   offer: Offer;
   offeredAt: number;

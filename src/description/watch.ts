@@ -4,9 +4,8 @@
  *
  * @module
  */
-import type { Representation } from "../http/representation.ts";
 import type { Json } from "../json/values.ts";
-import { lazy, type Resource, runOneAtATime } from "../lazy.ts";
+import { lazy, runOneAtATime } from "../lazy.ts";
 import type { Log } from "../log.ts";
 import {
   type Diagnostic,
@@ -19,7 +18,7 @@ import type { Offer } from "../openapi/kind.ts";
 import { KIND_FILES, type LoadJob } from "../openapi/load.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { createReader, type FetchUrl, fileOf, type Reader } from "../openapi/files.ts";
-import { prepareForms } from "../openapi/serve.ts";
+import { type Description, prepareForms } from "../openapi/serve.ts";
 import type { ServerContext } from "../openapi/servers.ts";
 import { fileUrl } from "../platform.ts";
 import type { Content, Prepare, Prepared, PrepareJob } from "./prepare.ts";
@@ -38,7 +37,6 @@ export interface PlaceOptions extends ServerContext {
   readonly kind?: LoadJob["kind"];
   /** Returns what the node says that it has, and what it turned out not to have. */
   readonly offer?: (() => Offer) | undefined;
-  /** The operations that may be called at the node. @default nothing */
   readonly forward?: PrepareJob["forward"];
   readonly fetch?: FetchUrl | undefined;
   /** Reads what is neither a file nor at a URL of HTTP. */
@@ -54,10 +52,7 @@ export interface LiveOptions<T> extends PlaceOptions {
 }
 
 /** A description as it is shown, all of it made of the same version. */
-export interface Shown<T> {
-  readonly json: Representation;
-  readonly yaml: Resource<Representation>;
-  readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
+export interface Shown<T> extends Description {
   readonly page: T;
   readonly operations?: readonly NodeOperation[] | undefined;
 }
@@ -66,12 +61,10 @@ export interface Live<T> {
   readonly current: Shown<T>;
   /** Resolves when it has been read, or cannot be; never rejects. */
   readonly ready: Promise<void>;
-  /** Reads the description again if it has changed. */
   refresh(): Promise<void>;
 }
 
 const NOTICE = "The node's own description cannot be shown; the log of this service says why";
-
 const NOTICE_BEFORE = "The node's own description is being read; load this page again in a while";
 
 export function keepCurrent<T>(

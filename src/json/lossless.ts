@@ -38,12 +38,14 @@ export function parseJson(
     return buildJson(new JsonScanner(text, depthMax), readDigits);
   }
   // In a shorter text nothing is nested too deep: each level takes two characters.
-  if (text.length > 2 * DEPTH_MAX) validate(text);
+  if (text.length > 2 * DEPTH_MAX) {
+    const scanner = new JsonScanner(text);
+    while (scanner.next());
+  }
   try {
     return JSON.parse(text);
-  } catch (error) {
-    validate(text);
-    throw error;
+  } catch {
+    return buildJson(new JsonScanner(text), readDigits);
   }
 }
 
@@ -59,11 +61,6 @@ export function formatJson(value: unknown, indent = 0): string {
   } catch {
     return write(value, indent, "\n", 0) ?? "null";
   }
-}
-
-function validate(text: string): void {
-  const scanner = new JsonScanner(text);
-  while (scanner.next());
 }
 
 /** Reads JSON whose values are compared and not written again: a number above all doubles is infinite, not a string. */

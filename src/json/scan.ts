@@ -9,7 +9,6 @@ import { quote } from "../untrusted-text.ts";
 /** The levels of objects and lists that are read; RFC 8259, section 9, allows a limit. */
 export const DEPTH_MAX = 512;
 
-/** The kind of a token; `literal` is `true`, `false` or `null`. */
 export type TokenKind = "{" | "}" | "[" | "]" | "key" | "string" | "number" | "literal";
 
 export class JsonSyntaxError extends SyntaxError {
@@ -63,7 +62,6 @@ export class JsonScanner {
     return this.#open.length;
   }
 
-  /** The text of the token. */
   get raw(): string {
     return this.#text.slice(this.start, this.end);
   }
@@ -191,13 +189,10 @@ export class JsonScanner {
   }
 }
 
-function isGap(code: number): boolean {
-  return code === SPACE || code === LINE_FEED || code === CARRIAGE_RETURN || code === TAB;
-}
+const isGap = (code: number): boolean =>
+  code === SPACE || code === LINE_FEED || code === CARRIAGE_RETURN || code === TAB;
 
-function isDigit(code: number): boolean {
-  return code >= ZERO && code <= NINE;
-}
+const isDigit = (code: number): boolean => code >= ZERO && code <= NINE;
 
 /** Tells whether a number or a literal goes on with a character that is none of its own. */
 function goesOn(code: number): boolean {

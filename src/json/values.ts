@@ -10,7 +10,6 @@ export type Json = Record<string, unknown>;
 /** The keys and indices from a value to one inside it. */
 export type Path = readonly string[];
 
-/** Tells whether a value is a JSON object; a list is not. */
 export function isObject(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -32,15 +31,10 @@ export function textOf(value: unknown): string | undefined {
 /** Sets a member of any name: assigning `__proto__` would set the prototype. */
 export function setMember(object: Json, key: string, value: unknown): void {
   if (key !== "__proto__") object[key] = value;
-  else {
-    Object.defineProperty(object, key, {
-      value,
-      writable: true,
-      enumerable: true,
-      configurable: true,
-    });
-  }
+  else Object.defineProperty(object, key, { ...ASSIGNED, value });
 }
+
+const ASSIGNED = { writable: true, enumerable: true, configurable: true };
 
 /** Returns an object with its members changed, or left out where that is `undefined`; the same one where none is. */
 export function mapMembers(object: Json, change: (member: unknown, key: string) => unknown): Json {
@@ -122,11 +116,10 @@ export function formatPointer(path: Path): string {
 export function valueAt(value: unknown, path: Path): unknown {
   let current = value;
   for (const key of path) {
-    if (typeof current !== "object" || current === null) return undefined;
-    if (!Object.hasOwn(current, key)) return undefined;
     // `length` is a property of a list, not an item.
-    if (Array.isArray(current) && !/^\d+$/.test(key)) return undefined;
-    current = (current as Record<string, unknown>)[key];
+    const isMember = Array.isArray(current) ? /^\d+$/.test(key) : isObject(current);
+    if (!isMember || !Object.hasOwn(current as Json, key)) return undefined;
+    current = (current as Json)[key];
   }
   return current;
 }

@@ -6,7 +6,6 @@
 import { type Json, type Path, valueAt } from "../json/values.ts";
 import { excerpt, printable } from "../untrusted-text.ts";
 
-/** The limits, as in `docs/description.md`. */
 export const LIMITS = {
   /** Bytes of one file of JSON: 32 MiB. */
   json: 33_554_432,
@@ -79,7 +78,6 @@ export interface Diagnostic {
   readonly isFatal: boolean;
   /** An error is what users run into, a note is worth knowing. */
   readonly level: "error" | "note";
-  /** The number of further places in the file. */
   readonly more?: number;
 }
 
@@ -87,7 +85,6 @@ export type Severity = "fatal" | Diagnostic["level"];
 
 type DiagnosticPlace = Path | number;
 
-/** A diagnostic whose line and column are not known yet. */
 export interface DiagnosticAt<P extends DiagnosticPlace = DiagnosticPlace> {
   readonly severity: Severity;
   readonly message: string;
@@ -100,7 +97,6 @@ export interface Diagnostics {
   /** Adds one; `placeOf` is called if it is the first with this message. */
   add(severity: Severity, message: string, placeOf: () => DiagnosticPlace): void;
   list(): DiagnosticAt[];
-  /** The number of those beyond the limit. */
   readonly omittedCount: number;
 }
 
@@ -172,7 +168,6 @@ export function diagnosticOfError(file: string, error: unknown): Diagnostic {
   return diagnosticOf(file, "fatal", message);
 }
 
-/** The first diagnostics up to the limit, and one for the number of all others. */
 export function limitDiagnostics(all: readonly Diagnostic[], omittedCount: number): Diagnostic[] {
   const kept = all.slice(0, LIMITS.findings);
   const omitted = omittedCount + all.length - kept.length;
@@ -187,10 +182,8 @@ export function formatDiagnostic({ file, line, column, message, more = 0 }: Diag
   return printable(`${file}:${line}:${column} ${message}${others}`);
 }
 
-export function errorsFirst(all: readonly Diagnostic[]): Diagnostic[] {
-  const isError = ({ level }: Diagnostic) => level === "error";
-  return [...all.filter(isError), ...all.filter((one) => !isError(one))];
-}
+export const errorsFirst = (all: readonly Diagnostic[]): Diagnostic[] =>
+  [...all].sort((a, b) => Number(b.level === "error") - Number(a.level === "error"));
 
 const LOGGED_MAX = 20;
 

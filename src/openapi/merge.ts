@@ -23,7 +23,7 @@ export interface DescribedOperation {
   operation: Readonly<Record<string, unknown>>;
 }
 
-/** The parts of the whole that a host describes, as JSON values. */
+/** What a host describes of the whole, as JSON values. */
 export interface DocumentOfHost {
   readonly info?: unknown;
   readonly tags?: unknown;
@@ -63,15 +63,10 @@ function addHost(
 }
 
 export function withoutPaths(document: Json, omitted: readonly string[]): Json {
-  if (omitted.length === 0) return document;
-  const paths = mapMembers(
-    objectOf(document.paths),
-    (item, path) => omitted.includes(path) ? undefined : item,
-  );
-  return { ...document, paths };
+  const omit = (item: unknown, path: string) => omitted.includes(path) ? undefined : item;
+  return { ...document, paths: mapMembers(objectOf(document.paths), omit) };
 }
 
-/** Adds what a host describes to this service's own description. */
 export function withHost(
   own: Json,
   operations: readonly DescribedOperation[],
@@ -82,11 +77,8 @@ export function withHost(
 }
 
 /** The paths that are shown beside those of a node: the others are of the page, and of this description. */
-const SHOWN = ["info", "events", "history", "health", "ready", "metrics"].map((name) =>
-  `/v1/${name}`
-);
+const SHOWN = /^\/v1\/(?:info|events|history|health|ready|metrics)$/;
 
-/** The tag of the operations at these paths. */
 export const TAG = "About this service";
 const TAG_DESCRIPTION = "What this node is and how it is doing.";
 
@@ -110,7 +102,7 @@ export function withServiceOperations(
   const paths: Json = {};
   for (const [path, item] of Object.entries(objectOf(own.paths))) {
     const { get } = item as { get: Json };
-    if (!SHOWN.includes(path) || isTheirs(path)) continue;
+    if (!SHOWN.test(path) || isTheirs(path)) continue;
     const operationId = freeId(`nodeface${capital(String(get.operationId))}`);
     paths[path] = { get: { ...get, operationId, tags: [TAG], security: [], servers: SERVERS } };
   }
@@ -120,11 +112,9 @@ export function withServiceOperations(
   }));
   if (Object.keys(paths).length + described.length === 0) return { ...document, paths: theirs };
   const used = usedComponents(own, paths);
-  const { components, rename } = mergeComponents(
-    objectOf(document.components),
-    used,
-    (name) => `Nodeface${name}`,
-  );
+  const theirComponents = objectOf(document.components);
+  const prefixed = (name: string) => `Nodeface${name}`;
+  const { components, rename } = mergeComponents(theirComponents, used, prefixed);
   const added = objectOf(addOperations({ paths: rename(paths) }, described).paths);
   const tags = listOf(document.tags);
   // Undeclared tags come in the order of operations; if this alone were declared, it would be the first.
@@ -145,14 +135,13 @@ function withRoom({ servers, paths: all }: Json): Json {
   const moved = Object.entries(objectOf(all)).map(([path, item]) => {
     const [{ url } = {} as Json] = listOf(objectOf(item).servers ?? servers).map(objectOf);
     const [, base, rest] = /^(\/[^/]+)(\/.+)$/.exec(path) ?? [];
-    const isMoved = SHOWN.includes(path) && String(url).startsWith(NODE) &&
+    const isMoved = SHOWN.test(path) && String(url).startsWith(NODE) &&
       !Object.hasOwn(objectOf(all), rest!);
     return isMoved ? [rest!, { ...objectOf(item), servers: [{ url: url + base! }] }] : [path, item];
   });
   return Object.fromEntries(moved);
 }
 
-/** Returns the components that some values refer to, directly or through others. */
 function usedComponents(own: Json, values: Json): Record<string, Json> {
   const used: Record<string, Json> = {};
   const queue: unknown[] = [values];

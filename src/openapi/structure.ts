@@ -26,7 +26,6 @@ export interface Rule {
   readonly shape: Shape | undefined;
   /** `required`: the object is nothing without it; `expected`: it is not complete. */
   readonly needed?: "required" | "expected" | undefined;
-  /** What its value may be as well. */
   readonly also?: "boolean" | "list" | undefined;
 }
 
@@ -121,7 +120,6 @@ export function pathOf(place: Place): Path {
   return path.reverse();
 }
 
-/** The rule of a member; `undefined` where the shape has none of this name. */
 export function ruleOf({ kinds }: Structure, shape: Shape, key: string): Rule | undefined {
   const inner = itemOf(shape, key);
   if (inner !== undefined) return { type: inner, shape: inner };
@@ -161,7 +159,6 @@ export function isReference(shape: Shape, value: unknown): value is Json & { $re
     !Object.hasOwn(NAMING, shape.slice(1, -1));
 }
 
-/** The members beside a `$ref` that mean something. */
 export function siblingsOf({ hasSiblings }: Structure, shape: Shape, reference: Json): string[] {
   return Object.keys(reference).filter((key) =>
     key !== "$ref" &&
@@ -190,7 +187,6 @@ export type Seen = ByShape<true>;
 /** The shape of an example that is nothing but a `$ref`: by OpenAPI that is data, but bundlers follow it. */
 export const SAMPLE: Shape = "sample";
 
-/** Tells whether a member is such an example. */
 export function isSample(structure: Structure, shape: Shape, key: string, value: unknown): boolean {
   return isReference(SAMPLE, value) && Object.keys(value).length === 1 &&
     ruleOf(structure, shape, key)?.type === SAMPLE;

@@ -42,7 +42,7 @@ import { CHOICES, KEYS, NAMING } from "./tables.ts";
 export interface MemberDiagnostic {
   readonly severity: Severity;
   readonly message: string;
-  /** True if the member is left out; otherwise it stays as it is, or becomes `value`. */
+  /** True if the member is omitted; otherwise it stays as it is, or becomes `value`. */
   readonly isOmitted?: boolean;
   readonly value?: unknown;
 }
@@ -55,7 +55,6 @@ const VERSION = /^3\.(?:0\.\d|[12]\.\d+)(?:-.+)?$/;
 function expectedOf(type: string, value: unknown): string | undefined {
   const choices = CHOICES[type];
   if (choices) {
-    // A schema may have several.
     const all = type.startsWith("type") ? [value].flat() : [value];
     const isChoice = all.every((one) => choices.includes(one as string));
     return isChoice ? undefined : `one of ${choices.join(", ")}`;
@@ -75,9 +74,8 @@ export function refuse(structure: Structure, shape: Shape, value: unknown): stri
   if (shape.endsWith("[]")) return Array.isArray(value) ? undefined : "must be a list";
   if (!isObject(value)) {
     if (shape === "schema" && structure.hasSiblings && typeof value === "boolean") return undefined;
-    const name = nameOfShape(shape);
-    const isPlain = shape.startsWith("{") || name.endsWith("s");
-    return `must be an object${isPlain ? "" : `: ${withArticle(name)}`}`;
+    const name = withArticle(nameOfShape(shape));
+    return `must be an object${shape.startsWith("{") || name.endsWith("s") ? "" : `: ${name}`}`;
   }
   if (shape.startsWith("{") || isReference(shape, value)) return undefined;
   for (const [key, rule] of structure.kinds[shape] ?? []) {
@@ -123,7 +121,6 @@ export function validate(structure: Structure, shape: Shape, value: unknown): Me
   return found;
 }
 
-/** Explains how a value breaks a rule, as the end of a sentence. */
 function misfitOf(structure: Structure, rule: Rule, value: unknown): string | undefined {
   if (rule.also === (Array.isArray(value) ? "list" : typeof value)) return undefined;
   if (rule.shape !== undefined) return refuse(structure, rule.shape, value);
@@ -146,16 +143,14 @@ function validateMember(
   const isEmpty = value === null || (Array.isArray(value) && value.length === 0);
   const severity = isEmpty ? "note" : "error";
   if (rule.type === "version") {
-    return { severity: "note", message: `${name} ${misfit}`, value: versionFor(value) };
+    const meant = { "3.1": "3.1.2", "3.2": "3.2.0" }[String(value).slice(0, 3)] ?? "3.0.4";
+    return { severity: "note", message: `${name} ${misfit}`, value: meant };
   }
   // Another value in place of a URL may contain URLs with passwords.
   const isOmitted = rule.shape !== undefined || rule.type === "url" || rule.type === "host";
   const message = `${name} ${misfit}${isOmitted ? "; it is omitted" : ""}`;
   return { severity, message, isOmitted };
 }
-
-const versionFor = (value: unknown): string =>
-  ({ "3.1": "3.1.2", "3.2": "3.2.0" })[String(value).slice(0, 3)] ?? "3.0.4";
 
 function withoutLoginIn(type: string, text: string): string {
   if (type === "url") return withoutLogin(text);
@@ -185,9 +180,9 @@ function unknownMember(
   const meant = key.length > 40 ? undefined : nearest(key, others);
   // Another version of OpenAPI has references or operations there, which would not be checked.
   const isOmitted = isKeyword(key);
-  const message = `${withArticle(nameOfShape(shape))} of ${name} has no ${nameOf(key)}` +
-    (isOmitted ? "; it is omitted" : "") + didYouMean(meant);
-  return { severity: "note", message, isOmitted };
+  const message = `${name} has no ${nameOf(key)} in ${withArticle(nameOfShape(shape))}`;
+  const omitted = isOmitted ? "; it is omitted" : "";
+  return { severity: "note", message: message + omitted + didYouMean(meant), isOmitted };
 }
 
 const nameOf = (key: string): string => quote(shorten(key, 80));
@@ -247,4 +242,5 @@ export function explainTarget(
   return `leads to something that is not ${withArticle(nameOfShape(shape))}${reason}`;
 }
 
-const withArticle = (noun: string): string => `${/^[aeiou]/.test(noun) ? "an" : "a"} ${noun}`;
+const withArticle = (noun: string): string =>
+  noun.endsWith("s") ? noun : `${/^[aeiou]/.test(noun) ? "an" : "a"} ${noun}`;

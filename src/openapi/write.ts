@@ -8,38 +8,29 @@ import { byteLengthOf, type Bytes, joinBytes } from "../bytes.ts";
 import { keep, type KeptContent } from "../http/content-coding.ts";
 import { formatJson } from "../json/lossless.ts";
 import type { Json } from "../json/values.ts";
+import { escapeOf } from "../untrusted-text.ts";
 import { mapServers } from "./servers.ts";
 
-/**
- * Characters that `JSON.stringify` writes as they are, though YAML does not count it among the printable characters
- * (YAML 1.2.2, section 5.1) or YAML 1.1 takes it for the end of a line.
- */
+/** Characters that JSON does not escape, but YAML 1.2 does (section 5.1), or YAML 1.1 takes for the end of a line. */
 const UNPRINTABLE = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;
 
-/** Texts that are written in double quotes: control characters, and `=` of YAML 1.1. */
+/** Texts that are written in double quotes: with control characters or half characters, and `=` of YAML 1.1. */
 const QUOTED =
-  // deno-lint-ignore no-control-regex -- these are what it is about
-  /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|^[=<]+$/;
+  // deno-lint-ignore no-control-regex
+  /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\u{d800}-\u{dfff}]|^[=<]+$/u;
 
 /** Tells whether a text is written in double quotes. PyYAML 6.0 refuses a tab on a single line. */
-function isQuoted(text: string): boolean {
-  return QUOTED.test(text) || (text.includes("\t") && !text.includes("\n")) || HALF.test(text);
-}
+const isQuoted = (text: string): boolean =>
+  QUOTED.test(text) || (text.includes("\t") && !text.includes("\n"));
 
-const HALF = /[\u{d800}-\u{dfff}]/u;
-
-/** A text in double quotes, in which JSON and YAML agree on what is escaped. */
+/** A text in double quotes, which JSON and YAML escape alike. */
 const quotedText: ScalarTag = {
   default: true,
   identify: (value) => typeof value === "string" && isQuoted(value),
   tag: "tag:yaml.org,2002:str",
   test: /(?!)/,
   resolve: (text) => text,
-  stringify: ({ value }: Scalar) =>
-    JSON.stringify(value).replaceAll(
-      UNPRINTABLE,
-      (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-    ),
+  stringify: ({ value }: Scalar) => JSON.stringify(value).replaceAll(UNPRINTABLE, escapeOf),
 };
 
 /** Numbers as in JSON. Without a point YAML 1.1 takes `1e-8` for text. */
@@ -68,7 +59,6 @@ export interface Written {
   readonly dots: readonly number[];
 }
 
-/** Writes one document; to write YAML takes longer than all else. */
 export interface Writer {
   readonly json: () => Written;
   readonly yaml: () => Written;
@@ -76,20 +66,15 @@ export interface Writer {
 
 /**
  * Creates what writes a document. Each relative server begins with a dot, and with one more where the document is one
- * folder deeper, such as `./v1/node` and `../v1/node`: they are marked with what no document can hold and YAML has to
- * quote, and found by that in what was written.
+ * folder deeper (`../v1/node`): it is found by a mark that no document can hold and YAML has to quote.
  */
 export function createWriter(document: Json): Writer {
   const mark = `@${crypto.randomUUID()}`;
-  const marked = mapServers(
-    document,
-    (servers) =>
-      servers.map((server) =>
-        typeof server.url === "string" && server.url.startsWith(".")
-          ? { ...server, url: mark + server.url }
-          : server
-      ),
-  );
+  const markServer = (server: Json) =>
+    typeof server.url === "string" && server.url.startsWith(".")
+      ? { ...server, url: mark + server.url }
+      : server;
+  const marked = mapServers(document, (servers) => servers.map(markServer));
   const read = (written: string): Written => {
     const parts = written.split(mark);
     const dots: number[] = [];
@@ -108,15 +93,8 @@ export async function encodeForm({ text, dots }: Written): Promise<Form> {
   return { ...await keep(text), dots };
 }
 
-/** Returns what was written as it is served one folder deeper. */
 export function rebaseServers(bytes: Bytes, dots: readonly number[]): Bytes {
-  const ends = [...dots, bytes.length];
-  return joinBytes(
-    ends.flatMap((end, i) => {
-      const part = bytes.subarray(dots[i - 1] ?? 0, end);
-      return i === 0 ? [part] : [DOT, part];
-    }),
-  );
+  const dot = new TextEncoder().encode(".");
+  const parts = dots.flatMap((at, i) => [bytes.subarray(dots[i - 1] ?? 0, at), dot]);
+  return joinBytes([...parts, bytes.subarray(dots.at(-1) ?? 0)]);
 }
-
-const DOT = new TextEncoder().encode(".");

@@ -128,15 +128,9 @@ const isEmpty = ({ contents }: Document.Parsed): boolean =>
 
 const startOf = (node: Node | null, before = 0): number => node?.range?.[0] ?? before;
 
+/** The value of an anchor, once it is built, with its levels, its nodes and the length of its texts. */
 interface Anchored {
-  /** `undefined` while its value is being built. */
-  built?: {
-    readonly value: unknown;
-    /** The levels of objects and lists that it has. */
-    readonly height: number;
-    readonly nodes: number;
-    readonly text: number;
-  };
+  built?: { value: unknown; height: number; nodes: number; text: number };
 }
 
 /** Makes the value of a document. What aliases stand for is shared, so that it takes no more memory than is written. */
