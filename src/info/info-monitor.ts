@@ -6,8 +6,9 @@
  */
 import type { Kind } from "../kinds/kind.ts";
 import type { Resource } from "../lazy.ts";
-import { type Client, createClient } from "../node/client.ts";
+import { createClient } from "../node/client.ts";
 import { createCredentials } from "../node/credentials.ts";
+import type { Client } from "../node/http1.ts";
 import { mapMembers, objectOf } from "../json/values.ts";
 import { withTimeout } from "../with-timeout.ts";
 import { type Detection, detectKind } from "./detect-kind.ts";
