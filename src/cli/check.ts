@@ -9,7 +9,7 @@ import { isLoopback } from "../http/request.ts";
 import { type Inspection, Monitor } from "../info/info-monitor.ts";
 import { findUnreadable } from "../node/client.ts";
 import { findOpenSecrets } from "../node/secrets.ts";
-import { isAlone, type PlannedSource } from "../info/query-plan.ts";
+import { isAlone } from "../info/query-plan.ts";
 import type { Outcome } from "../info/sources.ts";
 import { formatJson } from "../json/lossless.ts";
 import { isObject, mapMembers } from "../json/values.ts";
