@@ -52,6 +52,16 @@ export const MARKS: readonly (readonly [
   [CALL_MARK, "refused", "not enabled", "cannot be called here", "#525b69"],
 ];
 
+/** The methods of what changes nothing, where no mark says so (RFC 9110, section 9.2.1). */
+const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS", "QUERY"]);
+
+/** Tells whether an operation may change something; a mark that is not known is none, as in the gateway. */
+export function mayChange(method: string, operation: Json): boolean {
+  const access = operation["x-access"];
+  return access === "write" ||
+    (access !== "read" && access !== "secret" && !SAFE_METHODS.has(method));
+}
+
 /** In UTF-16 code units. */
 const SINCE_LENGTH_MAX = 20;
 

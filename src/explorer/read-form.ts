@@ -12,6 +12,7 @@ import { isPlace, type Place, withoutParameters } from "../openapi/callable-oper
 import { followReference } from "../openapi/operations.ts";
 import { exampleOf, firstMemberOf, makeExample } from "./example-value.ts";
 import type { BodyData, FieldData, FormData } from "./form-request.ts";
+import { mayChange } from "./labels.ts";
 import { typeOf } from "./read-schema.ts";
 import { unitsOf } from "./units.ts";
 
@@ -28,9 +29,6 @@ const TEXTS = [
 const FORBIDDEN_METHODS = new Set(["TRACE", "CONNECT"]);
 
 const WITHOUT_BODY = new Set(["GET", "HEAD"]);
-
-/** The methods of what changes nothing, where no mark says so (RFC 9110, section 9.2.1). */
-const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS", "QUERY"]);
 
 const SCHEMES_MAX = 20;
 
@@ -56,8 +54,7 @@ export function readForm(
   ) {
     return undefined;
   }
-  const access = operation["x-access"];
-  const isRead = access === "read";
+  const isRead = operation["x-access"] === "read";
   const fields = parameters.flatMap(({ parameter }) => {
     const { in: place } = parameter;
     return isPlace(place) ? [readField(root, parameter, place, isRead)] : [];
@@ -65,11 +62,10 @@ export function readForm(
   const hasBody = operation.requestBody !== undefined && !WITHOUT_BODY.has(method);
   const body = hasBody ? readBody(root, operation.requestBody, isRead) : undefined;
   if (body === "no text") return undefined;
-  const isWrite = access === undefined ? !SAFE_METHODS.has(method) : access === "write";
   return {
     ...{ method, address, fields, body },
     token: address.startsWith("/") ? tokenOf(root, operation) : undefined,
-    isWrite: isWrite || undefined,
+    isWrite: mayChange(method, operation) || undefined,
     isEndless: isEndless(root, operation) || undefined,
     units: unitsOf(root, operation),
   };
