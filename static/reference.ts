@@ -40,6 +40,9 @@ const isOwn = ({ name }: Tag) => name === SERVICE_TAG;
 /** Says of a security scheme, and so of what is sent by it, that it is the token of this service. */
 const TOKEN_FORMAT = "the token of this service";
 
+/** Links that are not Scalar's own within the document, nor to what it has made. */
+const LEADING_AWAY = 'a[href]:not([href^="#"], [href^="blob:"]), .markdown a[href]';
+
 const mount = document.getElementById("scalar")!;
 const { scalar } = document.querySelector<HTMLScriptElement>("script[data-scalar]")!.dataset;
 
@@ -47,7 +50,7 @@ followInfo(base, true, () => false);
 showAddress();
 leadToOther(() => location.hash);
 document.querySelector(".skip")!.addEventListener("click", skip);
-for (const type of ["click", "auxclick"]) mount.addEventListener(type, keepHere, true);
+if ("foreign" in document.getElementById("node")!.dataset) keepHere();
 await show().catch((error) => {
   document.querySelector("#loading span")!.textContent = "The reference cannot be loaded.";
   reportError(error);
@@ -217,10 +220,21 @@ function fragmentOf(description: Json, anchor: string): string | undefined {
   return undefined;
 }
 
-/** Follows no link in a text that came over the network: whoever serves it chose where it leads. */
-function keepHere(event: Event): void {
-  const isForeign = "foreign" in document.getElementById("node")!.dataset;
-  if (isForeign && (event.target as Element).closest(".markdown a")) event.preventDefault();
+/**
+ * Makes text of the links of a description that came over the network, and has none of its images loaded: whoever
+ * serves it chose where they lead, and this service is a place too.
+ */
+function keepHere(): void {
+  const policy = document.createElement("meta");
+  policy.httpEquiv = "Content-Security-Policy";
+  policy.content = `img-src ${new URL("favicon.ico", base)} data: blob:; media-src blob:`;
+  document.head.append(policy);
+  new MutationObserver(() => {
+    for (const link of mount.querySelectorAll<HTMLAnchorElement>(LEADING_AWAY)) {
+      link.dataset.to = link.textContent === link.href ? "" : ` (${link.href})`;
+      link.removeAttribute("href");
+    }
+  }).observe(mount, { subtree: true, childList: true, attributeFilter: ["href"] });
 }
 
 /** Skips to Scalar's content without a fragment, which Scalar would take for one of its own. */
