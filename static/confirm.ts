@@ -2,8 +2,7 @@
 
 import { type FormRequest, showUnseen } from "../src/explorer/form-request.ts";
 import { isObject, type Json } from "../src/json/values.ts";
-import { element } from "./form.ts";
-import { base } from "./service.ts";
+import { base, element } from "./service.ts";
 
 /** The keys of an info that say which node it is; another chain is another node. */
 const KEYS = { name: "Node", software: "Software", network: "Network", chain_id: "Chain" } as const;
@@ -38,12 +37,13 @@ export function reasonAgainst(before: Identity, now: Identity): string | undefin
     `(${was}). Reload the page to go on`;
 }
 
-/** Asks whether a request is to be sent. */
+/** Asks whether a request is to be sent, by a dialog in `parent`. */
 export function confirm(
   title: string,
-  request: FormRequest,
+  request: Pick<FormRequest, "method" | "url">,
   values: readonly (readonly [name: string, value: string])[],
   node: NonNullable<Identity>,
+  parent: Element,
 ): Promise<boolean> {
   const rows = [
     ...Object.entries(KEYS).map(([key, label]) => [label, node[key] ?? ""] as const),
@@ -60,14 +60,20 @@ export function confirm(
   const actions = element("form", { method: "dialog", className: "actions" }, cancel, send);
   const dialog = element("dialog", {}, heading, element("dl", {}, ...list), actions);
   dialog.setAttribute("aria-labelledby", heading.id);
-  document.getElementById("plain")!.append(dialog);
+  parent.append(dialog);
   return new Promise((resolve) => {
     const onHidden = () => document.hidden && dialog.close();
-    // Who still holds the key that has opened it has not read it.
-    dialog.addEventListener("keydown", (event) => event.repeat && event.preventDefault());
+    const onKey = (event: KeyboardEvent) => {
+      // Who still holds the key that has opened it has not read it.
+      if (event.repeat) event.preventDefault();
+      // Scalar's client would keep the focus, and close.
+      event.stopPropagation();
+    };
+    addEventListener("keydown", onKey, true);
     document.addEventListener("visibilitychange", onHidden);
     dialog.addEventListener("close", () => {
       document.removeEventListener("visibilitychange", onHidden);
+      removeEventListener("keydown", onKey, true);
       dialog.remove();
       resolve(dialog.returnValue === "send");
     });

@@ -14,7 +14,7 @@ import {
   writeCurl,
 } from "../src/explorer/form-request.ts";
 import { readLines } from "../src/explorer/json-lines.ts";
-import { here } from "./service.ts";
+import { element, here } from "./service.ts";
 
 /** A field of a form, and its place for an error. */
 export interface Field {
@@ -52,19 +52,6 @@ const examples = JSON.parse(document.getElementById("examples")!.textContent!);
 const tokens = new Map<string, string>();
 
 let fieldCount = 0;
-
-/** Makes an element. */
-export function element<Name extends keyof HTMLElementTagNameMap>(
-  name: Name,
-  properties: Partial<HTMLElementTagNameMap[Name]> & { role?: string } = {},
-  ...children: (Node | string)[]
-): HTMLElementTagNameMap[Name] {
-  const { role, ...others } = properties;
-  const made: HTMLElementTagNameMap[Name] = Object.assign(document.createElement(name), others);
-  if (role) made.setAttribute("role", role);
-  made.append(...children);
-  return made;
-}
 
 /** Makes the form of an operation. */
 export function makeForm(details: HTMLDetailsElement): Form {

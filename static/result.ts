@@ -4,8 +4,8 @@ import { type JsonLine, readLines } from "../src/explorer/json-lines.ts";
 import { describeNumber, type Unit } from "../src/explorer/units.ts";
 import { isObject, listOf, objectOf } from "../src/json/values.ts";
 import { excerpt } from "../src/untrusted-text.ts";
-import { element, type Form, mark } from "./form.ts";
-import { copyFrom } from "./service.ts";
+import { type Form, mark } from "./form.ts";
+import { copyFrom, element } from "./service.ts";
 
 /** How much of a text is in the page at a time, in characters, and from how many on it can be searched. */
 const SHOWN_MAX = 100_000, SEARCHED_MIN = 1000;

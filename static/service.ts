@@ -1,4 +1,4 @@
-/** What both documents of the explorer do: find this service, lead to the other one, and copy texts. */
+/** What both documents of the explorer do: find this service, lead to the other one, make elements, and copy texts. */
 
 /** The service, behind whatever prefix: the document names the description by its address. */
 export const base: URL = new URL(
@@ -12,6 +12,19 @@ export const here: string = base.href.replace(/\/$/, "").replaceAll("$", "%24");
 /** Tells whether an address is that of a call of the node. */
 export const isCall = (url: string): boolean =>
   ["v1/node/", "v1/rpc/"].some((path) => url.startsWith(`${here}/${path}`));
+
+/** Makes an element. */
+export function element<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  properties: Partial<HTMLElementTagNameMap[Name]> & { role?: string } = {},
+  ...children: (Node | string)[]
+): HTMLElementTagNameMap[Name] {
+  const { role, ...others } = properties;
+  const made: HTMLElementTagNameMap[Name] = Object.assign(document.createElement(name), others);
+  if (role) made.setAttribute("role", role);
+  made.append(...children);
+  return made;
+}
 
 /** Has the link to the other document lead to the operation that is read in this one. */
 export function leadToOther(fragment: () => string): void {

@@ -2,9 +2,9 @@
 
 import { type FormRequest, requestOf } from "../src/explorer/form-request.ts";
 import { confirm, type Identity, readIdentity, reasonAgainst } from "./confirm.ts";
-import { checkForm, element, type Form, makeForm, readForm } from "./form.ts";
+import { checkForm, type Form, makeForm, readForm } from "./form.ts";
 import { showResult, showStatus, sizeOf, timeOf } from "./result.ts";
-import { copyFrom, here, isCall } from "./service.ts";
+import { copyFrom, element, here, isCall } from "./service.ts";
 
 /** Longer responses are given up, in bytes. */
 const BYTES_MAX = 64 * 1024 * 1024;
@@ -94,7 +94,7 @@ async function isConfirmed(
   }
   const values = [...fields, ...body ? [body] : []]
     .map(({ name, input }) => [name, input.value] as const);
-  return await confirm(title, request, values, now!);
+  return await confirm(title, request, values, now!, plain);
 }
 
 function toFetch(
