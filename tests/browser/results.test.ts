@@ -36,7 +36,7 @@ const ANSWERS: Readonly<Record<string, () => Response>> = {
   "/t/block": () => Response.json(BLOCK),
   "/t/secret": () => problem(401, { detail: "GET /secret needs the operator's token" }),
   "/t/html": () =>
-    new Response("<script>opener.ran = true</script>", {
+    new Response(`<script>opener.ran = true</script>${"<p>".repeat(500)}`, {
       headers: { "content-type": "text/html" },
     }),
   "/t/shorter": () => Response.json({ a: "x".repeat(7_999_990) }),
