@@ -14,7 +14,7 @@ import {
   writeCurl,
 } from "../src/explorer/form-request.ts";
 import { readLines } from "../src/explorer/json-lines.ts";
-import { here } from "./service.ts";
+import { element, here } from "./service.ts";
 
 export interface Field {
   readonly name: string;
@@ -46,16 +46,6 @@ const examples = JSON.parse(document.getElementById("examples")!.textContent!);
 const tokens = new Map<string, string>();
 
 let fieldCount = 0;
-
-export function element<Name extends keyof HTMLElementTagNameMap>(
-  name: Name,
-  properties: Partial<HTMLElementTagNameMap[Name]> = {},
-  ...children: (Node | string)[]
-): HTMLElementTagNameMap[Name] {
-  const made = Object.assign(document.createElement(name), properties);
-  made.append(...children);
-  return made;
-}
 
 export function makeForm(details: HTMLDetailsElement): Form {
   const data: FormData = JSON.parse(details.dataset.try!);

@@ -2,17 +2,21 @@
 import {
   anchorOf,
   MARKS,
+  mayChange,
   methodNameOf,
   tagFragment,
   UNTAGGED,
   wordsOf,
 } from "../src/explorer/labels.ts";
+import { canBeSent, fillIn, requestOf, writeCurl } from "../src/explorer/form-request.ts";
+import { parametersOf, readForm } from "../src/explorer/read-form.ts";
 import { CALL_MARK, TOKEN_SCHEME } from "../src/gateway/annotate-operations.ts";
 import { isObject, type Json, listOf, objectOf, textOf } from "../src/json/values.ts";
 import { ONE_METHOD } from "../src/kinds/interface.ts";
 import { TAG as SERVICE_TAG } from "../src/openapi/merge.ts";
 import { followReference } from "../src/openapi/operations.ts";
 import { decodePercent } from "../src/untrusted-text.ts";
+import { confirm, type Identity, readIdentity, reasonAgainst } from "./confirm.ts";
 import { followInfo, setClock } from "./head.ts";
 import { base, here, isCall, leadToOther, showAddress } from "./service.ts";
 
@@ -22,13 +26,33 @@ interface Scalar {
 
 interface Prepared {
   request: Request;
-  requestBuilder: { headers: Headers; security: { bearerFormat?: string }[] };
+  requestBuilder: {
+    headers: Headers;
+    method: string;
+    path: { raw: string };
+    security: { bearerFormat?: string }[];
+  };
 }
 
 type Tag = { name: string };
 
 /** Marks the security scheme of this service's token, and the requests that use it. */
 const TOKEN_FORMAT = "the token of this service";
+
+/** What changes nothing, by method and path. All else is sent after a confirmation. */
+const harmless = new Set<string>();
+
+/** The names of the requests that may change something. */
+const writes = new WeakMap<Request, string>();
+
+/** The node beside which the client was opened for what may change something. */
+let opened: Promise<Identity> | undefined;
+
+/** Links that are not Scalar's own within the document, nor to what it has made. */
+const LEADING_AWAY = 'a[href]:not([href^="#"], [href^="blob:"]), .markdown a[href]';
+
+/** Whether the description came over the network. */
+const isForeign = "foreign" in document.getElementById("node")!.dataset;
 
 const mount = document.getElementById("scalar")!;
 const { scalar } = document.querySelector<HTMLScriptElement>("script[data-scalar]")!.dataset;
@@ -37,7 +61,8 @@ followInfo(base, true, () => false);
 showAddress();
 leadToOther(() => location.hash);
 document.querySelector(".skip")!.addEventListener("click", skip);
-for (const type of ["click", "auxclick"]) mount.addEventListener(type, keepHere, true);
+mount.addEventListener("click", rememberNode, true);
+if (isForeign) keepHere();
 await show().catch((error) => {
   document.querySelector("#loading span")!.textContent = "The reference cannot be loaded.";
   reportError(error);
@@ -67,9 +92,13 @@ async function show(): Promise<void> {
     mcp: { disabled: true },
     showDeveloperTools: "never",
     hideClientButton: true,
+    // Scalar's samples contain the entered token and invisible characters; each operation has our own.
+    hiddenClients: true,
     // Keeps the token in memory only.
     persistAuth: false,
     onBeforeRequest: prepareRequest,
+    onRequestBuilt: markWrite,
+    customFetch: sendRequest,
     // This service's operations come last.
     tagsSorter: (a: Tag, b: Tag) => Number(a.name === SERVICE_TAG) - Number(b.name === SERVICE_TAG),
   });
@@ -91,6 +120,40 @@ function prepareRequest({ request, requestBuilder }: Prepared): void {
   requestBuilder.security = security.filter(({ bearerFormat }) => bearerFormat !== TOKEN_FORMAT);
 }
 
+function markWrite({ request, requestBuilder: { method, path } }: Prepared): void {
+  const name = `${method.toUpperCase()} ${path.raw}`;
+  if (!harmless.has(name)) writes.set(request, name);
+}
+
+/** Remembers which node it is when the client is opened for what may change something. */
+function rememberNode({ target }: Event): void {
+  const button = (target as Element).closest(".show-api-client-button");
+  if (!button || [...harmless].some((name) => button.closest(`[id$=${idOf(name)}]`))) return;
+  opened = readIdentity();
+}
+
+/** Sends a request of Scalar's; one that may change something after a confirmation, as on the simple page. */
+async function sendRequest(request: RequestInfo | URL, init?: RequestInit): Promise<Response> {
+  const name = request instanceof Request && writes.get(request);
+  if (name) await confirmWrite(name, request);
+  return await fetch(request, init);
+}
+
+async function confirmWrite(name: string, request: Request): Promise<void> {
+  const [before, now, body] = await Promise.all([opened, readIdentity(), request.clone().text()]);
+  const reason = reasonAgainst(before, now);
+  if (reason) throw new Error(reason);
+  const hidden = ["accept", "authorization", "content-type", "x-nodeface"];
+  const values = [
+    ...new URL(request.url).searchParams,
+    ...[...request.headers].filter(([header]) => !hidden.includes(header)),
+    ["body", body] as const,
+  ];
+  // Within the client, which keeps the focus.
+  const parent = mount.querySelector(".scalar-client") ?? mount;
+  if (!await confirm(name, request, values, now!, parent)) throw new Error("Not sent");
+}
+
 /** Changes a description to what the simple page shows; returns the operations that cannot be called. */
 function arrange(description: Json): string[] {
   const common: Json = {}, others: Json = {};
@@ -102,12 +165,18 @@ function arrange(description: Json): string[] {
     nameMethod(path, item);
     const operations = operationsOf(item);
     for (const { method, operation } of operations) {
+      if (isForeign) removeSamples(operation);
+      if (!mayChange(method, operation)) harmless.add(`${method} ${path}`);
       // Scalar ignores servers of a path, and those that are not selected.
       const servers = resolveServers(operation.servers ?? item.servers);
       const [server = objectOf(listOf(description.servers)[0])] = servers;
       if (servers[0]) Object.assign(operation, { servers, "x-scalar-selected-server": server.url });
       const isPermitted = operation[CALL_MARK] === "open" || operation[CALL_MARK] === "token";
-      if (isCall(`${server.url}${path}`) && !isPermitted) refused.push(`/${method}${path}`);
+      const url = `${textOf(server.url) ?? here}${path}`;
+      const isRefused = isCall(url) && !isPermitted;
+      if (isRefused) refused.push(`${method} ${path}`);
+      const source = isRefused ? undefined : lineOf(description, item, operation, method, url);
+      if (source) operation["x-codeSamples"] = [{ lang: "shell", label: "curl, for sh", source }];
       const badges = wordsOf(operation).map((name) => {
         used.add(name);
         const color = MARKS.find(([, , word]) => word === name)?.[4];
@@ -123,12 +192,35 @@ function arrange(description: Json): string[] {
   const legend = MARKS.filter(([, , word]) => used.has(word))
     .map(([, , word, meaning]) => `- **${word}** ${meaning}`);
   const info = objectOf(description.info);
+  if (isForeign) removeSamples(info);
   info.description = [textOf(info.description), legend.join("\n")].filter(Boolean).join("\n\n");
   const schemes = objectOf(objectOf(description.components).securitySchemes);
   for (const [name, scheme] of Object.entries(schemes)) {
     if (name.startsWith(TOKEN_SCHEME)) objectOf(scheme).bearerFormat = TOKEN_FORMAT;
   }
   return refused;
+}
+
+/** Writes the line of `curl` of the simple page; `undefined` where there is none. */
+function lineOf(
+  root: Json,
+  item: Json,
+  operation: Json,
+  method: string,
+  url: string,
+): string | undefined {
+  const address = url.startsWith(`${here}/`) ? url.slice(here.length) : url;
+  const form = readForm(root, operation, parametersOf(root, item, operation), method, address);
+  const filled = form && fillIn(form);
+  if (!filled || !canBeSent(form, filled)) return undefined;
+  return writeCurl(requestOf(form, filled, here), form.token !== undefined);
+}
+
+/** Removes what Scalar would show to be copied, as whoever serves a description has written it. */
+function removeSamples(object: Json): void {
+  for (const key of Object.keys(object)) {
+    if (/^x-(scalar|stainless|readme|custom|code)/i.test(key)) delete object[key];
+  }
 }
 
 /** Lists the operations of a path, as `openapi/operations.ts` does, which imports all tables of OpenAPI. */
@@ -140,9 +232,14 @@ function operationsOf(item: unknown): { method: string; operation: Json }[] {
   );
 }
 
+/** The end of the id of an operation's section, as a selector has it. */
+function idOf(name: string): string {
+  return JSON.stringify(`/${name.replace(" ", "")}`);
+}
+
 function hideButtons(operations: readonly string[]): void {
   if (operations.length === 0) return;
-  const sections = operations.map((id) => `[id$=${JSON.stringify(id)}]`).join();
+  const sections = operations.map((name) => `[id$=${idOf(name)}]`).join();
   const style = document.createElement("style");
   style.textContent = `:is(${sections}) .show-api-client-button{display:none}`;
   document.head.append(style);
@@ -205,10 +302,21 @@ function fragmentOf(description: Json, anchor: string): string | undefined {
   return undefined;
 }
 
-/** Disables links in a description from the network, which may lead anywhere. */
-function keepHere(event: Event): void {
-  const isForeign = "foreign" in document.getElementById("node")!.dataset;
-  if (isForeign && (event.target as Element).closest(".markdown a")) event.preventDefault();
+/**
+ * Makes text of the links of a description that came over the network, and has none of its images loaded: whoever
+ * serves it chose where they lead, and this service is a place too.
+ */
+function keepHere(): void {
+  const policy = document.createElement("meta");
+  policy.httpEquiv = "Content-Security-Policy";
+  policy.content = `img-src ${new URL("favicon.ico", base)} data: blob:; media-src blob:`;
+  document.head.append(policy);
+  new MutationObserver(() => {
+    for (const link of mount.querySelectorAll<HTMLAnchorElement>(LEADING_AWAY)) {
+      link.dataset.to = link.textContent === link.href ? "" : ` (${link.href})`;
+      link.removeAttribute("href");
+    }
+  }).observe(mount, { subtree: true, childList: true, attributeFilter: ["href"] });
 }
 
 /** Focuses the content without a fragment, which Scalar would interpret. */

@@ -4,8 +4,8 @@ import { type JsonLine, readLines } from "../src/explorer/json-lines.ts";
 import { describeNumber, type Unit } from "../src/explorer/units.ts";
 import { listOf, objectOf } from "../src/json/values.ts";
 import { excerpt } from "../src/untrusted-text.ts";
-import { element, type Form, mark } from "./form.ts";
-import { copyFrom } from "./service.ts";
+import { type Form, mark } from "./form.ts";
+import { copyFrom, element } from "./service.ts";
 
 /** The characters of a text in the page at a time, of a text that has a search, and of JSON that is indented. */
 const SHOWN_MAX = 100_000, SEARCHED_MIN = 1000, FORMATTED_MAX = 8_000_000;

@@ -1,4 +1,4 @@
-/** What both documents do: find this service, link to each other, and copy text. */
+/** What both documents do: find this service, link to each other, make elements, and copy text. */
 
 /** The URL of the service, behind any prefix. */
 export const base: URL = new URL(
@@ -12,6 +12,16 @@ export const here: string = base.href.replace(/\/$/, "").replaceAll("$", "%24");
 /** Tells whether a URL is that of a call of the node. */
 export const isCall = (url: string): boolean =>
   ["v1/node/", "v1/rpc/"].some((path) => url.startsWith(`${here}/${path}`));
+
+export function element<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  properties: Partial<HTMLElementTagNameMap[Name]> = {},
+  ...children: (Node | string)[]
+): HTMLElementTagNameMap[Name] {
+  const made = Object.assign(document.createElement(name), properties);
+  made.append(...children);
+  return made;
+}
 
 /** Keeps the link to the other document at the operation that is read in this one. */
 export function leadToOther(fragment: () => string): void {

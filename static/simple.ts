@@ -1,6 +1,6 @@
 /** The simple page: completes the commands, filters the navigation, and follows what is read. */
 import { decodePercent } from "../src/untrusted-text.ts";
-import { element } from "./form.ts";
+import { element } from "./service.ts";
 import { followInfo } from "./head.ts";
 import { base, here, leadToOther, showAddress } from "./service.ts";
 import { openForm } from "./try.ts";

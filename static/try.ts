@@ -3,20 +3,14 @@
  * confirmed first, with what is sent and the current node.
  */
 
-import { type FormRequest, requestOf, showUnseen } from "../src/explorer/form-request.ts";
-import { isObject } from "../src/json/values.ts";
-import { checkForm, element, type Form, makeForm, readForm } from "./form.ts";
+import { type FormRequest, requestOf } from "../src/explorer/form-request.ts";
+import { confirm, type Identity, readIdentity, reasonAgainst } from "./confirm.ts";
+import { checkForm, type Form, makeForm, readForm } from "./form.ts";
 import { showResult, showStatus, sizeOf, timeOf } from "./result.ts";
-import { base, copyFrom, here, isCall } from "./service.ts";
+import { copyFrom, element, here, isCall } from "./service.ts";
 
 /** Longer responses are cancelled. */
 const BYTES_MAX = 64 * 1024 * 1024;
-
-/** The keys of an info that identify a node. */
-const KEYS = { name: "Node", software: "Software", network: "Network", chain_id: "Chain" } as const;
-
-/** `undefined` where the service did not respond. */
-type Identity = Readonly<Record<string, string>> | undefined;
 
 const opened = new WeakSet<HTMLDetailsElement>();
 
@@ -95,74 +89,7 @@ async function isConfirmed(form: Form, request: FormRequest, atOpening: Promise<
   }
   const values = [...fields, ...body ? [body] : []]
     .map(({ name, input }) => [name, input.value] as const);
-  return await confirm(title, request, values, now!);
-}
-
-async function readIdentity(): Promise<Identity> {
-  try {
-    const response = await fetch(new URL("v1/info", base), { cache: "no-store" });
-    const info: unknown = await response.json();
-    if (!response.ok || !isObject(info)) return undefined;
-    const known = Object.keys(KEYS).filter((key) => info[key] !== undefined);
-    const textOf = (key: string) => showUnseen(String(info[key])).slice(0, 80);
-    return Object.fromEntries(known.map((key) => [key, textOf(key)]));
-  } catch {
-    return undefined;
-  }
-}
-
-/** Says why nothing is sent to a node on another chain than before; `undefined` if it is on the same. */
-function reasonAgainst(before: Identity, now: Identity): string | undefined {
-  if (!now) return "Not sent: the service does not say which node it has now";
-  const changed = (["chain_id", "network"] as const).find((key) =>
-    before?.[key] !== undefined && before[key] !== now[key]
-  );
-  if (!changed) return undefined;
-  const [was, is] = [before, now].map((identity) => identity?.[changed] ?? "unknown");
-  return `Not sent: the node is on another chain (${is}) than when the form was opened (${was}). ` +
-    "Reload the page to continue";
-}
-
-function confirm(
-  title: string,
-  request: FormRequest,
-  values: readonly (readonly [name: string, value: string])[],
-  node: NonNullable<Identity>,
-): Promise<boolean> {
-  const rows = [
-    ...Object.entries(KEYS).map(([key, label]) => [label, node[key] ?? ""] as const),
-    ["Request", `${request.method} ${request.url}`] as const,
-    ...values,
-  ].filter(([, value]) => value !== "");
-  const list = rows.flatMap(([name, value]) => {
-    // Line breaks stay; other invisible characters are shown.
-    const textContent = value.split("\n").map(showUnseen).join("\n");
-    return [
-      element("dt", { textContent: name }),
-      element("dd", {}, element("code", { textContent })),
-    ];
-  });
-  const cancel = element("button", { textContent: "Cancel" });
-  const send = element("button", { value: "send", className: "send", textContent: "Send" });
-  const heading = element("h2", { id: "confirm", textContent: `Send ${title}?` });
-  const actions = element("form", { method: "dialog", className: "actions" }, cancel, send);
-  const dialog = element("dialog", {}, heading, element("dl", {}, ...list), actions);
-  dialog.setAttribute("aria-labelledby", heading.id);
-  plain.append(dialog);
-  return new Promise((resolve) => {
-    const onHidden = () => document.hidden && dialog.close();
-    // A key that is still held down was pressed before the dialog could be read.
-    dialog.addEventListener("keydown", (event) => event.repeat && event.preventDefault());
-    document.addEventListener("visibilitychange", onHidden);
-    dialog.addEventListener("close", () => {
-      document.removeEventListener("visibilitychange", onHidden);
-      dialog.remove();
-      resolve(dialog.returnValue === "send");
-    });
-    dialog.showModal();
-    cancel.focus();
-    onHidden();
-  });
+  return await confirm(title, request, values, now!, plain);
 }
 
 function optionsOf({ token }: Form, request: FormRequest): RequestInit {

@@ -135,10 +135,31 @@ form("without a script there is one where the query says everything, at this ser
     },
     "/c/{id}": { get: DONE },
     "/d": { post: DONE },
+    // Without a script nothing would ask before it is sent.
+    "/e": { get: { ...DONE, "x-access": "write" } },
   });
   assert.equal([...html.matchAll(/<form action="([^"]*)"/g)].map(([, to]) => to), [`${V1}../b`]);
   assert.match(html, `<input name="q" value="&quot;&lt;x&gt;&quot;" required>`);
   assert.match(html, `<select name="c"><option></option><option>true</option>`);
+});
+
+form("what is not known to change nothing is a write", async () => {
+  const isWrite = async (method: string, access?: unknown) => {
+    const marked = access === undefined ? {} : { "x-access": access };
+    return (await dataOf(marked, "/a", method)).isWrite ?? false;
+  };
+  // The gateway takes a mark that it does not know for none.
+  for (const access of [undefined, "sign", "", 7, null, ["read"]]) {
+    assert.is(await isWrite("delete", access), true, `DELETE ${access}`);
+    assert.is(await isWrite("get", access), false, `GET ${access}`);
+  }
+  assert.is(await isWrite("get", "write"), true);
+  for (const access of ["read", "secret"]) assert.is(await isWrite("post", access), false);
+});
+
+form("a line of curl says which shell it is for, where it is shown", async () => {
+  const shown = await render({ "/a": { get: DONE } });
+  assert.match(shown, /<div class="command"><small>for sh<\/small><pre><code>curl /);
 });
 
 form("a description of many operations says so, and has a form for each", async () => {

@@ -50,6 +50,16 @@ export const MARKS: readonly (readonly [
   [CALL_MARK, "refused", "not enabled", "cannot be called here", "#525b69"],
 ];
 
+/** The methods that change nothing (RFC 9110, section 9.2.1). */
+const SAFE_METHODS = ["GET", "HEAD", "OPTIONS", "QUERY"];
+
+/** Tells whether an operation may change something; an unknown mark counts as none, as in the gateway. */
+export function mayChange(method: string, operation: Json): boolean {
+  const access = operation["x-access"];
+  return access === "write" ||
+    (access !== "read" && access !== "secret" && !SAFE_METHODS.includes(method));
+}
+
 export function wordsOf(operation: Json): string[] {
   const words = MARKS.filter(([name, value]) => operation[name] === value)
     .map(([, , word]) => word);

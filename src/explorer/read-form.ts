@@ -12,6 +12,7 @@ import type { Reference } from "../kinds/kind.ts";
 import { isPlace, type Place, withoutParameters } from "../openapi/callable-operations.ts";
 import { followReference } from "../openapi/operations.ts";
 import type { BodyData, FieldData, FormData } from "./form-request.ts";
+import { mayChange } from "./labels.ts";
 import { typeOf } from "./read-schema.ts";
 import { unitsOf } from "./units.ts";
 
@@ -24,10 +25,8 @@ const TEXTS = [
   /^application\/(x-www-form-urlencoded|x-ndjson|yaml)$/i,
 ];
 
-/** Methods that no page may send, those without a body, and those that change nothing (RFC 9110, section 9.2.1). */
-const FORBIDDEN_METHODS = ["TRACE", "CONNECT"],
-  WITHOUT_BODY = ["GET", "HEAD"],
-  SAFE_METHODS = ["GET", "HEAD", "OPTIONS", "QUERY"];
+/** Methods that no page may send, and those without a body. */
+const FORBIDDEN_METHODS = ["TRACE", "CONNECT"], WITHOUT_BODY = ["GET", "HEAD"];
 
 const SCHEMES_MAX = 20, OPTIONS_MAX = 60;
 
@@ -46,8 +45,7 @@ export function readForm(
     parameter.in === "cookie" && parameter.required === true
   );
   if (FORBIDDEN_METHODS.includes(method) || needsCookie) return undefined;
-  const access = operation["x-access"];
-  const isRead = access === "read";
+  const isRead = operation["x-access"] === "read";
   const fields = parameters.flatMap(({ parameter }) => {
     const { in: place } = parameter;
     return isPlace(place) ? [readField(root, parameter, place, isRead)] : [];
@@ -55,14 +53,13 @@ export function readForm(
   const hasBody = operation.requestBody !== undefined && !WITHOUT_BODY.includes(method);
   const body = hasBody ? readBody(root, operation.requestBody, isRead) : undefined;
   if (body === "no text") return undefined;
-  const isWrite = access === undefined ? !SAFE_METHODS.includes(method) : access === "write";
   const response = followReference(root, objectOf(operation.responses)["200"]);
   const types = Object.keys(objectOf(response.content));
   const isEndless = types.length > 0 && types.every((type) => /^text\/event-stream/i.test(type));
   return {
     ...{ method, address, fields, body },
     token: address.startsWith("/") ? tokenOf(root, operation) : undefined,
-    isWrite: isWrite || undefined,
+    isWrite: mayChange(method, operation) || undefined,
     isEndless: isEndless || undefined,
     units: unitsOf(root, operation),
   };

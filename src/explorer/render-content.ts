@@ -297,15 +297,16 @@ function renderCommand(data: FormData): string {
   const line = canBeSent(data, filled) ? writeCurl(request, data.token !== undefined) ?? "" : "";
   if (line === "" && data.isEndless) return "";
   const text = escape(data.isEndless ? `${line} -N` : line).replace(BASE, `<var>${BASE}</var>`);
-  return `<div class="command"${line ? "" : " hidden"}><pre><code>${text}</code></pre>` +
-    `<button type="button" class="copy">Copy</button></div>`;
+  return `<div class="command"${line ? "" : " hidden"}><small>for sh</small>` +
+    `<pre><code>${text}</code></pre><button type="button" class="copy">Copy</button></div>`;
 }
 
-/** Renders a form that needs no script: that of a GET at this service whose parameters are all in the query. */
-function renderWithoutScript({ method, address, fields, body, token }: FormData): string {
+/** Renders a form that needs no script: for a GET that only reads, of this service, with parameters in the query alone. */
+function renderWithoutScript(form: FormData): string {
+  const { method, address, fields, body, token, isWrite } = form;
   const isQuery = /^\/[^{]*$/.test(address) &&
     fields.every((field) => field.in === "query" || (field.in === "header" && !field.isRequired));
-  if (method !== "GET" || !isQuery || body || token) return "";
+  if (method !== "GET" || !isQuery || body || token || isWrite) return "";
   const inputs = fields.filter((field) => field.in === "query").map(renderInput).join("");
   return `<noscript><form action="${V1}..${
     escape(address)

@@ -59,7 +59,7 @@ calls.before(async () => {
   open = await start({
     forward: {
       open: ["reads"],
-      with_token: ["eth_accounts"],
+      with_token: ["eth_accounts", "eth_sendTransaction"],
       token_file: tokenFile,
     },
   });
@@ -102,6 +102,10 @@ function describeBoth() {
     responses: { 200: { description: "Done" } },
   });
   const { port } = elsewhere.address() as AddressInfo;
+  const parameter = {
+    ...{ name: "q", in: "query", schema: { type: "string" } },
+    example: "a\x1b\u202e[1-9]",
+  };
   return {
     openapi: "3.1.1",
     info: { title: "Both", version: "1" },
@@ -109,7 +113,17 @@ function describeBoth() {
     security: [{ key: [] }],
     paths: {
       "/ours": { get: get("Ours") },
-      "/theirs": { get: get("Theirs"), servers: [{ url: `http://127.0.0.1:${port}` }] },
+      "/named": {
+        get: {
+          ...get("Named"),
+          parameters: [{ name: "X-Name", in: "header", required: true, example: "\u202ea" }],
+          servers: [{ url: `http://127.0.0.1:${port}` }],
+        },
+      },
+      "/theirs": {
+        get: { ...get("Theirs"), parameters: [parameter] },
+        servers: [{ url: `http://127.0.0.1:${port}` }],
+      },
     },
     components: { securitySchemes: { key: { type: "http", scheme: "bearer" } } },
   };
@@ -265,6 +279,27 @@ test(
       await openClient(page, path);
       assert.is((await send(page, path)).status, 200);
       assert.not.match(await keptBy(page), TOKEN);
+      // A sample has a variable in its place, on the page and when it is copied.
+      await page.getByRole("button", { name: "Code Snippet" }).click().catch(() => {});
+      const samples = page.locator("#scalar .scalar-code-block");
+      await samples.filter({ hasText: "$NODEFACE_TOKEN" }).first().waitFor();
+      for (const html of await samples.evaluateAll((all) => all.map((one) => one.outerHTML))) {
+        assert.not.match(html, TOKEN);
+      }
+      await closeClient(page);
+      const sample = page.locator(`[id$="POST${path}"] .request-card`);
+      assert.match(await sample.innerText(), "curl, for sh");
+      assert.not.match(await sample.innerHTML(), TOKEN);
+      await page.evaluate(() => {
+        const copied = { copied: [] as string[] };
+        Object.assign(globalThis, copied);
+        const writeText = (text: string) => Promise.resolve(void copied.copied.push(text));
+        Object.defineProperty(navigator, "clipboard", { value: { writeText } });
+      });
+      await sample.locator(".request-editor-section button").click({ force: true });
+      const copied = await page.evaluate("copied") as string[];
+      assert.match(copied[0] ?? "", /^curl .*\/v1\/rpc\/eth_accounts.*\$NODEFACE_TOKEN/);
+      assert.not.match(copied[0]!, TOKEN);
       await visit();
       await openClient(page, path);
       assert.is(
@@ -274,6 +309,52 @@ test(
       );
     }),
 );
+
+test("Test Request of a write is sent when it is confirmed, and to the chain of before", () =>
+  inPage(async (page) => {
+    const path = "/v1/rpc/eth_sendTransaction";
+    const arrived = () => node.arrived.filter((method) => method === "eth_sendTransaction").length;
+    await page.goto(`${open.url}v1/spec#op/eth_sendTransaction`);
+    await mounted(page);
+    await openClient(page, path);
+    await page.getByRole("button", { name: /^Authentication/ }).last().click();
+    await page.getByPlaceholder("Token").last().fill(TOKEN);
+    const dialog = page.getByRole("dialog", { name: `Send POST ${path}?` });
+    const ask = async () => {
+      await page.getByRole("button", { name: /^Send post request/ }).click();
+      await dialog.waitFor();
+    };
+    await ask();
+    const shown = await dialog.innerText();
+    for (const part of ["31337", `POST ${open.url}v1/rpc/eth_sendTransaction`, '"from"']) {
+      assert.ok(shown.includes(part), `${part} in ${shown}`);
+    }
+    assert.not.match(shown, TOKEN);
+    const focused = () => page.evaluate(() => document.activeElement?.textContent);
+    assert.is(await focused(), "Cancel");
+    await page.keyboard.press("Tab");
+    assert.is(await focused(), "Send");
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await page.getByText("Not sent", { exact: true }).first().waitFor();
+    assert.is(arrived(), 0);
+
+    await ask();
+    const [response] = await Promise.all([
+      page.waitForResponse((response) => new URL(response.url()).pathname === path),
+      dialog.getByRole("button", { name: "Send" }).click(),
+    ]);
+    assert.not.equal(response.status(), 401);
+    assert.is(arrived(), 1);
+
+    await page.route("**/v1/info", async (route) => {
+      const known = await (await route.fetch()).json();
+      await route.fulfill({ json: { ...known, chain_id: "0x1" } });
+    });
+    await page.getByRole("button", { name: /^Send post request/ }).click();
+    await page.getByText(/^Not sent: this node is on another chain now \(0x1\)/).first().waitFor();
+    assert.is(await dialog.count(), 0);
+    assert.is(arrived(), 1);
+  }));
 
 /** Everything that a page stores, and its URL. */
 const keptBy = (page: Page): Promise<string> =>
@@ -302,7 +383,27 @@ test("the token is sent to no other server, though it is selected for all operat
     await closeClient(page);
     await openClient(page, "/theirs");
     assert.is((await send(page, "/theirs")).status, 200);
-    assert.equal(heard, [["/theirs", undefined]]);
+    assert.equal(heard.map(([path, token]) => [path.replace(/\?.*/, ""), token]), [
+      ["/theirs", undefined],
+    ]);
+  }));
+
+test("the only sample is our line for sh, and nothing unseen is in it", () =>
+  inPage(async (page) => {
+    await page.goto(`${both.url}v1/spec#tag/all/GET/theirs`);
+    await mounted(page);
+    const cards = page.locator("#scalar .request-card");
+    await cards.filter({ hasText: "/theirs" }).first().waitFor();
+    const texts = await cards.evaluateAll((cards) =>
+      cards.map((card) => (card.querySelector("pre") ?? card).textContent!)
+    );
+    assert.ok(
+      texts.some((text) => /curl .*\/theirs.q=a%1B%E2%80%AE%5B1-9%5D/.test(text)),
+      texts.join(),
+    );
+    assert.not.match(texts.join(), /[\p{Cf}]|(?!\n)\p{Cc}/u);
+    // Nothing else can be chosen.
+    assert.is(await page.locator("#scalar button[data-testid=client-picker]").count(), 0);
   }));
 
 test("with forward: off the page says so, and offers no request that would be refused", () =>

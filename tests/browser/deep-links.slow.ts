@@ -98,6 +98,43 @@ for (const viewport of VIEWPORTS) {
   );
 }
 
+deepLinks(
+  "no value of a link gets into a form, nor over what was typed",
+  () =>
+    inPage({}, async (page) => {
+      const operation = page.locator('article[id="op/getHeaderIds"]');
+      const values = () =>
+        operation.locator(":is(input, textarea)").evaluateAll((inputs) =>
+          inputs.map((input) => (input as HTMLInputElement).value)
+        );
+      await page.goto(`${server.url}${SIMPLE}#op/getHeaderIds`);
+      await operation.locator("form").waitFor();
+      const [atFirst, name] = [
+        await values(),
+        await operation.locator("input").first()
+          .getAttribute("name"),
+      ];
+      assert.ok(atFirst.length > 0 && name);
+      for (const link of [`#op/getHeaderIds?${name}=77`, `?${name}=77#op/getHeaderIds`]) {
+        await page.goto("about:blank");
+        await page.goto(server.url + SIMPLE + link);
+        await page.locator("#plain h2").first().waitFor();
+        if (await operation.locator(".try[open]").count() === 0) {
+          await operation.locator(".try summary").click();
+        }
+        await operation.locator("form").waitFor();
+        assert.equal(await values(), atFirst, link);
+      }
+      await operation.locator("input").first().fill("12");
+      const typed = await values();
+      for (const fragment of [`op/getHeaderIds?${name}=77`, "", "op/getHeaderIds"]) {
+        await page.evaluate((fragment) => location.hash = fragment, fragment);
+        await page.waitForTimeout(50);
+        assert.equal(await values(), typed, fragment);
+      }
+    }),
+);
+
 /** The position of the operation's heading in a frame. */
 interface Noted {
   readonly top: number | null;

@@ -35,6 +35,12 @@ const BLOCK = {
 const ANSWERS: Readonly<Record<string, () => Response>> = {
   "/t/block": () => Response.json(BLOCK),
   "/t/secret": () => problem(401, { detail: "GET /secret needs the operator's token" }),
+  "/t/html": () =>
+    new Response(`<script>opener.ran = true</script>${"<p>".repeat(500)}`, {
+      headers: { "content-type": "text/html" },
+    }),
+  "/t/shorter": () => Response.json({ a: "x".repeat(7_999_990) }),
+  "/t/long": () => Response.json({ a: "x".repeat(8_000_000) }),
   "/t/refused": () =>
     problem(422, {
       detail: "The node refused the call",
@@ -69,6 +75,9 @@ const DOCUMENT = {
     "/secret": { get: { ...DONE, operationId: "secret", security: [{ key: [] }] } },
     "/refused": { get: { ...DONE, operationId: "refused" } },
     "/slow": { get: { ...DONE, operationId: "slow" } },
+    "/html": { get: { ...DONE, operationId: "html" } },
+    "/shorter": { get: { ...DONE, operationId: "shorter" } },
+    "/long": { get: { ...DONE, operationId: "long" } },
     "/give": {
       post: {
         ...DONE,
@@ -242,6 +251,38 @@ results(
       assert.is(download.suggestedFilename(), "get-block-.json");
     }),
 );
+
+results(
+  "a download is of no type that a browser opens, whatever came",
+  () =>
+    inPage(async (page) => {
+      // The policy lets the page read no blob back.
+      await page.evaluate(() => {
+        const make = URL.createObjectURL.bind(URL);
+        const types: string[] = [];
+        Object.assign(globalThis, { types });
+        URL.createObjectURL = (blob: Blob) => (types.push(blob.type), make(blob));
+      });
+      const operation = operationAt(page, "html");
+      await openForm(operation);
+      await sendForm(operation);
+      assert.is(await operation.locator(".answer script").count(), 0);
+      const link = operation.getByRole("link", { name: /^Download/ });
+      assert.match(await link.getAttribute("href") ?? "", /^blob:/);
+      assert.is(await link.getAttribute("download"), "html.txt");
+      assert.equal(await page.evaluate("types"), ["application/octet-stream"]);
+    }),
+);
+
+results("JSON of 8 MB or more is shown as it came", () =>
+  inPage(async (page) => {
+    for (const [name, start] of [["shorter", '{\n  "a": "xx'], ["long", '{"a":"xx']] as const) {
+      const operation = operationAt(page, name);
+      await openForm(operation);
+      const { text } = await sendForm(operation);
+      assert.ok(text.startsWith(start), `${name}: ${text.slice(0, 20)}`);
+    }
+  }));
 
 results("an error is a sentence at its field", () =>
   inPage(async (page) => {
