@@ -22,7 +22,7 @@ import { decodePercent } from "../src/untrusted-text.ts";
 import { confirm, type Identity, readIdentity, reasonAgainst } from "./confirm.ts";
 import { followInfo } from "./follow-info.ts";
 import { setClock } from "./head.ts";
-import { base, here, isCall, leadToOther, showAddress } from "./service.ts";
+import { base, element, here, isCall, leadToOther, showAddress } from "./service.ts";
 
 /** What is used of Scalar's module. */
 interface Scalar {
@@ -72,6 +72,7 @@ showAddress();
 leadToOther(() => location.hash);
 document.querySelector(".skip")!.addEventListener("click", skip);
 mount.addEventListener("click", rememberNode, true);
+mount.addEventListener("click", downloadServed, true);
 if (isForeign) keepHere();
 await show().catch((error) => {
   document.querySelector("#loading span")!.textContent = "The reference cannot be loaded.";
@@ -134,6 +135,15 @@ function prepareRequest({ request, requestBuilder }: Prepared): void {
 function markWrite({ request, requestBuilder: { method, path } }: Prepared): void {
   const name = `${method.toUpperCase()} ${path.raw}`;
   if (!harmless.has(name)) writes.set(request, name);
+}
+
+/** Downloads the description as it is served: Scalar's is as it was arranged for Scalar. */
+function downloadServed(event: Event): void {
+  const button = (event.target as Element).closest("button.download-button");
+  if (!button) return;
+  event.stopPropagation();
+  const name = /yaml/i.test(button.textContent ?? "") ? "spec.yaml" : "spec.json";
+  element("a", { href: new URL(name, base).href, download: name }).click();
 }
 
 /** Remembers which node it is when the client is opened for what may change something. */
