@@ -18,7 +18,7 @@ import { followReference } from "../src/openapi/operations.ts";
 import { decodePercent } from "../src/untrusted-text.ts";
 import { confirm, type Identity, readIdentity, reasonAgainst } from "./confirm.ts";
 import { followInfo, setClock } from "./head.ts";
-import { base, here, isCall, leadToOther, showAddress } from "./service.ts";
+import { base, element, here, isCall, leadToOther, showAddress } from "./service.ts";
 
 interface Scalar {
   createApiReference(element: Element, configuration: object): unknown;
@@ -62,6 +62,7 @@ showAddress();
 leadToOther(() => location.hash);
 document.querySelector(".skip")!.addEventListener("click", skip);
 mount.addEventListener("click", rememberNode, true);
+mount.addEventListener("click", downloadServed, true);
 if (isForeign) keepHere();
 await show().catch((error) => {
   document.querySelector("#loading span")!.textContent = "The reference cannot be loaded.";
@@ -123,6 +124,15 @@ function prepareRequest({ request, requestBuilder }: Prepared): void {
 function markWrite({ request, requestBuilder: { method, path } }: Prepared): void {
   const name = `${method.toUpperCase()} ${path.raw}`;
   if (!harmless.has(name)) writes.set(request, name);
+}
+
+/** Downloads the description as it is served: Scalar's is as it was arranged for Scalar. */
+function downloadServed(event: Event): void {
+  const button = (event.target as Element).closest("button.download-button");
+  if (!button) return;
+  event.stopPropagation();
+  const name = /yaml/i.test(button.textContent ?? "") ? "spec.yaml" : "spec.json";
+  element("a", { href: new URL(name, base).href, download: name }).click();
 }
 
 /** Remembers which node it is when the client is opened for what may change something. */
