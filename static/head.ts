@@ -94,10 +94,13 @@ export function followInfo(base: URL, isClockSet: boolean, isIdle: () => boolean
 
   const apply = (event: MessageEvent<string>, known: Info) => {
     const patched = patchInfo(known, event.data);
+    isPatchable = patched !== undefined;
     if (patched) {
       eventCount++;
-      show(patched);
-    } else isPatchable = false;
+      // Stale values are shown with their time, which a request tells.
+      if (patched.status === "stale") info = patched;
+      else show(patched);
+    }
     if (isIncomplete()) request();
   };
 
