@@ -190,7 +190,7 @@ templates(
     );
     assert.equal(rowsOf(description), [
       ["GET /a/{b}{c}", "refused", "two names stand side by side in its path"],
-      ["GET /b/{c}/{c}", "refused", "its path has a name twice"],
+      ["GET /b/{c}/{c}", "refused", "its path has two parameters of one name"],
       ["GET /c/{d}/x/{e}", "refused", "two names of its path span segments"],
       ["GET /f/{bucket}/{key}", "allowed", "it is a read"],
       [

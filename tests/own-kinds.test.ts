@@ -206,7 +206,7 @@ own("the marks that keep a call cheap or without a secret stay, of REST too", as
     const [path, item] = found;
     const get = { ...item.get as object, [mark]: undefined };
     const kind = { name: "mine", extends: "activitypub", openapi: { paths: { [path]: { get } } } };
-    assert.match((await wrongOf(readOwn(kind)))[0]!, `has no ${mark}, and had one`, path);
+    assert.match((await wrongOf(readOwn(kind)))[0]!, `no longer has ${mark}`, path);
   }
 });
 

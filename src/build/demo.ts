@@ -24,7 +24,7 @@ const program = findAnvil();
 const node = program && await startAnvil(program);
 if (!node) {
   console.error(
-    `anvil cannot be run for ${process.platform} on ${process.arch}; serving without a node\n` +
+    `anvil is not available for ${process.platform} on ${process.arch}; serving without a node\n` +
       "Beside your own node: npm start -- http://127.0.0.1:8545",
   );
 }

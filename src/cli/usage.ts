@@ -29,7 +29,7 @@ export const COMMANDS: Readonly<Record<CommandName, { arguments: string; text: s
 export type SwitchName = "json" | "file" | "version" | "help";
 
 export const SWITCHES: Readonly<Record<SwitchName, { short?: string; text: string }>> = {
-  json: { text: "have check print one JSON object" },
+  json: { text: "print one JSON object (with check)" },
   file: { text: "have kinds print the whole file of a kind, to start one from" },
   version: { short: "V", text: "print the version" },
   help: { short: "h", text: "print this text" },

@@ -85,7 +85,7 @@ export class Lease {
     return (this.#callStop ?? this.#clientGone).aborted;
   }
 
-  /** Reserves room for the call's own body; returns false if there is none. */
+  /** Reserves room for the call's own body; returns false if there is too little. */
   holdBody(bytes: number, hasToken: boolean): boolean {
     return this.#body.set(bytes, hasToken ? "token" : "body");
   }

@@ -108,7 +108,7 @@ async function callHandler(
     if (isLikeResponse(thrown)) return checkResponse(thrown, operation, "threw");
     if (!bodyUsed) throw thrown;
     const message = "the host has read the content of this request before it came to Nodeface; " +
-      "hand on a request.clone() that was made before";
+      "pass on a request.clone() that was made before it was read";
     throw new Error(message, { cause: thrown });
   }
 }

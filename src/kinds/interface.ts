@@ -86,7 +86,7 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     value: "`true` or `encoded`",
     text:
       "A parameter of the path that may contain slashes. true: it spans several segments. encoded: it " +
-      "is one segment, whose slashes are sent as %2F. x-spans: true, its name in 0.2, means true",
+      "is one segment, whose slashes are sent as %2F. In 0.2 it was called x-spans, which still works",
   },
   "x-excludes": {
     on: "schema of a parameter",

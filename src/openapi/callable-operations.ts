@@ -311,7 +311,7 @@ function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation,
       const obstacle = operation.path.includes("}{")
         ? "two names stand side by side in its path"
         : new Set(names).size < names.length
-        ? "its path has a name twice"
+        ? "its path has two parameters of one name"
         : names.filter(spans).length > 1
         ? "two names of its path span segments"
         : undefined;

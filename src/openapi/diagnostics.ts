@@ -37,7 +37,7 @@ export const LIMITS = {
   combinations: 64,
   /** Origins of servers that the page may ask: they stand in a header, which proxies limit. */
   origins: 64,
-  /** Security schemes of the whole, and additional operations of a path. */
+  /** Security schemes of a document, and additional operations of a path. */
   inherited: 64,
   url: 8192,
 } as const;

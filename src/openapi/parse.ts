@@ -21,20 +21,13 @@ import {
   TOO_DEEP,
   TOO_MANY_NODES,
 } from "./diagnostics.ts";
-import { parseYaml } from "./yaml.ts";
+import { type Parsed, parseYaml } from "./yaml.ts";
 
 /** A file that has been parsed. What aliases of YAML stand for is shared: change copies only. */
 export interface Source extends Parsed {
   readonly name: string;
   readonly text: string;
   readonly diagnostics: Diagnostics;
-}
-
-export interface Parsed {
-  /** `undefined` where a diagnostic is fatal. */
-  readonly value: unknown;
-  /** Finds the value at a path, or the nearest one on its way. */
-  readonly offsetOf: (path: Path) => number;
 }
 
 interface TextFile {

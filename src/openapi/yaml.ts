@@ -19,7 +19,7 @@ import {
   type YAMLError,
 } from "yaml";
 import { exact } from "../json/lossless.ts";
-import { type Json, setMember } from "../json/values.ts";
+import { type Json, type Path, setMember } from "../json/values.ts";
 import {
   type Diagnostics,
   DUPLICATE_KEY,
@@ -33,7 +33,6 @@ import {
   TOO_DEEP,
   TOO_MANY_NODES,
 } from "./diagnostics.ts";
-import type { Parsed } from "./parse.ts";
 
 /** The core schema, whatever a directive says; the checks that are quadratic are done here. */
 const OPTIONS = {
@@ -42,6 +41,13 @@ const OPTIONS = {
   uniqueKeys: false,
   intAsBigInt: true,
 } as const;
+
+export interface Parsed {
+  /** `undefined` where a diagnostic is fatal. */
+  readonly value: unknown;
+  /** Finds the value at a path, or the nearest one on its way. */
+  readonly offsetOf: (path: Path) => number;
+}
 
 /** @throws {TextError} at the first that is beyond a limit, or cannot be a value */
 export function parseYaml(text: string, diagnostics: Diagnostics): Parsed {

@@ -140,7 +140,7 @@ function howLooser(now: Json, before: Json): string | undefined {
   const steps = ACCESSES.indexOf(is) - ACCESSES.indexOf(was);
   if (steps < 0) return `is marked ${describeValue(is)}, and was ${was}`;
   const dropped = RESTRICTING.find((mark) => before[mark] !== undefined && !now[mark]);
-  if (dropped) return `has no ${dropped}, and had one`;
+  if (dropped) return `no longer has ${dropped}`;
   // A method that only reads for some parameters may write for others.
   const isOther = is === "read" && INPUT.some((key) => !isEqual(now[key], before[key]));
   return isOther ? "is a read with other parameters than before" : undefined;

@@ -242,11 +242,11 @@ export const FIELD: Schema<Field> = v.union([
       example: "{ match: '^v(.+)' }",
     }),
     unless: s.setting(t.REFERENCE_TEXT, {
-      text: "The key is omitted if this place is true",
+      text: "The key is omitted if the value at this place is true",
       example: "net#/hidden",
     }),
   }),
-], "a place such as net#/version, or an object with from");
+], "a place such as net#/version, or an object with a member from");
 
 export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
   return {

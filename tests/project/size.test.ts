@@ -35,11 +35,11 @@ async function weigh(view: "reference" | "simple") {
   };
 }
 
-size("an operation of the simple page can be tried after 23 kB, in three requests", async () => {
+size("an operation of the simple page can be tried after 23 kB, in two requests", async () => {
   const { html, own, all, requests } = await weigh("simple");
   assert.ok(html + own < 23_000, `${html + own} bytes`);
   assert.is(own, all);
-  assert.is(requests, 3);
+  assert.is(requests, 2);
 });
 
 size("the reference is there after 700 kB, of which 13 kB are ours, in 16 requests", async () => {
