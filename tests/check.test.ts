@@ -233,6 +233,21 @@ check(
   },
 );
 
+check("of operations without a mark it offers none to be opened that may write", async () => {
+  const operation = { responses: { 200: { description: "It is done" } } };
+  const item = { get: operation, put: operation, delete: operation, post: operation };
+  const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
+  const file = join(folder, "description.json");
+  const head = { openapi: "3.1.0", info: { title: "A", version: "1" } };
+  const servers = [{ url: "/" }];
+  writeFileSync(file, JSON.stringify({ ...head, servers, paths: { "/zones": item } }));
+  const node = { url: NOWHERE, kind: "none" };
+  const text = await report({ node, forward: resolveForward("reads"), description: file });
+  assert.match(text, '    open:\n      - reads\n      - "GET /zones"\n');
+  assert.not.match(text, /- "(?:PUT|POST|DELETE) /);
+  rmSync(folder, { recursive: true });
+});
+
 check("reads that go without the node's secret are said to, where there is one", async () => {
   const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
   const auth = { bearer_file: join(folder, "secret") };

@@ -576,6 +576,16 @@ config("~/ is the home directory in flags and variables too", async () => {
   assert.is((await read(["--config", "~/n.yaml"], env)).file, "~/n.yaml");
 });
 
+config("a flag that takes the place of a section of the file is said to", async () => {
+  const file = "node: { url: http://127.0.0.1:1 }\nforward: { open: [reads, eth_call] }";
+  const remarks = async (...flags: string[]) =>
+    (await read(["--config", "n.yaml", ...flags], {}, file)).remarks.map(({ message }) => message);
+  assert.equal(await remarks("--forward", "reads"), [
+    '--forward replaces all of "forward" in n.yaml, with its token',
+  ]);
+  assert.equal(await remarks(), []);
+});
+
 config(
   "nodeface.yaml of the working directory is read where no other is named, and said",
   async () => {

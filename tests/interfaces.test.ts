@@ -216,7 +216,7 @@ interfaces(
           "must be a path such as /v1 and no more: the node's URL comes before it",
         ],
         ["11:7", "openapi.paths./blocks/{hash}.get needs x-access"],
-        ["11:7", 'the path "/blocks/{hash}" has no parameter "hash"'],
+        ["11:7", 'the parameters do not include "hash" of the path "/blocks/{hash}"'],
         ["14:9", 'the operationId "a" is already that of GET /blocks/{hash}'],
         ["17:13", 'the path parameter "hsh" is not in the path "/blocks/{id}"'],
         ["18:13", 'the path parameter "id" needs "required: true"'],

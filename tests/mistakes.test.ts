@@ -429,7 +429,7 @@ const KINDS: readonly Row<string>[] = [
   ],
   [
     "openapi: { paths: { '/a/{b}': { get: { operationId: a, summary: A, responses: { 20: { description: x } }, x-access: read } } } }",
-    '7:33: openapi.paths./a/{b}.get is wrong: the path "/a/{b}" has no parameter "b"',
+    '7:33: openapi.paths./a/{b}.get is wrong: the parameters do not include "b" of the path "/a/{b}"',
     '7:81: openapi.paths./a/{b}.get.responses.20 is wrong: "20" must be a status, such as "200", "4XX" or "default"',
   ],
   [

@@ -74,7 +74,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       `paths: { "/a/{b}": { get: { ${GOOD} } } }`,
       "paths /a/{b} get parameters",
       undefined,
-      '3:27 note the path "/a/{b}" has no parameter "b"',
+      '3:27 note the parameters do not include "b" of the path "/a/{b}"',
     ],
     [
       "paths: { /a: { get: { responses: [] } } }",
@@ -282,7 +282,7 @@ invalid("a part of a document is validated as a whole one is, without a file", (
   assert.equal(found.map(({ place, message }) => `${place.join(" ")}: ${message.split(";")[0]}`), [
     'paths /a/{b} get parameters: "parameters" must be a list',
     'paths /a/{b} get responses 200 $ref: the reference to "#/components/responses/None" leads nowhere',
-    'paths /a/{b} get: the path "/a/{b}" has no parameter "b"',
+    'paths /a/{b} get: the parameters do not include "b" of the path "/a/{b}"',
   ]);
   const methods = [{ name: "m", params: [{ name: "p", schema: { $ref: "#/none" } }, {}] }];
   assert.equal(

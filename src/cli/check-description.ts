@@ -221,14 +221,17 @@ function hintElsewhere({ content }: Described): string {
     : `Other operations are not called at the node: their servers are ${elsewhere.join(", ")}\n`;
 }
 
-/** Writes lines to paste for operations without a mark. */
+/** Writes lines to paste for operations without a mark; never one that may write. */
 function hint(unmarked: readonly NodeOperation[]): string {
   if (unmarked.length === 0) return "";
-  const isOther = ({ method }: NodeOperation) => Number(method !== "GET");
-  const sorted = unmarked.toSorted((a, b) => isOther(a) - isOther(b));
-  const names = sorted.slice(0, NAMES_MAX).map(({ name }) => `      - ${JSON.stringify(name)}\n`);
-  const more = sorted.length - NAMES_MAX;
-  if (more > 0) names.push(`      # and ${more} more\n`);
-  return "These operations have no access mark. Those that only read can be opened by name:\n" +
+  const reads = unmarked.filter(({ method }) => method === "GET");
+  const intro = `${unmarked.length} operations have no access mark.`;
+  if (reads.length === 0) {
+    return `${intro} List those that only read under forward.open, others under with_token\n`;
+  }
+  const names = reads.slice(0, NAMES_MAX).map(({ name }) => `      - ${JSON.stringify(name)}\n`);
+  const more = reads.length - NAMES_MAX;
+  if (more > 0) names.push(`      # and ${more} more that are a GET\n`);
+  return `${intro} To allow some by name, keep the lines of those that only read:\n` +
     `  forward:\n    open:\n      - reads\n${names.join("")}`;
 }

@@ -106,6 +106,10 @@ export async function readConfig(
 
   const usual = `the configuration is ${USUAL_FILE} in the working directory`;
   const remarks: Config["remarks"][number][] = isUsual ? [{ level: "info", message: usual }] : [];
+  if (values.forward !== undefined && file.forward !== undefined) {
+    const message = `${calledOf("forward")} replaces all of "forward" in ${path}, with its token`;
+    remarks.push({ level: "warn", message });
+  }
   const used = Object.values(file.node?.auth ?? {});
   const unknown = isPrinting(command) ? [] : explainUnknownVariables(env, used);
   for (const message of [...parsed.renamed, ...read.warnings, ...unknown]) {

@@ -60,7 +60,7 @@ export function documentOfKind(
   { title, version }: AboutKind,
   { version: ofNode, names }: Offer = {},
 ): Json {
-  const known = `What nodes of this kind offer, as written down in Nodeface ${version}.`;
+  const known = "These operations are described by the node's kind, not by the node itself.";
   const isUnsure = openrpc !== undefined && names === undefined;
   const description = known +
     (isUnsure ? " Which methods this one lacks is not known until they are called." : "");

@@ -156,7 +156,9 @@ export function checkOperations(document: Json, diagnostics: Diagnostics): Json 
         // A path may have as many names as it has letters.
         if (diagnostics.omittedCount > 0) return;
         if (shared.has(name) || own.has(name)) continue;
-        const message = `the path ${nameOf(template)} has no parameter ${nameOf(name)}`;
+        const message = `the parameters do not include ${nameOf(name)} of the path ${
+          nameOf(template)
+        }`;
         diagnostics.add("note", message, () => [...path, ...keys]);
       }
     }

@@ -6,7 +6,7 @@
 import type { Bytes } from "../bytes.ts";
 import { buildJson, readNumber } from "../json/lossless.ts";
 import { JsonScanner, JsonSyntaxError } from "../json/scan.ts";
-import { type Path, setMember } from "../json/values.ts";
+import { setMember } from "../json/values.ts";
 import { excerpt } from "../untrusted-text.ts";
 import {
   createDiagnostics,
