@@ -114,7 +114,7 @@ large(
     assert.is(
       "diagnostic" in yaml && formatDiagnostic(yaml.diagnostic),
       "openapi.json:1:1 cannot be written as YAML: it takes more than it may; " +
-        "/spec.yaml has it as JSON, which is YAML as well",
+        "/spec.yaml contains JSON, which is also valid YAML",
     );
     await Promise.resolve();
     assert.equal(order, ["ended"]);

@@ -238,7 +238,7 @@ json("a value is nested 512 levels deep at most, and no depth overflows a stack"
   ) {
     const error = thrownBy(() => parseJson(text)) as JsonSyntaxError;
     assert.instance(error, JsonSyntaxError);
-    assert.is(error.message, "this is nested more than 512 levels deep");
+    assert.is(error.message, "the value is nested more than 512 levels deep");
     assert.is(error.offset, text.startsWith("{") ? 5 * DEPTH_MAX : DEPTH_MAX);
   }
 });
@@ -257,7 +257,7 @@ json("a value that contains itself is refused by name", () => {
   circle.self = [circle];
   const error = thrownBy(() => formatJson(circle));
   assert.instance(error, RangeError);
-  assert.match(error!.message, "cannot write a value as JSON that contains itself");
+  assert.match(error!.message, "cannot write JSON: the value contains itself");
 });
 
 /** The document and the pointers of RFC 6901, section 5; the fragments are those of section 6. */

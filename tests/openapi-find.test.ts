@@ -300,7 +300,7 @@ found(
         assert.equal(came, [`node /swagger.json ${SECRET}`]);
         assert.match(
           diagnostics.join(),
-          "the node redirects, which is not followed with its secret",
+          "the node redirects a request that contains its secret, which is not followed",
         );
         await Promise.all([node.stop(), elsewhere.stop()]);
       }

@@ -16,7 +16,7 @@ import { type NodeAccess, requestText } from "../node/request.ts";
 import { type FetchUrl, ReadError } from "../openapi/files.ts";
 
 /**
- * Asks the node. Resolves to the text of a response over HTTP; of a method to its result, as JSON unless it is a string.
+ * Asks the node. Resolves to the content of an HTTP response, or to a method's result: a string, or else JSON.
  *
  * @throws {SourceError} if there is no response, or it is an error
  */
@@ -57,7 +57,7 @@ export function createAsk(node: NodeWithUrl, kind: string, kinds: Kinds): AskNod
   };
 }
 
-/** Creates what fetches descriptions: with credentials from the node's own origin, without from elsewhere. */
+/** Creates a function that fetches descriptions, with credentials from the node's own origin only. */
 export function createFetchDescription(node: NodeSettings, kinds: () => Promise<Kinds>): FetchUrl {
   const { url: nodeUrl, kind } = node;
   if (nodeUrl === undefined) return (url, init) => fetch(url, init);
@@ -68,7 +68,7 @@ export function createFetchDescription(node: NodeSettings, kinds: () => Promise<
     const { client, credentials } = await access.get();
     const request = { url, method: "GET", headers, signal, body: undefined, isOnce: false };
     try {
-      // The URL of the description has a login of its own.
+      // The URL of the description contains a login.
       if ("authorization" in headers) return toResponse(await client(request));
       return await credentials.sendWith(client, request, ({ response, isSecret, refusal }) => {
         if (!refusal && !(isSecret && response.headers.get("location") !== null)) {
@@ -76,7 +76,9 @@ export function createFetchDescription(node: NodeSettings, kinds: () => Promise<
         }
         response.cancel();
         throw refusal ??
-          new ReadError("the node redirects, which is not followed with its secret");
+          new ReadError(
+            "the node redirects a request that contains its secret, which is not followed",
+          );
       });
     } catch (error) {
       throw error instanceof SourceError ? new ReadError(`the node ${error.message}`) : error;

@@ -22,15 +22,15 @@ interface SoftwareInfo {
 export interface KnownNode extends Pick<Kind, "title" | "description" | "listing"> {
   readonly kind: string;
   readonly hasInterface: boolean;
-  /** Loads the interface of its kind, as JSON. */
+  /** The interface of its kind, as JSON. */
   readonly loadInterface: () => Promise<Uint8Array<ArrayBuffer>>;
-  /** True if only some software of its kind has a part of that. */
+  /** True if some parts of the interface exist only in some software. */
   readonly isBySoftware: Resource<boolean>;
   readonly software: string | undefined;
   readonly version: string | undefined;
-  /** Asks the node; `undefined` if its URL is not known. */
+  /** `undefined` if the URL of the node is unknown. */
   readonly ask: AskNode | undefined;
-  /** Asks it for its info; `undefined` where that was done. */
+  /** Queries its info; `undefined` if that was done. */
   readonly learn?: (() => Promise<SoftwareInfo>) | undefined;
 }
 
@@ -74,7 +74,7 @@ const softwareIn = ({ software, version }: SoftwareInfo) => ({
 });
 
 /**
- * Asks a node what it has.
+ * Asks a node which operations it has.
  *
  * @throws {SourceError} if there is no response, or it is an error
  * @throws {JsonSyntaxError} if a tree is asked for and the response is not JSON
@@ -95,7 +95,7 @@ function namesIn(text: string, listing: NamesIn): Set<string> {
   return new Set([...found].flatMap(([, name]) => name ?? []));
 }
 
-/** The depth to which trees of names are read: a name repeats all that are above it. */
+/** The levels at which trees of names are read: each name repeats all above it. */
 const LEVELS_MAX = 16;
 
 function namesOfTree(root: unknown, tree: NameTree, above = "", level = 1): string[] {

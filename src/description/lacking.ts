@@ -1,10 +1,10 @@
 /**
- * The methods that a node turned out not to have when clients called them. No request is made to find them.
+ * The methods that the node reported as missing when clients called them. No request is made to find them.
  *
  * @module
  */
 
-/** The time after which it is no longer known that a method is missing, in milliseconds. */
+/** The time for which a method is remembered as missing, in milliseconds. */
 const FORGOTTEN_AFTER_MS = 24 * 3_600_000;
 
 interface NodeVersion {
@@ -18,26 +18,25 @@ export class LackingMethods {
   readonly #seenAt = new Map<string, number>();
   readonly #now: () => number;
 
-  /** @param now milliseconds that only count up */
+  /** @param now a monotonic clock in milliseconds */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 
-  /** Remembers that a node reports a method as missing. While it starts, it may say so of all. */
+  /** Remembers a method that the node reported as missing. A node that is starting may report all as missing. */
   add(method: string, node: NodeVersion): void {
     if (node.status !== "ok") return;
     this.#forgetOthers(node);
     this.#seenAt.set(method, this.#now());
   }
 
-  /** The methods that are known to be missing in this version of a node. */
   names(node: NodeVersion): string[] {
     this.#forgetOthers(node);
     return [...this.#seenAt].filter(([, at]) => this.#now() - at < FORGOTTEN_AFTER_MS)
       .map(([method]) => method).sort();
   }
 
-  /** Forgets the methods of another version; a node that does not respond has none. */
+  /** Forgets the methods of another version. A node that does not respond has no known version. */
   #forgetOthers({ software, version }: NodeVersion): void {
     if (software === undefined && version === undefined) return;
     const now = `${software} ${version}`;

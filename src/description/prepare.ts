@@ -1,5 +1,5 @@
 /**
- * Prepares all that is shown of a node's description.
+ * Prepares the document, the page and the operations of a node's description.
  *
  * @module
  */
@@ -20,7 +20,7 @@ import { excerpt } from "../untrusted-text.ts";
 
 export interface Content {
   readonly json: Form;
-  /** The document as YAML, which takes longer than all else. Never rejects. */
+  /** The document as YAML, which takes longer than the other parts. Never rejects. */
   readonly yaml: Promise<WrittenYaml>;
   readonly page: PageParts;
   readonly origins: readonly string[];
@@ -28,7 +28,7 @@ export interface Content {
   readonly elsewhere: readonly string[];
 }
 
-/** A document as YAML, or why there is none: then its JSON takes its place. */
+/** A document as YAML, or the reason why JSON is served instead. */
 export type WrittenYaml = { readonly form: Form } | { readonly diagnostic: Diagnostic };
 
 export interface PrepareJob extends Omit<LoadJob, "isForwarding"> {
@@ -36,9 +36,9 @@ export interface PrepareJob extends Omit<LoadJob, "isForwarding"> {
 }
 
 export interface Prepared extends Omit<Loaded, "document"> {
-  /** `undefined` where a diagnostic is fatal. */
+  /** `undefined` if a diagnostic is fatal. */
   readonly content: Content | undefined;
-  /** The stamp of each file by its URL, to see whether it has changed. */
+  /** The stamp of each file by its URL; empty if it cannot be read. */
   readonly stamps: ReadonlyMap<string, string>;
 }
 
@@ -51,7 +51,7 @@ export async function allDiagnostics(
   return yaml && "diagnostic" in yaml ? [...diagnostics, yaml.diagnostic] : diagnostics;
 }
 
-/** Prepares a description in this thread. Never rejects: what is thrown on the way is a diagnostic. */
+/** Prepares a description in this thread. Never rejects: errors become diagnostics. */
 export const prepare: Prepare = async ({ forward, ...job }, read) => {
   const stamps = new Map<string, string>();
   const stampedRead: Reader = async (url) => {
@@ -93,6 +93,6 @@ export function failed(entry: string, stamps: Prepared["stamps"], error: unknown
 
 export function withoutYaml(entry: string, error: unknown): WrittenYaml {
   const message = `cannot be written as YAML: ${excerpt(String((error as Error).message))}; ` +
-    "/spec.yaml has it as JSON, which is YAML as well";
+    "/spec.yaml contains JSON, which is also valid YAML";
   return { diagnostic: diagnosticOf(nameOf(entry), "note", message) };
 }

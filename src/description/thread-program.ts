@@ -1,5 +1,5 @@
 /**
- * The program of the thread that prepares a description. `npm run assets` makes one text of it,
+ * The program of the thread that prepares a description; `npm run assets` bundles it into
  * `generated/thread-program.js`.
  *
  * @module

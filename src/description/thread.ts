@@ -1,5 +1,5 @@
 /**
- * Prepares a large description in a thread of its own, so that the service goes on meanwhile and gets the memory back.
+ * Prepares a large description in a separate thread, which does not block requests and frees its memory at its end.
  *
  * @module
  */
@@ -17,17 +17,14 @@ import {
   type WrittenYaml,
 } from "./prepare.ts";
 
-/**
- * The limit of all files of a description that is prepared in this thread, in bytes. The first one of this size makes
- * requests wait for 60 ms (Node 20.20, Bun 1.4).
- */
+/** The bytes of files up to which this thread prepares a description: it blocks requests for 60 ms at most. */
 const SMALL = 65_536;
 
-/** Creates what prepares descriptions; logs once if the runtime has no threads. */
+/** Creates a function that prepares descriptions. Logs once if the runtime has no threads. */
 export function createPrepare(log: (message: string) => void): Prepare {
   let hasThreads = true;
   return async (job, read) => {
-    // Those that were read before it was known how large the whole is.
+    // The files that were read before their total size was known.
     const known = new Map<string, File | undefined>();
     let size = 0;
     const prepareHere = (limit: number, refuse: () => Error) => {
@@ -51,8 +48,8 @@ export function createPrepare(log: (message: string) => void): Prepare {
       if (prepared) return prepared;
       hasThreads = false;
       log(
-        "this runtime starts no threads: requests wait while a large description is prepared, " +
-          `of ${formatSize(LIMITS.withoutThread)} at most`,
+        "this runtime has no threads: requests wait while a large description is prepared, which may " +
+          `have at most ${formatSize(LIMITS.withoutThread)}`,
       );
     }
     const most = `${formatSize(LIMITS.withoutThread)}, the most where there are no threads`;
@@ -62,12 +59,12 @@ export function createPrepare(log: (message: string) => void): Prepare {
 }
 
 /**
- * Prepares a description in a thread, which goes on until it has written the YAML as well. Never rejects: that the thread
- * fails, or takes too much time or memory, is a diagnostic.
+ * Prepares a description in a thread, which ends after it has written the YAML. Never rejects: if the thread fails, or
+ * exceeds its time or memory, that is a diagnostic.
  *
  * @param read reads the files that the thread asks for; their bytes are transferred
  * @param limits in milliseconds and bytes
- * @returns `undefined` if there can be no thread
+ * @returns `undefined` if the runtime has no threads
  */
 export async function prepareInThread(
   job: PrepareJob,
@@ -127,17 +124,17 @@ export async function prepareInThread(
   return done;
 }
 
-/** A message to the thread, which has no files and no network: the job, then each file that it has asked for. */
+/** A message to the thread, which cannot read files itself: the job, then each requested file. */
 export type ToThread =
   | { readonly job: PrepareJob }
   | {
     readonly url: string;
     readonly file: Omit<File, "url"> & { readonly url: string } | undefined;
   }
-  /** The reason why a file cannot be had; `isExpected` where that is a diagnostic about it. */
+  /** The reason why a file cannot be read; `isExpected` if it is a diagnostic of the description. */
   | { readonly url: string; readonly failure: string; readonly isExpected: boolean };
 
-/** A message of the thread: a file that it needs, then what it has prepared, and the YAML of its content. */
+/** A message from the thread: a file that it needs, the prepared description, or its YAML. */
 export type FromThread =
   | { readonly url: string }
   | {

@@ -1,6 +1,6 @@
 /**
- * The description of a node that nobody has named: what the node itself serves, with what is known of its kind; else what
- * nodes of its kind offer.
+ * The description of a node for which none is configured: the one that the node serves, completed by its kind, or the
+ * interface of its kind.
  *
  * @module
  */
@@ -20,16 +20,15 @@ import {
   type Shown,
 } from "./watch.ts";
 
-/** The shortest time between two questions to the node, in milliseconds. */
 const INTERVAL_MS = 30_000;
 
-/** The time that the first description of its kind waits for what the node says that it has, in milliseconds. */
+/** The time that the first description waits for the list of the node's operations, in milliseconds. */
 const PATIENCE_MS = 1000;
 
 interface FoundOptions<T> extends Omit<LiveOptions<T>, "place" | "readOther" | "kind"> {
   readonly url: string | undefined;
   readonly version: string;
-  /** Finds what is known of the node; `undefined` while its kind is not. */
+  /** Resolves to `undefined` while the kind of the node is unknown. */
   readonly find: () => Promise<KnownNode | undefined>;
   readonly log: (message: string) => void;
   /** Milliseconds since 1970. @default Date.now */
@@ -48,13 +47,13 @@ export function placeBelow(
   return { place, name: `${url} by ${description.jsonrpc}` };
 }
 
-/** Returns the reason why a description cannot be shown, as the end of a sentence. */
+/** The reason why a description cannot be shown, as the end of a sentence. */
 export function reasonIn(diagnostics: readonly Diagnostic[]): string {
   const message = diagnostics.find(({ isFatal }) => isFatal)?.message ?? "";
   return message.replace(/^cannot be read: /, "");
 }
 
-/** Creates a reader of the interface of the node's kind, and of a method by which the node describes itself. */
+/** Creates a reader of the interface of the node's kind, and of the method that returns the node's own description. */
 function createNodeReader({ description, ask, loadInterface }: KnownNode): Reader {
   const { path } = typeof description === "object" ? description : {};
   return async (url, stamp) => {
@@ -87,7 +86,7 @@ export function keepFound<T>(
       of.offer = await askOffer(node);
       of.offeredAt = now();
     } catch {
-      // What it said before stays.
+      // The last offer stays.
     }
   }
 
@@ -111,7 +110,7 @@ export function keepFound<T>(
     of.ofKind = live;
   }
 
-  /** Shows what the node says of itself, once it does. */
+  /** Shows the description that the node serves, as soon as it can be read. */
   async function showNode(node: KnownNode, of: Found<T>): Promise<void> {
     if (!node.description || url === undefined || now() - of.lookedAt < INTERVAL_MS) return;
     of.lookedAt = now();

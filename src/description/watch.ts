@@ -1,5 +1,5 @@
 /**
- * Watches a node's description: it is read when the service starts, and again when a file of it has changed. A broken
+ * Watches a node's description: reads it when the service starts, and again when one of its files has changed. A broken
  * version does not replace the previous one.
  *
  * @module
@@ -35,23 +35,23 @@ export interface PlaceOptions extends ServerContext {
   readonly operations?: readonly DescribedOperation[];
   readonly documentOfHost?: DocumentOfHost | undefined;
   readonly kind?: LoadJob["kind"];
-  /** Returns what the node says that it has, and what it turned out not to have. */
+  /** The operations that the node reports, and those that were missing when they were called. */
   readonly offer?: (() => Offer) | undefined;
   readonly forward?: PrepareJob["forward"];
   readonly fetch?: FetchUrl | undefined;
-  /** Reads what is neither a file nor at a URL of HTTP. */
+  /** Reads URLs other than `file:`, `http:` and `https:`. */
   readonly readOther?: Reader | undefined;
 }
 
 export interface LiveOptions<T> extends PlaceOptions {
   readonly prepare: Prepare;
   readonly makePage: (content: Pick<Content, "page" | "origins">) => Promise<T>;
-  /** Makes what is shown instead: this service's own description, with a notice on its page. */
+  /** Makes the service's own description, with a notice on its page, which is shown instead. */
   readonly alone: (notice: string) => Shown<T>;
   readonly report: (report: DescriptionReport) => void;
 }
 
-/** A description as it is shown, all of it made of the same version. */
+/** The parts of a description that are shown, all of the same version. */
 export interface Shown<T> extends Description {
   readonly page: T;
   readonly operations?: readonly NodeOperation[] | undefined;
@@ -59,7 +59,7 @@ export interface Shown<T> extends Description {
 
 export interface Live<T> {
   readonly current: Shown<T>;
-  /** Resolves when it has been read, or cannot be; never rejects. */
+  /** Resolves when the first reading has succeeded or failed; never rejects. */
   readonly ready: Promise<void>;
   refresh(): Promise<void>;
 }
@@ -72,7 +72,7 @@ export function keepCurrent<T>(
 ): Live<T> {
   let stamps: Prepared["stamps"] = new Map();
   let shows: "own" | "older" = "own";
-  /** Resolves when the YAML of what is shown is there: it takes memory, so one is written at a time. */
+  /** Resolves when the YAML is written, which takes memory: the next reading waits for it. */
   let written: Promise<void> = Promise.resolve();
   const opened = lazy(() => open(options));
   const live: Live<T> & { current: Shown<T> } = {
@@ -182,9 +182,9 @@ async function hasChanged(stamps: Prepared["stamps"], read: Reader): Promise<boo
 
 export interface DescriptionReport {
   readonly diagnostics: readonly Diagnostic[];
-  /** The version that is shown: the description, an older version of it, or this service's own alone. */
+  /** The shown version: the current one, an older one, or only the service's own description. */
   readonly shown: "current" | "older" | "own";
-  /** The operations that are called at the node, where calls are forwarded and the description was read. */
+  /** The operations that can be called at the node; `undefined` if the description was not read. */
   readonly operations?: readonly NodeOperation[] | undefined;
 }
 

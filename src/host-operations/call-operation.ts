@@ -22,9 +22,9 @@ export interface OperationMatch {
 }
 
 /**
- * Compiles the operations of a host. The returned function finds those of a path, by method.
+ * Compiles the operations of a host. The returned function finds those of a path, by their methods.
  *
- * @throws {TypeError} if something else is served at the path of one
+ * @throws {TypeError} if a method and path is served twice
  */
 export function createOperations(
   operations: readonly Operation[],
@@ -74,7 +74,7 @@ export function createOperations(
             context,
           );
           const { status, statusText, headers, body } = response;
-          // The host's own may be frozen, or kept for the next request.
+          // The headers of the host may be frozen, or used again for the next response.
           return new FastResponse(body, { status, statusText, headers: new Headers(headers) });
         },
       });
@@ -83,7 +83,6 @@ export function createOperations(
   };
 }
 
-/** Tells whether an operation of the host, of any method, is at a path. */
 export const hasOperationAt = (operations: readonly Operation[], path: string): boolean =>
   operations.some((operation) => parsePathTemplate(operation.path).match(path));
 
@@ -107,8 +106,8 @@ async function callHandler(
   } catch (thrown) {
     if (isLikeResponse(thrown)) return checkResponse(thrown, operation, "threw");
     if (!bodyUsed) throw thrown;
-    const message = "the host has read the content of this request before it came to Nodeface; " +
-      "pass on a request.clone() that was made before it was read";
+    const message = "the host read the content of this request before it called Nodeface; " +
+      "pass a request.clone() that was made before";
     throw new Error(message, { cause: thrown });
   }
 }
@@ -125,7 +124,7 @@ function checkResponse(value: unknown, { method, path }: Operation, how: string)
   return value;
 }
 
-/** Tests for the members that are used: a framework may have a class of its own. */
+/** Tests for members and not for the class: a framework may have its own `Response`. */
 function isLikeResponse(value: unknown): value is Response {
   return typeof value === "object" && value !== null && "clone" in value &&
     typeof (value as Response).status === "number" && (value as Response).headers !== undefined;

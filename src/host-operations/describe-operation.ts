@@ -13,7 +13,7 @@ function namesOf(path: string): string[] {
   return [...path.matchAll(/\{([^}]*)\}/g)].map(([, name]) => name!);
 }
 
-/** Converts an operation to plain data, and adds the parameters of its path that are missing. */
+/** Copies an operation without its handler, and adds the missing parameters of its path. */
 export function describeOperation(
   { method, path, operation }: Operation,
   components: ComponentsObject | undefined,
@@ -32,7 +32,7 @@ export function describeOperation(
   return { method, path, operation: { ...operation, parameters: [...parameters, ...added] } };
 }
 
-/** Diagnoses paths that cannot be served, operations that are the same for OpenAPI, and wrong parameters. */
+/** Diagnoses paths that cannot be served, duplicate operations, and wrong parameters. */
 export function* diagnosticsOfOperations(
   operations: readonly Operation[],
   components: ComponentsObject | undefined,
@@ -84,7 +84,6 @@ function explainPath(path: string): string | undefined {
 
 const PLACES = ["path", "query", "header", "cookie"];
 
-/** Diagnoses parameters that OpenAPI does not allow, or that are missing from the path. */
 function* diagnosticsOfParameters(
   { path, operation }: Operation,
   components: ComponentsObject | undefined,
@@ -95,7 +94,7 @@ function* diagnosticsOfParameters(
   for (const [i, given] of (operation.parameters ?? []).entries()) {
     const here = [...at, "parameters", i];
     const parameter = followReference({ components }, given);
-    // It may refer to a component of the node.
+    // The reference may lead to a component of the node's description.
     if ("$ref" in given && parameter.name === undefined) continue;
     const { name, in: place, required } = parameter as Partial<ParameterObject>;
     if (typeof name !== "string") yield diagnostic(here, "needs name, a text");

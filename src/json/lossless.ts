@@ -1,5 +1,5 @@
 /**
- * Reads and writes JSON whose integers keep all of their digits, and makes JSON values of those that a program gives.
+ * Reads and writes JSON whose integers keep all of their digits, and converts values of a program to JSON values.
  * `JSON.parse` rounds integers above 2^53, and `JSON.stringify` refuses a `bigint`.
  *
  * - An integer above 2^53, such as `9007199254740993`, is read as a `bigint`.
@@ -11,10 +11,10 @@
 import { DEPTH_MAX, JsonScanner } from "./scan.ts";
 import { type Json, setMember } from "./values.ts";
 
-/** Numbers that `JSON.parse` may not keep. */
+/** A number that `JSON.parse` might round. */
 const LARGE_NUMBER = /\d{16}|[eE]\+?\d{3}/;
 
-/** Leaves room for objects around a value that was read. */
+/** More than can be read, since a value that was read may be written within other objects. */
 const WRITTEN_DEPTH_MAX = 2 * DEPTH_MAX;
 
 export function exact(value: bigint): number | bigint {
@@ -25,9 +25,8 @@ export function exact(value: bigint): number | bigint {
 /**
  * Reads JSON (RFC 8259). The last of duplicate keys wins.
  *
- * @param readDigits makes a value of a number's digits
- * @throws {JsonSyntaxError} if the text is not JSON, or nested more than `depthMax` levels deep; the message is the same
- * on every runtime
+ * @param readDigits converts the digits of a number
+ * @throws {JsonSyntaxError} if the text is not JSON or too deep, with the same message on every runtime
  */
 export function parseJson(
   text: string,
@@ -37,7 +36,7 @@ export function parseJson(
   if (depthMax > DEPTH_MAX || LARGE_NUMBER.test(text)) {
     return buildJson(new JsonScanner(text, depthMax), readDigits);
   }
-  // In a shorter text nothing is nested too deep: each level takes two characters.
+  // A shorter text cannot be nested too deep: each level takes two characters.
   if (text.length > 2 * DEPTH_MAX) {
     const scanner = new JsonScanner(text);
     while (scanner.next());
@@ -63,7 +62,7 @@ export function formatJson(value: unknown, indent = 0): string {
   }
 }
 
-/** Reads JSON whose values are compared and not written again: a number above all doubles is infinite, not a string. */
+/** Reads JSON for comparisons: a number above all doubles is infinite, not a string. */
 export function parseComparable(text: string): unknown {
   return parseJson(text, (digits) => {
     const number = readNumber(digits);
@@ -71,11 +70,7 @@ export function parseComparable(text: string): unknown {
   });
 }
 
-/**
- * Builds the value that a scanner reads.
- *
- * @param onToken is called for each key, and for each value before its object or list holds it
- */
+/** Builds a value; `onToken` is called for each key, and for each value before it is added to its holder. */
 export function buildJson(
   scanner: JsonScanner,
   readDigits: typeof readNumber,
@@ -108,7 +103,7 @@ function valueOf({ kind, raw }: JsonScanner, readDigits: typeof readNumber): unk
   return kind === "number" ? readDigits(raw) : JSON.parse(raw);
 }
 
-/** Reads a number of JSON: a `bigint` where it is an integer above 2^53, a string where it is above all doubles. */
+/** Returns a `bigint` for an integer above 2^53, and a string for a number above all doubles. */
 export function readNumber(digits: string): number | bigint | string {
   const number = Number(digits);
   if (!Number.isFinite(number)) return digits;
@@ -121,7 +116,7 @@ function write(value: unknown, indent: number, before: string, depth: number): s
   if (typeof plain !== "object" || plain === null) return JSON.stringify(plain);
   if (depth === WRITTEN_DEPTH_MAX) {
     throw new RangeError(
-      "cannot write a value as JSON that contains itself, or is nested more than " +
+      "cannot write JSON: the value contains itself, or is nested more than " +
         `${WRITTEN_DEPTH_MAX} levels deep`,
     );
   }
@@ -143,11 +138,11 @@ const hasToJson = (value: unknown): value is { toJSON(): unknown } =>
   typeof (value as { toJSON?: unknown } | null)?.toJSON === "function";
 
 /**
- * Copies a value as JSON has it. `toJSON` is called, as `JSON.stringify` does; members that are `undefined` are omitted.
+ * Copies a value, converted to JSON. Calls `toJSON`, as `JSON.stringify` does, and omits members that are `undefined`.
  *
- * @param describe names a value in a message
- * @param report is called for each value that JSON has no form for. It is omitted; in a list, `null` takes its place
- * @returns `undefined` where the value itself has no form
+ * @param describe describes a value in a message
+ * @param report is called for each value that JSON cannot have. It is omitted; in a list, it becomes `null`
+ * @returns `undefined` if JSON cannot have the value itself
  */
 export function toJson(
   value: unknown,
@@ -156,7 +151,6 @@ export function toJson(
 ): unknown {
   const path: (string | number)[] = [];
   const around = new Set<unknown>();
-
   const copy = (given: unknown): unknown => {
     const value = hasToJson(given) ? given.toJSON() : given;
     if (value === null || typeof value === "string" || typeof value === "boolean") return value;
@@ -186,7 +180,6 @@ export function toJson(
     path.pop();
     return copied;
   };
-
   return copy(value);
 }
 

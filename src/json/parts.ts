@@ -1,5 +1,5 @@
 /**
- * The places of the parts of a JSON text, so that they can be passed on as they are.
+ * Finds the offsets of the parts of a JSON text, which can then be forwarded unchanged.
  *
  * @module
  */
@@ -9,9 +9,9 @@ export interface Part {
   readonly kind: Exclude<TokenKind, "}" | "]" | "key">;
   readonly start: number;
   end: number;
-  /** Of an object; `undefined` below the levels that are wanted. */
+  /** The members of an object; `undefined` below the requested levels. */
   readonly members: Map<string, Part> | undefined;
-  /** Of a list, likewise. */
+  /** The items of a list; `undefined` below the requested levels. */
   readonly items: Part[] | undefined;
   count: number;
 }
@@ -21,14 +21,14 @@ interface PartsWanted {
   readonly levels: number;
   readonly items?: number;
   readonly member?: (name: string) => boolean;
-  /** True if an object may have a key twice, of which the last one counts. @default false */
+  /** True if the last of duplicate keys wins; otherwise they are an error. @default false */
   readonly takesDuplicates?: boolean;
 }
 
 /**
- * Finds the parts of a text. The others cost no memory but for the keys of objects.
+ * Finds the requested parts of a text. Of all other parts, only the keys of open objects take memory.
  *
- * @throws {JsonSyntaxError} if it is not JSON, is nested too deep, or an object has a key twice
+ * @throws {JsonSyntaxError} if the text is not JSON, is nested too deep, or has duplicate keys
  */
 export function readParts(
   text: string,
@@ -43,7 +43,7 @@ export function readParts(
   const scanner = new JsonScanner(text, depthMax);
   const isReturned = ({ items, members }: Part, key: string) =>
     items ? items.length < itemsMax : members !== undefined && isWanted(key);
-  // By the level of each open object or list: its part, its last key, and all of its keys.
+  // For each level of open objects and lists: the part, its last key, and all of its keys.
   const parts: (Part | undefined)[] = [];
   const last: string[] = [];
   const keys: (Set<string> | string | undefined)[] = [];
@@ -56,7 +56,7 @@ export function readParts(
       last[depth] = key;
       if (takesDuplicates) continue;
       const known = keys[depth];
-      // Most objects have few keys, and a set for each takes longer than all the rest.
+      // An object with one key has no set: a set for each object would take longer than all the rest.
       if (known === undefined) keys[depth] = key;
       else if (typeof known === "string" ? known === key : known.has(key)) {
         throw new JsonSyntaxError("duplicate key in an object", start);

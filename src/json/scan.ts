@@ -1,12 +1,11 @@
 /**
- * Reads a JSON text (RFC 8259) token by token. Nothing here recurses and no pattern backtracks, so that no text overflows
- * the stack.
+ * Reads a JSON text (RFC 8259) token by token, without recursion: no text can overflow the stack.
  *
  * @module
  */
 import { quote } from "../untrusted-text.ts";
 
-/** The levels of objects and lists that are read; RFC 8259, section 9, allows a limit. */
+/** The maximum depth of objects and lists; RFC 8259, section 9, allows a limit. */
 export const DEPTH_MAX = 512;
 
 export type TokenKind = "{" | "}" | "[" | "]" | "key" | "string" | "number" | "literal";
@@ -40,8 +39,8 @@ const OPEN_OBJECT = 0x7b, CLOSE_OBJECT = 0x7d, OPEN_LIST = 0x5b, CLOSE_LIST = 0x
 const ESCAPE = /["\\/bfnrt]|u[\da-fA-F]{4}/y;
 
 /**
- * Reads one token after another: `{"a": [1]}` has `{`, the key `"a"`, `[`, the number `1`, `]` and `}`. Commas and colons
- * are checked, but are not tokens.
+ * Reads tokens: `{"a": [1]}` has `{`, the key `"a"`, `[`, the number `1`, `]` and `}`. Commas and colons are checked,
+ * but are not tokens.
  */
 export class JsonScanner {
   kind: TokenKind = "literal";
@@ -66,7 +65,7 @@ export class JsonScanner {
     return this.#text.slice(this.start, this.end);
   }
 
-  /** The value of a string or a key. */
+  /** The value of a string or a key, without escapes. */
   get string(): string {
     const { raw } = this;
     return raw.includes("\\") ? JSON.parse(raw) : raw.slice(1, -1);
@@ -75,7 +74,7 @@ export class JsonScanner {
   /** Reads the next token; `false` at the end of the text. Throws a {@linkcode JsonSyntaxError} at the first error. */
   next(): boolean {
     const text = this.#text;
-    // By codes and not by patterns: a megabyte of short numbers is half a million tokens.
+    // Codes are faster than patterns: a megabyte of short numbers is half a million tokens.
     for (let at = this.end; at < text.length; at++) {
       const code = text.charCodeAt(at);
       if (isGap(code)) continue;
@@ -106,7 +105,10 @@ export class JsonScanner {
       else this.#expected = "colon";
     } else if (isValue && (code === OPEN_OBJECT || code === OPEN_LIST)) {
       if (this.depth === this.#depthMax) {
-        throw new JsonSyntaxError(`this is nested more than ${this.#depthMax} levels deep`, start);
+        throw new JsonSyntaxError(
+          `the value is nested more than ${this.#depthMax} levels deep`,
+          start,
+        );
       }
       const isObject = code === OPEN_OBJECT;
       this.kind = isObject ? "{" : "[";
@@ -136,7 +138,7 @@ export class JsonScanner {
     this.#expected = depth === 0 ? "end" : this.#open[depth - 1] ? "member" : "item";
   }
 
-  /** The end of a number as RFC 8259 has it, section 6; -1 if there is none. */
+  /** The end of a number (RFC 8259, section 6); -1 if there is none. */
   #endOfNumber(start: number): number {
     const text = this.#text;
     let at = text.charCodeAt(start) === MINUS ? start + 1 : start;
@@ -194,7 +196,7 @@ const isGap = (code: number): boolean =>
 
 const isDigit = (code: number): boolean => code >= ZERO && code <= NINE;
 
-/** Tells whether a number or a literal goes on with a character that is none of its own. */
+/** Tests for a character that cannot follow a number or a literal. */
 function goesOn(code: number): boolean {
   return isDigit(code) || (code | SPACE) >= 0x61 && (code | SPACE) <= 0x7a || code === 0x5f ||
     code === DOT || code === PLUS || code === MINUS;

@@ -28,7 +28,7 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === "number" || typeof value === "bigint" ? String(value) : undefined;
 }
 
-/** Sets a member of any name: assigning `__proto__` would set the prototype. */
+/** Sets a member of any name: an assignment to `__proto__` would set the prototype. */
 export function setMember(object: Json, key: string, value: unknown): void {
   if (key !== "__proto__") object[key] = value;
   else Object.defineProperty(object, key, { ...ASSIGNED, value });
@@ -36,7 +36,7 @@ export function setMember(object: Json, key: string, value: unknown): void {
 
 const ASSIGNED = { writable: true, enumerable: true, configurable: true };
 
-/** Returns an object with its members changed, or left out where that is `undefined`; the same one where none is. */
+/** Changes members, and omits those that become `undefined`. Returns the same object if none changes. */
 export function mapMembers(object: Json, change: (member: unknown, key: string) => unknown): Json {
   const changed: Json = {};
   let isSame = true;
@@ -59,7 +59,7 @@ export function isEqual(a: unknown, b: unknown): boolean {
     keys.every((key) => Object.hasOwn(b, key) && isEqual(a[key], b[key]));
 }
 
-/** Makes something once of each object, which does not change: many may refer to a large one. */
+/** Caches a function of an object that does not change: many references may lead to one large object. */
 export function onceFor<Of extends object, T>(make: (of: Of) => T): (of: Of) => T {
   const made = new WeakMap<Of, { readonly value: T }>();
   return (of) => {
@@ -69,7 +69,7 @@ export function onceFor<Of extends object, T>(make: (of: Of) => T): (of: Of) => 
   };
 }
 
-/** Estimates how large a value is written out, in values or 32 characters of text; `known` has sizes of shared ones. */
+/** Estimates the size of a written value: 1 for each value and each 32 characters. `known` has the sizes of shared ones. */
 export function estimateSize(value: unknown, known: Map<unknown, number> = new Map()): number {
   if (typeof value === "string") return 1 + value.length / 32;
   if (typeof value !== "object" || value === null) return 1;
@@ -83,7 +83,7 @@ export function estimateSize(value: unknown, known: Map<unknown, number> = new M
   return sum;
 }
 
-/** Creates a function that makes names free: with a number behind them where they are taken. Adds to `taken`. */
+/** Creates a function that appends a number to a name that is taken, and adds the result to `taken`. */
 export function createFreeName(
   taken: Set<unknown>,
   separator: string = "",

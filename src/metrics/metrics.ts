@@ -1,6 +1,6 @@
 /**
- * The metrics of `/v1/metrics` in the text format of Prometheus, version 0.0.4: samples of the node's info as it is shown,
- * and of what the service has counted. A new one is a row of the table, a row in `docs/monitoring.md` and a sample.
+ * The metrics of `/v1/metrics` in the text format of Prometheus, version 0.0.4: the shown info of the node, and the
+ * counters of the service. A new metric needs a row of the table, a row in `docs/monitoring.md` and a sample.
  * https://prometheus.io/docs/instrumenting/exposition_formats/
  *
  * @module
@@ -83,7 +83,7 @@ export const STATUS_CODES: readonly StatusCode[] = [
   ...NO_ANSWER,
 ];
 
-/** Reads the samples of an info; unknown values have none. `now` is in milliseconds since 1970. */
+/** Creates the samples of all known values; `now` is in milliseconds since 1970. */
 export function nodeSamples(info: Info, now: number): Samples {
   const { status, status_code: code } = info;
   const isSilent = status === "stale" || status === "unreachable";
@@ -93,7 +93,6 @@ export function nodeSamples(info: Info, now: number): Samples {
     node_status: oneOf(STATUSES, status),
     node_status_code: oneOf(STATUS_CODES, code),
     node_info: identity.some((text) => text !== undefined) ? [{ labels: identity, value: 1 }] : [],
-    // Stale values are not measurements.
     ...isSilent ? {} : measured(info, now),
   };
 }
@@ -127,9 +126,9 @@ export function serviceSamples(
   meters: Meters,
   gauges: Readonly<Partial<Record<MetricName, number | undefined>>>,
 ): Samples {
-  // Node has a user agent from 21 on.
+  // Node has a user agent since version 21.
   const { navigator } = globalThis as { navigator?: { userAgent?: string } };
-  // On workerd the start is unknown.
+  // On workerd, the start time is unknown.
   const startedAt = performance.timeOrigin > 0 ? performance.timeOrigin / 1000 : undefined;
   return {
     nodeface_build_info: [{ labels: [VERSION, navigator?.userAgent], value: 1 }],
@@ -171,7 +170,6 @@ function linesOf(
   });
   const line = (suffix: string, number: number | bigint, ...more: string[]) => {
     const all = [...labels, ...more];
-    // JavaScript writes numbers as Go reads them; a `bigint` keeps its digits.
     return `${name}${suffix}${all.length > 0 ? `{${all.join(",")}}` : ""} ${number}`;
   };
   if (typeof value !== "object") return [line("", value)];
@@ -184,10 +182,10 @@ function linesOf(
   ];
 }
 
-/** Labels have no line feed (`labelOf`). */
+/** Escapes a label, in which `labelOf` has left no line feed. */
 const escape = (text: string) => text.replaceAll(/["\\]/g, "\\$&");
 
-/** The label of everything beyond a limit. */
+/** The label that all labels beyond a limit share. */
 export const OTHER = "other";
 
 const SERIES_MAX = 500;
@@ -220,7 +218,7 @@ export const BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] 
 const LABELS_MAX = 100;
 
 export interface Observed {
-  /** The number of times up to each of {@linkcode BOUNDS}, in seconds. */
+  /** The number of durations up to each of {@linkcode BOUNDS}, in seconds. */
   readonly counts: number[];
   count: number;
   sum: number;
@@ -264,7 +262,7 @@ export class Meters {
 
 const LENGTH_MAX = 128;
 
-/** Makes a text the value of a label: short, without control characters and lone surrogates. */
+/** Limits a text to the value of a label, and replaces control characters and lone surrogates. */
 export function labelOf(text: string): string {
   return printable(startOf(text, LENGTH_MAX)).replaceAll(/\p{Surrogate}/gu, "\ufffd");
 }

@@ -1,6 +1,6 @@
 /**
- * The node over time: its events, its history, and the watch, which queries the node even without requests, so that a
- * failure is reported when it happens.
+ * The events and the history of the node, and the watch: it queries the node even without requests, so that failures are
+ * reported when they happen.
  *
  * @module
  */
@@ -25,10 +25,9 @@ export interface Live {
 }
 
 interface Watched {
-  /** Queries the node if that is due. */
+  /** Queries the node if a query is due. */
   readonly look: () => Promise<void>;
   readonly readInfo: () => Promise<Info>;
-  /** Reads the validator of `/spec.json`. */
   readonly readEtag: () => Promise<string>;
 }
 
@@ -60,12 +59,11 @@ export function createLive(options: ResolvedOptions, watched: Watched): Live {
     const time = isHeard ? Math.min(pace, LISTENED_MS) : pace;
     if (time === Infinity || hasEnded) return;
     const own = timer = setTimeout(async () => {
-      // A large description takes longer than the node.
+      // Not awaited: to prepare a large description takes longer than to query the node.
       describe();
       await watched.look().catch(onError);
       if (timer === own) wait();
     }, time);
-    // The timer must not keep the process alive.
     (timer as { unref?(): void }).unref?.();
   };
   const nodeEvents = new NodeEvents({
@@ -81,7 +79,6 @@ export function createLive(options: ResolvedOptions, watched: Watched): Live {
     ? undefined
     : new History(milliseconds(history), hide, Date.now().toString(36), options.memory);
   wait();
-
   return {
     history: samples,
     stream: nodeEvents.stream,

@@ -16,9 +16,8 @@ import type { Live } from "./live.ts";
 export interface NodeBeside extends KnownKind {
   readonly monitor: Lazy<Monitor>;
   readonly snapshot: Resource<Snapshot>;
-  /** Resolves to what is known of the node; `undefined` while its kind is unknown. Detection runs when it is due. */
+  /** Resolves to `undefined` while the kind of the node is unknown. Starts a detection if one is due. */
   find(): Promise<KnownNode | undefined>;
-  /** The methods that the node reported as missing. */
   lacks(): readonly string[];
   noteLacking(method: string): void;
 }
@@ -28,12 +27,10 @@ export function createNodeBeside(
   live: Pick<Live, "take" | "isHeard">,
 ): NodeBeside {
   const { startedAt, log, onError, node, info, meters, memory } = options;
-
   const kinds = async () => ({
     ...(await import("../generated/kinds.js")).KINDS,
     ...options.kinds,
   });
-
   /** The last info, from any query. */
   let shown: Info | undefined;
   const monitor = lazy(async (): Promise<Monitor> => {
@@ -52,11 +49,8 @@ export function createNodeBeside(
       },
     });
   });
-
   const snapshot = { get: async () => await (await monitor.get()).get() };
-
   const kind = async () => node.kind ?? (await monitor.get()).kind;
-
   const lacking = new LackingMethods();
   const noteLacking = (method: string) =>
     void snapshot.get().then(({ info }) => lacking.add(method, info)).catch(onError);

@@ -25,10 +25,10 @@ import type { NodeBeside } from "./node-beside.ts";
 
 type PageContent = Pick<Content, "page" | "origins">;
 
-/** The longest waits for the first reading of a description, and for the node's kind, in milliseconds. */
+/** The longest waits for the first reading of a description, and for the kind of the node, in milliseconds. */
 const PATIENCE = 10_000, PATIENCE_FOUND = 3000;
 
-/** Resolves when there is something to show: only our own operations until a large description was read. */
+/** Resolves as soon as a description can be shown, at first the service's own if the node's takes long to read. */
 export async function openDescription(
   options: ResolvedOptions,
   beside: NodeBeside,
@@ -54,7 +54,7 @@ export async function openDescription(
     page: lazy(async () => makePage({ page: await parts.get(), origins: [] }, notice)),
   });
   const url = node.url || undefined;
-  // If the host supplies the info itself, there is no node whose kind could be detected.
+  // If the host supplies the info, no node is queried, and no kind can be detected.
   const hasKind = node.kind !== "none" &&
     (node.kind ?? (typeof options.info === "function" ? undefined : url)) !== undefined;
   if (place === "none" || (place === undefined && !hasKind)) {
@@ -104,7 +104,7 @@ const WITH_METRICS = lazy(async () =>
   formsOf(await import("../generated/description-with-metrics.js"))
 );
 
-/** Returns what all services of a process share. */
+/** Returns the service's own description, which all services of a process share. */
 export function ownDescription(hasMetrics: boolean): Resource<Forms> {
   return hasMetrics ? WITH_METRICS : WITHOUT_METRICS;
 }

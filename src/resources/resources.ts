@@ -25,16 +25,16 @@ export interface Resources extends Readonly<Record<Served, Resource<Representati
   readonly page: (name: DocumentName) => Resource<Representation>;
   /** `/v1/health`, which is 200 for the states in `accepted`. */
   readonly health: (accepted: ReadonlySet<string>) => Resource<Representation>;
-  /** `/v1/metrics`; `undefined` if metrics are off. */
+  /** `undefined` if metrics are off. */
   readonly metrics: Resource<Representation> | undefined;
   readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
   readonly assets: Resource<Assets>;
-  /** `/v1/node` and `/v1/rpc`; `undefined` if calls are not forwarded. */
+  /** `undefined` if calls are not forwarded. */
   readonly gateway: Gateway | undefined;
   readonly live: Live;
-  /** Resolves to true if the callable operations are known. */
+  /** Resolves to true if the operations of the node are known. */
   readonly isDescribed: () => Promise<boolean>;
-  /** Prepares all but the explorer's files, the description below `/v1`, large YAML, and what needs the node. */
+  /** Prepares the resources, except the explorer's files, `/v1/spec.*`, large YAML, and those that need the node. */
   prepare(): Promise<void>;
   refresh(): Promise<void>;
   /** Ends running work. Afterwards nothing is queried or reloaded. */
@@ -97,7 +97,7 @@ export function createResources(options: ResolvedOptions): Resources {
         ...shown && nodeSamples(shown, Date.now()),
         ...serviceSamples(meters, gauges),
       };
-      // It differs every time, so encoding it would cost more than it saves.
+      // Not compressed: every response differs, and compression costs more than it saves.
       return await represent(expose(samples), { type: MEDIA_TYPE, cache: "no-store", encoded: {} });
     },
   };
@@ -111,7 +111,7 @@ export function createResources(options: ResolvedOptions): Resources {
       headers: { link: '<api-catalog>; rel="api-catalog"' },
     })
   );
-  /** The last title of the page; the icon does not wait for the node. */
+  /** The name on the last page: the icon does not wait for the node. */
   let iconName = options.page.title ?? "";
   const favicon: Resource<Representation> = {
     get: async () => await (await icons.get()).get(iconName),
@@ -165,7 +165,7 @@ export function createResources(options: ResolvedOptions): Resources {
   };
 }
 
-/** Intervals at which a description is checked for changes, in milliseconds. */
+/** The shortest intervals between checks of a description for changes, in milliseconds. */
 export const LOOK_AT = { file: 2000, url: 30_000 } as const;
 
 function lookInterval(place: DescriptionPlace | undefined, node: string | undefined): number {
@@ -175,7 +175,7 @@ function lookInterval(place: DescriptionPlace | undefined, node: string | undefi
 }
 
 interface RefreshOptions {
-  /** The shortest interval between checks without `refresh`, in milliseconds; may be `Infinity`. */
+  /** The shortest interval between checks, in milliseconds, except those of `refresh`. */
   readonly interval: number;
   readonly isMadeCurrent: boolean;
   readonly onError: (error: unknown) => void;
@@ -186,7 +186,7 @@ interface RefreshOptions {
 /** The longest time that a request waits for a check, in milliseconds. */
 const PATIENCE = 250;
 
-/** Keeps a resource current while it is requested, without a timer; `end` stops further checks. */
+/** Refreshes a resource when it is requested, and not by a timer; `end` stops further checks. */
 export function refreshOnDemand<T extends { refresh(): Promise<void> }>(
   resource: Lazy<T>,
   { interval, isMadeCurrent, onError, now = () => performance.now() }: RefreshOptions,
@@ -194,7 +194,6 @@ export function refreshOnDemand<T extends { refresh(): Promise<void> }>(
   let lookedAt: number | undefined;
   let look: { readonly since: number; readonly done: Promise<void> } | undefined;
   let hasEnded = false;
-
   const start = (value: T) => {
     const done = value.refresh().finally(() => {
       if (look?.done === done) look = undefined;
@@ -203,7 +202,6 @@ export function refreshOnDemand<T extends { refresh(): Promise<void> }>(
     look = { since: now(), done };
     return done;
   };
-
   return {
     async get() {
       const isNew = resource.made === undefined;
@@ -221,8 +219,8 @@ export function refreshOnDemand<T extends { refresh(): Promise<void> }>(
 }
 
 /**
- * A link set (RFC 9264) with the relations of RFC 8631. Its references are relative to the catalogue's own URL, so they
- * work behind any prefix.
+ * A link set (RFC 9264) with the relations of RFC 8631. Its references are relative to its own URL, so they work behind
+ * any prefix.
  */
 const CATALOG = {
   linkset: [

@@ -39,7 +39,7 @@ type Bundled = Started & { stderr(): string };
 const WITHOUT_THREADS: Check = {
   name: "the log says once that requests wait",
   check(host) {
-    const said = (host as Bundled).stderr().match(/starts no threads/g);
+    const said = (host as Bundled).stderr().match(/has no threads/g);
     assert.is(said?.length, 1);
     return Promise.resolve();
   },
