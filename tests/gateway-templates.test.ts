@@ -189,17 +189,17 @@ templates(
       ["GET /z/z", "read"],
     );
     assert.equal(rowsOf(description), [
-      ["GET /a/{b}{c}", "refused", "two names stand side by side in its path"],
-      ["GET /b/{c}/{c}", "refused", "its path has two parameters of one name"],
-      ["GET /c/{d}/x/{e}", "refused", "two names of its path span segments"],
+      ["GET /a/{b}{c}", "refused", "its path has two parameters side by side"],
+      ["GET /b/{c}/{c}", "refused", "its path has two parameters with the same name"],
+      ["GET /c/{d}/x/{e}", "refused", "its path has two parameters that span segments"],
       ["GET /f/{bucket}/{key}", "allowed", "it is a read"],
       [
         "GET /f/{path}/meta",
         "refused",
-        "GET /f/{bucket}/{key} takes all of its paths",
+        "GET /f/{bucket}/{key} matches all of its paths",
       ],
       ["GET /same/{a}", "allowed", "it is a read"],
-      ["GET /same/{b}", "refused", "GET /same/{a} takes all of its paths"],
+      ["GET /same/{b}", "refused", "GET /same/{a} matches all of its paths"],
       ["GET /g/{a}", "allowed", "it is a read"],
       ["GET /g/{p}", "allowed", "it is a read"],
       ["GET /z/{a}", "allowed", "it is a read"],
@@ -211,7 +211,7 @@ templates(
     assert.match((await answer.json()).detail, "side by side");
     const { paths } = await (await ask("/spec.json")).json();
     const { description: shown } = paths["/a/{b}{c}"].get;
-    assert.match(shown, "two names stand side by side");
+    assert.match(shown, "its path has two parameters side by side");
   },
 );
 

@@ -217,7 +217,7 @@ interfaces(
         ],
         ["11:7", "openapi.paths./blocks/{hash}.get needs x-access"],
         ["11:7", 'the parameters do not include "hash" of the path "/blocks/{hash}"'],
-        ["14:9", 'the operationId "a" is already that of GET /blocks/{hash}'],
+        ["14:9", 'the operationId "a" is already used by GET /blocks/{hash}'],
         ["17:13", 'the path parameter "hsh" is not in the path "/blocks/{id}"'],
         ["18:13", 'the path parameter "id" needs "required: true"'],
         ["19:13", 'the parameter "q" has x-multi-segment, and is not in the path'],

@@ -154,13 +154,13 @@ references(
 
 for (
   const [$ref, reason] of [
-    ["#/components/examples/a", "names no file in the description's folder"],
-    ["../secret.json", "names no file in the description's folder"],
-    ["/secret.json", "names no file in the description's folder"],
-    ["..%2fsecret.json", "names no file in the description's folder"],
-    ["//other.example/a.json", "names no file in the description's folder"],
-    ["http://node.example/api/there.json", "names no file in the description's folder"],
-    ["moved.json", "names no file in the description's folder"],
+    ["#/components/examples/a", "leads to no file in the description's folder"],
+    ["../secret.json", "leads to no file in the description's folder"],
+    ["/secret.json", "leads to no file in the description's folder"],
+    ["..%2fsecret.json", "leads to no file in the description's folder"],
+    ["//other.example/a.json", "leads to no file in the description's folder"],
+    ["http://node.example/api/there.json", "leads to no file in the description's folder"],
+    ["moved.json", "leads to no file in the description's folder"],
     ["none.json", "cannot be read: no such file"],
     ["there.json#/none", "leads nowhere"],
   ] as const
@@ -173,7 +173,7 @@ for (
       "there.json": { a: 1 },
       "../secret.json": 1,
     }, { "moved.json": "../secret.json" });
-    const note = `"${$ref}" in an example stays as it is: it ${reason}`;
+    const note = `"${$ref}" in an example stays unchanged: it ${reason}`;
     assert.equal(diagnostics, [`root.json:1:163 ${note} (and 4 more)`]);
     assert.equal(document.paths["/a"].get.parameters[0].example, { $ref });
   });
@@ -191,7 +191,7 @@ references("that are all of many examples are taken in until that is too much", 
   assert.is(taken, Math.floor(1_000_000 / estimateSize(Array(20_000).fill(0))));
   assert.match(
     diagnostics.join("\n"),
-    "it leads to more than can be copied (and 16 more)",
+    "it would make the document too large (and 16 more)",
   );
 });
 
@@ -475,7 +475,7 @@ references("cannot make a document many times as large", async () => {
     "root.json": describe({}, { paths: { "/a": { $ref: "items.json#/0" } } }, "3.0.3"),
     "items.json": items,
   });
-  assert.match(diagnostics.join(), "leads to more than can be copied");
+  assert.match(diagnostics.join(), "would make the document too large");
 });
 
 references.run();

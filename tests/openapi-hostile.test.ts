@@ -153,7 +153,7 @@ hostile(
     const methods = range(100).map((i) => ({ name: `m${i}`, params: [param] }));
     assert.throws(
       () => openApiOfMethods({ methods }),
-      "it would be many times as large",
+      "form would be many times as large",
     );
   },
 );
@@ -213,7 +213,7 @@ for (
         },
         paths: { "/a": { get: { responses } } },
       },
-      '"security" names more than 64 schemes; it is omitted',
+      '"security" has more than 64 schemes; it is omitted',
     ],
     [
       "further operations of a path",

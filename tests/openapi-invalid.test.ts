@@ -56,7 +56,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       operation(`parameters: [${P}, ${P}]`),
       "paths /a get parameters",
       [PARAMETER, PARAMETER],
-      '3:72 error the query parameter "p" is there twice',
+      '3:72 error the query parameter "p" is a duplicate',
     ],
     [
       `paths: { "/a/{b}": { parameters: [{ name: b, in: path, schema: {} }], get: { ${GOOD} } } }`,
@@ -165,7 +165,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       `paths: { /a: { get: { operationId: a, ${GOOD} }, put: { operationId: a, ${GOOD} } } }`,
       "paths /a put operationId",
       undefined,
-      '3:104 note the operationId "a" is already that of GET /a; it is omitted',
+      '3:104 note the operationId "a" is already used by GET /a; it is omitted',
     ],
     [
       components("parameters: { P: { name: p } }"),

@@ -23,12 +23,12 @@ const EXCESSIVE: readonly (readonly [what: string, text: () => string, finding: 
   [
     "YAML of more than 12 MiB",
     () => `${HEAD}x: ${"a".repeat(LIMITS.yaml)}`,
-    "1:1 is larger than 12 MiB, the most that YAML may be",
+    "1:1 is larger than 12 MiB, the limit for YAML",
   ],
   [
     "JSON of more than 32 MiB",
     () => `{${JSON_HEAD},"x":"${"a".repeat(LIMITS.json)}"}`,
-    "1:1 is larger than 32 MiB, the most that JSON may be",
+    "1:1 is larger than 32 MiB, the limit for JSON",
   ],
   [
     "lists within lists without end",

@@ -358,7 +358,7 @@ remote("redirects are followed within the origin only", async () => {
   answers["/c"] = { status: 302, headers: { location: "http://localhost:1/x" } };
   assert.is(await title(await create(`${origin}/c`)), "Nodeface");
   assert.equal(diagnostics(), [
-    "c:1:1 cannot be read: it redirects to another origin, http://localhost:1, and is not followed",
+    "c:1:1 cannot be read: it redirects to another origin, which is not followed: http://localhost:1",
   ]);
 });
 
@@ -381,7 +381,7 @@ remote("files that are too large or unreachable are reported as such", async () 
   await create(`${origin}/large`);
   await create("http://127.0.0.1:1/x.yaml");
   assert.equal(diagnostics(), [
-    "large:1:1 cannot be read: is larger than 32 MiB",
+    "large:1:1 cannot be read: it is larger than 32 MiB",
     "x.yaml:1:1 cannot be read: the server cannot be reached",
   ]);
 });

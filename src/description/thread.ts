@@ -53,7 +53,7 @@ export function createPrepare(log: (message: string) => void): Prepare {
       );
     }
     const most = `${formatSize(LIMITS.withoutThread)}, the most where there are no threads`;
-    const refuse = () => new ReadError(`all files are larger than ${most}`);
+    const refuse = () => new ReadError(`all files together are larger than ${most}`);
     return await prepareHere(LIMITS.withoutThread, refuse);
   };
 }

@@ -31,7 +31,7 @@ import {
 } from "./structure.ts";
 import { NAMING } from "./tables.ts";
 
-/** The values in place of a broken reference; any other is omitted. */
+/** The values that replace broken references; those of other shapes are omitted. */
 const EMPTY: Readonly<Record<Shape, Json>> = {
   schema: {},
   response: { description: "" },
@@ -63,7 +63,6 @@ interface Plan {
   readonly sections: ReadonlySet<unknown>;
   /** The components of the root that are references, and are replaced by their targets. */
   readonly hosts: ReadonlySet<unknown>;
-  /** The new components, by their shapes. */
   readonly added: ReadonlyMap<Shape, ReadonlyMap<Target, string>>;
 }
 
@@ -88,7 +87,7 @@ function planComponents(files: Files): Plan {
       const isFirst = isObject(value) && names.get(value, shape) === undefined;
       if (isFirst && !isPure(structure, shape, value)) names.set(value, shape, key);
     }
-    // A component that is only a reference to another file is replaced by its target, best by one of the same name.
+    // A component that is only a reference is replaced by its target; of several, the one with the name of the target.
     const references = keys.flatMap((key) => {
       const { end, isBroken } = linkOf(section[key], shape) ?? {};
       const isReplaced = isPure(structure, shape, section[key]) && isComponentName(key);
@@ -114,7 +113,7 @@ function planComponents(files: Files): Plan {
     uses.set(first, (uses.get(first) ?? (end.member === root ? 1 : 0)) + 1);
   }
   for (const [shape, used] of taken) {
-    // A path item stays in its place, unless its operations would be there twice.
+    // A path item becomes a component only if its operations would otherwise be copied.
     const targets = [...uses.keys()].filter((target) =>
       target.shape === shape && (shape !== "pathItem" || uses.get(target)! > 1)
     );
@@ -134,13 +133,12 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
   const open = new Set<unknown>();
   const sizes = new Map<unknown, number>();
   let copiedSize = 0;
-
   const isTooMuch = (copied: unknown): boolean => {
     copiedSize += estimateSize(copied, sizes);
     return copiedSize > LIMITS.nodes;
   };
 
-  /** Copies a value with other references; the same one where none changes, `undefined` where it is omitted. */
+  /** Copies a value with new references. Returns the same value if none changes, and `undefined` to omit it. */
   function copy(value: unknown, shape: Shape, isComponent = false, depth = 0): unknown {
     if (typeof value !== "object" || value === null) return value;
     const name = names.get(value, shape);
@@ -166,7 +164,7 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     const diagnostic = files.diagnosticsOf(object, shape)?.get(key);
     if (diagnostic?.isOmitted) return undefined;
     if (diagnostic?.value !== undefined) return diagnostic.value;
-    // It would change the base of references.
+    // `$id` would change the base of references.
     if (shape === "schema" && key === "$id") return undefined;
     const member = object[key];
     const inner = shapeOfMember(structure, shape, key);
@@ -182,7 +180,7 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     const link = linkOf(example, SAMPLE);
     if (!link?.end) return example;
     if (!isTooMuch(link.end.value)) return link.end.value;
-    report(link, "leads to more than can be copied");
+    report(link, "would make the document too large");
     return example;
   }
 
@@ -216,7 +214,7 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     return putInPlace(link, end, siblings, depth);
   }
 
-  /** Changes the target of a reference. Siblings that OpenAPI ignores go, as several tools refuse them. */
+  /** Changes the target of a reference. Omits siblings that OpenAPI ignores, since several tools reject them. */
   function redirect(value: Json, $ref: string, shape: Shape, siblings: Json): Json {
     const hasSiblings = $ref === value.$ref || shape === "schema" || shape === "pathItem";
     return mapMembers(value, (member, key) => {
@@ -227,7 +225,7 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     });
   }
 
-  /** Copies the target of a reference where no component can hold it. */
+  /** Copies the target of a reference that cannot become a component. */
   function putInPlace(link: Link, end: Target, siblings: Json, depth: number): unknown {
     const { shape, value } = end;
     if (shape !== "pathItem") {
@@ -242,7 +240,7 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     open.add(value);
     const copied = copy(value, shape, true, depth + 1);
     open.delete(value);
-    if (isTooMuch(copied)) return refuse("leads to more than can be copied");
+    if (isTooMuch(copied)) return refuse("would make the document too large");
     return Array.isArray(copied) ? copied : { ...copied as Json, ...siblings };
   }
 
@@ -258,14 +256,14 @@ function emptyOf(shape: Shape, siblings: Json): Json | undefined {
   return isNothing ? undefined : { ...empty, ...siblings };
 }
 
-/** The longest names that are made, and kept, in characters: each reference repeats them. */
+/** The maximum lengths of new and of existing names, in characters: each reference repeats them. */
 const LENGTH_MAX = 120, KEPT_LENGTH_MAX = 400;
 
 function isComponentName(name: string): boolean {
   return /^[A-Za-z0-9._-]+$/.test(name) && name.length <= KEPT_LENGTH_MAX;
 }
 
-/** The name for a target: the last key that its author chose, of a member after the one above. */
+/** Names a target by the last key that its author chose; a member by the key above it as well. */
 function nameFor({ member, path, shape, value }: Target): string {
   const chosen = path.filter((key) => !isKeyword(key) && !/^[^/]+\/[^/]+$/.test(key));
   const keys = [stemOf(member.url), ...chosen];

@@ -1,5 +1,5 @@
 /**
- * The operations of a description that are called at the node: what the gateway looks up.
+ * The operations of a description that are called at the node, as the gateway needs them.
  *
  * @module
  */
@@ -17,7 +17,7 @@ const LENGTH_BOUNDS = ["minLength", "maxLength", "minItems", "maxItems"] as cons
 type Bound = typeof NUMBER_BOUNDS[number] | typeof LENGTH_BOUNDS[number];
 type Bounds = { readonly [B in Bound]?: number | bigint | undefined };
 
-/** The part of a JSON Schema that is checked: no patterns. */
+/** The keywords of a JSON Schema that are checked; `pattern` is not one of them. */
 export interface ValueRule extends Bounds {
   readonly types?: readonly string[] | undefined;
   readonly values?: readonly unknown[] | undefined;
@@ -36,7 +36,7 @@ export interface NodeParameter {
   readonly in: Place | "body";
   readonly isRequired: boolean;
   readonly rule: ValueRule;
-  /** True if each item of a list repeats the name; otherwise commas separate them. */
+  /** True if the name is repeated for each item of a list; otherwise commas separate the items. */
   readonly isExploded?: boolean;
   readonly multiSegment?: MultiSegment | undefined;
 }
@@ -56,14 +56,14 @@ export interface NodeOperation {
   /** The template below the node's URL, with the base path; the method's name for JSON-RPC. */
   readonly path: string;
   readonly access: "read" | "write" | "secret" | undefined;
-  /** True if the network describes it: its operationId and path are not trusted. */
+  /** True if it is described by the network: its operationId and path are not trusted. */
   readonly isForeign: boolean;
   readonly isHeavy: boolean;
   readonly isStreaming: boolean;
   readonly isAnonymous: boolean;
   /** In the order of their positions for JSON-RPC; `undefined` if they are unknown. */
   readonly parameters: readonly NodeParameter[] | undefined;
-  /** Both of JSON-RPC alone. */
+  /** Only for JSON-RPC, as is `isGettable`. */
   readonly isByPosition?: boolean;
   readonly isGettable?: boolean;
   readonly body?: NodeBody | undefined;
@@ -133,7 +133,7 @@ function methodOf(path: string): string | undefined {
 function createReader(document: Json, by: DescribedBy) {
   const follow = (value: unknown) => followReference(document, value);
 
-  /** By depth: a schema that is often referred to is read once for each depth. */
+  /** By depth: a shared schema is read once for each depth. */
   const readers = Array.from(
     { length: DEPTH_MAX + 1 },
     (_, depth) => onceFor((schema: Json) => readRule(schema, (value) => ruleOf(value, depth + 1))),
@@ -147,7 +147,6 @@ function createReader(document: Json, by: DescribedBy) {
     const texts = (list: unknown) => Array.isArray(list) ? list.map(String) : undefined;
     const types = type === undefined ? undefined : [type].flat().map(String);
     const rule: ValueRule = {
-      // OpenAPI 3.0 has `nullable`.
       types: schema.nullable === true && types ? [...types, "null"] : types,
       values: schema.const === undefined
         ? Array.isArray(schema.enum) ? schema.enum : undefined
@@ -180,7 +179,7 @@ function createReader(document: Json, by: DescribedBy) {
         isRequired: parameter.required === true || place === "path",
         rule: ruleOf(parameter.schema ?? content.schema),
         isExploded: place === "query" && isForm && parameter.explode !== false,
-        // A description from the network could let a name match the paths of other operations.
+        // A description from the network could let a parameter match the paths of other operations.
         multiSegment: by === "network" ? undefined : multiSegmentOf(parameter),
       });
     }
@@ -214,7 +213,7 @@ function createReader(document: Json, by: DescribedBy) {
     return {
       operationId: textOf(operation.operationId),
       access,
-      // A method that the node lists and its kind does not know has no mark.
+      // A method that the node reports, but that its kind does not know, has no mark.
       isForeign: by === "network" || (by === "kind" && access === undefined),
       isHeavy: operation["x-cost"] === "heavy",
       isStreaming: operation["x-streaming"] === true,
@@ -281,7 +280,7 @@ const boundsOf = (schema: Json): Bounds =>
     return typeof bound === "number" || typeof bound === "bigint" ? [[keyword, bound]] : [];
   }));
 
-/** Joins rules that all hold: their members add up, and the last one wins where several have the same keyword. */
+/** Joins rules that all hold: members add up; of other keywords that several rules have, the last one wins. */
 function joinRules(rules: readonly ValueRule[]): ValueRule {
   const entries = rules.flatMap((rule) =>
     Object.entries(rule).filter(([, value]) => value !== undefined)
@@ -292,35 +291,35 @@ function joinRules(rules: readonly ValueRule[]): ValueRule {
     ...Object.fromEntries(entries),
     ...properties.length > 0 && { properties: Object.fromEntries(properties) },
     ...required.length > 0 && { required },
-    // One schema of several does not know the members of the others.
+    // Each schema knows only its own members.
     isClosed: undefined,
   };
 }
 
-/** Stands for the value of a name: a character that no encoded literal has. */
+/** The value of a parameter in sample paths: a character that no encoded literal has. */
 const ANY = "\uf8ff";
 
-/** Numbers of segments in samples of a spanning name: what matches all of these matches any number. */
+/** The numbers of segments in sample paths: a template that matches all of them matches any number. */
 const SPANNED = [1, 2, 50];
 
-/** Finds operations that cannot be called, since no path reaches them or their paths are ambiguous, and says why. */
+/** Finds the operations that no path reaches or whose paths are ambiguous, each with the reason. */
 function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation, string> {
   const obstacles = new Map<NodeOperation, string>();
   const all = operations.filter(({ isMethod }) => !isMethod).map(templateOf)
     .filter(({ operation, template: { names }, spans }) => {
       const obstacle = operation.path.includes("}{")
-        ? "two names stand side by side in its path"
+        ? "its path has two parameters side by side"
         : new Set(names).size < names.length
-        ? "its path has two parameters of one name"
+        ? "its path has two parameters with the same name"
         : names.filter(spans).length > 1
-        ? "two names of its path span segments"
+        ? "its path has two parameters that span segments"
         : undefined;
       if (obstacle !== undefined) obstacles.set(operation, obstacle);
       return obstacle === undefined;
     })
     .sort((a, b) => a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0);
   for (const [at, own] of all.entries()) {
-    // Literals match less than names, so only an equal template takes all paths of one without spanning names.
+    // Literals match less than parameters: without a spanning parameter, only an equal template matches all paths.
     const last = all[at - 1];
     const isTwin = last?.rank === own.rank && last.template.source === own.template.source;
     const samples = samplesOf(own);
@@ -329,7 +328,7 @@ function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation,
       : samples && all.slice(0, at).find(({ operation, template }) =>
         operation.method === own.operation.method && samples.every((path) => template.match(path))
       );
-    if (taker) obstacles.set(own.operation, `${taker.operation.name} takes all of its paths`);
+    if (taker) obstacles.set(own.operation, `${taker.operation.name} matches all of its paths`);
   }
   return obstacles;
 }
@@ -337,7 +336,7 @@ function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation,
 interface Templated {
   readonly operation: NodeOperation;
   readonly template: PathTemplate;
-  /** Sorts templates by method, and those of one method as they are tried. */
+  /** Sorts templates by method, then in the order in which they are tried. */
   readonly rank: string;
   readonly spans: (name: string) => boolean;
 }
@@ -350,7 +349,7 @@ function templateOf(operation: NodeOperation): Templated {
   return { operation, template, spans, rank: `${operation.method} ${template.rank}` };
 }
 
-/** Sample paths of a template with a spanning name, over several numbers of segments; `undefined` without one. */
+/** Sample paths of a template with a spanning parameter; `undefined` without one. */
 function samplesOf({ template: { names, source }, spans }: Templated): string[] | undefined {
   if (!names.some(spans)) return undefined;
   return SPANNED.map((count) => {

@@ -1,5 +1,5 @@
 /**
- * Diagnostics: what is wrong with a description, and where; and its limits, beyond which one is a diagnostic.
+ * The diagnostics of a description, each with its place, and the limits beyond which a description has one.
  *
  * @module
  */
@@ -22,12 +22,12 @@ export const LIMITS = {
   references: 100_000,
   /** Milliseconds from the first file to what is served. */
   time: 30_000,
-  /** Values of one file, those that aliases stand for included. */
+  /** Values of one file, including those of aliases. */
   nodes: 1_000_000,
-  /** Characters of all texts of one file of YAML, those that aliases stand for included. */
+  /** Characters of all strings of one file of YAML, including those of aliases. */
   text: 33_554_432,
   aliases: 10_000,
-  /** Tokens of one file of YAML: each value has two or three, spaces included. */
+  /** Tokens of one file of YAML: each value has two or three, including spaces. */
   tokens: 2_500_000,
   lines: 1_000_000,
   /** Syntax errors of one file of YAML that are kept. */
@@ -35,7 +35,7 @@ export const LIMITS = {
   findings: 10_000,
   /** Values of a server's variables that are tried together. */
   combinations: 64,
-  /** Origins of servers that the page may ask: they stand in a header, which proxies limit. */
+  /** Origins that the page may call: a header lists them, and proxies limit its length. */
   origins: 64,
   /** Security schemes of a document, and additional operations of a path. */
   inherited: 64,
@@ -48,15 +48,12 @@ export const formatCount = (count: number): string =>
   String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
 
 export const DUPLICATE_KEY = "duplicate key; the last one counts";
-
 export const LARGE_NUMBER =
   "this number is too large for readers of JSON; it is served as a string";
-
 export const TOO_MANY_NODES: string = `holds more than ${formatCount(LIMITS.nodes)} values`;
-
 export const TOO_DEEP: string = `is nested more than ${LIMITS.depth} levels deep`;
 
-/** The reason why a text cannot be read, as the end of a sentence about its file, and its offset. */
+/** The reason why a text cannot be read, as the predicate of a sentence about its file, with its offset. */
 export class TextError extends Error {
   override name = "TextError";
   readonly offset: number;
@@ -68,7 +65,7 @@ export class TextError extends Error {
 }
 
 export interface Diagnostic {
-  /** The file as the description names it: never a path of this machine. */
+  /** The file, relative to the description: never a path of this machine. */
   readonly file: string;
   readonly line: number;
   /** From 1, in UTF-16 code units. */
@@ -76,7 +73,7 @@ export interface Diagnostic {
   readonly message: string;
   /** True if the document cannot be shown because of it. */
   readonly isFatal: boolean;
-  /** An error is what users run into, a note is worth knowing. */
+  /** An error affects users of the description; a note is only worth knowing. */
   readonly level: "error" | "note";
   readonly more?: number;
 }
@@ -92,9 +89,9 @@ export interface DiagnosticAt<P extends DiagnosticPlace = DiagnosticPlace> {
   readonly more: number;
 }
 
-/** The diagnostics of a file. What is wrong in many places is kept once, with its first place. */
+/** The diagnostics of a file. Equal ones are kept once, with the place of the first and their number. */
 export interface Diagnostics {
-  /** Adds one; `placeOf` is called if it is the first with this message. */
+  /** Calls `placeOf` only for the first one with this message. */
   add(severity: Severity, message: string, placeOf: () => DiagnosticPlace): void;
   list(): DiagnosticAt[];
   readonly omittedCount: number;
@@ -118,7 +115,7 @@ export function createDiagnostics(): Diagnostics {
   };
 }
 
-/** Finds the lines and columns of the diagnostics of a text, and sorts them by these. */
+/** Adds lines and columns to the diagnostics of a text, and sorts by them. */
 export function locate(
   file: string,
   text: string,
@@ -144,10 +141,10 @@ export function locate(
     });
 }
 
-/** The offsets of the members of each object and list of a text, by the same keys. */
+/** For each object and list of a text, the offsets of its members by their keys. */
 export type Offsets = Map<unknown, Json | number[]>;
 
-/** Returns the offset of the value at a path; of a missing one, that of the nearest value on its way. */
+/** Returns the offset of the value at a path, or of the last value on the way to a missing one. */
 export function offsetIn(root: unknown, offsets: Offsets, path: Path): number {
   let value = root, offset = 0;
   for (const key of path) {
@@ -172,7 +169,7 @@ export function limitDiagnostics(all: readonly Diagnostic[], omittedCount: numbe
   const kept = all.slice(0, LIMITS.findings);
   const omitted = omittedCount + all.length - kept.length;
   if (omitted === 0) return kept;
-  const stand = diagnosticOf(all[0]!.file, "note", "there are more, which are not listed");
+  const stand = diagnosticOf(all[0]!.file, "note", "further diagnostics are not listed");
   return [...kept, { ...stand, ...omitted > 1 && { more: omitted - 1 } }];
 }
 

@@ -16,7 +16,7 @@ export interface File {
   readonly bytes: Bytes;
   /** True if its name or its media type is that of JSON. */
   readonly isJson: boolean;
-  /** Differs where the content does: the time and size of a file, the `ETag` of a URL. */
+  /** Changes with the content: the time and size of a file, or the `ETag` of a URL. */
   readonly stamp: string;
 }
 
@@ -29,13 +29,12 @@ export type FetchUrl = (
   init: { headers: Record<string, string>; redirect: "manual"; signal: AbortSignal },
 ) => Promise<Response>;
 
-/** The reason why a file cannot be read, without a subject. */
+/** The reason why a file cannot be read, which follows `cannot be read:`. */
 export class ReadError extends Error {
   override name = "ReadError";
 }
 
 const TIMEOUT = 10_000, REDIRECTS_MAX = 5;
-
 const JSON_NAME = /\.json$/i;
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i;
 
@@ -78,7 +77,7 @@ async function readUrl(fetch: FetchUrl, asked: URL, stamp?: string): Promise<Fil
     ...stamp?.startsWith('"') && { "if-none-match": stamp },
     ...loginOf(asked),
   };
-  // Servers are relative to this URL, which is shown.
+  // This URL is shown, as the base of relative servers: the login is removed.
   let url = new URL(asked);
   url.username = url.password = "";
   try {
@@ -90,7 +89,7 @@ async function readUrl(fetch: FetchUrl, asked: URL, stamp?: string): Promise<Fil
         const next = new URL(location, url);
         if (next.origin !== asked.origin) {
           throw new ReadError(
-            `it redirects to another origin, ${next.origin}, and is not followed`,
+            `it redirects to another origin, which is not followed: ${next.origin}`,
           );
         }
         url = next;
@@ -103,9 +102,9 @@ async function readUrl(fetch: FetchUrl, asked: URL, stamp?: string): Promise<Fil
       }
       const { body } = response;
       const bytes = body ? await gatherBytes(body, LIMITS.json) : new Uint8Array();
-      if (!bytes) throw new ReadError(`is larger than ${formatSize(LIMITS.json)}`);
+      if (!bytes) throw new ReadError(`it is larger than ${formatSize(LIMITS.json)}`);
       const etag = response.headers.get("etag");
-      // A weak one may stay while the content changes (RFC 9110, section 8.8.1).
+      // A weak ETag may stay while the content changes (RFC 9110, section 8.8.1).
       const current = etag?.startsWith('"') ? etag : await digest(bytes);
       if (current === stamp) return undefined;
       const type = response.headers.get("content-type") ?? "";
@@ -138,7 +137,7 @@ type LoadedFile = { member: Member } | { member?: undefined; failure: string };
 
 export interface Loader {
   readonly members: ReadonlyMap<string, Member>;
-  /** Loads the root; where that fails, it has no value and a diagnostic says why. */
+  /** Loads the root. If it cannot be read, it has no value and a diagnostic. */
   loadRoot(): Promise<Member>;
   load(reference: string, from: Member): Promise<LoadedFile>;
 }
@@ -177,7 +176,7 @@ export function createLoader(entry: URL, read: Reader): Loader {
     const fail = (reason: string) => ({ failure: `cannot be read: ${reason}` });
     if (members.size >= LIMITS.files) return fail(`there are more than ${LIMITS.files} files`);
     if (performance.now() > until) {
-      return fail(`all files take more than ${LIMITS.time / 1000} s`);
+      return fail(`reading all files takes more than ${LIMITS.time / 1000} s`);
     }
     let file: File;
     try {
@@ -191,7 +190,7 @@ export function createLoader(entry: URL, read: Reader): Loader {
     const refusal = refuse(file.url);
     if (refusal) return { failure: refusal };
     if (size > LIMITS.total) {
-      return fail(`all files are larger than ${formatSize(LIMITS.total)}`);
+      return fail(`all files together are larger than ${formatSize(LIMITS.total)}`);
     }
     const at = new URL(file.url);
     at.hash = "";

@@ -1,6 +1,5 @@
 /**
- * The OpenAPI document of a kind of nodes, of which one node has a part; and the marks of its operations
- * (`kinds/interface.ts`).
+ * The OpenAPI document of a kind, limited to what one node has, and the marks of its operations (`kinds/interface.ts`).
  *
  * @module
  */
@@ -37,9 +36,9 @@ import {
 } from "./operations.ts";
 import { NODE, THIS_SERVICE } from "./servers.ts";
 
-/** The part of its interface that a node says it has. */
+/** The part of its kind's interface that a node reports. */
 export interface Offer {
-  /** The names of its methods, or its paths without their first slash; of groups, if there is `before`. */
+  /** Names of methods, or paths without their first slash; with `before`, names of groups. */
   readonly names?: readonly string[] | undefined;
   /** The text between the name of a group and the rest of a method's name. */
   readonly before?: string | undefined;
@@ -54,7 +53,7 @@ export interface AboutKind {
   readonly version: string;
 }
 
-/** Makes the document of a kind. Operations of REST have the node as their server, methods this service. */
+/** Creates the document of a kind. REST operations are called at the node, methods at this service. */
 export function documentOfKind(
   { openrpc, openapi }: KindInterface,
   { title, version }: AboutKind,
@@ -63,7 +62,9 @@ export function documentOfKind(
   const known = "These operations are described by the node's kind, not by the node itself.";
   const isUnsure = openrpc !== undefined && names === undefined;
   const description = known +
-    (isUnsure ? " Which methods this one lacks is not known until they are called." : "");
+    (isUnsure
+      ? " This node may lack some of these methods, which is known only after they were called."
+      : "");
   const head = { openapi: "3.1.1", info: { title, version: ofNode ?? version, description } };
   const { paths = {}, components = {}, tags = [], servers: [server] = [] } = openapi ?? {};
   const rest = { ...head, servers: [{ url: NODE + (server?.url ?? "") }], paths, components, tags };
@@ -87,14 +88,11 @@ function withPageMarks(value: unknown): unknown {
   return from === undefined ? marked : { ...marked, [EXAMPLE_FROM]: from };
 }
 
-/**
- * The part of a kind's interface that a node has: what it names. Where it names nothing, its software and version
- * decide.
- */
+/** Limits a kind's interface to what a node has, by its list of operations or else by its software and version. */
 export function offered({ openrpc, openapi }: KindInterface, offer: Offer): KindInterface {
   return {
     ...openrpc && { openrpc: offeredMethods(openrpc, offer) },
-    // The names are those of methods where there are some.
+    // If the kind has methods, the names are those of methods.
     ...openapi &&
       { openapi: offeredPaths(openapi, openrpc ? { ...offer, names: undefined } : offer) },
   };
@@ -110,7 +108,6 @@ function offeredMethods(part: OpenRpcPart, offer: Offer): OpenRpcPart {
   return { ...part, methods: [...known, ...before ? [] : [...there].map(unknownMethod)] };
 }
 
-/** A method of which only the name is known. */
 const unknownMethod = (name: string): Method =>
   ({ name, summary: name, result: { name: "result", schema: {} } }) as unknown as Method;
 
@@ -163,7 +160,7 @@ export function withMarks(document: Json, kind: Json = {}): Json {
   );
 }
 
-/** Does the same for a node's own OpenRPC document. */
+/** Gives the methods of a node's own OpenRPC document the marks of its kind, and no others. */
 export function withMarksOfMethods(openrpc: Json, kind: Json = {}): Json {
   const known = objectOf(kind.paths);
   const methods = listOf(openrpc.methods).map((method) => {
@@ -174,7 +171,7 @@ export function withMarksOfMethods(openrpc: Json, kind: Json = {}): Json {
   return { ...openrpc, methods };
 }
 
-/** The marks of a parameter's schema without which an operation may do more than its own marks say. */
+/** The marks of a parameter's schema that limit an operation to what its own marks say. */
 const LIMITS = ["x-excludes", "x-heavy-from"];
 
 function withLimits(method: Json, post: Json): Json {
@@ -191,10 +188,7 @@ function withLimits(method: Json, post: Json): Json {
 
 const PROPERTIES = ["requestBody", "content", "application/json", "schema", "properties"];
 
-/**
- * Tells whether an operation is a read only for some values of its parameters. The node's own description may lack these
- * limits, so such an operation has to be opened by name.
- */
+/** Tests for a read that would be more without the limits of its parameters, which a node's own description may lack. */
 function isLimitedRead(kind: Json, { parameters, "x-access": access }: Json): boolean {
   return access === "read" && listOf(parameters).some((value) => {
     const parameter = followReference(kind, value);
@@ -215,12 +209,12 @@ const picked = (object: Json, keys: readonly string[]): Json =>
 const without = (object: Json, keys: readonly string[]): Json =>
   mapMembers(object, (member, key) => keys.includes(key) ? undefined : member);
 
-/** Says of methods in their description that they are missing. */
+/** Adds a sentence to the descriptions of methods that turned out to be missing. */
 export function withLacking(document: Json, lacks: readonly string[] = []): Json {
   const lacking = new Set(lacks.map(pathOfMethod));
   return mapOperationsIn(document, ({ operation, path }) => {
     if (!lacking.has(path)) return operation;
-    const lead = "This node does not have it: it said so when it was called.";
+    const lead = "When this method was called, the node reported that it does not have it.";
     const description = [lead, textOf(operation.description)].filter(Boolean).join("\n\n");
     return { ...operation, description };
   });

@@ -1,5 +1,5 @@
 /**
- * Loads a node's description: from its place to the served document.
+ * Loads a node's description, from its files to the served document.
  *
  * @module
  */
@@ -33,12 +33,12 @@ import {
 } from "./servers.ts";
 import { upgradeSwagger } from "./upgrade.ts";
 
-/** A description's place and what goes into it: plain data, which can be sent to another thread. */
+/** The place and the parts of a description: plain data, which can be sent to another thread. */
 export interface LoadJob {
-  /** The URL of its root; that of `KIND_FILES` where only the kind describes the node. */
+  /** The URL of the root file; one of `KIND_FILES` if only the kind describes the node. */
   readonly entry: string;
   readonly kind?: AboutKind | undefined;
-  /** True if what this node has can be read. */
+  /** True if `KIND_FILES.offer` can be read. */
   readonly hasOffer?: boolean | undefined;
   readonly own: Json;
   readonly operations: readonly DescribedOperation[];
@@ -48,18 +48,18 @@ export interface LoadJob {
   readonly isForwarding?: boolean | undefined;
 }
 
-/** The URLs at which the readers of `description/` have the interface of a kind, and what one node has of it. */
+/** The URLs at which readers return the interface of a kind, and the part of it that the node has. */
 export const KIND_FILES = { interface: "kind:interface", offer: "kind:offer" } as const;
 
 export interface Loaded {
-  /** Integers too large for `number` are `bigint`. `undefined` where a diagnostic is fatal. */
+  /** Integers too large for `number` are `bigint`. `undefined` if a diagnostic is fatal. */
   readonly document: Json | undefined;
   readonly diagnostics: readonly Diagnostic[];
-  /** The possible paths before every path of the node, where its servers do not say which. */
+  /** The possible base paths of the node, if its servers do not decide on one. */
   readonly basePaths?: readonly string[] | undefined;
 }
 
-/** Loads a description: its files as one document, with its servers, what is known of its kind, and our operations. */
+/** Loads a description as one document, completed by the node's kind and the operations of this service. */
 export async function load(job: LoadJob, read: Reader): Promise<Loaded> {
   const { entry, kind, hasOffer, own, operations, documentOfHost } = job;
   const readValue = async (url: string) => {
@@ -111,7 +111,7 @@ export function diagnosticsIn({ root, members }: Files): Diagnostic[] {
     const isRoot = member === root;
     const fault = isRoot && value !== undefined ? checkVersion(value) : undefined;
     omittedCount += diagnostics.omittedCount;
-    // Nothing else matters of another kind of document.
+    // A document of an unsupported version has no other diagnostics.
     const found = fault ? [{ ...fault, severity: "fatal" as const, more: 0 }] : diagnostics.list();
     const located = locate(name, text, found, offsetOf);
     return isRoot ? located : located.map((one) => ({ ...one, isFatal: false }));
@@ -143,7 +143,7 @@ export function nameOf(entry: string): string {
   return decodePercent(pathname.split("/").at(-1)!) || host;
 }
 
-/** The most servers, and possible paths, that a message lists. */
+/** The maximum number of servers, and of possible paths, in a message. */
 const LISTED_MAX = 5;
 
 function undecidedPaths(document: Json, near: ServerContext): string[] | undefined {

@@ -23,7 +23,7 @@ export interface DescribedOperation {
   operation: Readonly<Record<string, unknown>>;
 }
 
-/** What a host describes of the whole, as JSON values. */
+/** The parts of the description that a host adds or replaces, as JSON values. */
 export interface DocumentOfHost {
   readonly info?: unknown;
   readonly tags?: unknown;
@@ -31,7 +31,7 @@ export interface DocumentOfHost {
   readonly components?: unknown;
 }
 
-/** Adds operations before those of a document; the last one of a method and path counts. */
+/** Adds operations before those of a document. The last one for a method and path wins. */
 function addOperations(document: Json, operations: readonly DescribedOperation[]): Json {
   const theirs = objectOf(document.paths);
   const added: Json = {};
@@ -41,7 +41,7 @@ function addOperations(document: Json, operations: readonly DescribedOperation[]
   return { ...document, paths: { ...added, ...theirs, ...added } };
 }
 
-/** Adds what a host describes. Its operations refer to its components by their names in the document. */
+/** Adds the parts of a host to a document. Returns its operations with references to the renamed components. */
 function addHost(
   document: Json,
   operations: readonly DescribedOperation[],
@@ -76,16 +76,16 @@ export function withHost(
   return addOperations(hosted.document, hosted.operations);
 }
 
-/** The paths that are shown beside those of a node: the others are of the page, and of this description. */
+/** The service's paths that are shown beside a node's. The others serve the page and the description. */
 const SHOWN = /^\/v1\/(?:info|events|history|health|ready|metrics)$/;
 
 export const TAG = "About this service";
 const TAG_DESCRIPTION = "What this node is and how it is doing.";
 
-/** Their responses come from here, whatever the servers of the node are. */
+/** The servers of the service's own operations, whatever those of the node are. */
 const SERVERS = [{ url: THIS_SERVICE, description: "The service that shows this description" }];
 
-/** Adds this service's operations to a node's description, which keeps its own at the same paths. */
+/** Adds this service's operations to a node's description. At the same paths, those of the node stay. */
 export function withServiceOperations(
   own: Json,
   node: Json,
@@ -117,7 +117,7 @@ export function withServiceOperations(
   const { components, rename } = mergeComponents(theirComponents, used, prefixed);
   const added = objectOf(addOperations({ paths: rename(paths) }, described).paths);
   const tags = listOf(document.tags);
-  // Undeclared tags come in the order of operations; if this alone were declared, it would be the first.
+  // If this were the only declared tag, it would come before the undeclared ones.
   const isTagNew = tags.length > 0 && !tags.some((tag) => objectOf(tag).name === TAG);
   return {
     ...document,
@@ -127,10 +127,7 @@ export function withServiceOperations(
   };
 }
 
-/**
- * Returns the paths of a node's description. What is called at the node by a path of this service gets a shorter one,
- * and its server what is cut off.
- */
+/** Returns the node's paths. The first segment of those that equal a path of this service moves into their server. */
 function withRoom({ servers, paths: all }: Json): Json {
   const moved = Object.entries(objectOf(all)).map(([path, item]) => {
     const [{ url } = {} as Json] = listOf(objectOf(item).servers ?? servers).map(objectOf);
@@ -164,10 +161,7 @@ function referencesIn(value: unknown): string[] {
   );
 }
 
-/**
- * Adds components to others; one whose name stands for something else there gets another, such as `wanted`.
- * `rename` returns a copy of what refers to the added ones, with their new names.
- */
+/** Adds components, and renames those whose names are taken. `rename` copies a value with the new names. */
 export function mergeComponents(
   theirs: Json,
   added: Json,

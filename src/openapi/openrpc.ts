@@ -1,6 +1,6 @@
 /**
- * Makes OpenAPI 3.1 of OpenRPC 1.3. A method becomes a path: `POST /v1/rpc/{method}` takes an object of named
- * parameters, and `GET` a query where the method only reads and a query can say its parameters. Both return the result.
+ * Converts OpenRPC 1.3 to OpenAPI 3.1. A method becomes a path: `POST /v1/rpc/{method}` takes an object of named
+ * parameters. `GET` takes a query, if the method only reads and all parameters are scalars. Both return the result.
  *
  * @module
  */
@@ -28,7 +28,7 @@ const SCALARS: ReadonlySet<unknown> = new Set(["string", "number", "integer", "b
 
 const DEPTH_MAX = 16;
 
-/** Writes the schemas of draft 7, which OpenRPC has, as those of 2020-12, which OpenAPI 3.1 has. */
+/** Converts schemas from draft 7 (OpenRPC) to 2020-12 (OpenAPI 3.1). */
 function upgradeSchemas(document: unknown): unknown {
   const structure = structureOf({ openrpc: "1.3" });
   const known = new Map<unknown, unknown>();
@@ -50,7 +50,7 @@ function upgradeSchemas(document: unknown): unknown {
 }
 
 function upgradeSchema(value: Json): Json {
-  // Lotus has `media` of draft 4 of JSON Hyper-Schema.
+  // Lotus uses `media` of JSON Hyper-Schema, draft 4.
   const { media, ...others } = value;
   const { binaryEncoding: contentEncoding } = objectOf(media);
   const schema = typeof contentEncoding === "string" ? { ...others, contentEncoding } : value;
@@ -95,7 +95,7 @@ const PROBLEM = {
   },
 };
 
-/** The body of a method of which nothing is known but its name. */
+/** The body of a method whose parameters are unknown. */
 const ANY_PARAMS = {
   requestBody: {
     description: "The parameters by their names or by their positions.",
@@ -104,12 +104,12 @@ const ANY_PARAMS = {
 };
 
 /**
- * Makes operations of methods, with their extensions (`x-…`). A parameter that is sent by position has its place, from
- * 0, as `x-position`. The `operationId` is the method's name, and that of the `POST` beside a `GET` ends with `_post`.
- * Of two methods of one name the first counts.
+ * Converts methods to operations, with their extensions (`x-…`). A parameter that is sent by position has `x-position`,
+ * from 0. The `operationId` is the method's name; that of a `POST` beside a `GET` ends with `_post`. Of several methods
+ * with one name, the first wins.
  *
- * @param openrpc a document or a part of one, in any form: what is wrong is omitted
- * @throws {RangeError} where the operations would be many times as large as the methods
+ * @param openrpc a document or a part of one, in any form: invalid parts are omitted
+ * @throws {RangeError} if the operations would be many times as large as the methods
  */
 export function openApiOfMethods(
   openrpc: unknown,
@@ -131,7 +131,7 @@ export function openApiOfMethods(
     const params = listOf(method.params).map(follow);
     const result = follow(method.result);
     for (const part of [...params, result]) left -= estimateSize(part, weights);
-    if (left < 0) throw new RangeError("in OpenAPI it would be many times as large");
+    if (left < 0) throw new RangeError("its OpenAPI form would be many times as large");
     const isGettable = method["x-access"] === "read" &&
       params.every(({ schema }) => scalarOf(schema) !== undefined);
     const own = listOf(method.tags).flatMap((tag) => textOf(follow(tag).name) ?? []);
@@ -156,7 +156,7 @@ export function openApiOfMethods(
   };
 }
 
-/** Makes an OpenAPI document of an OpenRPC document. Its methods are called at this service. */
+/** Converts an OpenRPC document to OpenAPI. Its methods are called at this service. */
 export function upgradeOpenRpc(openrpc: Json): Json {
   return {
     openapi: "3.1.1",
@@ -174,13 +174,13 @@ interface Parts {
   readonly tags: readonly string[];
 }
 
-/** Finds the one scalar type of all values of a schema, as a text in a query does not say its type. */
+/** Finds the only scalar type that the values of a schema have, since values in a query have no types. */
 function createScalarOf(document: Json): (schema: unknown) => string | undefined {
   const known = new Map<Json, string | undefined>();
   const scalarOf = (value: unknown, depth = 0): string | undefined => {
     const schema = followReference(document, value);
     if (depth > DEPTH_MAX || known.has(schema)) return known.get(schema);
-    // Ends a circle.
+    // Ends the recursion if the schema refers to itself.
     known.set(schema, undefined);
     const type = read(schema, depth);
     known.set(schema, type);

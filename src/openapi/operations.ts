@@ -29,7 +29,7 @@ export function followReference(document: Json, value: unknown): Json {
   return found;
 }
 
-/** All registered methods fit; it is safe in HTML and in a shell. */
+/** Matches all registered methods; safe in HTML and in a shell. */
 const OTHER_METHOD = /^[A-Za-z][A-Za-z-]{0,40}$/;
 
 const FURTHER = "additionalOperations";
@@ -57,7 +57,6 @@ export interface PathOperation extends LocatedOperation {
   readonly item: Json;
 }
 
-/** Lists the operations of all paths. */
 export function operationsIn(document: Json): PathOperation[] {
   return Object.entries(objectOf(document.paths)).flatMap(([path, value]) => {
     const item = objectOf(value);
@@ -70,13 +69,12 @@ export function serversFor(holders: readonly Json[]): readonly unknown[] {
   return holders.map(({ servers }) => listOf(servers)).find(({ length }) => length > 0) ?? [];
 }
 
-/** Changes the path items of a map of them. */
 export function mapItems(items: unknown, change: (item: Json, key: string) => Json): unknown {
   if (!isObject(items)) return items;
   return mapMembers(items, (item, key) => isObject(item) ? change(item, key) : item);
 }
 
-/** Changes the operations of a path item; the same one where none changes. */
+/** Changes the operations of a path item. Returns the same item if none changes. */
 export function mapOperations(item: Json, change: (located: LocatedOperation) => Json): Json {
   const mapped: Json = {};
   const others: Json = {};
@@ -94,12 +92,11 @@ export function mapOperations(item: Json, change: (located: LocatedOperation) =>
 /**
  * Reports duplicate operationIds, parameters that do not fit their path, and too many inherited parts.
  *
- * @returns the document within its limits, in which an operationId means one operation
+ * @returns the document within its limits, in which each operationId is unique
  */
 export function checkOperations(document: Json, diagnostics: Diagnostics): Json {
   /** The first operation of each operationId. */
   const firsts = new Map<unknown, string>();
-
   const limitOperations = (item: Json, path: Path): Json => {
     const all = Object.entries(objectOf(item[FURTHER]));
     if (all.length <= LIMITS.inherited) return item;
@@ -118,12 +115,12 @@ export function checkOperations(document: Json, diagnostics: Diagnostics): Json 
         return operation;
       }
       const id = nameOf(operationId);
-      const message = `the operationId ${id} is already that of ${first}; it is omitted`;
+      const message = `the operationId ${id} is already used by ${first}; it is omitted`;
       diagnostics.add("note", message, () => [...path, ...keys, "operationId"]);
       return rest;
     });
 
-  /** Checks a list of parameters against the names of a template; returns the names of those in the path. */
+  /** Checks parameters against the names in a path template. Returns the names of the path parameters. */
   const checkList = ({ parameters }: Json, at: Path, template: string, names: Set<string>) => {
     const inPath = new Set<string>();
     const seen = new Set<string>();
@@ -137,7 +134,7 @@ export function checkOperations(document: Json, diagnostics: Diagnostics): Json 
           () => [...at, "parameters", String(i)],
         );
       const key = `${place} ${place === "header" ? name.toLowerCase() : name}`;
-      if (seen.has(key)) report("error", "is there twice");
+      if (seen.has(key)) report("error", "is a duplicate");
       seen.add(key);
       if (place !== "path") continue;
       inPath.add(name);
@@ -153,7 +150,7 @@ export function checkOperations(document: Json, diagnostics: Diagnostics): Json 
     for (const { operation, keys } of operationsOf(item)) {
       const own = checkList(operation, [...path, ...keys], template, names);
       for (const name of names) {
-        // A path may have as many names as it has letters.
+        // A long path may have thousands of parameters.
         if (diagnostics.omittedCount > 0) return;
         if (shared.has(name) || own.has(name)) continue;
         const message = `the parameters do not include ${nameOf(name)} of the path ${
@@ -175,7 +172,7 @@ export function checkOperations(document: Json, diagnostics: Diagnostics): Json 
   }
   const schemes = listOf(document.security).flatMap((one) => Object.keys(objectOf(one)));
   if (schemes.length > LIMITS.inherited) {
-    const message = `"security" names more than ${LIMITS.inherited} schemes; it is omitted`;
+    const message = `"security" has more than ${LIMITS.inherited} schemes; it is omitted`;
     diagnostics.add("error", message, () => ["security"]);
     delete checked.security;
   }

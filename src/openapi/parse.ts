@@ -1,5 +1,5 @@
 /**
- * Parses a file of a description: the value, the diagnostics of its text, and the places of what stands in it.
+ * Parses a file of a description: its value, its diagnostics, and the offsets of the values in its text.
  *
  * @module
  */
@@ -23,31 +23,29 @@ import {
 } from "./diagnostics.ts";
 import { type Parsed, parseYaml } from "./yaml.ts";
 
-/** A file that has been parsed. What aliases of YAML stand for is shared: change copies only. */
+/** A parsed file. Aliases of YAML share their values: change only copies. */
 export interface Source extends Parsed {
   readonly name: string;
   readonly text: string;
   readonly diagnostics: Diagnostics;
 }
 
-interface TextFile {
-  readonly bytes: Bytes;
-  readonly isJson: boolean;
-}
-
-/** Parses a file of JSON or YAML in UTF-8. Never throws: what is thrown on the way is a diagnostic. */
-export function parse(name: string, { bytes, isJson }: TextFile): Source {
+/** Parses a file of JSON or YAML in UTF-8. Never throws: errors become diagnostics. */
+export function parse(
+  name: string,
+  { bytes, isJson }: { readonly bytes: Bytes; readonly isJson: boolean },
+): Source {
   let text = "";
   let diagnostics = createDiagnostics();
   const limitSize = (limit: number, format: string) => {
     if (bytes.length <= limit) return;
-    throw new TextError(`is larger than ${formatSize(limit)}, the most that ${format} may be`);
+    throw new TextError(`is larger than ${formatSize(limit)}, the limit for ${format}`);
   };
   try {
     text = decode(bytes);
     const [first] = /\S/.exec(text) ?? [];
     if (first === undefined) throw new TextError("is empty");
-    // Some servers call YAML JSON, so the first character decides.
+    // Some servers label YAML as JSON, so the first character decides.
     if (first === "{" || first === "[") {
       limitSize(LIMITS.json, "JSON");
       try {
@@ -85,7 +83,7 @@ export function unreadable(
 function decode(bytes: Bytes): string {
   const [first, second] = bytes;
   const hasMark = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
-  // What begins with a character of ASCII has a zero beside it.
+  // In UTF-16, an ASCII character has a zero byte beside it.
   if (hasMark || (bytes.length > 1 && (first === 0) !== (second === 0))) {
     throw new TextError("is text in UTF-16; write it in UTF-8");
   }
@@ -97,7 +95,7 @@ function decode(bytes: Bytes): string {
   }
 }
 
-/** @throws {JsonSyntaxError} where it is not JSON; it may be YAML */
+/** @throws {JsonSyntaxError} if the text is not JSON; it may be YAML */
 function parseJson(text: string, diagnostics: Diagnostics): Parsed {
   const scanner = new JsonScanner(text);
   const offsets: Offsets = new Map();

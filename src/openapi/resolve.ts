@@ -37,10 +37,10 @@ export interface Target {
 
 export interface Link {
   readonly reference: Reference;
-  /** The value at which the walk to it began. */
+  /** The value from which the walk found the reference. */
   readonly start: Target;
   target?: Target;
-  /** The target at the end of a chain of references: a component of the root, or no reference. */
+  /** The end of the chain of references: a component of the root, or a value that is not a reference. */
   end?: Target | undefined;
   isBroken?: boolean;
 }
@@ -55,8 +55,8 @@ export interface Files {
 }
 
 /**
- * Reads a description and what it refers to. A file that cannot be read is a diagnostic of the one that refers to it.
- * Of the other files, only what is referred to is read, as what the reference expects.
+ * Reads a description and the files it refers to. A file that cannot be read is a diagnostic of the file that refers to
+ * it. In other files than the root, only the targets of references are validated.
  */
 export async function resolve(entry: URL, read: Reader): Promise<Files> {
   const { members, loadRoot, load } = createLoader(entry, read);
@@ -126,7 +126,7 @@ export async function resolve(entry: URL, read: Reader): Promise<Files> {
 
 function checkSchemes(place: Place, start: Target, root: Member, structure: Structure): void {
   const declared = objectOf(valueAt(root.value, structure.sections.securityScheme ?? []));
-  // Since OpenAPI 3.2 it may be the URI of one.
+  // Since OpenAPI 3.2, a URI may identify a security scheme.
   const isUri = (name: string) => structure.name === "OpenAPI 3.2" && /[/#:]/.test(name);
   for (const name of Object.keys(objectOf(place.value))) {
     if (Object.hasOwn(declared, name) || Object.hasOwn(declared, "$ref") || isUri(name)) continue;
@@ -136,7 +136,7 @@ function checkSchemes(place: Place, start: Target, root: Member, structure: Stru
   }
 }
 
-/** The name of the component of the root that is a target; `undefined` if it is none. */
+/** The name of a target that is a component of the root; `undefined` for other targets. */
 export function nameOfComponent({ root, structure }: Files, target: Target): string | undefined {
   const { member, shape, path } = target;
   const section = structure.sections[shape];
@@ -148,23 +148,23 @@ export function isPure(structure: Structure, shape: Shape, value: unknown): bool
   return isReference(shape, value) && siblingsOf(structure, shape, value).length === 0;
 }
 
-/** Loads the file that an example names: one of the root's folder, by a relative reference. */
+/** Loads the file of a reference in an example, which must be relative and lead into the root's folder. */
 async function loadSample(file: string, from: Member, root: Member, load: Loader["load"]) {
   const isBeside = (url: string) =>
     url.startsWith(new URL(".", root.url).href) && !/%2f|%5c/i.test(url);
   const isRelative = file !== "" && !URL.canParse(file) && URL.canParse(file, from.url);
-  const elsewhere = { member: undefined, failure: "names no file in the description's folder" };
+  const elsewhere = { member: undefined, failure: "leads to no file in the description's folder" };
   if (!isRelative || !isBeside(new URL(file, from.url).href)) return elsewhere;
   const loaded = await load(file, from);
   return loaded.member && !isBeside(loaded.member.url) ? elsewhere : loaded;
 }
 
-/** Adds a diagnostic of a reference, which is the subject of `failure`. */
+/** Adds a diagnostic of a reference, whose `failure` is a predicate such as `leads nowhere`. */
 export function report({ reference, start }: Link, failure: string, severity?: Severity): void {
   const isSample = reference.expected === SAMPLE;
   const ref = quote(shorten(withoutLogin(reference.ref), REF_MAX));
   const message = isSample
-    ? `${ref} in an example stays as it is: it ${failure}`
+    ? `${ref} in an example stays unchanged: it ${failure}`
     : `${failure.startsWith("cannot be read") ? "" : "the reference to "}${ref} ${failure}`;
   start.member.diagnostics.add(
     severity ?? (isSample ? "note" : "error"),

@@ -14,7 +14,7 @@ import { createWriter, encodeForm, type Form, rebaseServers } from "./write.ts";
 export interface Description {
   readonly json: Representation;
   readonly yaml: Resource<Representation>;
-  /** The same one folder deeper. */
+  /** The forms that are served one folder deeper, at `/v1/`. */
   readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
 }
 
@@ -27,7 +27,7 @@ export async function documentOf({ json }: Forms): Promise<Json> {
   return JSON.parse(new TextDecoder().decode(await identityOf(json))) as Json;
 }
 
-/** Prepares the service's own description, and `own` without what a host adds; both without the `omitted` paths. */
+/** Prepares the service's own description without the `omitted` paths; `own` is without the parts of the host as well. */
 export async function prepareOwn(
   forms: Forms,
   operations: readonly DescribedOperation[],
@@ -43,7 +43,6 @@ export async function prepareOwn(
   return { document, own, ...await prepareForms({ json, yaml }) };
 }
 
-/** Prepares both forms of a description. */
 export async function prepareForms(
   { json, yaml }: { json: Form; yaml: Form | Promise<Form> },
 ): Promise<Description> {
