@@ -39,14 +39,14 @@ const FILES: Readonly<Record<string, [isShown: boolean, ...diagnostics: string[]
   ],
   "alias-bomb.yaml": [false, "9:46 holds more than 1,000,000 values"],
   "no-anchor.yaml": [false, "4:9 the alias *none has no anchor before it"],
-  "alias-circle.yaml": [false, "5:5 an alias stands for a value that contains it"],
+  "alias-circle.yaml": [false, "5:5 an alias must not be within its own anchor"],
   "empty.yaml": [false, "1:1 is empty"],
   "binary.yaml": [false, "1:1 is binary, not text"],
   "same-key.yaml": [true, "6:3 duplicate key; the last one counts"],
   "two.yaml": [false, "4:1 a second document begins here; a description must be one document"],
   "not-1.1.yaml": [
     true,
-    "5:3 YAML 1.2 has no merge keys: << is merged here, but some readers take it for a key",
+    "5:3 YAML 1.2 has no merge keys: << is merged here, but is an ordinary key for some readers",
     "6:9 JSON has no such number; it is served as null",
   ],
   "version.yaml": [

@@ -176,7 +176,7 @@ export function createLoader(entry: URL, read: Reader): Loader {
     const fail = (reason: string) => ({ failure: `cannot be read: ${reason}` });
     if (members.size >= LIMITS.files) return fail(`there are more than ${LIMITS.files} files`);
     if (performance.now() > until) {
-      return fail(`reading all files takes more than ${LIMITS.time / 1000} s`);
+      return fail(`all files together take more than ${LIMITS.time / 1000} s`);
     }
     let file: File;
     try {

@@ -1,5 +1,5 @@
 /**
- * The servers of a description: where they lead, which origins the page may ask, and the variables of their URLs.
+ * The servers of a description: their URLs, the variables in these, and the origins that the page may call.
  *
  * @module
  */
@@ -9,36 +9,31 @@ import { isObject, type Json, listOf, mapMembers, objectOf, textOf } from "../js
 import { type Diagnostics, LIMITS } from "./diagnostics.ts";
 import { mapItems, mapOperations } from "./operations.ts";
 
-/** Stands for this service, whose address is not known here. */
+/** A base for relative URLs, since the address of this service is unknown. */
 const HERE = "http://here.invalid";
 
-/** This service, relative to its description: it is right behind any prefix and any proxy. */
+/** This service, relative to its description: correct behind any prefix and any proxy. */
 export const THIS_SERVICE = ".";
 
-/** The node, as it is called through this service. */
 export const NODE: string = `${THIS_SERVICE}/v1/node`;
 
 /** The URLs of the node and of its description, as far as they are known. */
 export interface ServerContext {
   /** The base of relative servers. */
   readonly base?: string | undefined;
-  /** The server of a document that names none. @default base */
+  /** The server of a document without servers. @default base */
   readonly home?: string | undefined;
-  /** The node from outside; replaces the document's servers. */
+  /** The public URL of the node; replaces the document's servers. */
   readonly publicUrl?: string | undefined;
-  /** The node that served the document: it may know itself as `localhost` only. */
+  /** The node that served the document, in which it may call itself `localhost`. */
   readonly itself?: string | undefined;
-  /** The node, if it is reached through this service and not by its own address. */
+  /** The node, if clients call it through this service. */
   readonly node?: string | undefined;
-  /**
-   * `keep` leaves the servers at the top as they are; otherwise the path before every path of the node.
-   *
-   * @default the path of the servers at the top, which stand for the node whatever their origin is
-   */
+  /** `keep` leaves the document's servers unchanged; any other is the base path. @default that of the servers */
   readonly servers?: string | undefined;
 }
 
-/** Lets every server lead to the node, or to this service if the node's address is unknown. */
+/** Changes every server to the node, or to this service if the node's address is unknown. */
 export function withServers(
   document: Json,
   context: ServerContext,
@@ -55,7 +50,7 @@ export function withServers(
   const url = publicUrl ?? atNode ?? (top.length === 0 ? trim(home ?? THIS_SERVICE) : undefined);
   const through = (servers: readonly Json[]) =>
     publicUrl ? servers : throughThisService(servers, where, isForwarding);
-  // Paths and operations may name a server of the top again: Swagger 2.0 by another scheme.
+  // Paths and operations may repeat a server of the document: in Swagger 2.0 with another scheme.
   const nameOf = (server: Json) => usualUrl(server)?.replace(/^https?:/i, "");
   const atTop = new Set(url === undefined ? [] : top.map(nameOf));
   const placed = mapServers(document, (servers) => {
@@ -80,7 +75,7 @@ function throughThisService(
   return atNode ? [atNode] : mapped;
 }
 
-/** Changes the URLs of servers; of several that become the same, one stays. */
+/** Changes the URLs of servers, and omits duplicates. */
 function mapUrls(servers: readonly Json[], change: (url: string) => string): readonly Json[] {
   const mapped = servers.map((server) => {
     const url = typeof server.url === "string" ? change(server.url) : server.url;
@@ -91,7 +86,7 @@ function mapUrls(servers: readonly Json[], change: (url: string) => string): rea
   return mapped.filter(({ url }) => !seen.has(url) && seen.add(url));
 }
 
-/** Lists the possible paths before every path of the node; none where the servers at the top do not stand for it. */
+/** Lists the possible base paths of the node. */
 export function basePathsAtNode(
   document: Json,
   { base, node, servers: given }: ServerContext,
@@ -112,7 +107,7 @@ export function basePathsAtNode(
   return [...new Set(paths)];
 }
 
-/** Tells whether a URL leads to this machine or to the node's. */
+/** Tests whether a URL leads to this machine or to the node's. */
 function isNear(url: string, node: string): boolean {
   if (isRelative(url)) return !/^[\\/]{2}/.test(url);
   const isOfNode = URL.canParse(url) && new URL(url).origin === new URL(node).origin;
@@ -130,7 +125,7 @@ function pathAtNode(url: string, node: string, isItself: boolean): string | unde
   return belowNode(trim(url.slice(host.length)), node);
 }
 
-/** Removes from the start of a path what the node's URL has of it. */
+/** Removes the path of the node's URL from the start of a path. */
 function belowNode(path: string, node: string): string {
   const base = trim(new URL(node).pathname);
   if (base.endsWith(path)) return "";
@@ -144,12 +139,12 @@ function nearUrl(url: string, { base, publicUrl, itself }: ServerContext): strin
   const near = publicUrl ?? base;
   if (near) return absolute(url, near);
   if (!URL.canParse(url, HERE)) return url;
-  // It becomes relative to `/spec.json` of this service.
+  // The result is relative to `/spec.json` of this service.
   const { origin, href } = new URL(url, HERE);
   return origin === HERE ? THIS_SERVICE + trim(withBraces(href.slice(HERE.length))) : url;
 }
 
-/** Lists the paths of the servers at the top, and the empty one. */
+/** Lists the paths of the document's servers, and the empty path. */
 export function basePathsOf(document: Json): string[] {
   const urls = listOf(document.servers).filter(isObject).flatMap(expand);
   const paths = urls.filter((url) => URL.canParse(url, "http://localhost"))
@@ -157,7 +152,6 @@ export function basePathsOf(document: Json): string[] {
   return [...new Set(["", ...paths])];
 }
 
-/** Lists the servers of a description, those at the top first. */
 function serversOf(document: Json): Json[] {
   const all: (readonly Json[])[] = [];
   mapServers(document, (servers) => {
@@ -167,7 +161,7 @@ function serversOf(document: Json): Json[] {
   return all.flat();
 }
 
-/** Changes the servers of a description, of its paths and operations; the same one where none changes. */
+/** Changes the servers of a document, its paths and operations. Returns the same document if none changes. */
 export function mapServers(
   document: Json,
   change: (servers: readonly Json[]) => readonly Json[],
@@ -192,10 +186,9 @@ export function mapServers(
   });
 }
 
-/** An origin that is safe in a content policy, where `*` and `;` have a meaning. */
+/** An origin that is safe in a `Content-Security-Policy`, where `*` and `;` have a meaning. */
 const ORIGIN = /^https?:\/\/(?:[a-z\d._-]+|\[[a-f\d:.]+\])(?::\d+)?$/;
 
-/** Lists the first origins of the servers of a description. */
 export function originsOf(document: Json, most: number = LIMITS.origins): string[] {
   const origins = new Set<string>();
   for (const server of serversOf(document)) {
@@ -224,7 +217,7 @@ export function checkServers(
     const open = variablesOf(hostOf(textOf(server.url) ?? ""));
     for (const [name, value] of Object.entries(objectOf(server.variables))) {
       const { default: usual, enum: listed } = objectOf(value);
-      // The page may not ask just anyone: only the values that a variable lists can be tried.
+      // The page may only call known origins: those with the values that a variable lists.
       if (Array.isArray(listed) || !open.has(name)) continue;
       const message = `the page tries operations with {${name}} = ${formatJson(usual)} only; ` +
         'list other values in "enum"';
@@ -237,22 +230,20 @@ export function checkServers(
   }
 }
 
-/** Resolves a URL against a folder, whose last slash may be missing. */
 function absolute(url: string, base: string): string {
   const folder = base.endsWith("/") ? base : `${base}/`;
-  // A variable may stand in a port, where no URL can have one.
+  // A variable in the port makes a URL invalid.
   return URL.canParse(url, folder) ? trim(withBraces(new URL(url, folder).href)) : url;
 }
 
-/** Tells whether a URL has neither a scheme nor a variable in its place. */
+/** Tests for a URL without a scheme, and without a variable that may contain one. */
 function isRelative(url: unknown): boolean {
   return typeof url === "string" && !/^(?:[a-z][\w+.-]*:|\{)/i.test(url);
 }
 
-/** A user and a password before a host. For `http:` parsers take backslashes for slashes, and need neither. */
+/** A user and a password before a host. After `http:`, parsers accept backslashes, and no slashes at all. */
 const LOGIN = /^(https?:[\\/]*|[^\\/?#]*[\\/]{2,})[^\\/?#]*@/i;
 
-/** Removes the user and the password from a URL. */
 export function withoutLogin(url: string): string {
   return url.replace(LOGIN, "$1");
 }
@@ -261,7 +252,7 @@ function hostOf(url: string): string {
   return /^[^/]*\/\/[^/?#]*/.exec(url)?.[0] ?? url;
 }
 
-/** The origin of a URL if that is this machine. */
+/** The origin of a URL; `undefined` if it is not this machine. */
 function loopbackOriginOf(url: string): string | undefined {
   const origin = /^https?:\/\/[^/?#]+/i.exec(url)?.[0];
   if (!origin || !URL.canParse(origin)) return undefined;
@@ -292,7 +283,7 @@ export function expand(server: Json): string[] {
   return join(count > LIMITS.combinations ? texts.map(([usual]) => [usual!]) : texts);
 }
 
-/** The parts of a server's URL, each with the texts that may stand there, the default of a variable first. */
+/** Splits a server's URL into parts, each with its possible texts, of which a variable's default is the first. */
 function textsOf({ url, variables }: Json): string[][] {
   if (typeof url !== "string") return [];
   return url.split(/(\{[^{}]*\})/).map((part) => {
@@ -303,7 +294,7 @@ function textsOf({ url, variables }: Json): string[][] {
   });
 }
 
-/** Joins one text of each part in all ways that are not too long for a URL. */
+/** Lists all combinations of one text for each part, except those that are too long for a URL. */
 function join(parts: readonly (readonly string[])[]): string[] {
   return parts.reduce<string[]>(
     (urls, texts) =>
@@ -313,7 +304,7 @@ function join(parts: readonly (readonly string[])[]): string[] {
   );
 }
 
-/** Removes users and passwords from the variables of a server, and the variables that stand for these alone. */
+/** Removes users and passwords from the variables of a server, and the variables that contain nothing else. */
 export function variablesWithoutLogin({ url, variables }: Json): unknown {
   if (typeof url !== "string" || !isObject(variables)) return variables;
   const bare = withoutLogin(url);

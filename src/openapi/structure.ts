@@ -1,5 +1,5 @@
 /**
- * The structure of an OpenAPI, Swagger or OpenRPC document: where it has schemas, data and references.
+ * The structure of an OpenAPI, Swagger or OpenRPC document: the shapes of its members, and its references.
  *
  * @module
  */
@@ -20,11 +20,11 @@ import {
 export type Shape = string;
 
 export interface Rule {
-  /** The shape, or the name of the form of data. */
+  /** The shape, or the form of data. */
   readonly type: string;
-  /** `undefined` of data: nothing in it is a reference. */
+  /** `undefined` for data, which contains no references. */
   readonly shape: Shape | undefined;
-  /** `required`: the object is nothing without it; `expected`: it is not complete. */
+  /** `required`: without the member, the object is invalid; `expected`: it is incomplete. */
   readonly needed?: "required" | "expected" | undefined;
   readonly also?: "boolean" | "list" | undefined;
 }
@@ -38,7 +38,7 @@ export interface Structure {
   readonly hasSiblings: boolean;
 }
 
-/** A member of a row: its name, a sign if it is needed, its shape or form of data, and a sign for what else it may be. */
+/** A member of a row: its name, `!` or `*` if it is needed, its type, and `?` or `+` for another type. */
 const MEMBER = /^(\*|[^:!*]+)([!*]?)(?::([^?+]+)([?+]?))?$/;
 
 function compile(rows: Rows): Structure["kinds"] {
@@ -79,13 +79,12 @@ function versionOf(document: unknown): keyof typeof ROWS {
   return version.startsWith("3.1") ? "OpenAPI 3.1" : "OpenAPI 3.2";
 }
 
-/** The structure of a document, by the version that it declares. */
 export const structureOf = (document: unknown): Structure => structureIn(versionOf(document));
 
-/** Made when it is first needed: the start of the command would wait for all. */
+/** Compiled on demand: compiling all would delay the start of the command. */
 const structureIn = memoize((name): Structure => {
   const kinds = compile(ROWS[name as keyof typeof ROWS]);
-  // Swagger 2.0 has them at its top.
+  // Swagger 2.0 has no `components`: their maps are members of the document.
   const { components, document } = kinds;
   const sections = Object.fromEntries(
     [...components ?? document!].filter(([, { type }]) => type.startsWith("{"))
@@ -94,7 +93,7 @@ const structureIn = memoize((name): Structure => {
   return { name, kinds, sections, hasSiblings: !/2\.0|3\.0/.test(name) };
 });
 
-/** Tells whether some version of OpenAPI has references in a member of this name. */
+/** Tests whether a member of this name may contain references in any version of OpenAPI. */
 export function isKeyword(key: string): boolean {
   keywords ??= new Set(
     Object.keys(ROWS).filter((name) => name !== "OpenRPC 1.3")
@@ -140,7 +139,7 @@ function itemOf(shape: Shape, key: string): Shape | undefined {
 export const shapeOfMember = (structure: Structure, shape: Shape, key: string): Shape | undefined =>
   ruleOf(structure, shape, key)?.shape;
 
-/** The shape at a path of a document; `undefined` of data, and where the path leads to nothing known. */
+/** The shape at a path of a document; `undefined` for data and for unknown members. */
 export function shapeAt(structure: Structure, path: Path): Shape | undefined {
   const next = (shape: Shape | undefined, key: string) =>
     shape && shapeOfMember(structure, shape, key);
@@ -153,7 +152,7 @@ export function nameOfShape(shape: Shape): string {
   return shape.startsWith("{") ? `map (${kind})` : kind;
 }
 
-/** Tells whether an object of a shape is a reference. A map of strings may have one called `$ref`. */
+/** Tests whether an object of a shape is a reference. In a map of strings, `$ref` is an ordinary key. */
 export function isReference(shape: Shape, value: unknown): value is Json & { $ref: string } {
   return isObject(value) && Object.hasOwn(value, "$ref") && typeof value.$ref === "string" &&
     !Object.hasOwn(NAMING, shape.slice(1, -1));
@@ -167,7 +166,7 @@ export function siblingsOf({ hasSiblings }: Structure, shape: Shape, reference: 
   );
 }
 
-/** A map by an object and its shape: YAML's aliases make one object stand in several places. */
+/** A map by object and shape: with YAML's aliases, one object is in several places. */
 export class ByShape<T> {
   readonly #items = new Map<unknown, Map<Shape, T>>();
 
@@ -184,7 +183,7 @@ export class ByShape<T> {
 
 export type Seen = ByShape<true>;
 
-/** The shape of an example that is nothing but a `$ref`: by OpenAPI that is data, but bundlers follow it. */
+/** The shape of an example that is only a `$ref`: in OpenAPI, it is data, but bundlers follow it. */
 export const SAMPLE: Shape = "sample";
 
 export function isSample(structure: Structure, shape: Shape, key: string, value: unknown): boolean {
@@ -193,11 +192,11 @@ export function isSample(structure: Structure, shape: Shape, key: string, value:
 }
 
 /**
- * Walks over what is not data: objects, lists, the strings of {@linkcode NAMING} and samples, in the order of the
- * members. An object that stands in several places is visited once for each shape it has.
+ * Walks over all that is not data: objects, lists, the strings of {@linkcode NAMING} and samples, in the order of the
+ * members. An object in several places is visited once for each of its shapes.
  *
  * @param seen is not visited again
- * @param wrongIn returns the members that are not visited, being wrong
+ * @param wrongIn returns the invalid members, which are not visited
  */
 export function* walk(
   start: Place,
@@ -205,7 +204,7 @@ export function* walk(
   seen: Seen = new ByShape(),
   wrongIn?: (place: Place) => ReadonlyMap<string, unknown>,
 ): Generator<Place> {
-  // A stack of its own: recursive generators would be quadratic in the depth.
+  // Not recursive: nested generators would take quadratic time in the depth.
   const stack = [start];
   for (let place = stack.pop(); place; place = stack.pop()) {
     const { shape, value } = place;
@@ -230,7 +229,7 @@ export function* walk(
 }
 
 export interface Reference {
-  /** The object with the `$ref`, or the string itself where something is named without one. */
+  /** The object with the `$ref`, or a string of {@linkcode NAMING}. */
   readonly place: Place;
   readonly ref: string;
   readonly expected: Shape;
@@ -242,7 +241,7 @@ export const REF_MAX = 400;
 export function referenceAt(place: Place): Reference | undefined {
   const { shape, value } = place;
   if (typeof value === "string") {
-    // It may be the name of a component.
+    // The string may be the name of a component.
     if (/^[\w.-]+$/.test(value) && !/\.(?:json|ya?ml)$/i.test(value)) return undefined;
     return { place, ref: value, expected: NAMING[shape]!, isPlain: false };
   }

@@ -1,27 +1,27 @@
 /**
  * The members of each kind of object in OpenAPI, Swagger 2.0 and OpenRPC.
  *
- * A row is a kind with its members, as in `name! in!:place schema:schema`. After a colon stands a shape: a kind such as
- * `schema`, a list (`schema[]`), a map (`{schema}`), or a string of {@linkcode NAMING}. All else is data without
+ * A row is a kind with its members, as in `name! in!:place schema:schema`. A colon precedes the shape: a kind such as
+ * `schema`, a list (`schema[]`), a map (`{schema}`), or a string of {@linkcode NAMING}. Anything else is data without
  * references: `url`, `host`, `sample`, `version`, or one of {@linkcode CHOICES}.
  *
- * With `!` the object means nothing without the member, with `*` it is incomplete. With `?` at its end a member may be
- * `true` or `false` as well, with `+` a list.
+ * `!`: without the member, the object is invalid; `*`: it is incomplete. `?`: the member may also be `true` or `false`;
+ * `+`: a list.
  *
  * @module
  */
 
 export type Rows = Readonly<Record<string, string>>;
 
-/** Stands for all members that are neither named nor extensions (`x-…`). */
+/** The key for all members that are neither listed nor extensions (`x-…`). */
 export const OTHERS = "*";
 
-/** Strings that name something without a `$ref`, and its kind. */
+/** Strings that are references without a `$ref`, and the kinds of their targets. */
 export const NAMING: Readonly<Record<string, string>> = { mappedSchema: "schema" };
 
 const TYPES = ["array", "boolean", "integer", "number", "object", "string"];
 
-/** Data that is one of several texts. */
+/** Data with a fixed list of values. */
 export const CHOICES: Readonly<Record<string, readonly string[]>> = {
   place: ["query", "header", "path", "cookie"],
   placeSince3_2: ["query", "querystring", "header", "path", "cookie"],
@@ -31,7 +31,7 @@ export const CHOICES: Readonly<Record<string, readonly string[]>> = {
   typeInSwagger: [...TYPES, "null", "file"],
 };
 
-/** The form of keys, and what to say of others. */
+/** The form of keys, and the message for other keys. */
 export const KEYS: Readonly<Record<string, readonly [form: RegExp, message: string]>> = {
   paths: [/^\//, "must begin with /"],
   responses: [
@@ -66,18 +66,17 @@ const COMMON: Rows = {
   securityRequirement: "*",
 };
 
-/** The members that limit a value. */
 const FACETS = "format default enum multipleOf maximum exclusiveMaximum minimum exclusiveMinimum " +
   "maxLength minLength pattern maxItems minItems uniqueItems";
 
-/** The first members are of JSON Schema in other files; one document has none of them. */
+/** The members before `FACETS` are allowed only in files of JSON Schema. */
 const SCHEMA_3_0 = "$ref $schema $id $anchor $comment $dynamicAnchor $defs:{schema} " +
   `definitions:{schema} ${FACETS} title description type:type items:schema required maxProperties ` +
   "minProperties properties:{schema} additionalProperties:schema? allOf:schema[] anyOf:schema[] " +
   "oneOf:schema[] not:schema nullable discriminator:discriminator readOnly writeOnly deprecated " +
   "example:sample externalDocs:externalDocs xml:xml";
 
-/** JSON Schema. `items` was a list of schemas once. */
+/** JSON Schema, with `items` of old drafts: a list of schemas. */
 const SCHEMA = `${SCHEMA_3_0} type:typeSince3_1 items:schema+ additionalItems:schema ` +
   "contains:schema contentSchema:schema dependencies:{schema} dependentSchemas:{schema} " +
   "else:schema if:schema patternProperties:{schema} prefixItems:schema[] propertyNames:schema " +
@@ -174,7 +173,7 @@ export const SWAGGER: Rows = {
   header: `${SIMPLE} description`,
   response: "description* schema:schema headers:{header} examples",
   securityScheme: "type! description name in flow authorizationUrl:url tokenUrl:url scopes",
-  // Members of OpenAPI 3.0 stay: many mix the versions.
+  // With the members of OpenAPI 3.0, since many documents mix the versions.
   schema: `${SCHEMA_3_0} type:typeInSwagger discriminator`,
 };
 
@@ -183,6 +182,5 @@ function extend(rows: Rows, more: Rows): Rows {
   return { ...rows, ...Object.fromEntries(extended) };
 }
 
-/** The names of a row's members. */
 export const membersIn = (row: string = ""): string[] =>
   row.split(" ").map((member) => member.replace(/[!*]?(?::.*)?$/, ""));

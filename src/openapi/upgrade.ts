@@ -1,5 +1,5 @@
 /**
- * Makes OpenAPI 3.0 of Swagger 2.0, all of whose references lead to its shared definitions.
+ * Converts Swagger 2.0 to OpenAPI 3.0. All references must lead to shared definitions.
  *
  * @module
  */
@@ -17,10 +17,10 @@ import { followReference } from "./operations.ts";
 import { type Shape, shapeOfMember, structureOf } from "./structure.ts";
 import { COMMON_METHODS, membersIn, OPENAPI_3_0, SWAGGER } from "./tables.ts";
 
-/** Members that OpenAPI 3 has otherwise. */
+/** Members that OpenAPI 3 defines differently. */
 const CHANGED = /^(?:\$.*|parameters|responses|headers|definitions|discriminator)$/;
 
-/** The members that both versions have. Others are omitted, but for extensions. */
+/** The members that both versions have. Others are omitted, except extensions. */
 const shared = (swagger: string, openapi: string = swagger): string[] =>
   membersIn(SWAGGER[swagger]).filter((key) =>
     membersIn(OPENAPI_3_0[openapi]).includes(key) && !CHANGED.test(key)
@@ -58,20 +58,16 @@ const FLOWS: Readonly<Record<string, string>> = {
 
 const FORMS = ["multipart/form-data", "application/x-www-form-urlencoded"];
 
-/**
- * Makes OpenAPI 3.0 of a document.
- *
- * @throws {RangeError} if it would be many times as large
- */
+/** @throws {RangeError} if the result would be many times as large */
 export function upgradeSwagger(document: Json): Json {
   const structure = structureOf(document);
   const schemas = new Map<unknown, unknown>();
   const most = 2 * estimateSize(document) + LIMITS.nodes;
   const checkSize = (size: number) => {
-    if (size > most) throw new RangeError("in OpenAPI 3 it would be many times as large");
+    if (size > most) throw new RangeError("its OpenAPI 3 form would be many times as large");
   };
   let made = 0;
-  /** A content for each media type, of which every operation may inherit as many as there are. */
+  /** Creates the content for media types, which every operation may inherit: their number is limited. */
   const contentOf = (types: readonly string[], mediaType: Json): Json => {
     made += types.length;
     checkSize(made);
@@ -158,7 +154,7 @@ export function upgradeSwagger(document: Json): Json {
     const types = schema === undefined ? [] : produces;
     const content = contentOf(types, { schema: upgradeSchema(schema) });
     for (const [type, example] of Object.entries(objectOf(examples))) {
-      // The members of what is made so far are shared.
+      // The members of `content` are shared.
       if (type.includes("/")) setMember(content, type, { ...objectOf(content[type]), example });
     }
     const upgraded = mapMembers(objectOf(headers), (value) => {

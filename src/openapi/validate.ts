@@ -1,6 +1,5 @@
 /**
- * Validates a description by the tables of `tables.ts`. Nothing is repaired: parts that cannot be used are omitted, and
- * all else stays as it is.
+ * Validates a description by the tables of `tables.ts`. Parts that cannot be used are omitted, and no part is repaired.
  *
  * @module
  */
@@ -42,7 +41,7 @@ import { CHOICES, KEYS, NAMING } from "./tables.ts";
 export interface MemberDiagnostic {
   readonly severity: Severity;
   readonly message: string;
-  /** True if the member is omitted; otherwise it stays as it is, or becomes `value`. */
+  /** True if the member is omitted; otherwise it stays unchanged, or becomes `value`. */
   readonly isOmitted?: boolean;
   readonly value?: unknown;
 }
@@ -51,7 +50,7 @@ export type MemberDiagnostics = ReadonlyMap<string, MemberDiagnostic>;
 
 const VERSION = /^3\.(?:0\.\d|[12]\.\d+)(?:-.+)?$/;
 
-/** Says what data of a form must be; `undefined` if the value is that. */
+/** Describes the data that is expected; `undefined` if the value is valid. */
 function expectedOf(type: string, value: unknown): string | undefined {
   const choices = CHOICES[type];
   if (choices) {
@@ -66,7 +65,7 @@ function expectedOf(type: string, value: unknown): string | undefined {
   return isText && typeof value !== "string" ? "a string" : undefined;
 }
 
-/** Explains why a value cannot be used in its place, as the end of a sentence. Its members may be wrong if it can. */
+/** The reason why a value cannot be used, as the end of a sentence, whether or not its members are valid. */
 export function refuse(structure: Structure, shape: Shape, value: unknown): string | undefined {
   if (Object.hasOwn(NAMING, shape)) {
     return typeof value === "string" ? undefined : "must be a string";
@@ -87,11 +86,11 @@ export function refuse(structure: Structure, shape: Shape, value: unknown): stri
   return undefined;
 }
 
-/** Validates the members of an object, a map or a list, and not what is inside of these. */
+/** Validates the members of an object, a map or a list, but not their own members. */
 export function validate(structure: Structure, shape: Shape, value: unknown): MemberDiagnostics {
   const found = new Map<string, MemberDiagnostic>();
   if (typeof value !== "object" || value === null) return found;
-  // `items` may be a list of schemas; any other list in place of an object is omitted as a whole.
+  // `items` may be a list of schemas. The holder of any other list reports it.
   if (Array.isArray(value) && !shape.endsWith("[]")) return found;
   const object = value as Json;
   const isPlain = !isReference(shape, value);
@@ -139,14 +138,14 @@ function validateMember(
     const url = typeof value === "string" ? withoutLoginIn(rule.type, value) : value;
     return url === value ? undefined : { ...LOGIN, value: url };
   }
-  // A value that is left empty does no harm.
+  // An empty value does no harm.
   const isEmpty = value === null || (Array.isArray(value) && value.length === 0);
   const severity = isEmpty ? "note" : "error";
   if (rule.type === "version") {
     const meant = { "3.1": "3.1.2", "3.2": "3.2.0" }[String(value).slice(0, 3)] ?? "3.0.4";
     return { severity: "note", message: `${name} ${misfit}`, value: meant };
   }
-  // Another value in place of a URL may contain URLs with passwords.
+  // A value that is not a string may contain URLs with passwords.
   const isOmitted = rule.shape !== undefined || rule.type === "url" || rule.type === "host";
   const message = `${name} ${misfit}${isOmitted ? "; it is omitted" : ""}`;
   return { severity, message, isOmitted };
@@ -176,9 +175,9 @@ function unknownMember(
   key: string,
 ): MemberDiagnostic {
   const others = [...kinds[shape]!.keys()].filter((other) => !Object.hasOwn(value, other));
-  // To compare long names takes time.
+  // Comparing long names takes time.
   const meant = key.length > 40 ? undefined : nearest(key, others);
-  // Another version of OpenAPI has references or operations there, which would not be checked.
+  // In another version of OpenAPI, this member may contain references, which would not be checked.
   const isOmitted = isKeyword(key);
   const message = `${name} has no ${nameOf(key)} in ${withArticle(nameOfShape(shape))}`;
   const omitted = isOmitted ? "; it is omitted" : "";
@@ -187,11 +186,7 @@ function unknownMember(
 
 const nameOf = (key: string): string => quote(shorten(key, 80));
 
-/**
- * Validates a part of a document that has no file of its own. Its references lead into itself.
- *
- * @param version of the document: `{ openapi: "3.1.1" }`, `{ openrpc: "1.3.2" }`
- */
+/** Validates a part of a document, whose references lead into it. `version` is, for example, `{ openapi: "3.1.1" }`. */
 export function validatePart(part: Json, version: Json): DiagnosticAt<Path>[] {
   const document = { info: { title: "", version: "" }, ...version, ...part };
   const structure = structureOf(document);
@@ -221,7 +216,7 @@ export function validatePart(part: Json, version: Json): DiagnosticAt<Path>[] {
   return diagnostics.list() as DiagnosticAt<Path>[];
 }
 
-/** Explains why the target of a reference is wrong, as the end of a sentence. */
+/** The reason why the target of a reference is wrong, as the end of a sentence. */
 export function explainTarget(
   root: unknown,
   target: { readonly path: Path; readonly value: unknown; readonly shape: Shape } | undefined,

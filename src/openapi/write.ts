@@ -11,19 +11,18 @@ import type { Json } from "../json/values.ts";
 import { escapeOf } from "../untrusted-text.ts";
 import { mapServers } from "./servers.ts";
 
-/** Characters that JSON does not escape, but YAML 1.2 does (section 5.1), or YAML 1.1 takes for the end of a line. */
+/** Characters that are not escaped in JSON, but not printable in YAML 1.2 (section 5.1), or line breaks in YAML 1.1. */
 const UNPRINTABLE = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;
 
-/** Texts that are written in double quotes: with control characters or half characters, and `=` of YAML 1.1. */
+/** Texts that need double quotes: with control characters or lone surrogates, or special in YAML 1.1 (`=`, `<<`). */
 const QUOTED =
   // deno-lint-ignore no-control-regex
   /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\u{d800}-\u{dfff}]|^[=<]+$/u;
 
-/** Tells whether a text is written in double quotes. PyYAML 6.0 refuses a tab on a single line. */
+/** PyYAML 6.0 rejects a tab in a single line without double quotes. */
 const isQuoted = (text: string): boolean =>
   QUOTED.test(text) || (text.includes("\t") && !text.includes("\n"));
 
-/** A text in double quotes, which JSON and YAML escape alike. */
 const quotedText: ScalarTag = {
   default: true,
   identify: (value) => typeof value === "string" && isQuoted(value),
@@ -33,7 +32,7 @@ const quotedText: ScalarTag = {
   stringify: ({ value }: Scalar) => JSON.stringify(value).replaceAll(UNPRINTABLE, escapeOf),
 };
 
-/** Numbers as in JSON. Without a point YAML 1.1 takes `1e-8` for text. */
+/** Numbers as in JSON; but YAML 1.1 reads `1e-8` as a string, and `1.0e-8` as a number. */
 const number: ScalarTag = {
   default: true,
   identify: (value) => typeof value === "number" || typeof value === "bigint",
@@ -43,7 +42,7 @@ const number: ScalarTag = {
   stringify: ({ value }: Scalar) => formatJson(value).replace(/^(-?\d+)e/, "$1.0e"),
 };
 
-/** Writes YAML 1.2 that readers of YAML 1.1 understand likewise: without anchors and bare dates. */
+/** Writes YAML 1.2 that has the same value in YAML 1.1, without anchors. */
 export function writeYaml(document: Json): string {
   const yaml = new Document<Node>(null, {
     compat: "yaml-1.1",
@@ -55,7 +54,7 @@ export function writeYaml(document: Json): string {
 
 export interface Written {
   readonly text: string;
-  /** The places at which another dot makes it the document that is one folder deeper; in bytes, ascending. */
+  /** The offsets in bytes, ascending, at which another dot makes the document valid one folder deeper. */
   readonly dots: readonly number[];
 }
 
@@ -65,8 +64,8 @@ export interface Writer {
 }
 
 /**
- * Creates what writes a document. Each relative server begins with a dot, and with one more where the document is one
- * folder deeper (`../v1/node`): it is found by a mark that no document can hold and YAML has to quote.
+ * Creates a writer. Relative servers begin with a dot, and need another dot one folder deeper (`../v1/node`). A mark that
+ * no document can contain, and that YAML must quote, finds them in the text.
  */
 export function createWriter(document: Json): Writer {
   const mark = `@${crypto.randomUUID()}`;

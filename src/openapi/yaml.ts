@@ -1,6 +1,6 @@
 /**
- * Parses YAML 1.2 of a description by the core schema: dates and `yes` are strings. The value is built from the nodes of
- * the library `yaml`, within the limits.
+ * Parses YAML 1.2 with the core schema, in which dates and `yes` are strings. Builds the value from the nodes of the
+ * library `yaml`, within the limits.
  *
  * @module
  */
@@ -34,7 +34,7 @@ import {
   TOO_MANY_NODES,
 } from "./diagnostics.ts";
 
-/** The core schema, whatever a directive says; the checks that are quadratic are done here. */
+/** The core schema, whatever a directive says. `uniqueKeys` would take quadratic time. */
 const OPTIONS = {
   schema: "core",
   resolveKnownTags: false,
@@ -43,13 +43,13 @@ const OPTIONS = {
 } as const;
 
 export interface Parsed {
-  /** `undefined` where a diagnostic is fatal. */
+  /** `undefined` if a diagnostic is fatal. */
   readonly value: unknown;
-  /** Finds the value at a path, or the nearest one on its way. */
+  /** The offset of the value at a path, or of the last value on the way to a missing one. */
   readonly offsetOf: (path: Path) => number;
 }
 
-/** @throws {TextError} at the first that is beyond a limit, or cannot be a value */
+/** @throws {TextError} at the first value that is invalid or beyond a limit */
 export function parseYaml(text: string, diagnostics: Diagnostics): Parsed {
   countLines(text);
   const document = compose(text, diagnostics);
@@ -67,10 +67,10 @@ function countLines(text: string): void {
 }
 
 /**
- * Does what `parseDocument` does, within the limits: that recurses as deep as the text is nested, and V8 ends the process
- * where a pattern is compiled at the end of the stack (Node 20.20).
+ * Does the same as `parseDocument`, within the limits. That function recurses for each level, and V8 ends the process if
+ * it compiles a pattern at the end of the stack (Node 20.20).
  *
- * @returns `undefined` where a diagnostic is fatal
+ * @returns `undefined` if a diagnostic is fatal
  */
 function compose(text: string, diagnostics: Diagnostics): Document.Parsed | undefined {
   const parser = new Parser();
@@ -88,7 +88,7 @@ function compose(text: string, diagnostics: Diagnostics): Document.Parsed | unde
   try {
     for (const lexeme of new Lexer().lex(text)) {
       for (const token of parser.next(lexeme)) documents.push(...composer.next(token));
-      // The document itself and a scalar are on the stack as well.
+      // The stack also contains the document and a scalar.
       if (parser.stack.length > LIMITS.depth + 2) {
         throw new TextError(TOO_DEEP, parser.offset - lexeme.length);
       }
@@ -117,7 +117,7 @@ function compose(text: string, diagnostics: Diagnostics): Document.Parsed | unde
 
 const ENOUGH = new Error();
 
-/** Makes a composer throw {@linkcode ENOUGH} after some errors: it would keep all, each with its stack. */
+/** Makes a composer throw {@linkcode ENOUGH} at too many errors: it keeps each with its stack trace. */
 function limitErrors(composer: Composer): void {
   type OnError = (source: unknown, code: string, message: string, isWarning?: boolean) => void;
   const onError = Reflect.get(composer, "onError") as OnError;
@@ -134,12 +134,12 @@ const isEmpty = ({ contents }: Document.Parsed): boolean =>
 
 const startOf = (node: Node | null, before = 0): number => node?.range?.[0] ?? before;
 
-/** The value of an anchor, once it is built, with its levels, its nodes and the length of its texts. */
+/** The value of an anchor after it is built, with its levels, its nodes and the length of its texts. */
 interface Anchored {
   built?: { value: unknown; height: number; nodes: number; text: number };
 }
 
-/** Makes the value of a document. What aliases stand for is shared, so that it takes no more memory than is written. */
+/** Builds the value of a document. Aliases share their values, and take no more memory than their text. */
 function build({ contents }: Document.Parsed, diagnostics: Diagnostics): Parsed {
   const anchors = new Map<string, Anchored>();
   const offsets: Offsets = new Map();
@@ -193,7 +193,7 @@ function build({ contents }: Document.Parsed, diagnostics: Diagnostics): Parsed 
     const anchored = anchors.get(name);
     if (!anchored) throw new TextError(`the alias *${name} has no anchor before it`, offset);
     const { built } = anchored;
-    if (!built) throw new TextError("an alias stands for a value that contains it", offset);
+    if (!built) throw new TextError("an alias must not be within its own anchor", offset);
     if (++aliases > LIMITS.aliases) {
       throw new TextError(`there are more than ${formatCount(LIMITS.aliases)} aliases`, offset);
     }
@@ -271,7 +271,7 @@ function build({ contents }: Document.Parsed, diagnostics: Diagnostics): Parsed 
     }
     if (!hasMerged) {
       const message =
-        "YAML 1.2 has no merge keys: << is merged here, but some readers take it for a key";
+        "YAML 1.2 has no merge keys: << is merged here, but is an ordinary key for some readers";
       diagnostics.add("note", message, () => offset);
     }
     hasMerged = true;
