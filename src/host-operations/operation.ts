@@ -1,15 +1,15 @@
 /**
- * An operation of a host's own, and the types of OpenAPI 3.1 that describe it.
+ * An operation that a host adds, and the types of OpenAPI 3.1 that describe it.
  *
  * @module
  */
 import type { Cors } from "../http/response.ts";
 
-/** An operation of a host's own. */
+/** An operation that a host adds. */
 export interface Operation<Path extends string = string> {
   /** GET serves HEAD too. */
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** The path as OpenAPI writes it: `/v1/peers/{id}`. */
+  /** A path template of OpenAPI, such as `/v1/peers/{id}`. */
   path: Path;
   operation: Extended<OperationObject>;
   /**
@@ -23,10 +23,10 @@ export interface Operation<Path extends string = string> {
    * Responds to a request; to HEAD as well if the method is GET. The server may cut a response that pauses for more
    * than twelve seconds.
    *
-   * @param params the values of the names in the path, decoded
+   * @param params the parameters of the path, decoded
    * @param context the host's own arguments of `fetch` after the request, such as `env` and `ctx` of a worker; the
    * `IncomingMessage` if `listener` is mounted
-   * @throws {Response} is sent, such as that of `problem`; anything else becomes a 500
+   * @throws {Response} such as that of `problem`, which is sent; anything else becomes a 500
    */
   handle(
     request: Request,
@@ -35,12 +35,12 @@ export interface Operation<Path extends string = string> {
   ): Response | Promise<Response>;
 }
 
-/** The values of the names in a path: `{ id: string }` for `/v1/peers/{id}`. */
+/** The parameters of a path: `{ id: string }` for `/v1/peers/{id}`. */
 export type PathParameters<Path extends string> = string extends Path
   ? Readonly<Record<string, string>>
   : { readonly [Name in PathName<Path>]: string };
 
-/** The names in a path: `"id"` for `/v1/peers/{id}`. */
+/** The names of the parameters of a path: `"id"` for `/v1/peers/{id}`. */
 export type PathName<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | PathName<Rest>
   : never;
@@ -52,10 +52,10 @@ export function defineOperation<const Path extends string>(
   return operation;
 }
 
-/** A word of a list; any other text is checked when the service is created. */
+/** A known word, or any string, which is checked when the service is created. */
 export type Word<Known extends string> = Known | (string & Record<never, never>);
 
-/** Adds `x-` keys. The types themselves have none, so that those of other packages fit. */
+/** Allows `x-` keys. The types themselves do not, so that types of other packages can be assigned to them. */
 export type Extended<T> = T | (T & { readonly [extension: `x-${string}`]: unknown });
 
 /** A reference, such as `{ $ref: "#/components/schemas/Peer" }`. */
@@ -74,7 +74,7 @@ export interface OperationObject {
   readonly description?: string | undefined;
   readonly externalDocs?: Extended<ExternalDocumentationObject> | undefined;
   readonly operationId?: string | undefined;
-  /** Names of the path that are missing here are added, as texts. */
+  /** Missing parameters of the path are added, as strings. */
   readonly parameters?: readonly (Extended<ParameterObject> | ReferenceObject)[] | undefined;
   readonly requestBody?: Extended<RequestBodyObject> | ReferenceObject | undefined;
   /** By their status, such as `200`, `"4XX"` or `default`. */

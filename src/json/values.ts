@@ -69,7 +69,7 @@ export function onceFor<Of extends object, T>(make: (of: Of) => T): (of: Of) => 
   };
 }
 
-/** Estimates the size of a written value: 1 for each value and each 32 characters. `known` has the sizes of shared ones. */
+/** Estimates the size of a written value: 1 for each value and 32 characters. `known` has the sizes of shared ones. */
 export function estimateSize(value: unknown, known: Map<unknown, number> = new Map()): number {
   if (typeof value === "string") return 1 + value.length / 32;
   if (typeof value !== "object" || value === null) return 1;

@@ -22,7 +22,7 @@ export interface OperationMarks {
 export interface Mark {
   readonly on: "operation" | "parameter" | "schema of a parameter" | "schema";
   readonly value: string;
-  /** Its meaning: sentences without a period at the end. */
+  /** Its meaning in sentences, without a period at the end. */
   readonly text: string;
 }
 
@@ -35,7 +35,7 @@ type MarkName =
   | "x-unit"
   | "x-position";
 
-/** The marks, by name. `docs/kinds.md` and the schema of a kind are generated from it. */
+/** The marks, by name. `docs/kinds.md` and the schema of a kind are generated from this table. */
 export const MARKS: Readonly<Record<MarkName, Mark>> = {
   "x-access": {
     on: "operation",
@@ -50,36 +50,38 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   "x-cost": {
     on: "operation",
     value: "`heavy`",
-    text: "It may keep a node busy for seconds, or respond with megabytes: one call at a time",
+    text:
+      "The operation may keep a node busy for seconds, or respond with megabytes: one call at a time",
   },
   "x-streaming": {
     on: "operation",
     value: "`true`",
-    text: "Its response does not end, or comes when something happens: shown, never forwarded",
+    text: "Its response does not end, or waits for an event: shown, but never forwarded",
   },
   "x-since": {
     on: "operation",
     value: 'a version, as in `"0.19"`',
     text:
-      "The first version of the node that has it, or of the software in x-software; without this " +
-      "mark, all versions have it",
+      "The first version of the node, or of the software in x-software, that has the operation; without " +
+      "this mark, all versions have it",
   },
   "x-software": {
     on: "operation",
     value: "names in lower case, as in `[mastodon]`",
     text:
-      "The software that has it, for kinds whose nodes run different software; without this mark, all " +
-      "have it. It is omitted if the node does not report its software",
+      "The software that has the operation, for kinds whose nodes run different software; without this " +
+      "mark, all have it. The operation is omitted if the node does not report its software",
   },
   "x-common": {
     on: "operation",
     value: "`true`",
-    text: "For what a client developer uses in the first hour: shown before the others",
+    text: "For operations that a client developer uses in the first hour: shown before the others",
   },
   "x-auth": {
     on: "operation",
     value: "`none`",
-    text: "It is called without the node's secret, with which it would show private data",
+    text:
+      "The operation is called without the node's secret, with which it would return private data",
   },
   "x-multi-segment": {
     on: "parameter",
@@ -104,10 +106,10 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     on: "schema of a parameter",
     value: "a place, as in `head#/hash`, or `none`",
     text:
-      "The page fills a read in with the node's own value there, if the whole `pattern` beside it " +
-      "matches and the source is asked anyway. none: no source has such a value and an example of " +
-      "another node would be wrong, so the reader is asked. Only for the kinds that come with Nodeface; " +
-      "it is in no description that is served",
+      "The page fills a read in with the node's own value at that place, if the whole value matches the " +
+      "`pattern` beside it and the source is queried anyway. none: no source has such a value and an " +
+      "example from another node would be wrong, so the page asks the reader. Only for the kinds that " +
+      "come with Nodeface; served descriptions do not contain it",
   },
   "x-unit": {
     on: "schema",
@@ -120,18 +122,18 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     on: "parameter",
     value: "a whole number from 0",
     text:
-      "The position of a parameter in a call by position. The service writes it; in a kind the " +
+      "The position of a parameter in a call by position. The service writes it; in a kind, the " +
       "order of `params` decides",
   },
 };
 
-/** The key of `x-example-from` in a document: a symbol is never written, and no description of a node can have it. */
+/** The key of `x-example-from` in a document: a symbol is never written, and no node can send it. */
 export const EXAMPLE_FROM: unique symbol = Symbol("x-example-from");
 
 /** Marks a path item whose `GET` and `POST` call the same method. */
 export const ONE_METHOD = "x-one-method";
 
-/** `true` for a parameter of a path that spans several segments, `encoded` for one with encoded slashes. */
+/** `true` if a parameter of the path spans several segments, `encoded` if its slashes are encoded. */
 export type MultiSegment = true | "encoded";
 
 export function multiSegmentOf(
@@ -141,7 +143,7 @@ export function multiSegmentOf(
   return mark === true || mark === "encoded" ? mark : undefined;
 }
 
-/** A JSON Schema (2020-12); references lead to `#/components/schemas/…` of the same part. */
+/** A JSON Schema (2020-12); references lead to `#/components/schemas/…` in the same part. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** A parameter or the result of a method (OpenRPC: Content Descriptor). */
@@ -210,7 +212,7 @@ export interface OpenApiPart {
   readonly tags?:
     | readonly { readonly name: string; readonly description?: string | undefined }[]
     | undefined;
-  /** At most one, with nothing but the path that all the others begin with. */
+  /** At most one server, whose URL is only a path: the base of all others. */
   readonly servers?: readonly { readonly url: string }[] | undefined;
 }
 

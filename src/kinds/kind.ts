@@ -19,8 +19,8 @@ export interface SourceOptions {
   /** If true, a missing method or path is not an error. */
   optional?: boolean | undefined;
   /**
-   * If true, an error of the node is a value as well: of JSON-RPC the whole response, `{ result }` or `{ error }`;
-   * of HTTP the content, whatever the status. A missing method or path stays an error.
+   * If true, an error of the node is a value as well: of JSON-RPC, the whole response with `result` or
+   * `error`; of HTTP, the content, whatever the status. A missing method or path stays an error.
    */
   keep_errors?: boolean | undefined;
 }
@@ -34,7 +34,7 @@ export interface MethodCall {
 
 /** A call of JSON-RPC 2.0 over HTTP. */
 export interface JsonRpcSource extends SourceOptions, MethodCall {
-  /** In a list, `{ from: reference }` stands for the value there. */
+  /** In a list, `{ from: reference }` is replaced by the value at that place. */
   params?: readonly unknown[] | Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -72,12 +72,12 @@ export type Source = JsonRpcSource | GetSource | PostSource | FileSource | Comma
  * - `hex`: a number from its hexadecimal form, or that form from a number
  * - `number`: a number from its decimal form
  * - `not`: true for false, null, 0 and "", otherwise false
- * - `count`: the number of members; with a pointer, of those that are true there
- * - `match`: the first group of a regular expression, or all that it matches
+ * - `count`: the number of members; with a pointer, of those in which the value at it is true
+ * - `match`: the first group of a regular expression, or its whole match
  * - `time`: RFC 3339 from a text or from the seconds (or milliseconds, …) since 1970, decimal or `0x`
- * - `uptime`: the time of the start, RFC 3339, from the seconds since then, or from another unit
+ * - `uptime`: the start time (RFC 3339), from the time since then in seconds or in another unit
  * - `sum`: the sum of all places
- * - `add`, `times`: the number plus this one, such as -1, or times this one, such as 0.001
+ * - `add`, `times`: the sum or the product of the number and this one, such as -1 or 0.001
  * - `join`: the texts of all places, with a separator
  */
 export type Conversion =
@@ -96,17 +96,17 @@ export type Conversion =
   | { join: string };
 
 export interface FieldOptions {
-  /** The place of the value; of several, the first that has one. */
+  /** The place of the value; of several places, the first that has a value. */
   from: Reference | readonly Reference[];
   as?: Conversion | undefined;
-  /** The value is omitted where this place is true: some nodes hide values behind placeholders. */
+  /** Omits the value if the value at this place is true: some nodes replace hidden values by placeholders. */
   unless?: Reference | undefined;
 }
 
 /** The origin of a key of the info. */
 export type Field = Reference | FieldOptions;
 
-/** A file with a secret: its whole content, or the first group of an expression. */
+/** A file with a secret: its content, or the first group of the regular expression `match`. */
 export type AuthFile =
   & { match?: string | undefined }
   & (
@@ -116,16 +116,16 @@ export type AuthFile =
     | { bearer_file: string }
     /** `user:password`, for HTTP Digest (RFC 7616). */
     | { digest_file: string }
-    /** A header line; with `header`, its value alone. */
+    /** A header line; with `header`, only the value of that header. */
     | { header_file: string; header?: string | undefined }
   );
 
 export interface KindAuth {
-  /** A header of a refusal and a regular expression for it. The secrets in `files` are sent to no other node. */
+  /** A header of a 401 response and a regular expression for it. No other node receives the secrets in `files`. */
   refusal?: { readonly header: string; readonly pattern: string } | undefined;
-  /** The files where such a node leaves its secret for programs of the same user. */
+  /** The files in which such a node stores its secret for programs of the same user. */
   files?: readonly AuthFile[] | undefined;
-  /** `none` if reads are called without the secret: a node with accounts shows its user private data. */
+  /** `none` if reads are called without the secret, with which a node with accounts would return private data. */
   reads?: "none" | undefined;
   /** An example of `node.auth` for kinds without `files`. */
   example?: AuthFile | undefined;
@@ -144,14 +144,14 @@ export type KindStatusCode =
   | "stalled";
 
 export interface HealthRule {
-  /** Tests of places; all have to hold. None holds of a source without a response. */
+  /** Tests of the values at places; all must hold. No test holds if its source has no response. */
   when: Readonly<Record<Reference, Test>>;
   code: KindStatusCode;
-  /** One sentence for people. `{source#/pointer}` stands for the value there. */
+  /** One sentence for people. `{source#/pointer}` is replaced by the value there. */
   reason: string;
 }
 
-/** A tree of names: the member of each that has its name, and the one with the list of those below it. */
+/** A tree of names: the keys of an item's name and of the list of its children. */
 export interface NameTree {
   readonly name: string;
   readonly children: string;
@@ -160,17 +160,17 @@ export interface NameTree {
 /** The position of names in a response. */
 export type NamesIn =
   | {
-    /** A regular expression; its first group is a name, at each match in the text of the response. */
+    /** A regular expression; the first group of each match in the response is a name. */
     readonly names: string;
-    /** If set, the names are groups: the part of a method's name before this. */
+    /** If set, names are those of groups: the parts of methods' names before this text. */
     readonly before?: string | undefined;
   }
-  /** The names are paths from the root, without it, such as `block/get`. */
+  /** The names are paths below the root, such as `block/get`. */
   | { readonly tree: NameTree };
 
 /**
  * A request for the operations of a node: names of methods if its kind has methods, otherwise paths without their first
- * slash. Operations of the kind that are not listed are omitted; methods that only the node lists are shown, without marks.
+ * slash. Operations that the response does not list are omitted; listed methods that are unknown are shown without marks.
  */
 export type Listing =
   & NamesIn
@@ -193,7 +193,7 @@ export interface KindHealth {
   ok: string;
   /** Codes of JSON-RPC errors, or statuses of HTTP, of a node that is starting. */
   warming_up?: readonly number[] | undefined;
-  /** The first that holds decides. */
+  /** The first rule that holds decides. */
   rules?: readonly HealthRule[] | undefined;
   /** The `sync_progress` of a node that is in sync, such as 1. */
   complete?: number | undefined;
@@ -201,11 +201,11 @@ export interface KindHealth {
   target?: Reference | readonly Reference[] | undefined;
   /** The number of blocks by which a node may be behind `target`. @default 2 */
   lag?: number | undefined;
-  /** By `chain_id` or `network` as the info has it; `*` for any other. */
+  /** By `chain_id` or `network` of the info; `*` for any other. */
   networks?: Readonly<Record<string, NetworkRules>> | undefined;
 }
 
-/** A kind of node. The interface of a known one is in `src/generated/interfaces.js`, so that it is read only if needed. */
+/** A kind of node. The interfaces of built-in kinds are in `src/generated/interfaces.js`, which is loaded on demand. */
 export interface Kind extends KindInterface {
   /** The built-in kind that it extends. */
   extends?: string | undefined;
@@ -213,9 +213,9 @@ export interface Kind extends KindInterface {
   loosen?: readonly string[] | undefined;
   /** Its name, for people. */
   title: string;
-  /** The usual URL of such a node, for people: nothing is sent there by itself. */
+  /** The usual URL of such a node, for people: no request is sent there automatically. */
   url: string;
-  /** Names of programs and networks that stand for the kind. */
+  /** Other names of the kind: of programs and networks. */
   aliases?: readonly string[] | undefined;
   /** The node's own description: a path to OpenAPI or Swagger, or a method of JSON-RPC that returns OpenRPC. */
   description?: `/${string}` | MethodCall | undefined;
@@ -230,7 +230,7 @@ export interface Kind extends KindInterface {
   health: KindHealth;
   /** The keys of the info for `/v1/history`, at most four. @default height and peers */
   history?: readonly string[] | undefined;
-  /** The places of values with which the page fills reads in, each with its pattern; built from `x-example-from`. */
+  /** The places of values that the page fills into reads, each with its pattern; built from `x-example-from`. */
   examples?: Readonly<Record<Reference, string>> | undefined;
   /** The URLs of the files or folders that its operations were written from, at a version. */
   written_from?: readonly string[] | undefined;

@@ -188,7 +188,7 @@ function withLimits(method: Json, post: Json): Json {
 
 const PROPERTIES = ["requestBody", "content", "application/json", "schema", "properties"];
 
-/** Tests for a read that would be more without the limits of its parameters, which a node's own description may lack. */
+/** Tests for a read whose parameters are limited by marks, which a node's own description may lack. */
 function isLimitedRead(kind: Json, { parameters, "x-access": access }: Json): boolean {
   return access === "read" && listOf(parameters).some((value) => {
     const parameter = followReference(kind, value);

@@ -27,7 +27,7 @@ export async function documentOf({ json }: Forms): Promise<Json> {
   return JSON.parse(new TextDecoder().decode(await identityOf(json))) as Json;
 }
 
-/** Prepares the service's own description without the `omitted` paths; `own` is without the parts of the host as well. */
+/** Prepares the service's own description, and `own` without the host's parts; both without the `omitted` paths. */
 export async function prepareOwn(
   forms: Forms,
   operations: readonly DescribedOperation[],

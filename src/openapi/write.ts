@@ -64,8 +64,8 @@ export interface Writer {
 }
 
 /**
- * Creates a writer. Relative servers begin with a dot, and need another dot one folder deeper (`../v1/node`). A mark that
- * no document can contain, and that YAML must quote, finds them in the text.
+ * Creates a writer. Relative servers begin with a dot, and need another dot one folder deeper (`../v1/node`). A mark
+ * that no document can contain, and that YAML must quote, finds them in the text.
  */
 export function createWriter(document: Json): Writer {
   const mark = `@${crypto.randomUUID()}`;

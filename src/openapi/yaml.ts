@@ -67,8 +67,8 @@ function countLines(text: string): void {
 }
 
 /**
- * Does the same as `parseDocument`, within the limits. That function recurses for each level, and V8 ends the process if
- * it compiles a pattern at the end of the stack (Node 20.20).
+ * Does the same as `parseDocument`, within the limits. That recurses for each level, and V8 ends the process if it
+ * compiles a pattern at the end of the stack (Node 20.20).
  *
  * @returns `undefined` if a diagnostic is fatal
  */

@@ -1,5 +1,5 @@
 /**
- * The events and the history of the node, and the watch: it queries the node even without requests, so that failures are
+ * The events and the history of the node, and the watch, which queries the node without requests, so that failures are
  * reported when they happen.
  *
  * @module

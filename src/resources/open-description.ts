@@ -1,5 +1,5 @@
 /**
- * The description to show: the operator's, the node's own or its kind's, combined with the service's. Imported on demand.
+ * The description to show: the operator's, the node's or its kind's, with the operations of the service.
  *
  * @module
  */
