@@ -15,15 +15,10 @@ import { failureOfStatus, SourceError } from "../node/failures.ts";
 import { type NodeAccess, requestText } from "../node/request.ts";
 import { type FetchUrl, ReadError } from "../openapi/files.ts";
 
-/**
- * Asks the node. Resolves to the content of an HTTP response, or to a method's result: a string, or else JSON.
- *
- * @throws {SourceError} if there is no response, or it is an error
- */
+/** Resolves to the content of an HTTP response, or a method's result (a string or JSON); rejects with a `SourceError`. */
 export type AskNode = (question: MethodCall | Listing) => Promise<string>;
 
 type NodeWithUrl = NodeSettings & { readonly url: string };
-
 type Kinds = Readonly<Record<string, Kind>>;
 
 function accessTo(node: NodeWithUrl, kind: string | undefined, kinds: Kinds): NodeAccess {

@@ -73,12 +73,7 @@ const softwareIn = ({ software, version }: SoftwareInfo) => ({
   version: textOf(version),
 });
 
-/**
- * Asks a node which operations it has.
- *
- * @throws {SourceError} if there is no response, or it is an error
- * @throws {JsonSyntaxError} if a tree is asked for and the response is not JSON
- */
+/** Asks a node which operations it has. Rejects with a `SourceError`, or a `JsonSyntaxError` if a tree is not JSON. */
 export async function askOffer(node: KnownNode): Promise<Offer> {
   const { listing, ask, software, version, learn, isBySoftware } = node;
   const isAsked = software === undefined && learn && await isBySoftware.get();

@@ -62,7 +62,7 @@ export function createPrepare(log: (message: string) => void): Prepare {
  * Prepares a description in a thread, which ends after it has written the YAML. Never rejects: if the thread fails, or
  * exceeds its time or memory, that is a diagnostic.
  *
- * @param read reads the files that the thread asks for; their bytes are transferred
+ * @param read reads files for the thread, to which their bytes are transferred
  * @param limits in milliseconds and bytes
  * @returns `undefined` if the runtime has no threads
  */

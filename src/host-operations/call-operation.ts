@@ -21,11 +21,7 @@ export interface OperationMatch {
   call(request: Request, context: readonly unknown[]): Promise<Response>;
 }
 
-/**
- * Compiles the operations of a host. The returned function finds those of a path, by their methods.
- *
- * @throws {TypeError} if a method and path is served twice
- */
+/** Returns a function that finds the operations of a path by their methods. Throws a `TypeError` for duplicates. */
 export function createOperations(
   operations: readonly Operation[],
   cors: Cors,

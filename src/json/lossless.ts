@@ -48,12 +48,7 @@ export function parseJson(
   }
 }
 
-/**
- * Writes JSON as `JSON.stringify` does, and a `bigint` as a number.
- *
- * @param indent spaces for each level; 0 writes one line
- * @throws {RangeError} if the value is nested too deep or contains itself
- */
+/** Writes JSON, also of `bigint`s, with `indent` spaces. Throws a `RangeError` if the value is circular or too deep. */
 export function formatJson(value: unknown, indent = 0): string {
   try {
     return JSON.stringify(value, undefined, indent) ?? "null";

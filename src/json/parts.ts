@@ -25,11 +25,7 @@ interface PartsWanted {
   readonly takesDuplicates?: boolean;
 }
 
-/**
- * Finds the requested parts of a text. Of all other parts, only the keys of open objects take memory.
- *
- * @throws {JsonSyntaxError} if the text is not JSON, is nested too deep, or has duplicate keys
- */
+/** Finds the requested parts of a text. Throws a `JsonSyntaxError` if it is invalid, too deep, or has duplicate keys. */
 export function readParts(
   text: string,
   {

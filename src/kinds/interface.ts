@@ -88,7 +88,7 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     value: "`true` or `encoded`",
     text:
       "A parameter of the path that may contain slashes. true: it spans several segments. encoded: it " +
-      "is one segment, whose slashes are sent as %2F. In 0.2 it was called x-spans, which still works",
+      "is one segment, whose slashes are sent as %2F. In 0.2: x-spans, which still works",
   },
   "x-excludes": {
     on: "schema of a parameter",
@@ -100,7 +100,7 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   "x-heavy-from": {
     on: "schema of a parameter",
     value: "a number",
-    text: "A call of the method with this number or a higher one is heavy, as if it had `x-cost`",
+    text: "A call with this number or a higher one is heavy, as with `x-cost`",
   },
   "x-example-from": {
     on: "schema of a parameter",
@@ -114,8 +114,7 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   "x-unit": {
     on: "schema",
     value: "`quantity`, `wei`, `satoshi` or `unix-time`",
-    text:
-      "The unit of a number in a response, for which the page shows its meaning. quantity is a " +
+    text: "The unit of a number in a response, whose meaning the page shows. quantity is a " +
       "hexadecimal number, unix-time counts seconds",
   },
   "x-position": {

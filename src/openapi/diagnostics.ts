@@ -79,7 +79,6 @@ export interface Diagnostic {
 }
 
 export type Severity = "fatal" | Diagnostic["level"];
-
 type DiagnosticPlace = Path | number;
 
 export interface DiagnosticAt<P extends DiagnosticPlace = DiagnosticPlace> {

@@ -25,7 +25,6 @@ import { type Shape, shapeOfMember, structureOf } from "./structure.ts";
 export const pathOfMethod = (name: string): string => `/v1/rpc/${encodeURIComponent(name)}`;
 
 const SCALARS: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean"]);
-
 const DEPTH_MAX = 16;
 
 /** Converts schemas from draft 7 (OpenRPC) to 2020-12 (OpenAPI 3.1). */

@@ -89,11 +89,7 @@ export function mapOperations(item: Json, change: (located: LocatedOperation) =>
   return Object.keys(mapped).length > 0 ? { ...item, ...mapped } : item;
 }
 
-/**
- * Reports duplicate operationIds, parameters that do not fit their path, and too many inherited parts.
- *
- * @returns the document within its limits, in which each operationId is unique
- */
+/** Reports wrong parameters, and removes duplicate operationIds and inherited parts beyond the limit. */
 export function checkOperations(document: Json, diagnostics: Diagnostics): Json {
   /** The first operation of each operationId. */
   const firsts = new Map<unknown, string>();

@@ -54,10 +54,7 @@ export interface Files {
   linkOf(holder: unknown, shape: Shape, key?: string): Link | undefined;
 }
 
-/**
- * Reads a description and the files it refers to. A file that cannot be read is a diagnostic of the file that refers to
- * it. In other files than the root, only the targets of references are validated.
- */
+/** Reads a description and its files. In other files than the root, only the targets of references are validated. */
 export async function resolve(entry: URL, read: Reader): Promise<Files> {
   const { members, loadRoot, load } = createLoader(entry, read);
   const root = await loadRoot();

@@ -17,7 +17,6 @@ export const THIS_SERVICE = ".";
 
 export const NODE: string = `${THIS_SERVICE}/v1/node`;
 
-/** The URLs of the node and of its description, as far as they are known. */
 export interface ServerContext {
   /** The base of relative servers. */
   readonly base?: string | undefined;

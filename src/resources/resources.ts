@@ -21,7 +21,6 @@ import { createNodeBeside } from "./node-beside.ts";
 type Served = "info" | "ready" | "json" | "yaml" | "catalog" | "favicon";
 
 export interface Resources extends Readonly<Record<Served, Resource<Representation>>> {
-  /** `/v1/spec` and the pages below it. */
   readonly page: (name: DocumentName) => Resource<Representation>;
   /** `/v1/health`, which is 200 for the states in `accepted`. */
   readonly health: (accepted: ReadonlySet<string>) => Resource<Representation>;
@@ -218,10 +217,7 @@ export function refreshOnDemand<T extends { refresh(): Promise<void> }>(
   };
 }
 
-/**
- * A link set (RFC 9264) with the relations of RFC 8631. Its references are relative to its own URL, so they work behind
- * any prefix.
- */
+/** A link set (RFC 9264) with relations of RFC 8631. Its references are relative, to work behind any prefix. */
 const CATALOG = {
   linkset: [
     {
