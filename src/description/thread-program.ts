@@ -1,6 +1,5 @@
 /**
- * The program of the thread that prepares a description; `npm run assets` bundles it into
- * `generated/thread-program.js`.
+ * The program of the thread that prepares a description, bundled as `generated/thread-program.js`.
  *
  * @module
  */

@@ -59,8 +59,7 @@ export function createPrepare(log: (message: string) => void): Prepare {
 }
 
 /**
- * Prepares a description in a thread, which ends after it has written the YAML. Never rejects: if the thread fails, or
- * exceeds its time or memory, that is a diagnostic.
+ * Prepares a description and its YAML in a thread. Never rejects: failures, and too much time or memory, are diagnostics.
  *
  * @param read reads files for the thread, to which their bytes are transferred
  * @param limits in milliseconds and bytes

@@ -1,6 +1,5 @@
 /**
- * The description of a node for which none is configured: the one that the node serves, completed by its kind, or the
- * interface of its kind.
+ * The description of a node without a configured one: the node's own, completed by its kind, or only its kind's.
  *
  * @module
  */

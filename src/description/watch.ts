@@ -1,6 +1,5 @@
 /**
- * Watches a node's description: reads it when the service starts, and again when one of its files has changed. A broken
- * version does not replace the previous one.
+ * Reads a node's description at the start, and after changes of its files. A broken version does not replace a valid one.
  *
  * @module
  */

@@ -1,10 +1,6 @@
 /**
- * Reads and writes JSON whose integers keep all of their digits, and converts values of a program to JSON values.
- * `JSON.parse` rounds integers above 2^53, and `JSON.stringify` refuses a `bigint`.
- *
- * - An integer above 2^53, such as `9007199254740993`, is read as a `bigint`.
- * - A number above all doubles, such as `1e400`, is read as a string.
- * - Any other number is read as a double, as by `JSON.parse`.
+ * Reads and writes JSON without rounding, and converts values of a program to JSON values. Integers above 2^53 are read
+ * as `bigint`s, numbers above all doubles as strings, and other numbers as by `JSON.parse`.
  *
  * @module
  */
@@ -135,7 +131,6 @@ const hasToJson = (value: unknown): value is { toJSON(): unknown } =>
 /**
  * Copies a value, converted to JSON. Calls `toJSON`, as `JSON.stringify` does, and omits members that are `undefined`.
  *
- * @param describe describes a value in a message
  * @param report is called for each value that JSON cannot have. It is omitted; in a list, it becomes `null`
  * @returns `undefined` if JSON cannot have the value itself
  */

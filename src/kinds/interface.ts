@@ -1,6 +1,5 @@
 /**
- * The types of the interface of a kind of node: parts of an OpenRPC and an OpenAPI document, and the marks of their
- * operations. `src/settings/kind-interface.ts` checks it.
+ * The interface of a kind of node: parts of OpenRPC and OpenAPI, with marks. `src/settings/kind-interface.ts` checks it.
  *
  * @module
  */

@@ -1,6 +1,5 @@
 /**
- * The metrics of `/v1/metrics` in the text format of Prometheus, version 0.0.4: the shown info of the node, and the
- * counters of the service. A new metric needs a row of the table, a row in `docs/monitoring.md` and a sample.
+ * Metrics in the text format of Prometheus, 0.0.4. A new one needs a row here, a row in `docs/monitoring.md` and a sample.
  * https://prometheus.io/docs/instrumenting/exposition_formats/
  *
  * @module

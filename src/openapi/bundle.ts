@@ -1,6 +1,5 @@
 /**
- * Bundles a description into one document: targets of references become components, whose names do not depend on the
- * order of files.
+ * Bundles a description into one document: targets of references become components, named alike in any order of files.
  *
  * @module
  */
@@ -246,7 +245,6 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
 
   const pointerTo = (shape: Shape, name: string): string =>
     `#${encodeURI(formatPointer([...structure.sections[shape]!, name]))}`;
-
   return copy;
 }
 

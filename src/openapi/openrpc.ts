@@ -103,9 +103,8 @@ const ANY_PARAMS = {
 };
 
 /**
- * Converts methods to operations, with their extensions (`x-…`). A parameter that is sent by position has `x-position`,
- * from 0. The `operationId` is the method's name; that of a `POST` beside a `GET` ends with `_post`. Of several methods
- * with one name, the first wins.
+ * Converts methods to operations, with their extensions (`x-…`), and `x-position` for parameters that are sent by
+ * position. The `operationId` is the method's name, with `_post` for a `POST` beside a `GET`. The first of a name wins.
  *
  * @param openrpc a document or a part of one, in any form: invalid parts are omitted
  * @throws {RangeError} if the operations would be many times as large as the methods

@@ -195,7 +195,6 @@ export function isSample(structure: Structure, shape: Shape, key: string, value:
  * Walks over all that is not data: objects, lists, the strings of {@linkcode NAMING} and samples, in the order of the
  * members. An object in several places is visited once for each of its shapes.
  *
- * @param seen is not visited again
  * @param wrongIn returns the invalid members, which are not visited
  */
 export function* walk(

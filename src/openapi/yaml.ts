@@ -1,6 +1,5 @@
 /**
- * Parses YAML 1.2 with the core schema, in which dates and `yes` are strings. Builds the value from the nodes of the
- * library `yaml`, within the limits.
+ * Parses YAML 1.2 within the limits, with the core schema, in which dates and `yes` are strings.
  *
  * @module
  */
@@ -67,10 +66,8 @@ function countLines(text: string): void {
 }
 
 /**
- * Does the same as `parseDocument`, within the limits. That recurses for each level, and V8 ends the process if it
- * compiles a pattern at the end of the stack (Node 20.20).
- *
- * @returns `undefined` if a diagnostic is fatal
+ * Does the same as `parseDocument`, but without its recursion: V8 ends the process if it compiles a pattern at the end of
+ * the stack (Node 20.20). Returns `undefined` if a diagnostic is fatal.
  */
 function compose(text: string, diagnostics: Diagnostics): Document.Parsed | undefined {
   const parser = new Parser();

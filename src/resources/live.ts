@@ -1,6 +1,5 @@
 /**
- * The events and the history of the node, and the watch, which queries the node without requests, so that failures are
- * reported when they happen.
+ * The events and the history of the node, and the watch, which queries it without requests to report failures at once.
  *
  * @module
  */
