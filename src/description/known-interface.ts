@@ -28,7 +28,6 @@ export interface KnownNode extends Pick<Kind, "title" | "description" | "listing
   readonly isBySoftware: Resource<boolean>;
   readonly software: string | undefined;
   readonly version: string | undefined;
-  /** `undefined` if the URL of the node is unknown. */
   readonly ask: AskNode | undefined;
   /** Queries its info; `undefined` if that was done. */
   readonly learn?: (() => Promise<SoftwareInfo>) | undefined;

@@ -18,7 +18,6 @@ export class LackingMethods {
   readonly #seenAt = new Map<string, number>();
   readonly #now: () => number;
 
-  /** @param now a monotonic clock in milliseconds */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }

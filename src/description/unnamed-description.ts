@@ -20,14 +20,12 @@ import {
 } from "./watch.ts";
 
 const INTERVAL_MS = 30_000;
-
 /** The time that the first description waits for the list of the node's operations, in milliseconds. */
 const PATIENCE_MS = 1000;
 
 interface FoundOptions<T> extends Omit<LiveOptions<T>, "place" | "readOther" | "kind"> {
   readonly url: string | undefined;
   readonly version: string;
-  /** Resolves to `undefined` while the kind of the node is unknown. */
   readonly find: () => Promise<KnownNode | undefined>;
   readonly log: (message: string) => void;
   /** Milliseconds since 1970. @default Date.now */
@@ -76,7 +74,6 @@ export function keepFound<T>(
   let found: Found<T> | undefined;
   let loggedReason: string | undefined;
   const nothing: Shown<T> = { ...alone, operations: [] };
-
   async function updateOffer(node: KnownNode, of: Found<T>): Promise<void> {
     const { software = of.offer.software, version = of.offer.version } = node;
     of.offer = { ...of.offer, software, version };
@@ -144,7 +141,6 @@ export function keepFound<T>(
     await showKind(node, of);
     await showNode(node, of);
   }
-
   return {
     get current() {
       const { ofNode, ofKind, isToCome } = found ?? { isToCome: true };

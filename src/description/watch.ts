@@ -50,7 +50,6 @@ export interface LiveOptions<T> extends PlaceOptions {
   readonly report: (report: DescriptionReport) => void;
 }
 
-/** The parts of a description that are shown, all of the same version. */
 export interface Shown<T> extends Description {
   readonly page: T;
   readonly operations?: readonly NodeOperation[] | undefined;
@@ -79,7 +78,6 @@ export function keepCurrent<T>(
     ready: readAgain(),
     refresh: runOneAtATime(look),
   };
-
   async function readAgain() {
     await written;
     const { shown, yaml, diagnostics, stamps: read } = await prepareShown();

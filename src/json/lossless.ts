@@ -9,7 +9,6 @@ import { type Json, setMember } from "./values.ts";
 
 /** A number that `JSON.parse` might round. */
 const LARGE_NUMBER = /\d{16}|[eE]\+?\d{3}/;
-
 /** More than can be read, since a value that was read may be written within other objects. */
 const WRITTEN_DEPTH_MAX = 2 * DEPTH_MAX;
 

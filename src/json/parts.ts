@@ -9,9 +9,8 @@ export interface Part {
   readonly kind: Exclude<TokenKind, "}" | "]" | "key">;
   readonly start: number;
   end: number;
-  /** The members of an object; `undefined` below the requested levels. */
+  /** `members` of an object, or `items` of a list; `undefined` below the requested levels. */
   readonly members: Map<string, Part> | undefined;
-  /** The items of a list; `undefined` below the requested levels. */
   readonly items: Part[] | undefined;
   count: number;
 }

@@ -62,7 +62,6 @@ export class JsonScanner {
     return this.#text.slice(this.start, this.end);
   }
 
-  /** The value of a string or a key, without escapes. */
   get string(): string {
     const { raw } = this;
     return raw.includes("\\") ? JSON.parse(raw) : raw.slice(1, -1);

@@ -62,9 +62,7 @@ const TABLE = {
 } as const;
 
 type MetricName = keyof typeof TABLE;
-
 export const METRICS: Readonly<Record<MetricName, Metric>> = TABLE;
-
 export const MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 export interface Sample {
@@ -186,7 +184,6 @@ const escape = (text: string) => text.replaceAll(/["\\]/g, "\\$&");
 
 /** The label that all labels beyond a limit share. */
 export const OTHER = "other";
-
 const SERIES_MAX = 500;
 
 interface Count {
@@ -213,7 +210,6 @@ export class Counter {
 }
 
 export const BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
-
 const LABELS_MAX = 100;
 
 export interface Observed {

@@ -57,7 +57,6 @@ export function bundle(files: Files): Json {
 }
 
 interface Plan {
-  /** The names of values that are or become components. */
   readonly names: ByShape<string>;
   readonly sections: ReadonlySet<unknown>;
   /** The components of the root that are references, and are replaced by their targets. */
@@ -224,7 +223,6 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     });
   }
 
-  /** Copies the target of a reference that cannot become a component. */
   function putInPlace(link: Link, end: Target, siblings: Json, depth: number): unknown {
     const { shape, value } = end;
     if (shape !== "pathItem") {

@@ -13,7 +13,6 @@ import { NODE, THIS_SERVICE } from "./servers.ts";
 
 const NUMBER_BOUNDS = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"] as const;
 const LENGTH_BOUNDS = ["minLength", "maxLength", "minItems", "maxItems"] as const;
-
 type Bound = typeof NUMBER_BOUNDS[number] | typeof LENGTH_BOUNDS[number];
 type Bounds = { readonly [B in Bound]?: number | bigint | undefined };
 
@@ -132,7 +131,6 @@ function methodOf(path: string): string | undefined {
 
 function createReader(document: Json, by: DescribedBy) {
   const follow = (value: unknown) => followReference(document, value);
-
   /** By depth: a shared schema is read once for each depth. */
   const readers = Array.from(
     { length: DEPTH_MAX + 1 },
@@ -222,7 +220,6 @@ function createReader(document: Json, by: DescribedBy) {
       responseTypes: distinct(responses.map(typesOf)),
     } as const;
   };
-
   return {
     operation(name: string, method: string, operation: Json, item: Json): NodeOperation {
       const { requestBody } = operation;
@@ -298,7 +295,6 @@ function joinRules(rules: readonly ValueRule[]): ValueRule {
 
 /** The value of a parameter in sample paths: a character that no encoded literal has. */
 const ANY = "\uf8ff";
-
 /** The numbers of segments in sample paths: a template that matches all of them matches any number. */
 const SPANNED = [1, 2, 50];
 
@@ -336,7 +332,6 @@ function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation,
 interface Templated {
   readonly operation: NodeOperation;
   readonly template: PathTemplate;
-  /** Sorts templates by method, then in the order in which they are tried. */
   readonly rank: string;
   readonly spans: (name: string) => boolean;
 }

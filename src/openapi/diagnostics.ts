@@ -30,7 +30,6 @@ export const LIMITS = {
   /** Tokens of one file of YAML: each value has two or three, including spaces. */
   tokens: 2_500_000,
   lines: 1_000_000,
-  /** Syntax errors of one file of YAML that are kept. */
   errors: 100,
   findings: 10_000,
   /** Values of a server's variables that are tried together. */

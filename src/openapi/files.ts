@@ -149,7 +149,6 @@ export function createLoader(entry: URL, read: Reader): Loader {
   let root = entry;
   const until = performance.now() + LIMITS.time;
   let size = 0;
-
   const refuse = (url: URL): string | undefined => {
     if (url.protocol !== root.protocol || url.host !== root.host) {
       return "leads to another origin and is not followed";
@@ -197,7 +196,6 @@ export function createLoader(entry: URL, read: Reader): Loader {
     const member = members.get(at.href);
     return member ? { member } : add(at, parse(nameOf(at), file));
   };
-
   return {
     members,
     async loadRoot() {

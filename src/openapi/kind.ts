@@ -44,7 +44,6 @@ export interface Offer {
   readonly before?: string | undefined;
   readonly software?: string | undefined;
   readonly version?: string | undefined;
-  /** Methods that turned out to be missing when they were called. */
   readonly lacks?: readonly string[] | undefined;
 }
 
@@ -209,7 +208,6 @@ const picked = (object: Json, keys: readonly string[]): Json =>
 const without = (object: Json, keys: readonly string[]): Json =>
   mapMembers(object, (member, key) => keys.includes(key) ? undefined : member);
 
-/** Adds a sentence to the descriptions of methods that turned out to be missing. */
 export function withLacking(document: Json, lacks: readonly string[] = []): Json {
   const lacking = new Set(lacks.map(pathOfMethod));
   return mapOperationsIn(document, ({ operation, path }) => {

@@ -143,7 +143,6 @@ export function nameOf(entry: string): string {
   return decodePercent(pathname.split("/").at(-1)!) || host;
 }
 
-/** The maximum number of servers, and of possible paths, in a message. */
 const LISTED_MAX = 5;
 
 function undecidedPaths(document: Json, near: ServerContext): string[] | undefined {

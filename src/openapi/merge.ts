@@ -31,7 +31,6 @@ export interface DocumentOfHost {
   readonly components?: unknown;
 }
 
-/** Adds operations before those of a document. The last one for a method and path wins. */
 function addOperations(document: Json, operations: readonly DescribedOperation[]): Json {
   const theirs = objectOf(document.paths);
   const added: Json = {};
@@ -180,7 +179,6 @@ export function mergeComponents(
   return { components, rename };
 }
 
-/** The new names of components, by references to them. */
 type Names = ReadonlyMap<string, string>;
 
 function newNames(added: Json, theirs: Json, wanted: (name: string) => string): Names {

@@ -21,7 +21,6 @@ import { followReference } from "./operations.ts";
 import { THIS_SERVICE } from "./servers.ts";
 import { type Shape, shapeOfMember, structureOf } from "./structure.ts";
 
-/** The path of this service at which a method is called. */
 export const pathOfMethod = (name: string): string => `/v1/rpc/${encodeURIComponent(name)}`;
 
 const SCALARS: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean"]);

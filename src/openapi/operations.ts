@@ -31,12 +31,10 @@ export function followReference(document: Json, value: unknown): Json {
 
 /** Matches all registered methods; safe in HTML and in a shell. */
 const OTHER_METHOD = /^[A-Za-z][A-Za-z-]{0,40}$/;
-
 const FURTHER = "additionalOperations";
 
 export interface LocatedOperation {
   readonly method: string;
-  /** Its path within the path item. */
   readonly keys: Path;
   readonly operation: Json;
 }
@@ -74,7 +72,6 @@ export function mapItems(items: unknown, change: (item: Json, key: string) => Js
   return mapMembers(items, (item, key) => isObject(item) ? change(item, key) : item);
 }
 
-/** Changes the operations of a path item. Returns the same item if none changes. */
 export function mapOperations(item: Json, change: (located: LocatedOperation) => Json): Json {
   const mapped: Json = {};
   const others: Json = {};
@@ -91,7 +88,6 @@ export function mapOperations(item: Json, change: (located: LocatedOperation) =>
 
 /** Reports wrong parameters, and removes duplicate operationIds and inherited parts beyond the limit. */
 export function checkOperations(document: Json, diagnostics: Diagnostics): Json {
-  /** The first operation of each operationId. */
   const firsts = new Map<unknown, string>();
   const limitOperations = (item: Json, path: Path): Json => {
     const all = Object.entries(objectOf(item[FURTHER]));
@@ -156,7 +152,6 @@ export function checkOperations(document: Json, diagnostics: Diagnostics): Json 
       }
     }
   };
-
   const checked: Json = { ...document };
   for (const section of ["paths", "webhooks"].filter((key) => key in document)) {
     checked[section] = mapItems(document[section], (item, name) => {
@@ -176,5 +171,4 @@ export function checkOperations(document: Json, diagnostics: Diagnostics): Json 
 }
 
 const NAME_MAX = 200;
-
 const nameOf = (name: unknown): string => quote(shorten(String(name), NAME_MAX));

@@ -81,7 +81,6 @@ export async function resolve(entry: URL, read: Reader): Promise<Files> {
     link.target = target!;
     if (target!.shape !== SAMPLE) queue.push(target!);
   };
-
   for (const start of queue) {
     const { member } = start;
     const inspect = (place: Place) => {
@@ -133,7 +132,6 @@ function checkSchemes(place: Place, start: Target, root: Member, structure: Stru
   }
 }
 
-/** The name of a target that is a component of the root; `undefined` for other targets. */
 export function nameOfComponent({ root, structure }: Files, target: Target): string | undefined {
   const { member, shape, path } = target;
   const section = structure.sections[shape];

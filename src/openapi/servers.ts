@@ -11,14 +11,11 @@ import { mapItems, mapOperations } from "./operations.ts";
 
 /** A base for relative URLs, since the address of this service is unknown. */
 const HERE = "http://here.invalid";
-
 /** This service, relative to its description: correct behind any prefix and any proxy. */
 export const THIS_SERVICE = ".";
-
 export const NODE: string = `${THIS_SERVICE}/v1/node`;
 
 export interface ServerContext {
-  /** The base of relative servers. */
   readonly base?: string | undefined;
   /** The server of a document without servers. @default base */
   readonly home?: string | undefined;
@@ -85,7 +82,6 @@ function mapUrls(servers: readonly Json[], change: (url: string) => string): rea
   return mapped.filter(({ url }) => !seen.has(url) && seen.add(url));
 }
 
-/** Lists the possible base paths of the node. */
 export function basePathsAtNode(
   document: Json,
   { base, node, servers: given }: ServerContext,

@@ -20,7 +20,6 @@ import {
 export type Shape = string;
 
 export interface Rule {
-  /** The shape, or the form of data. */
   readonly type: string;
   /** `undefined` for data, which contains no references. */
   readonly shape: Shape | undefined;
@@ -108,7 +107,6 @@ let keywords: ReadonlySet<string> | undefined;
 export interface Place {
   readonly shape: Shape;
   readonly value: unknown;
-  /** The key within `parent`; `undefined` where the walk began. */
   readonly key?: string;
   readonly parent?: Place;
 }

@@ -18,7 +18,6 @@ export const OTHERS = "*";
 
 /** Strings that are references without a `$ref`, and the kinds of their targets. */
 export const NAMING: Readonly<Record<string, string>> = { mappedSchema: "schema" };
-
 const TYPES = ["array", "boolean", "integer", "number", "object", "string"];
 
 /** Data with a fixed list of values. */
@@ -51,7 +50,6 @@ export const COMMON_METHODS: readonly string[] = "get put post delete options he
 
 /** The methods that are members of a path item in some version (OpenAPI 3.2, section 4.9.1). */
 export const METHODS: readonly string[] = [...COMMON_METHODS, "trace", "query"];
-
 const OPERATIONS = COMMON_METHODS.map((method) => `${method}:operation`).join(" ");
 
 const COMMON: Rows = {

@@ -17,7 +17,6 @@ import { followReference } from "./operations.ts";
 import { type Shape, shapeOfMember, structureOf } from "./structure.ts";
 import { COMMON_METHODS, membersIn, OPENAPI_3_0, SWAGGER } from "./tables.ts";
 
-/** Members that OpenAPI 3 defines differently. */
 const CHANGED = /^(?:\$.*|parameters|responses|headers|definitions|discriminator)$/;
 
 /** The members that both versions have. Others are omitted, except extensions. */
@@ -75,7 +74,6 @@ export function upgradeSwagger(document: Json): Json {
   };
   const resolve = (value: unknown) => followReference(document, value);
   const isBody = (value: unknown) => /^(?:body|formData)$/.test(String(resolve(value).in));
-
   function upgradeSchema(value: unknown, shape: Shape = "schema"): unknown {
     if (typeof value !== "object" || value === null) return value;
     const known = schemas.get(value);
@@ -201,7 +199,6 @@ export function upgradeSwagger(document: Json): Json {
     }
     return upgraded;
   }
-
   const { info, ...others } = keep(document, KEPT.document);
   const servers = serversOf(document);
   const paths = mapMembers(

@@ -50,7 +50,6 @@ export type MemberDiagnostics = ReadonlyMap<string, MemberDiagnostic>;
 
 const VERSION = /^3\.(?:0\.\d|[12]\.\d+)(?:-.+)?$/;
 
-/** Describes the data that is expected; `undefined` if the value is valid. */
 function expectedOf(type: string, value: unknown): string | undefined {
   const choices = CHOICES[type];
   if (choices) {

@@ -13,7 +13,6 @@ import { mapServers } from "./servers.ts";
 
 /** Characters that are not escaped in JSON, but not printable in YAML 1.2 (section 5.1), or line breaks in YAML 1.1. */
 const UNPRINTABLE = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;
-
 /** Texts that need double quotes: with control characters or lone surrogates, or special in YAML 1.1 (`=`, `<<`). */
 const QUOTED =
   // deno-lint-ignore no-control-regex

@@ -131,7 +131,6 @@ const isEmpty = ({ contents }: Document.Parsed): boolean =>
 
 const startOf = (node: Node | null, before = 0): number => node?.range?.[0] ?? before;
 
-/** The value of an anchor after it is built, with its levels, its nodes and the length of its texts. */
 interface Anchored {
   built?: { value: unknown; height: number; nodes: number; text: number };
 }

@@ -14,7 +14,6 @@ import type { ResolvedOptions } from "../options.ts";
 import { HAS_SOCKETS } from "../platform.ts";
 
 export interface Live {
-  /** `undefined` if the history is off. */
   readonly history: History | undefined;
   readonly stream: Pick<EventStream<string>, "listeners" | "sent">;
   isHeard(): boolean;
@@ -24,7 +23,6 @@ export interface Live {
 }
 
 interface Watched {
-  /** Queries the node if a query is due. */
   readonly look: () => Promise<void>;
   readonly readInfo: () => Promise<Info>;
   readonly readEtag: () => Promise<string>;
@@ -32,7 +30,6 @@ interface Watched {
 
 /** The longest interval between queries while events are requested, in milliseconds. */
 const LISTENED_MS = 2000;
-
 /** The shortest interval between checks of the description, in milliseconds. */
 const DESCRIBE_MS = 10_000;
 
@@ -47,7 +44,6 @@ export function createLive(options: ResolvedOptions, watched: Watched): Live {
   let timer: ReturnType<typeof setTimeout> | undefined;
   /** The time of the last check of the description, monotonic, in milliseconds. */
   let describedAt = -Infinity;
-
   const describe = () => {
     if (nodeEvents.stream.listeners === 0 || performance.now() - describedAt < DESCRIBE_MS) return;
     describedAt = performance.now();

@@ -31,7 +31,6 @@ export function createNodeBeside(
     ...(await import("../generated/kinds.js")).KINDS,
     ...options.kinds,
   });
-  /** The last info, from any query. */
   let shown: Info | undefined;
   const monitor = lazy(async (): Promise<Monitor> => {
     const service = { software: "nodeface", version: VERSION, started_at: startedAt.toISOString() };
@@ -84,7 +83,6 @@ export function createNodeBeside(
       return found;
     },
   };
-
   return {
     ...{ monitor, snapshot, kinds, kind, find, rpcPath, noteLacking },
     lacks: () => lacking.names(shown ?? {}),

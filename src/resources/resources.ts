@@ -24,14 +24,11 @@ export interface Resources extends Readonly<Record<Served, Resource<Representati
   readonly page: (name: DocumentName) => Resource<Representation>;
   /** `/v1/health`, which is 200 for the states in `accepted`. */
   readonly health: (accepted: ReadonlySet<string>) => Resource<Representation>;
-  /** `undefined` if metrics are off. */
   readonly metrics: Resource<Representation> | undefined;
   readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
   readonly assets: Resource<Assets>;
-  /** `undefined` if calls are not forwarded. */
   readonly gateway: Gateway | undefined;
   readonly live: Live;
-  /** Resolves to true if the operations of the node are known. */
   readonly isDescribed: () => Promise<boolean>;
   /** Prepares the resources, except the explorer's files, `/v1/spec.*`, large YAML, and those that need the node. */
   prepare(): Promise<void>;
@@ -116,7 +113,6 @@ export function createResources(options: ResolvedOptions): Resources {
     get: async () => await (await icons.get()).get(iconName),
   };
   const assets = lazy(async () => createAssets((await import("../generated/assets.js")).ASSETS));
-
   return {
     page: (name) => ({
       async get() {
