@@ -113,7 +113,7 @@ large(
     const yaml = await prepared.content!.yaml;
     assert.is(
       "diagnostic" in yaml && formatDiagnostic(yaml.diagnostic),
-      "openapi.json:1:1 cannot be written as YAML: it takes more than it may; " +
+      "openapi.json:1:1 cannot be written as YAML: the thread takes more than it may; " +
         "/spec.yaml contains JSON, which is also valid YAML",
     );
     await Promise.resolve();
@@ -173,7 +173,7 @@ large("is abandoned if it takes too long, and the previous one stays", async () 
   const never: Reader = () => new Promise(() => {});
   const { content, diagnostics } = (await prepareInThread(JOB, never, { ...LIMITS, time: 200 }))!;
   assert.is(content, undefined);
-  const said = ["openapi.json:1:1 cannot be shown: it takes more than 0.2 s"];
+  const said = ["openapi.json:1:1 cannot be shown: the thread takes more than 0.2 s"];
   assert.equal(diagnostics.map(formatDiagnostic), said);
 });
 
@@ -196,7 +196,7 @@ testWhere(
   async () => {
     const { read } = readerOf({ "openapi.json": describe(20_000) });
     const { diagnostics } = (await prepareInThread(JOB, read, { ...LIMITS, memory: 33_554_432 }))!;
-    const said = ["openapi.json:1:1 cannot be shown: it takes more than 32 MiB"];
+    const said = ["openapi.json:1:1 cannot be shown: the thread takes more than 32 MiB"];
     assert.equal(diagnostics.map(formatDiagnostic), said);
   },
 );

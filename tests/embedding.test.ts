@@ -304,7 +304,8 @@ embedding("a path that names one parameter twice is refused at once", () => {
   assert.throws(
     () => createNodeface({ operations: [{ ...peer, path: "/v1/{id}/peers/{id}" }] }),
     (error: Error) =>
-      error.message === 'operations[0].path must have each name once, not "/v1/{id}/peers/{id}"',
+      error.message ===
+        'operations[0].path must have each parameter once, not "/v1/{id}/peers/{id}"',
   );
 });
 

@@ -37,7 +37,7 @@ const FILES: Readonly<Record<string, [isShown: boolean, ...diagnostics: string[]
     '5:11 the reference to "https://elsewhere.example/a.yaml" leads to another origin and is not ' +
     "followed",
   ],
-  "alias-bomb.yaml": [false, "9:46 holds more than 1,000,000 values"],
+  "alias-bomb.yaml": [false, "9:46 has more than 1,000,000 values"],
   "no-anchor.yaml": [false, "4:9 the alias *none has no anchor before it"],
   "alias-circle.yaml": [false, "5:5 an alias must not be within its own anchor"],
   "empty.yaml": [false, "1:1 is empty"],

@@ -58,23 +58,23 @@ const EXCESSIVE: readonly (readonly [what: string, text: () => string, finding: 
   [
     "aliases of a long text",
     () => `${HEAD}x: &a ${"x".repeat(9_000_000)}\ny: [*a, *a, *a]\n`,
-    "5:13 has more than 32 MiB of text, with that of its aliases",
+    "5:13 has more than 32 MiB of text, including its aliases",
   ],
   [
     "objects merged into many others",
     () =>
       `${HEAD}b: &b {${list(500, (i) => `k${i}: 1,`)}}\n${list(3000, (i) => `m${i}: {<<: *b}\n`)}`,
-    "1000:12 holds more than 1,000,000 values",
+    "1000:12 has more than 1,000,000 values",
   ],
   [
     "more values of JSON than a million",
     () => `{${JSON_HEAD},"x":[${"0,".repeat(1_000_000)}0]}`,
-    "1:2000057 holds more than 1,000,000 values",
+    "1:2000057 has more than 1,000,000 values",
   ],
   [
     "keys that stand twice in more values of JSON than a million",
     () => `{${JSON_HEAD},"a":1,"a":2,"x":[${"0,".repeat(1_000_000)}0]}`,
-    "1:2000065 holds more than 1,000,000 values",
+    "1:2000065 has more than 1,000,000 values",
   ],
   [
     "more values of YAML than are read",

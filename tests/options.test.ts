@@ -28,7 +28,7 @@ const OPERATIONS: readonly [operation: unknown, complaint: string][] = [
   [{ responses: [] }, ".responses must be an object, not a list"],
   [{ responses: { 200: "Done" } }, '.responses.200 must be an object, not "Done"'],
   [{ parameters: {} }, ".parameters must be a list of parameters, not an object"],
-  [{ parameters: [{ in: "query" }] }, ".parameters[0] needs name, a text"],
+  [{ parameters: [{ in: "query" }] }, '.parameters[0] needs "name", a string'],
   [{ parameters: [{ name: "a", in: "body" }] }, ".parameters[0].in must be one of path, query"],
   [
     { parameters: [{ name: "a", in: "querystring" }] },
@@ -186,7 +186,7 @@ options("two operations that OpenAPI takes for the same are refused", () => {
   const same = [by("GET", "/v1/p/{id}"), by("GET", "/v1/p/{name}")];
   assert.match(complaints({ operations: same })[0]!, "is served already: operations[0]");
   const other = [by("GET", "/v1/p/{id}"), by("POST", "/v1/p/{name}")];
-  assert.match(complaints({ operations: other })[0]!, 'must be "/v1/p/{id}", as operations[0]');
+  assert.match(complaints({ operations: other })[0]!, 'must be "/v1/p/{id}", as in operations[0]');
 });
 
 options("a document that contains itself, or is too deep, is refused, where it does", () => {

@@ -71,9 +71,7 @@ export function createFetchDescription(node: NodeSettings, kinds: () => Promise<
         }
         response.cancel();
         throw refusal ??
-          new ReadError(
-            "the node redirects a request that contains its secret, which is not followed",
-          );
+          new ReadError("the node redirects a request with its secret, which is not followed");
       });
     } catch (error) {
       throw error instanceof SourceError ? new ReadError(`the node ${error.message}`) : error;

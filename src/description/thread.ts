@@ -52,7 +52,7 @@ export function createPrepare(log: (message: string) => void): Prepare {
           `have at most ${formatSize(LIMITS.withoutThread)}`,
       );
     }
-    const most = `${formatSize(LIMITS.withoutThread)}, the most where there are no threads`;
+    const most = `${formatSize(LIMITS.withoutThread)}, the limit without threads`;
     const refuse = () => new ReadError(`all files together are larger than ${most}`);
     return await prepareHere(LIMITS.withoutThread, refuse);
   };
@@ -82,7 +82,7 @@ export async function prepareInThread(
     settle(failed(job.entry, stamps, error));
     settleYaml(withoutYaml(job.entry, error));
   };
-  const timer = setTimeout(() => fail(`it takes more than ${time / 1000} s`), time);
+  const timer = setTimeout(() => fail(`the thread takes more than ${time / 1000} s`), time);
   const thread = await start(PROGRAM, {
     onMessage(data) {
       const message = data as FromThread;
@@ -92,7 +92,7 @@ export async function prepareInThread(
       } else if ("yaml" in message) settleYaml(message.yaml);
       else void respond(message.url);
     },
-    onFailure: (reason) => fail(`it ${reason}`),
+    onFailure: (reason) => fail(`the thread ${reason}`),
   }, memory);
   const say = (message: ToThread, transfer?: ArrayBuffer[]) => thread?.send(message, transfer);
   const respond = async (url: string) => {

@@ -58,7 +58,7 @@ function createNodeReader({ description, ask, loadInterface }: KnownNode): Reade
       // It does not change while the service runs.
       return stamp === undefined ? await fileOf(url, await loadInterface()) : undefined;
     }
-    if (url.protocol !== "jsonrpc:" || !ask) throw new ReadError("no node to ask is configured");
+    if (url.protocol !== "jsonrpc:" || !ask) throw new ReadError("no node is configured");
     const call = { jsonrpc: decodeURIComponent(url.pathname), ...path !== undefined && { path } };
     const text = await ask(call).catch((error: Error) => {
       throw new ReadError(`the node ${error.message}`);

@@ -193,7 +193,7 @@ export function logReport({ diagnostics, shown }: DescriptionReport, log: Log): 
     log(formatDiagnostic(finding), { code, level, finding });
   }
   const warn = (message: string) => log(message, { code, level: "warn" });
-  if (more > 0) warn(`and ${more} more in the description; nodeface check shows all`);
+  if (more > 0) warn(`and ${more} more diagnostics of the description; nodeface check shows all`);
   if (shown === "older") warn("the previous version of the description is still shown");
   if (shown === "own") warn("the node's description cannot be shown");
 }

@@ -111,7 +111,7 @@ async function callHandler(
 function checkResponse(value: unknown, { method, path }: Operation, how: string): Response {
   const wrong = (what: string) => new TypeError(`${method} ${path} ${how} ${what}`);
   if (!isLikeResponse(value)) {
-    throw wrong(`${describeValue(value)}, not a Response; Response.json(value) makes one`);
+    throw wrong(`${describeValue(value)}, not a Response; Response.json(value) creates one`);
   }
   if (value.bodyUsed || value.body?.locked) {
     throw wrong("a Response whose body has been read already; return a clone() made before");

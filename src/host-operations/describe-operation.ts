@@ -55,7 +55,7 @@ export function* diagnosticsOfOperations(
       yield diagnostic(["operations", at], `(${method} ${path}) ${message}`);
     } else if (earlier && earlier.path !== path) {
       const message =
-        `must be ${describeValue(earlier.path)}, as operations[${earlier.at}] has it, not ` +
+        `must be ${describeValue(earlier.path)}, as in operations[${earlier.at}], not ` +
         `${describeValue(path)}: OpenAPI treats both as the same path`;
       yield diagnostic(["operations", at, "path"], message);
     }
@@ -78,7 +78,7 @@ function explainPath(path: string): string | undefined {
     return wrong("have a name in each pair of braces");
   }
   const names = path.match(/\{[^}]*\}/g) ?? [];
-  if (new Set(names).size < names.length) return wrong("have each name once");
+  if (new Set(names).size < names.length) return wrong("have each parameter once");
   return undefined;
 }
 
@@ -97,7 +97,7 @@ function* diagnosticsOfParameters(
     // The reference may lead to a component of the node's description.
     if ("$ref" in given && parameter.name === undefined) continue;
     const { name, in: place, required } = parameter as Partial<ParameterObject>;
-    if (typeof name !== "string") yield diagnostic(here, "needs name, a text");
+    if (typeof name !== "string") yield diagnostic(here, 'needs "name", a string');
     else if (!PLACES.includes(place!)) {
       yield diagnostic(
         [...here, "in"],

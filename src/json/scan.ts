@@ -101,10 +101,7 @@ export class JsonScanner {
       else this.#expected = "colon";
     } else if (isValue && (code === OPEN_OBJECT || code === OPEN_LIST)) {
       if (this.depth === this.#depthMax) {
-        throw new JsonSyntaxError(
-          `the value is nested more than ${this.#depthMax} levels deep`,
-          start,
-        );
+        throw new JsonSyntaxError(`nested more than ${this.#depthMax} levels deep`, start);
       }
       const isObject = code === OPEN_OBJECT;
       this.kind = isObject ? "{" : "[";

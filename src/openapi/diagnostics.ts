@@ -49,7 +49,7 @@ export const formatCount = (count: number): string =>
 export const DUPLICATE_KEY = "duplicate key; the last one counts";
 export const LARGE_NUMBER =
   "this number is too large for readers of JSON; it is served as a string";
-export const TOO_MANY_NODES: string = `holds more than ${formatCount(LIMITS.nodes)} values`;
+export const TOO_MANY_NODES: string = `has more than ${formatCount(LIMITS.nodes)} values`;
 export const TOO_DEEP: string = `is nested more than ${LIMITS.depth} levels deep`;
 
 /** The reason why a text cannot be read, as the predicate of a sentence about its file, with its offset. */

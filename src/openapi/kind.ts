@@ -61,9 +61,7 @@ export function documentOfKind(
   const known = "These operations are described by the node's kind, not by the node itself.";
   const isUnsure = openrpc !== undefined && names === undefined;
   const description = known +
-    (isUnsure
-      ? " This node may lack some of these methods, which is known only after they were called."
-      : "");
+    (isUnsure ? " This node may lack some methods, which shows when they are called." : "");
   const head = { openapi: "3.1.1", info: { title, version: ofNode ?? version, description } };
   const { paths = {}, components = {}, tags = [], servers: [server] = [] } = openapi ?? {};
   const rest = { ...head, servers: [{ url: NODE + (server?.url ?? "") }], paths, components, tags };

@@ -159,7 +159,7 @@ function undecided({ servers }: Json, [path]: readonly string[], entry: string):
   const more = urls.length > LISTED_MAX ? ` and ${urls.length - LISTED_MAX} more` : "";
   const from = /^http/.test(entry) ? withoutLogin(entry) : nameOf(entry);
   const line = lineWithServers(from, path!);
-  return `the servers do not say which path is the node's: ${told}${more}; write ${line}, or another path`;
+  return `the servers do not determine the base path of the node: ${told}${more}; write ${line}, or another path`;
 }
 
 export function lineWithServers(from: string, path: string): string {

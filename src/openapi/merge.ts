@@ -79,7 +79,7 @@ export function withHost(
 const SHOWN = /^\/v1\/(?:info|events|history|health|ready|metrics)$/;
 
 export const TAG = "About this service";
-const TAG_DESCRIPTION = "What this node is and how it is doing.";
+const TAG_DESCRIPTION = "The identity and the status of this node.";
 
 /** The servers of the service's own operations, whatever those of the node are. */
 const SERVERS = [{ url: THIS_SERVICE, description: "The service that shows this description" }];

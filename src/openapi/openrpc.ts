@@ -62,7 +62,7 @@ function upgradeSchema(value: Json): Json {
 }
 
 const PROBLEM = {
-  description: "What went wrong, as problem details (RFC 9457).",
+  description: "An error, as problem details (RFC 9457).",
   content: {
     "application/problem+json": {
       schema: {
@@ -73,8 +73,8 @@ const PROBLEM = {
           status: { type: "integer" },
           detail: { type: "string" },
           code: { type: "integer", description: "The code of the node's own error." },
-          message: { type: "string", description: "What the node's own error says." },
-          data: { description: "What else the node's own error says." },
+          message: { type: "string", description: "The message of the node's own error." },
+          data: { description: "Further data of the node's own error." },
           errors: {
             type: "array",
             description: "The parameters that are wrong.",

@@ -205,7 +205,7 @@ export function checkServers(
 ): void {
   const servers = serversOf(document);
   if (!(base ?? publicUrl) && servers.some(({ url }) => isRelative(url))) {
-    const message = "the node's URL is unknown; the page tries operations at this service";
+    const message = "the node's URL is unknown; the page calls operations at this service";
     diagnostics.add("note", message, () => 0);
   }
   for (const [i, server] of listOf(document.servers).map(objectOf).entries()) {
@@ -214,13 +214,13 @@ export function checkServers(
       const { default: usual, enum: listed } = objectOf(value);
       // The page may only call known origins: those with the values that a variable lists.
       if (Array.isArray(listed) || !open.has(name)) continue;
-      const message = `the page tries operations with {${name}} = ${formatJson(usual)} only; ` +
+      const message = `the page calls operations with {${name}} = ${formatJson(usual)} only; ` +
         'list other values in "enum"';
       diagnostics.add("note", message, () => ["servers", String(i), "variables", name]);
     }
   }
   if (originsOf(document, LIMITS.origins + 1).length > LIMITS.origins) {
-    const message = `the page tries operations at the first ${LIMITS.origins} origins only`;
+    const message = `the page calls operations at the first ${LIMITS.origins} origins only`;
     diagnostics.add("note", message, () => 0);
   }
 }

@@ -149,7 +149,7 @@ function build({ contents }: Document.Parsed, diagnostics: Diagnostics): Parsed 
     text += moreText;
     if (nodes > LIMITS.nodes) throw new TextError(TOO_MANY_NODES, offset);
     if (text > LIMITS.text) {
-      const message = `has more than ${formatSize(LIMITS.text)} of text, with that of its aliases`;
+      const message = `has more than ${formatSize(LIMITS.text)} of text, including its aliases`;
       throw new TextError(message, offset);
     }
   };

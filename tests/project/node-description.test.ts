@@ -53,7 +53,8 @@ everywhere(
     const wrong = Array.from({ length: 56 }, (_, i) => `    S${i}: text\n`).join("");
     writeFileSync(file, `${right("One")}components:\n  schemas:\n${wrong}`);
     const server = await start([...command, "--spec", file]);
-    const isTold = () => Promise.resolve(/ and 37 more in the description/.test(server.stderr()));
+    const isTold = () =>
+      Promise.resolve(/ and 37 more diagnostics of the description/.test(server.stderr()));
     await until(isTold);
     assert.is(server.stderr().match(/Z error openapi\.yaml:/g)?.length, 20);
     await server.stop();
