@@ -29,7 +29,7 @@ export interface KnownNode extends Pick<Kind, "title" | "description" | "listing
   readonly software: string | undefined;
   readonly version: string | undefined;
   readonly ask: AskNode | undefined;
-  /** Queries its info; `undefined` if that was done. */
+  /** Queries the software and version of the node; `undefined` if that was done. */
   readonly learn?: (() => Promise<SoftwareInfo>) | undefined;
 }
 
@@ -89,7 +89,7 @@ function namesIn(text: string, listing: NamesIn): Set<string> {
   return new Set([...found].flatMap(([, name]) => name ?? []));
 }
 
-/** The levels at which trees of names are read: each name repeats all above it. */
+/** The levels at which trees of names are read: each name contains all names above it. */
 const LEVELS_MAX = 16;
 
 function namesOfTree(root: unknown, tree: NameTree, above = "", level = 1): string[] {

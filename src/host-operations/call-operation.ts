@@ -82,7 +82,7 @@ export function createOperations(
 export const hasOperationAt = (operations: readonly Operation[], path: string): boolean =>
   operations.some((operation) => parsePathTemplate(operation.path).match(path));
 
-/** Sorts paths with fewer names first (OpenAPI 3.1, "Paths Object"), then paths with longer literals. */
+/** Sorts paths with fewer parameters first (OpenAPI 3.1, "Paths Object"), then paths with longer literals. */
 function bySpecificity(a: Operation, b: Operation): number {
   const names = ({ path }: Operation) => path.split("{").length;
   const literals = ({ path }: Operation) => path.replaceAll(/\{[^}]*\}/g, "").length;

@@ -210,7 +210,7 @@ export interface OpenApiPart {
   readonly tags?:
     | readonly { readonly name: string; readonly description?: string | undefined }[]
     | undefined;
-  /** At most one server, whose URL is only a path: the base of all others. */
+  /** At most one server, whose URL is only a path: the base of all paths. */
   readonly servers?: readonly { readonly url: string }[] | undefined;
 }
 

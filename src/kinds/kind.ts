@@ -157,12 +157,12 @@ export interface NameTree {
   readonly children: string;
 }
 
-/** The position of names in a response. */
+/** The way to find names in a response. */
 export type NamesIn =
   | {
     /** A regular expression; the first group of each match in the response is a name. */
     readonly names: string;
-    /** If set, names are those of groups: the parts of methods' names before this text. */
+    /** If set, each name is that of a group: the part of a method name before this text. */
     readonly before?: string | undefined;
   }
   /** The names are paths below the root, such as `block/get`. */
@@ -209,7 +209,7 @@ export interface KindHealth {
 export interface Kind extends KindInterface {
   /** The built-in kind that it extends. */
   extends?: string | undefined;
-  /** The operations that are less restricted than in that kind. */
+  /** The operations that are less restricted than in the built-in kind. */
   loosen?: readonly string[] | undefined;
   /** Its name, for people. */
   title: string;
@@ -223,7 +223,7 @@ export interface Kind extends KindInterface {
   /** The evidence in its responses: places, each with a regular expression. */
   detect: Readonly<Record<Reference, string>>;
   auth?: KindAuth | undefined;
-  /** Values that are always the same. */
+  /** Constant values of the info. */
   static?: Readonly<Record<string, unknown>> | undefined;
   sources: Readonly<Record<string, Source>>;
   fields: Readonly<Record<string, Field>>;

@@ -38,7 +38,6 @@ export interface LoadJob {
   /** The URL of the root file; one of `KIND_FILES` if only the kind describes the node. */
   readonly entry: string;
   readonly kind?: AboutKind | undefined;
-  /** True if `KIND_FILES.offer` can be read. */
   readonly hasOffer?: boolean | undefined;
   readonly own: Json;
   readonly operations: readonly DescribedOperation[];
@@ -167,7 +166,7 @@ export function lineWithServers(from: string, path: string): string {
   return `description: { from: ${plain(from)}, servers: ${plain(path)} }`;
 }
 
-/** Makes servers relative to the URL of their document, unless they stand for a node elsewhere. */
+/** Makes servers relative to the URL of their document, unless the node has another origin. */
 function contextAt(url: string, where: ServerContext): ServerContext {
   const { node, servers } = where;
   const isElsewhere = node !== undefined && new URL(node).origin !== new URL(url).origin;

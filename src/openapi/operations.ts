@@ -112,7 +112,7 @@ export function checkOperations(document: Json, diagnostics: Diagnostics): Json 
       return rest;
     });
 
-  /** Checks parameters against the names in a path template. Returns the names of the path parameters. */
+  /** Checks parameters against those of a path template. Returns the names of the path parameters. */
   const checkList = ({ parameters }: Json, at: Path, template: string, names: Set<string>) => {
     const inPath = new Set<string>();
     const seen = new Set<string>();

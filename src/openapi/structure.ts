@@ -16,7 +16,7 @@ import {
   SWAGGER,
 } from "./tables.ts";
 
-/** A kind such as `schema`, a list of them (`schema[]`), or a map by names of the author's choice (`{schema}`). */
+/** A kind such as `schema`, a list of them (`schema[]`), or a map with keys of the author's choice (`{schema}`). */
 export type Shape = string;
 
 export interface Rule {
