@@ -121,7 +121,7 @@ export type AuthFile =
   );
 
 export interface KindAuth {
-  /** A header of a 401 response and a regular expression for it. No other node receives the secrets in `files`. */
+  /** A header of a 401 or 403 and a regular expression for it. No other node receives the secrets in `files`. */
   refusal?: { readonly header: string; readonly pattern: string } | undefined;
   /** The files in which such a node stores its secret for programs of the same user. */
   files?: readonly AuthFile[] | undefined;

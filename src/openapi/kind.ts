@@ -67,7 +67,6 @@ export function documentOfKind(
   const rest = { ...head, servers: [{ url: NODE + (server?.url ?? "") }], paths, components, tags };
   const rpc = { ...head, servers: [{ url: THIS_SERVICE }], ...openApiOfMethods(openrpc) };
   if (!openrpc || !openapi) return withPageMarks(openrpc ? rpc : rest) as Json;
-  // The tags of the larger part come first.
   const isRpcFirst = openrpc.methods.length > Object.keys(paths).length;
   const all = isRpcFirst ? [...rpc.tags, ...tags] : [...tags, ...rpc.tags];
   return withPageMarks({
