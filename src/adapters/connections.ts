@@ -21,7 +21,7 @@ interface Connection {
   bytesWrittenBefore: number;
   /** The time of the last activity by `performance.now()`; `Infinity` before the first response. */
   idleSince: number;
-  /** The bytes the system had accepted when the client last made progress, and the time of it. */
+  /** The bytes the system had accepted when the client last made progress, and when that was. */
   read?: { readonly bytes: number; readonly at: number } | undefined;
 }
 
@@ -96,7 +96,7 @@ export class Connections {
   }
 }
 
-/** Counts the written bytes that the system has accepted; `undefined` if it has all. */
+/** Counts the written bytes that the system has accepted; `undefined` if it has accepted all. */
 function bytesTaken(socket: Socket): number | undefined {
   type Handle = { readonly bytesWritten: number; readonly writeQueueSize: number };
   const { _handle: handle } = socket as { _handle?: Handle | null };

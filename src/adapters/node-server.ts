@@ -1,5 +1,5 @@
 /**
- * Serves an app with `node:http`, on Node and Deno: the server and its limits, the path of a request, and refusals.
+ * Serves an app with `node:http`, on Node and Deno: the server and its limits, the request handler, and refusals.
  *
  * @module
  */
@@ -81,7 +81,6 @@ export function createNodeServer(
   http.on("connection", (socket) => connections.add(socket));
   // RFC 9110, section 10.1.1, allows unknown expectations to be ignored.
   http.on("checkExpectation", (message, response) => http.emit("request", message, response));
-
   const refuseAfterResponses = (socket: Socket, code?: string, message?: IncomingMessage) => {
     const endEntry = beginEntry(callbacks, message && logHeadOf(message));
     const earlier = connections.pendingResponse(socket);
@@ -96,11 +95,11 @@ export function createNodeServer(
     if (error.code === "ECONNRESET") socket.destroy();
     // The reader of the content would otherwise wait for the rest.
     else if (last && !last.req.complete) {
-      const refuseUnlessSaid = () => {
+      const refuseOnce = () => {
         if (last.statusCode === 400) socket.end();
         else refuseUnparsed(socket, error.code, beginEntry(callbacks));
       };
-      if (!last.req.destroyed) last.once("finish", refuseUnlessSaid);
+      if (!last.req.destroyed) last.once("finish", refuseOnce);
       (last.req as Message).breakOff();
     } // Bytes after a request with `Connection: close` are ignored (RFC 9112, section 9.6).
     else if (!connections.isClosing(socket)) refuseAfterResponses(socket, error.code);

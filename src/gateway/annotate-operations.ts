@@ -64,7 +64,6 @@ export function annotateCalls(
       if (entry) return withPermission(others, entry, scheme);
       return mark === undefined && security === undefined ? operation : others;
     });
-
   const paths = mapItems(
     document.paths,
     (item, path) =>
@@ -106,7 +105,7 @@ function withPermission(
   { permission, reason }: PolicyEntry,
   scheme: string,
 ): Json {
-  // First, since a long description is truncated at its end.
+  // The sentence comes first, since a long description is truncated at its end.
   const sentence = permission === "token"
     ? "Needs the operator's token."
     : permission === "refused"

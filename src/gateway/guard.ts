@@ -21,10 +21,10 @@ export class Guard {
   refusePage(
     request: Request,
     permission: Permission = "open",
-    what: string = THE_NODE,
+    what: string = "the node",
   ): Refusal | undefined {
     const { origins } = this.#forward;
-    // `"*"` covers public operations only; a refused one may tell any origin that it is refused.
+    // `"*"` covers public operations only; any origin may learn that an operation is refused.
     const allowed = origins === "*" && permission === "token" ? [] : origins;
     if (isAllowedCaller(request, allowed)) return undefined;
     return {
@@ -72,8 +72,6 @@ export class Guard {
     return "token" in known && await isToken(known.token, headers.get("authorization"));
   }
 }
-
-const THE_NODE = "the node";
 
 export const TOKEN_IN_QUERY: Refusal = {
   ...{ status: 400, code: CODES.invalidCall },

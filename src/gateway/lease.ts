@@ -365,7 +365,7 @@ const BYTES_MAX = 128 * 1024 * 1024;
 /** Bytes reserved for a response before its call is sent. */
 const SMALL = 16_384;
 
-/** The shares of the budget. The last quarter is for callers with the token; a write has been carried out. */
+/** The shares of the budget. The last quarter is for callers with the token; a response to a write always fits. */
 const SHARES: Readonly<Record<Purpose, number>> = {
   body: 0.25,
   response: 0.625,

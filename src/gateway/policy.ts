@@ -7,11 +7,11 @@ import { milliseconds } from "../info/settings.ts";
 import type { Duration } from "../kinds/kind.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 
-/** The values of `forward` that are one word: nothing, or all reads. */
+/** The values of `forward` that are one word: `off` forwards nothing, `reads` all reads. */
 export const FORWARDS = ["off", "reads"] as const;
 
-/** Other words for `off` and `reads`, such as those that YAML reads as booleans. */
-export const FORWARD_ALIASES: Readonly<Record<string, (typeof FORWARDS)[number]>> = {
+/** Wrong words, some of them booleans in YAML, and the right one that an error message suggests: "did you mean off?" */
+export const MEANT_FORWARD: Readonly<Record<string, (typeof FORWARDS)[number]>> = {
   ...{ true: "reads", on: "reads", yes: "reads", read: "reads" },
   ...{ false: "off", no: "off", none: "off" },
 };
@@ -176,7 +176,7 @@ function decideOne(
   return refused("it has no access mark; open or with_token can allow it by name");
 }
 
-/** The author of a description can choose operationIds, and paths that match a pattern, but not what the node receives. */
+/** How a configured name matches. The author of a description decides what the last two match, but not a `name`. */
 export type NameMatch = "name" | "operationId" | "pattern";
 
 function matchesOf(names: readonly string[], operation: NodeOperation): NameMatch[] {

@@ -88,7 +88,7 @@ export class UpstreamError extends Error {
   }
 }
 
-/** Makes the refusal of a failed call. The timeout is in milliseconds. */
+/** @param timeout in milliseconds */
 export function refusalOf(error: unknown, isRead: boolean, timeout: number): Refusal {
   const maybe = isRead ? "" : "; it may have been carried out";
   const refusal = (status: 502 | 503 | 504, message: string): Refusal => ({
@@ -99,7 +99,7 @@ export function refusalOf(error: unknown, isRead: boolean, timeout: number): Ref
   if (error instanceof UpstreamError) {
     const { status, message, wasRefused } = error;
     if (wasRefused) return refusal(status, message);
-    // 503 would say that it can be sent again.
+    // 503 would mean that the call may be sent again.
     return refusal(isRead ? status : 502, message + maybe);
   }
   if ((error as Error | undefined)?.name === "TimeoutError") {

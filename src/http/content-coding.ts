@@ -54,7 +54,7 @@ async function gunzip(bytes: Bytes): Promise<Bytes> {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** Encodes a content; with `CompressionStream` last, which on Node does not report when a part is finished. */
+/** Encodes a content. `CompressionStream` is the last resort: on Node it does not report when a part is finished. */
 export async function gzip(content: string | Bytes): Promise<Bytes> {
   const encoded = await compress("gzip", partsOf(content));
   if (encoded) return encoded;

@@ -49,7 +49,6 @@ interface Listener {
 }
 
 const encoder = new TextEncoder();
-
 const COMMENT = encoder.encode(":\n\n");
 
 export class EventStream<Name extends string> {

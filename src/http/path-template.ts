@@ -1,5 +1,5 @@
 /**
- * Path templates of OpenAPI, such as `/v1/peers/{id}`; regular expressions of several names backtrack for seconds.
+ * Path templates of OpenAPI, such as `/v1/peers/{id}`, without regular expressions, which could backtrack for seconds.
  *
  * @module
  */

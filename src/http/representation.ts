@@ -76,7 +76,6 @@ export async function represent(
     variants[coding] = makeVariant(coding, body, body?.byteLength ?? content.size, tag, init);
   }
   const load = share(() => identityOf(content));
-
   return {
     variants,
     respond({ method, headers }, common = NOTHING) {
@@ -165,7 +164,7 @@ function headMaker(status: Status, own: Readonly<Record<string, string>>): MakeH
   return (common) => heads.get(common) ?? make(common);
 }
 
-/** Makes a value again when it was garbage-collected; all slow clients share it. */
+/** Makes a value again after it was garbage-collected; concurrent callers share it. */
 function share<T extends WeakKey>(make: () => Promise<T>): () => Promise<T> {
   let last: WeakRef<T> | undefined;
   let making: Promise<T> | undefined;

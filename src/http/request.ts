@@ -92,7 +92,6 @@ export function createHostGuard(
     const host = parseAuthority(authority);
     return host === undefined ? null : { host, isServed: isServed(host) };
   });
-
   return ({ headers }, target) => {
     if (target && target.pathname.length + target.search.length > TARGET_LENGTH_MAX) {
       return problem(414, `The request target may have at most ${TARGET_LENGTH_MAX} characters`);
@@ -122,7 +121,7 @@ const isIpLiteral = (host: string): boolean => /^(\d+\.){3}\d+$|^\[/.test(host);
 export interface Prefix {
   /** Returns the paths that a requested one may stand for, the likeliest first: a router may have stripped a part. */
   strip(pathname: string): readonly string[];
-  /** Returns the path after the whole prefix, in the same form. */
+  /** Returns the path after the whole prefix, as the only item, or an empty list. */
   stripWhole(pathname: string): readonly string[];
   /** Resolves a path such as `v1/spec` for `Location`; `original` is the path that the client requested. */
   locate(reference: string, pathname: string, original: string | undefined): string;

@@ -242,7 +242,7 @@ export function problemText(
   members: Readonly<Record<string, string | undefined>> = {},
 ): string {
   const lines = Object.entries({
-    // The status says everything (RFC 9457, section 4.2.1).
+    // No type of its own: the status is enough (RFC 9457, section 4.2.1).
     type: '"about:blank"',
     title: JSON.stringify(titleOf(status)),
     status: String(status),

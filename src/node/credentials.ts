@@ -54,7 +54,6 @@ type Attempts = AsyncGenerator<AuthHeaders, SourceError, Refusal>;
 
 /** Retries of a refused request: some servers use a nonce per connection. */
 const RETRIES = 2;
-
 const NONE: AuthHeaders = {};
 
 export function createCredentials(options: CredentialsOptions): Credentials {
@@ -151,7 +150,7 @@ const isSame = (a: AuthHeaders, b: AuthHeaders | undefined) =>
 
 const REFUSAL_MAX = 65_536;
 
-/** Reads to the end, so that the connection can be reused. */
+/** Reads a response to its end, so that the connection can be reused. */
 async function discard(response: NodeResponse): Promise<void> {
   for (let length = 0; length < REFUSAL_MAX;) {
     const part = await response.next();
@@ -230,7 +229,7 @@ export interface DigestChallenge {
   readonly nonce: string;
   readonly opaque: string | undefined;
   readonly algorithm: Algorithm;
-  /** As the server writes it, if it does. */
+  /** As the server writes it; `undefined` if it names none. */
   readonly algorithmName: string | undefined;
   readonly isSession: boolean;
   /** True for `qop=auth`, false for none. */

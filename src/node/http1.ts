@@ -93,7 +93,7 @@ export class ResponseReader {
   #left = 0;
   #isKept = false;
   #begun = "";
-  /** Of the head, or of all extensions and trailers so far. */
+  /** The length of the head, or of all extensions and trailers so far. */
   #headLength = 0;
   #joined: Bytes = NOTHING;
   #joinedLength = 0;
@@ -178,7 +178,7 @@ export class ResponseReader {
     if (status < 200) {
       // Interim responses (1xx) have no content; a switch of protocols was never requested.
       if (status < 100 || status === 101) refuse("status");
-      // Nothing may come behind one that closes the connection, as HTTP/1.0 does.
+      // A response cannot follow one that closes the connection, as HTTP/1.0 does.
       if (coding !== null || length !== undefined || !this.#isKept) refuse("framing");
       this.#state = "status";
       return;
@@ -249,9 +249,7 @@ export class ResponseReader {
 }
 
 const LINE_FEED = 10;
-
 const NOTHING: Bytes = new Uint8Array();
-
 /** The longest chunk that is copied (two hexadecimal digits), and the size of a block, in bytes. */
 const SHORT_MAX = 0xff, BLOCK = 8192;
 

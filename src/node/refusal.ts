@@ -86,11 +86,7 @@ function lookedAt(failures: readonly Failure[]): string[] {
   return [`tried ${name}${others}: ${telling.reason}`];
 }
 
-export function refused(
-  refusal: Refusal,
-  place: SecretPlace,
-  name: string | undefined,
-): SourceError {
+export function refused(refusal: Refusal, place: SecretPlace, name?: string): SourceError {
   const { status, headers } = refusal;
   const { key, name: where, scheme } = settingOf(place);
   const offered = schemesOf(headers);
