@@ -4,7 +4,7 @@
  * @module
  */
 /// <reference lib="esnext.disposable" preserve="true" />
-/** What can be closed, also by `await using`. */
+/** Can be closed, also by `await using`. */
 export interface Closeable {
   close(): Promise<void>;
   /** Closes it. */

@@ -249,10 +249,7 @@ export function parentThread(): {
 
 const GROUP = 0o040, OTHERS = 0o004;
 
-/**
- * Warns of a secret that others may read; `name` is its setting. Another user's file may be readable by the group: that is
- * how nodes share cookies, and systemd credentials.
- */
+/** Warns of a secret in the setting `name` that others may read. Nodes share cookies with the group of another user. */
 export async function warnOfReaders(name: string, path: string): Promise<string | undefined> {
   try {
     const { process } = globalThis;

@@ -56,7 +56,7 @@ export function quote(value: unknown): string {
   return String(text).replaceAll(UNPRINTABLE, escapeOf);
 }
 
-/** Describes a value in a message: a string or a number as it is written, of others what they are. */
+/** Describes a value in a message: a string or a number as it is written, others by their type. */
 export function describeValue(value: unknown): string {
   if (typeof value === "string") return quote(shorten(value, 60));
   if (Array.isArray(value)) return "a list";
@@ -80,10 +80,10 @@ export function parsePercent(text: string): string | undefined {
   }
 }
 
-/** Likewise; returns it unchanged if it is malformed. */
+/** Percent-decodes a text as UTF-8; returns it unchanged if it is malformed. */
 export const decodePercent = (text: string): string => parsePercent(text) ?? text;
 
-/** Tells whether a value of a node may be filled in: a short text of printable ASCII that a whole pattern fits. */
+/** Tells whether a value of a node may be filled in: a short text of printable ASCII that matches an anchored pattern. */
 export function isNodeValue(value: unknown, pattern: string): value is string {
   return typeof value === "string" && value.length <= 128 && /^[!-~]+$/.test(value) &&
     /^\^.*\$$/.test(pattern) && new RegExp(pattern, "u").test(value);
