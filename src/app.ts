@@ -145,7 +145,6 @@ export function createApp(checked: CheckedOptions): App {
   const nothing: Named = { template: OTHER, headersFor: ownHeaders };
   const entries = new Map<string, Entry>();
   const namedOf = ({ named, route }: Routing): Named => named ?? entries.get(route) ?? nothing;
-
   const add = (
     methods: readonly string[],
     path: string,
@@ -263,7 +262,6 @@ export function createApp(checked: CheckedOptions): App {
     }
     return found;
   };
-
   router.all("*", (request: Request, routing: Routing) => {
     const found = entriesAt(routing.path);
     const [first] = found.values();
@@ -271,7 +269,6 @@ export function createApp(checked: CheckedOptions): App {
     routing.named = entry ?? first;
     return entry ? entry.handle(request, routing) : respondOther(request, routing, found);
   });
-
   /** Responds to OPTIONS, and to a method that the path does not have. */
   const respondOther = (request: Request, routing: Routing, found: ReadonlyMap<string, Entry>) => {
     if (found.size === 0) return notFound();
@@ -292,9 +289,7 @@ export function createApp(checked: CheckedOptions): App {
     }
     return respondEmpty(204, headers);
   };
-
   const findPath = (paths: readonly string[]) => paths.find((path) => entriesAt(path).size > 0);
-
   return {
     fetch(request, ...context) {
       // JavaScript hosts may hand over anything.
@@ -364,7 +359,6 @@ function callHandler(
   };
 }
 
-/** Returns a function that creates the response to a call with the common headers. */
 function responseMaker(
   request: Request,
   routing: Routing,

@@ -79,7 +79,6 @@ const OBJECT: Schema = v.custom(isPlainObject, "an object");
 const mapOf = (of: Schema): Schema =>
   v.pipe(OBJECT, v.record(v.string(), of, "an object") as Schema);
 const OBJECTS = mapOf(OBJECT);
-
 const OPENAPI = structureOf({ openapi: "3.1.1" }).kinds;
 
 /** Makes the schema of an object of OpenAPI by its table, with extensions; `closer` has narrower members. */

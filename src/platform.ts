@@ -30,13 +30,6 @@ const PROGRAM_FAILURES: Readonly<Record<string, string>> = {
 /** The variables that a program inherits; others may be secrets. */
 const PROGRAM_ENVIRONMENT = ["PATH", "HOME", "LANG"];
 
-export interface FoundFile {
-  readonly url: URL;
-  readonly size: number;
-  /** Changes when the content changes. */
-  readonly stamp: string;
-}
-
 export interface Bounds {
   readonly limit: number;
   readonly timeout: number;
@@ -79,8 +72,10 @@ export async function fileUrl(path: string): Promise<URL> {
   return pathToFileURL(expand(path));
 }
 
-/** Finds a file, whose name must come from the operator, never from a request. */
-export async function findFile(url: URL): Promise<FoundFile> {
+/** Finds a file, whose name must come from the operator, never from a request. `stamp` changes with the content. */
+export async function findFile(
+  url: URL,
+): Promise<{ readonly url: URL; readonly size: number; readonly stamp: string }> {
   try {
     const { realpath, stat } = await import("node:fs/promises").catch(withoutFiles);
     const { fileURLToPath, pathToFileURL } = await import("node:url");
@@ -269,7 +264,6 @@ export async function warnOfReaders(name: string, path: string): Promise<string 
 
 /** Set by systemd (systemd.exec, section Credentials). */
 export const CREDENTIALS_DIRECTORY = "CREDENTIALS_DIRECTORY";
-
 const CREDENTIALS = /^\$(?:CREDENTIALS_DIRECTORY|\{CREDENTIALS_DIRECTORY\})(?=\/)/;
 const HOME = /^~(?=\/)/;
 

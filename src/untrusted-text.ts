@@ -30,9 +30,7 @@ export function excerpt(text: string, length: number = 120): string {
   return shorten(text.replaceAll(GAP, " ").trim(), length);
 }
 
-export function printable(line: string): string {
-  return line.replaceAll(UNPRINTABLE, "\ufffd");
-}
+export const printable = (line: string): string => line.replaceAll(UNPRINTABLE, "\ufffd");
 
 /** Replaces what may be a secret in the URLs of a text: the values of a query, and a user with a password. */
 export function withoutKeys(text: string): string {

@@ -14,8 +14,6 @@ export interface Slowest {
   readonly check: number;
 }
 
-const SLOWEST: Slowest = { bytes: 10_000, time: 10_000, check: TIMEOUTS.check };
-
 interface Connection {
   lastResponse?: ServerResponse;
   bytesWrittenBefore: number;
@@ -31,8 +29,7 @@ export class Connections {
   readonly #connections = new Map<Socket, Connection>();
   readonly #slowest: Slowest;
   readonly #timer: ReturnType<typeof setInterval>;
-
-  constructor(slowest: Slowest = SLOWEST) {
+  constructor(slowest: Slowest = { bytes: 10_000, time: 10_000, check: TIMEOUTS.check }) {
     this.#slowest = slowest;
     // `keepAliveTimeout` is not enough: blank lines from the client reset it.
     this.#timer = setInterval(() => this.#check(performance.now()), slowest.check);
@@ -56,7 +53,6 @@ export class Connections {
     return last?.writableFinished ? undefined : last;
   }
 
-  /** Tells whether the connection closes after its last response. */
   isClosing(socket: Socket): boolean {
     return this.#connections.get(socket)?.lastResponse?.shouldKeepAlive === false;
   }

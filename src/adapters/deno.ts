@@ -14,7 +14,6 @@ export type { Servable, Servable as App, ServeOptions } from "./shared.ts";
 
 /** Below this number of connections, file descriptors do not run out. */
 const MANY_CONNECTIONS = 16;
-
 const CHECK_INTERVAL_MS = 2000;
 
 /** Starts a server; rejects if it cannot listen, or with a `TypeError` if an option is invalid. */

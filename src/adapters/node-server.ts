@@ -371,7 +371,6 @@ const REFUSALS: Readonly<Record<string, readonly [Status, string]>> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, "The request did not arrive in time"],
 };
 
-/** Refuses a request that the parser rejected, and closes the connection. */
 function refuseUnparsed(socket: Socket, code = "", endEntry?: EndEntry): void {
   // Already refused. Closing while the client sends would reset the connection and lose the unread response (RFC 9112,
   // section 9.6), so it is closed later as an idle one.

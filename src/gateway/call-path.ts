@@ -157,10 +157,7 @@ function passOn(
   return makeResponse(status, headers, streamOf(upstream, end));
 }
 
-function refusalOfStatus(
-  upstream: UpstreamResponse,
-  { access }: NodeOperation,
-): Refusal | undefined {
+function refusalOfStatus(upstream: UpstreamResponse, { access }: NodeOperation) {
   const { status } = upstream;
   if (status === 503) return busyNode(upstream);
   const refusal = (message: string): Refusal => ({ status: 502, code: CODES.notReached, message });

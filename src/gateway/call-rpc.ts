@@ -121,12 +121,7 @@ export async function callRpc(gateway: Gateway, call: Call, lease: Lease): Promi
 }
 
 /** Returns the call if the node may receive it, otherwise an error response, or nothing for a notification. */
-async function checkCall(
-  gateway: Gateway,
-  call: Call,
-  one: RpcCall,
-  most: number,
-): Promise<ReadyCall | string | undefined> {
+async function checkCall(gateway: Gateway, call: Call, one: RpcCall, most: number) {
   const { id, method, isJsonRpc1 } = one;
   const fail = ({ code, message }: RpcError, data?: object) => {
     if (id === undefined) return undefined;
@@ -145,12 +140,7 @@ async function checkCall(
   return fail({ code: CODES.wrongParams, message }, { errors });
 }
 
-async function sendOne(
-  gateway: Gateway,
-  call: Call,
-  ready: ReadyCall,
-  lease: Lease,
-): Promise<string | undefined> {
+async function sendOne(gateway: Gateway, call: Call, ready: ReadyCall, lease: Lease) {
   const { entry: { operation }, params, id } = ready;
   const write = (response: { result: string } | { error: RpcError }) =>
     id === undefined ? undefined : writeRpcResponse(ready, response);
@@ -317,11 +307,7 @@ const encoder = new TextEncoder();
 const JSON_HEADERS = responseHeaders(new Headers({ "content-type": "application/json" }), []);
 const headersOf = (length: number) => ({ ...JSON_HEADERS, "content-length": String(length) });
 
-function jsonResponse(
-  status: Status,
-  text: string,
-  headers: Readonly<Record<string, string>> = {},
-): Response {
+function jsonResponse(status: Status, text: string, headers: Refusal["headers"] = {}): Response {
   const bytes = encoder.encode(text);
   return new FastResponse(bytes, {
     status,

@@ -92,11 +92,7 @@ function readerOf({ body }: Request): ReadChunks | undefined {
   };
 }
 
-async function readBody(
-  readChunks: ReadChunks,
-  most: number,
-  hold: (length: number) => boolean,
-): Promise<Bytes | Refusal> {
+async function readBody(readChunks: ReadChunks, most: number, hold: (length: number) => boolean) {
   const come = createCollector();
   let length = 0, count = 0;
   let reason: Refusal | undefined;

@@ -297,7 +297,6 @@ function typesOf({ types, anyOf, values }: ValueRule): readonly string[] | undef
 }
 
 const isList = (rule: ValueRule): boolean => typesOf(rule)?.includes("array") ?? false;
-
 const decode = (text: string) => parsePercent(text.replaceAll("+", " "));
 
 /** The parameters of a call as JSON, by position or by name; the text itself if the description does not list them. */

@@ -60,7 +60,6 @@ export class Gateway {
   readonly #leases: Leases;
   readonly #urlOf: (path: string) => URL;
   #table: CallTable | undefined;
-
   constructor(options: GatewayOptions) {
     const { forward, node } = options;
     this.guard = new Guard(forward);
@@ -129,7 +128,6 @@ export class Gateway {
     };
   }
 
-  /** Records a failed call, and returns its refusal. */
   fail(error: unknown, { access }: NodeOperation, call: Call, record: CallRecorder): Refusal {
     const refusal = refusalOf(error, access === "read", this.#options.forward.timeout);
     record(goneOf(call).aborted ? STATUS_GONE : refusal.status, 0);

@@ -12,7 +12,6 @@ import { LATER, type Refusal } from "./response.ts";
 
 export class Guard {
   readonly #forward: Pick<ResolvedForward, "origins" | "token_file" | "token_env">;
-
   constructor(forward: Pick<ResolvedForward, "origins" | "token_file" | "token_env">) {
     this.#forward = forward;
   }

@@ -37,7 +37,6 @@ export class Leases {
   readonly budget: () => Room = createBudget();
   readonly underWay: Set<Lease> = new Set();
   closing: ReturnType<typeof setTimeout> | undefined;
-
   constructor(options: LeaseOptions) {
     this.options = options;
     this.slots = createSemaphore(options.concurrency);
@@ -72,7 +71,6 @@ export class Lease {
   #isHandedOver = false;
   #isFree = false;
   #hasEnded = false;
-
   constructor(pool: Leases, clientGone: Signal) {
     this.#pool = pool;
     this.#clientGone = clientGone;
@@ -259,11 +257,7 @@ interface CollectedResponse extends UpstreamResponse {
 const tooLong = (limit: number) =>
   `The node's response is longer than ${sizeText(limit)}; "forward.limit" sets the maximum`;
 
-function whyUnread(
-  { status, headers }: NodeResponse,
-  limit: number,
-  left: number,
-): string | undefined {
+function whyUnread({ status, headers }: NodeResponse, limit: number, left: number) {
   if (status >= 300 && status < 400) {
     return "The node responded with a redirect, which is not followed";
   }
@@ -297,10 +291,8 @@ export function createSemaphore(count: number): Semaphore {
   let isClosed = false;
   const withToken = new Set<Waiting>();
   const others = new Set<Waiting>();
-
   const isFree = (hasToken: boolean, isHeavy: boolean) =>
     taken < (hasToken ? count + 1 : count) && !(isHeavy && isHeavyTaken);
-
   const occupy = (isHeavy: boolean): () => void => {
     taken++;
     if (isHeavy) isHeavyTaken = true;
@@ -313,14 +305,12 @@ export function createSemaphore(count: number): Semaphore {
       giveFree();
     };
   };
-
   /** Gives free slots to waiting calls; a heavy call does not block light ones behind it. */
   const giveFree = () => {
     for (const queue of [withToken, others]) {
       for (const waiting of queue) if (isFree(queue === withToken, waiting.isHeavy)) waiting.give();
     }
   };
-
   return {
     get waiting() {
       return withToken.size + others.size;

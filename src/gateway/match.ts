@@ -103,7 +103,6 @@ function compile(entry: PolicyEntry): Compiled {
 }
 
 const methodOf = ({ entry }: Compiled): string => entry.operation.method;
-
 const CLOSED = { open: 0, token: 1, refused: 2 } as const;
 
 /**

@@ -94,16 +94,13 @@ export function* clashesWith(
   if (settings.origins === "*" && (hosts === "*" || hosts.length === 0)) {
     yield { key: "forward", message: 'has origins: "*", which needs the setting hosts' };
   }
-  if (hasNode === false) {
-    yield { key: "forward", message: "needs node.url, the node to call" };
-  }
+  if (hasNode === false) yield { key: "forward", message: "needs node.url, the node to call" };
 }
 
 export const FORWARD_DEFAULTS = { timeout: "30s", limit: "32MiB", concurrency: 8 } as const;
 
 /** A size as it is configured: `500KiB`, `32MiB`. */
 export const SIZE_FORM: RegExp = /^(\d+(?:\.\d+)?)(B|KiB|MiB|GiB)$/;
-
 const UNITS: Readonly<Record<string, number>> = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
 
 export function bytesOf(size: string): number {

@@ -27,7 +27,6 @@ export interface Refusal {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Refuses a call with problem details (RFC 9457). */
 export const refuse = ({ status, message, more = "", headers }: Refusal): Response =>
   problem(status, message + more, headers);
 
@@ -80,7 +79,6 @@ export class UpstreamError extends Error {
   readonly status: 502 | 503;
   /** True if the node has certainly not carried out the call. */
   readonly wasRefused: boolean;
-
   constructor(status: 502 | 503, message: string, wasRefused = false) {
     super(message);
     this.status = status;

@@ -15,7 +15,6 @@ const WAITING_MAX = 65_536;
 
 /** `Bun.serve` closes a stream that is silent for 12 s by default (Bun 1.4). */
 const COMMENT_INTERVAL_MS = 8000;
-
 const POSITION = /^([0-9a-z]{1,16})-([0-9]{1,15})$/;
 
 const HEADERS: readonly [string, string][] = [
@@ -62,7 +61,6 @@ export class EventStream<Name extends string> {
   #timer: ReturnType<typeof setInterval> | undefined;
   #hasEnded = false;
   sent = 0;
-
   constructor(options: EventStreamOptions<Name>) {
     this.#options = options;
   }

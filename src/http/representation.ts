@@ -84,9 +84,7 @@ export async function represent(
       const coding = accepted.find((coding) => variants[coding]);
       const variant = coding && variants[coding];
       if (!variant) {
-        const detail =
-          "Accept-Encoding excludes every available coding; identity is always available";
-        return unmet(406, detail, common);
+        return unmet(406, "Accept-Encoding excludes every available coding, even identity", common);
       }
       const { etag, full, notModified, body } = variant;
       // Preconditions apply only to responses that would otherwise be 2xx (RFC 9110, section 13.2.1).

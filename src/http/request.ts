@@ -65,9 +65,7 @@ export function isFromOtherOrigin({ headers, url }: Pick<Request, "headers" | "u
 const LOOPBACK = /^(?:127(?:\.\d+){3}|\[::1\]|(?:.+\.)?localhost\.?)$/;
 
 /** @param hostname as `URL` writes it */
-export function isLoopback(hostname: string): boolean {
-  return LOOPBACK.test(hostname);
-}
+export const isLoopback = (hostname: string): boolean => LOOPBACK.test(hostname);
 
 /** The host names served in addition to loopback names and IP literals; `"*"` for any. */
 export type Hosts = readonly string[] | "*";

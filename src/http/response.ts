@@ -23,7 +23,6 @@ class KeptResponse {
   readonly #init: ResponseInit;
   #headers: Headers | undefined;
   #native: Response | undefined;
-
   constructor(body: Body, init: ResponseInit) {
     this.#body = body;
     this.#init = init;
@@ -73,7 +72,6 @@ for (const name of levels.flatMap(Object.getOwnPropertyNames) as (keyof Response
 Object.setPrototypeOf(KeptResponse.prototype, Response.prototype);
 
 const BLOB_BYTES_MIN = 65_536;
-
 const blobs = new WeakMap<Bytes, Blob>();
 
 /** Makes a `Blob` of long bytes, which `Response` would copy (https://github.com/oven-sh/bun/issues/35138). */
@@ -114,7 +112,6 @@ export interface HeldBytes {
 /** A response whose bytes are in memory, so that an adapter can send them without a stream. */
 export class ResponseInParts extends FastResponse {
   readonly held: HeldBytes;
-
   constructor(held: HeldBytes, init: ResponseInit) {
     super(streamOf(held), init);
     this.held = held;

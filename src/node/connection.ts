@@ -91,7 +91,6 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
   let isOpen = true;
   let isReused = false;
   let turnBytes = 0;
-
   const lose = (error?: unknown) => {
     isOpen = false;
     current?.fail(error ?? closed());
@@ -127,7 +126,6 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
     lose();
   });
   socket.on("error", lose).on("close", () => lose());
-
   return {
     async isFree() {
       if (!isOpen) return false;

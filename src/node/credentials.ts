@@ -178,7 +178,6 @@ interface DigestSession {
 function createAuthorize(): Authorize {
   const sessions = new WeakMap<object, DigestSession>();
   const anyConnection = {};
-
   const digest: Authorize = (_, secret, { url, method, owner }, refusal, sent) => {
     let session = sessions.get(owner ?? anyConnection);
     if (!refusal && !session) return NONE;
@@ -202,7 +201,6 @@ function createAuthorize(): Authorize {
     });
     return { authorization };
   };
-
   const schemes: Readonly<Record<Scheme, Authorize>> = {
     basic: (_, secret) => ({ authorization: `Basic ${btoa(secret)}` }),
     bearer: (_, secret) => ({ authorization: `Bearer ${secret}` }),

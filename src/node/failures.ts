@@ -42,7 +42,6 @@ export class SourceError extends Error {
   readonly hint: string | undefined;
   readonly looksLike: string | undefined;
   readonly isQuoting: boolean;
-
   constructor(
     code: FailureCode,
     message: string,

@@ -67,7 +67,6 @@ export interface ResponseEvents {
 }
 
 const HEAD_MAX = 16_384;
-
 const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: [\t\x20-\x7e\x80-\xff]*)?$/;
 const FIELD = /^([\w!#$%&'*+.^`|~-]+):([\t\x20-\x7e\x80-\xff]*)$/;
 /** Framing fields, which another recipient might honour in a trailer. */
@@ -252,7 +251,6 @@ const LINE_FEED = 10;
 const NOTHING: Bytes = new Uint8Array();
 /** The longest chunk that is copied (two hexadecimal digits), and the size of a block, in bytes. */
 const SHORT_MAX = 0xff, BLOCK = 8192;
-
 const isBreak = (bytes: Bytes, at: number) => bytes[at] === 13 && bytes[at + 1] === LINE_FEED;
 
 const HEX_VALUES = Int8Array.from({ length: 256 }, (_, byte) => {

@@ -124,9 +124,7 @@ export interface RpcFault {
 }
 
 const fault = (code: number, message: string, id = "null"): RpcFault => ({ id, code, message });
-
 export const isFault = (call: object): call is RpcFault => "code" in call;
-
 const CALLS_MAX = 100;
 
 export function readRpcBody(

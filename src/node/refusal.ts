@@ -122,7 +122,6 @@ export interface Challenge {
 }
 
 const LENGTH_MAX = 4096;
-
 const SCHEME = /[\s,]*([\w!#$%&'*+.^`|~-]+)(?:[ \t]+|$|(?=,))/y;
 const PARAMETER =
   /[\s,]*([\w!#$%&'*+.^`|~-]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s,"=]+))[ \t]*(?=,|$)/y;

@@ -10,7 +10,6 @@ import { failureOf, SourceError } from "./failures.ts";
 import type { Client, NodeResponse } from "./http1.ts";
 
 export const RESPONSE_MAX: number = 1024 * 1024;
-
 export const TOO_LARGE = "sent a response of more than 1 MiB";
 
 export interface RequestLimits {
