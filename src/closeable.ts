@@ -1,5 +1,5 @@
 /**
- * What `await using` disposes of, for hosts whose `lib` lacks it too.
+ * The type of objects that `await using` closes, also for hosts whose `lib` lacks it.
  *
  * @module
  */

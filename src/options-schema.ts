@@ -1,5 +1,5 @@
 /**
- * The options of a host: what each may be, and what is wrong with them.
+ * The options of a host: their schema, and a check that reports every error.
  *
  * @module
  */
@@ -175,7 +175,7 @@ export function checkOptions(options: NodefaceOptions): CheckedOptions {
   throw new TypeError(lines.length === 1 ? lines[0] : ["wrong options:", ...lines].join("\n  "));
 }
 
-/** Finds what is wrong with options that are right one by one. */
+/** Finds conflicts between options that are valid one by one. */
 function diagnosticsBetween(
   { node = {}, info, operations = [], document, forward, hosts }: ReadOptions,
 ): Diagnostic[] {

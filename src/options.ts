@@ -80,7 +80,7 @@ export interface PageSettings {
   readonly title?: string | undefined;
   /** An image, which is the icon as well: PNG, SVG, JPEG, WebP, GIF or ICO, at most 256 KiB. */
   readonly logo?: Uint8Array | undefined;
-  /** The page at `/v1/spec`; the other one is at `/v1/spec/reference` or `/v1/spec/simple`. @default "reference" */
+  /** The page at `/v1/spec`; the other view is at `/v1/spec/reference` or `/v1/spec/simple`. @default "reference" */
   readonly view?: View | undefined;
 }
 
@@ -113,9 +113,9 @@ export interface CheckedOptions extends Omit<NodefaceOptions, "node" | "descript
   /** Called each time the description is read. */
   readonly onDescription?: ((report: DescriptionReport) => void) | undefined;
   readonly forward?: ResolvedForward | undefined;
-  /** The meters of the service before this one. */
+  /** The meters of the service that this one replaces. */
   readonly meters?: Meters | undefined;
-  /** The memory of the service before this one, for the same node. */
+  /** The memory of the service that this one replaces, for the same node. */
   readonly memory?: NodeMemory | undefined;
 }
 
@@ -170,7 +170,7 @@ function harmless<Args extends unknown[]>(
     try {
       void Promise.resolve(callback(...args)).catch(() => {});
     } catch {
-      // There is nobody left to tell.
+      // There is nowhere else to report it.
     }
   };
 }

@@ -1,5 +1,5 @@
 /**
- * What portable code needs beyond web standards: brotli, the environment, files, programs, sockets and threads. Modules of
+ * The platform beyond web standards: brotli, the environment, files, programs, sockets and threads. Modules of
  * `node:` are imported on demand, so that a worker can load this file.
  *
  * @module
@@ -36,7 +36,7 @@ export interface Bounds {
   readonly signal?: AbortSignal;
 }
 
-/** Encodes bytes; takes each part when the one before is encoded. Returns `undefined` without an encoder. */
+/** Encodes parts one after the other. Returns `undefined` if the runtime has no encoder. */
 export async function compress(
   coding: "br" | "gzip",
   parts: Iterable<Bytes>,
@@ -127,14 +127,14 @@ async function read(place: string | URL, limit: number): Promise<Bytes> {
 
 const BUFFER_BYTES_MIN = 65_536;
 
-/** Runs a program without a shell; returns its output. Beyond the bounds it is killed with all that it started. */
+/** Runs a program without a shell; returns its output. Beyond the bounds, the program and its children are killed. */
 export async function runProgram(
   command: readonly string[],
   { limit, timeout, signal }: Bounds,
 ): Promise<string> {
   const [program = "", ...args] = command;
   const { spawn } = await import("node:child_process").catch(() => {
-    throw new PlatformError("no program can be run here");
+    throw new PlatformError("this runtime cannot run programs");
   });
   if (signal?.aborted) throw new PlatformError(STOPPED);
   const env: Record<string, string> = {};
@@ -170,7 +170,7 @@ export async function runProgram(
     child.on("error", (error) => settle(() => reject(explain(error, PROGRAM_FAILURES))));
     child.on("close", (code, signal) => {
       if (code === 0) settle(() => resolve(new TextDecoder().decode(joinBytes(chunks))));
-      else settle(() => reject(new PlatformError(`it ends with ${code ?? signal}`)));
+      else settle(() => reject(new PlatformError(`it exited with ${code ?? signal}`)));
     });
   });
 }
@@ -283,7 +283,7 @@ function expand(path: string): string {
 }
 
 function withoutFiles(): never {
-  throw new PlatformError("no file can be read here");
+  throw new PlatformError("this runtime cannot read files");
 }
 
 function explain(error: unknown, reasons: Readonly<Record<string, string>>): PlatformError {

@@ -11,7 +11,7 @@ const UNPRINTABLE =
 
 const GAP = new RegExp(`(?:${UNPRINTABLE.source}| )+`, "g");
 
-/** Shortens a text to so many UTF-16 code units with an ellipsis, at the end of a word in its second half if there is one. */
+/** Shortens a text to `length` UTF-16 code units with an ellipsis, at the end of a word if one ends in the second half. */
 export function shorten(text: string, length: number): string {
   if (text.length <= length) return text;
   const wordEnd = text.slice(0, length).search(/\s\S*$/);
@@ -32,7 +32,7 @@ export function excerpt(text: string, length: number = 120): string {
 
 export const printable = (line: string): string => line.replaceAll(UNPRINTABLE, "\ufffd");
 
-/** Replaces what may be a secret in the URLs of a text: the values of a query, and a user with a password. */
+/** Hides possible secrets in the URLs of a text: the values of a query, and a user with a password. */
 export function withoutKeys(text: string): string {
   if (!/[?@]/.test(text)) return text;
   return text

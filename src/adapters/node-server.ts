@@ -56,7 +56,7 @@ export function createNodeServer(
   const settings = {
     headersTimeout: TIMEOUTS.head,
     requestTimeout: TIMEOUTS.head + TIMEOUTS.content,
-    // `connections` closes idle ones.
+    // `connections` closes idle connections.
     keepAliveTimeout: 0,
     connectionsCheckingInterval: TIMEOUTS.check,
     // Tiny chunks cost memory per part, so little is read ahead, and no more parts are kept than the reader accepts.
@@ -159,7 +159,7 @@ export async function listen(http: Server, { hostname, port }: Address): Promise
   await once(http.listen({ port, host: hostname, backlog: BACKLOG }), "listening");
 }
 
-/** Serves an app; `watch` is called when the server listens, and returns a function that stops what it has begun. */
+/** Serves an app; `watch` is called when the server listens, and returns a function that ends its work. */
 export async function serveHttp(
   app: Servable,
   options: ServeOptions,
@@ -193,7 +193,7 @@ export async function respond(
       response,
       ownResponse(message) ?? await app.fetch(makeRequest(message, response), ...context),
     );
-    // As srvx does if the body's stream fails. A stream that fails because the client left sets no error here.
+    // srvx sets it if the body's stream fails, unless that is because the client has left.
     if (response.errored) report(response.errored, app, callbacks);
   } catch (error) {
     report(error, app, callbacks);
@@ -304,7 +304,7 @@ async function sendParts(
   response.end();
 }
 
-/** The head of a message for the access log. Bun and workerd report the target `*` as this path too. */
+/** The head of a message for the access log. The target `*` becomes `/*`, as on Bun and workerd. */
 const logHeadOf = ({ method = "GET", url = "/" }: IncomingMessage) => ({
   method,
   url: url === "*" ? "/*" : url,

@@ -29,7 +29,7 @@ export type Listener = (
  *
  * The limits that `serve` sets for slow clients are not set here: they belong to the host's server.
  *
- * @returns calls `next`, if there is one, for a path that the app does not serve, and writes nothing
+ * @returns a listener; for a path that the app does not serve, it only calls `next`, if there is one
  */
 export function listener(app: Servable, callbacks: Callbacks = {}): Listener {
   return (message, response, next) => {

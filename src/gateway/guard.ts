@@ -30,7 +30,7 @@ export class Guard {
       ...{ status: 403, code: CODES.notAllowed, setting: "forward.origins" },
       message: `Pages of other origins may not call ${what}`,
       more:
-        ", nor may addresses typed into a browser over plain http; use the explorer at /v1/spec",
+        ", and over plain http a browser's address bar cannot either; use the explorer at /v1/spec",
     };
   }
 

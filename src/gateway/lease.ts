@@ -128,13 +128,13 @@ export class Lease {
     return { ...response, next: () => withSignal(next(), callStop) };
   }
 
-  /** Hands over the bytes, and the slot if the node has not finished, until the returned function is called. */
+  /** Keeps the bytes, and the slot if the node has not finished, until the returned function is called. */
   handOver(): () => void {
     this.#isHandedOver = true;
     return () => this.#end();
   }
 
-  /** Makes a body whose bytes count until they are sent; short ones are released at once. */
+  /** Makes a body whose bytes count against the budget until they are sent; a short one is released at once. */
   handOverBytes(parts: readonly Bytes[]): Bytes | HeldBytes {
     const release = this.handOver();
     const length = parts.reduce((length, { byteLength }) => length + byteLength, 0);
@@ -175,7 +175,7 @@ export class Lease {
     const next = async () => {
       const part = await response.next();
       size += part?.byteLength ?? 0;
-      // Chunk framing counts too when it exceeds what chunks of a sensible size need.
+      // All bytes on the wire count, with an eighth more for chunk framing.
       if (size > left || response.received() > left * 1.125 + SMALL) {
         response.cancel();
         throw new UpstreamError(502, tooLong(limit));

@@ -21,7 +21,7 @@ export interface ForwardSettings {
   /**
    * Operations that need no token: `reads`, or names of methods, an `operationId`, or an HTTP method with a path
    * template, as in `GET /blocks/*`. `*` matches any text, but no operation marked `write` or `secret`. If the
-   * description is read over the network, `*` and `operationId` do not apply, since its author decides what they mean.
+   * description is read over the network, `*` and `operationId` do not apply, since its author chooses their meaning.
    */
   open?: readonly string[] | undefined;
   /** Operations that need the token, in the same form. */
@@ -99,7 +99,7 @@ export function* clashesWith(
 
 export const FORWARD_DEFAULTS = { timeout: "30s", limit: "32MiB", concurrency: 8 } as const;
 
-/** A size as it is configured: `500KiB`, `32MiB`. */
+/** The form of a configured size: `500KiB`, `32MiB`. */
 export const SIZE_FORM: RegExp = /^(\d+(?:\.\d+)?)(B|KiB|MiB|GiB)$/;
 const UNITS: Readonly<Record<string, number>> = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
 

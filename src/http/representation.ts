@@ -151,7 +151,7 @@ function headMaker(status: Status, own: Readonly<Record<string, string>>): MakeH
     const init = {
       status,
       statusText: REASONS[status],
-      // `FastResponse` takes a list as it is; the runtime's own copies a `Headers` in less than half the time.
+      // `FastResponse` takes a list as it is; the runtime's `Response` copies a `Headers` in less than half the time of a list.
       headers: FastResponse === Response ? new Headers(headers) : Object.entries(headers),
       // Keeps workerd from encoding the bytes again (https://developers.cloudflare.com/workers/runtime-apis/response/).
       encodeBody: "manual",

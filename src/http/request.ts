@@ -117,9 +117,9 @@ function parseAuthority(authority: string): string | undefined {
 const isIpLiteral = (host: string): boolean => /^(\d+\.){3}\d+$|^\[/.test(host);
 
 export interface Prefix {
-  /** Returns the paths that a requested one may stand for, the likeliest first: a router may have stripped a part. */
+  /** Returns the paths that `pathname` may mean, the likeliest first: a router may have stripped a part of the prefix. */
   strip(pathname: string): readonly string[];
-  /** Returns the path after the whole prefix, as the only item, or an empty list. */
+  /** Returns the path after the whole prefix, as the only item; an empty list if `pathname` lacks it. */
   stripWhole(pathname: string): readonly string[];
   /** Resolves a path such as `v1/spec` for `Location`; `original` is the path that the client requested. */
   locate(reference: string, pathname: string, original: string | undefined): string;

@@ -251,7 +251,7 @@ export function problemText(
 }
 
 export function notFound(): Response {
-  return problem(404, "This path is not served; /v1/spec lists those that are");
+  return problem(404, "This path is not served; /v1/spec lists the paths that are");
 }
 
 export function notAllowed(methods: readonly string[]): Response {
@@ -268,7 +268,7 @@ export interface CommonHeaders {
   readonly vary: "Origin" | undefined;
 }
 
-/** Returns the common headers for a request; the same object for the same origin. */
+/** Returns the common headers for a request; always the same object for one origin. */
 export type CommonHeadersFor = (request: Pick<Request, "headers">) => CommonHeaders;
 
 export const SECURITY_HEADERS = {

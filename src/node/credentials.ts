@@ -1,5 +1,5 @@
 /**
- * Credentials for the node, sent only to its origin. Those that nodes of a kind store on the machine are sent only to a
+ * Credentials for the node, sent only to its origin. Files in which nodes of a kind store theirs are used only for a
  * node on this machine whose refusal is typical of this kind alone.
  *
  * @module

@@ -1,6 +1,6 @@
 /**
- * Requests to the node and its responses in HTTP/1.1 (RFC 9112). Ambiguous framing is refused: several servers on the
- * way must not read it differently.
+ * Requests to the node and its responses in HTTP/1.1 (RFC 9112). Ambiguous framing is refused, since servers on the
+ * way might read it differently.
  *
  * @module
  */

@@ -23,7 +23,7 @@ const schemesOf = (headers: Refusal["headers"]) =>
 
 const HEADER_LENGTH_MAX = 1024;
 
-/** Returns the kinds whose nodes refuse like this, without kinds that extend another one of them. */
+/** Returns the kinds whose nodes refuse like this, except those that extend another of them. */
 function kindsLike(headers: Refusal["headers"], kinds: Kinds): string[] {
   const names = Object.keys(kinds).filter((name) => {
     const { header, pattern } = kinds[name]?.auth?.refusal ?? {};
