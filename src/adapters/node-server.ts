@@ -204,8 +204,7 @@ export async function respond(
 
 export function requestOf(message: IncomingMessage, response: ServerResponse): Request {
   if (!hasContent(message)) {
-    // `optimizeEmptyRequests` ends the message before it is complete; srvx 1.0 would take that for a disconnected
-    // client and a body that was read.
+    // `optimizeEmptyRequests` ends a message early: srvx 1.0 would assume a disconnected client and a body already read.
     message.complete = true;
     if (message.readableEnded && !("rawBody" in message)) {
       Object.assign(message, { rawBody: EMPTY_BODY });
@@ -372,8 +371,7 @@ const REFUSALS: Readonly<Record<string, readonly [Status, string]>> = {
 };
 
 function refuseUnparsed(socket: Socket, code = "", endEntry?: EndEntry): void {
-  // Already refused. Closing while the client sends would reset the connection and lose the unread response (RFC 9112,
-  // section 9.6), so it is closed later as an idle one.
+  // Already refused, and closed later as idle: closing it now could lose the unread response (RFC 9112, section 9.6).
   if (!socket.writable) return;
   const [status, detail] = REFUSALS[code] ?? [400, "The request is not valid HTTP"];
   const body = Buffer.from(problemText(status, detail));

@@ -48,10 +48,7 @@ const GONE =
   "a body parser of the host has read the content of this request already, and did not " +
   "leave it in request.body; mount Nodeface before that parser, or set request.body";
 
-/**
- * Returns a request with the content that a host's body parser, such as `express.json()`, left in `message.body`; the
- * same request if nothing was read, or if `message.rawBody` has the bytes.
- */
+/** Returns a request with the content that a body parser left in `message.body`; the same one if `rawBody` has it. */
 function withParsedBody(message: IncomingMessage, request: Request): Request {
   const { method } = request;
   const { body, rawBody } = message as { body?: unknown; rawBody?: unknown };

@@ -103,8 +103,7 @@ export async function callRpc(gateway: Gateway, call: Call, lease: Lease): Promi
     }
   }
   const responses: string[] = [];
-  // Calls of a batch are sent one by one: not every node accepts a batch, and if a connection breaks, the outcome of
-  // only one call is unknown.
+  // Sent one by one: not every node accepts a batch, and a broken connection leaves the outcome of only one call unknown.
   for (const one of checked) {
     const response = typeof one === "object" ? await sendOne(gateway, call, one, lease) : one;
     if (response !== undefined) responses.push(response);

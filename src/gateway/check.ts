@@ -52,7 +52,7 @@ function prepare(rule: ValueRule): Prepared {
 
 /** Returns the first error of a value, whose integers above 2^53 are `bigint`. */
 export function checkValue(rule: ValueRule, value: unknown): WrongValue | undefined {
-  const wrong = (rule: string): WrongValue => ({ path: [], rule });
+  const wrong = (text: string): WrongValue => ({ path: [], rule: text });
   const { types, values, anyOf } = rule;
   if (types && !types.some((type) => isOfType(value, type))) {
     return wrong(`must be ${types.map(withArticle).join(" or ")}`);

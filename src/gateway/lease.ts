@@ -165,7 +165,7 @@ export class Lease {
     const { nodeClient, limit } = this.#pool.options;
     const left = this.#left;
     const response = await credentials.sendWith(nodeClient, request, ({ response, refusal }) => {
-      // Without credentials of ours, the node's own refusal is passed on.
+      // A 403 may concern the call itself, so the node's own response is passed on; a 401 concerns our credentials.
       if (!refusal || response.status === 403) return response;
       response.cancel();
       throw new UpstreamError(502, "The node rejected the service's credentials", true);
