@@ -193,7 +193,7 @@ export async function respond(
       response,
       ownResponse(message) ?? await app.fetch(makeRequest(message, response), ...context),
     );
-    // srvx sets it if the body's stream fails, unless that is because the client has left.
+    // srvx sets `errored` if the body's stream fails, but not if the client has left.
     if (response.errored) report(response.errored, app, callbacks);
   } catch (error) {
     report(error, app, callbacks);
@@ -371,7 +371,7 @@ const REFUSALS: Readonly<Record<string, readonly [Status, string]>> = {
 };
 
 function refuseUnparsed(socket: Socket, code = "", endEntry?: EndEntry): void {
-  // Already refused, and closed later as idle: closing it now could lose the unread response (RFC 9112, section 9.6).
+  // Already refused, and closed later as idle: closing now could lose the unread response (RFC 9112, section 9.6).
   if (!socket.writable) return;
   const [status, detail] = REFUSALS[code] ?? [400, "The request is not valid HTTP"];
   const body = Buffer.from(problemText(status, detail));

@@ -46,7 +46,7 @@ export interface AnswerRecord {
   readonly milliseconds: number;
 }
 
-/** `sent`: the system has all bytes; `aborted`: the connection closed early; `failed`: the stream of the body failed. */
+/** `sent`: the system took all bytes; `aborted`: the connection closed early; `failed`: the stream of the body failed. */
 export type Outcome = "sent" | "aborted" | "failed";
 
 /** A listening server. `await using` closes it. */

@@ -1,5 +1,5 @@
 /**
- * Credentials for the node, sent only to its origin. Files in which nodes of a kind store theirs are used only for a
+ * Credentials for the node, sent only to its origin. The files in which a kind of node stores them are used only for a
  * node on this machine whose refusal is typical of this kind alone.
  *
  * @module

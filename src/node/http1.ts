@@ -177,7 +177,7 @@ export class ResponseReader {
     if (status < 200) {
       // Interim responses (1xx) have no content; a switch of protocols was never requested.
       if (status < 100 || status === 101) refuse("status");
-      // A response cannot follow one that closes the connection, as HTTP/1.0 does.
+      // No response can follow an interim one that closes the connection, as HTTP/1.0 does.
       if (coding !== null || length !== undefined || !this.#isKept) refuse("framing");
       this.#state = "status";
       return;
