@@ -50,15 +50,10 @@ import { createResources, type Resources } from "./resources/resources.ts";
 
 /** A service. Its `fetch` works with any server of `Request` and `Response`. */
 export interface Nodeface extends Closeable {
-  /**
-   * Responds to a request; neither throws nor rejects.
-   *
-   * @param context is given to the handlers of a host's operations, after their own parameters
-   */
+  /** Responds to a request; never throws or rejects. Handlers of operations get `context` after their own parameters. */
   fetch(request: Request, ...context: unknown[]): Promise<Response>;
   /**
-   * Tells whether this service has the path of a request, whatever the method. A chain of handlers calls it to let the
-   * others respond to what is not for this service.
+   * Tells whether this service has the path of a request, whatever the method, so that a host can try its other handlers.
    *
    * @example
    * ```ts
@@ -67,21 +62,17 @@ export interface Nodeface extends Closeable {
    */
   matches(request: { readonly url: string; readonly originalUrl?: string | undefined }): boolean;
   /**
-   * Reloads the node's description now if it has changed; an invalid one does not replace the previous one. While there
-   * are requests, the service does so by itself: for a file every two seconds, for a URL every thirty.
+   * Reloads the node's description if it has changed; an invalid one does not replace the previous one. While requests
+   * arrive, the service does so by itself: every two seconds for a file, every thirty for a URL.
    */
   refresh(): Promise<void>;
   /**
-   * Prepares every response except the explorer's files and the description below `/v1`. Otherwise the first request
-   * does.
+   * Prepares every response except the explorer's files and the description below `/v1`, before the first request does.
    *
    * @throws {Error} if one cannot be prepared
    */
   ready(): Promise<void>;
-  /**
-   * Ends running requests to the node, and programs. Afterwards responses no longer change. A service that is not closed
-   * keeps no process alive.
-   */
+  /** Ends requests to the node, and programs; responses no longer change. A service left open keeps no process alive. */
   close(): Promise<void>;
 }
 
@@ -99,7 +90,7 @@ type Named = Pick<OperationMatch, "template" | "headersFor">;
 interface Routing {
   readonly method: string;
   readonly url: string;
-  /** The path of the matching route, which the router writes; `*` before there is one. */
+  /** The path of the matching route, which the router writes; `*` before it has found one. */
   route: string;
   readonly proxy: Request;
   readonly target: RequestTarget | undefined;
@@ -108,7 +99,7 @@ interface Routing {
   /** The host's own arguments after the request. */
   readonly context: readonly unknown[];
   named?: Named | undefined;
-  /** True if the response has the common headers already; to add them with `finish` is slower. */
+  /** True if the response has the common headers already, which is faster than `finish`. */
   isFinished: boolean;
 }
 
@@ -126,7 +117,6 @@ export function createApp(checked: CheckedOptions): App {
   const prefix = createPrefix(options.prefix);
   const hostGuard = createHostGuard(options.hosts);
   const ownHeaders = createCommonHeaders(options.cors);
-
   const router = Router<Request, [Routing]>({
     before: [
       (request, { target, path }) =>
@@ -152,11 +142,9 @@ export function createApp(checked: CheckedOptions): App {
       },
     ],
   });
-
   const nothing: Named = { template: OTHER, headersFor: ownHeaders };
   const entries = new Map<string, Entry>();
   const namedOf = ({ named, route }: Routing): Named => named ?? entries.get(route) ?? nothing;
-
   const add = (
     methods: readonly string[],
     path: string,
@@ -204,7 +192,7 @@ export function createApp(checked: CheckedOptions): App {
   // A worker has no timers between requests.
   if (HAS_SOCKETS) {
     const { live: { open, history } } = resources;
-    // They show when the node and this machine were up, so `*` is not enough.
+    // The responses show when the node and this machine were up, so `"*"` does not cover them.
     const origins = options.cors === "*" ? [] : options.cors;
     const headersFor = createCommonHeaders(origins, "same-origin");
     const addGuarded = (path: string, handle: Handler) => {
@@ -274,7 +262,6 @@ export function createApp(checked: CheckedOptions): App {
     }
     return found;
   };
-
   router.all("*", (request: Request, routing: Routing) => {
     const found = entriesAt(routing.path);
     const [first] = found.values();
@@ -282,13 +269,8 @@ export function createApp(checked: CheckedOptions): App {
     routing.named = entry ?? first;
     return entry ? entry.handle(request, routing) : respondOther(request, routing, found);
   });
-
   /** Responds to OPTIONS, and to a method that the path does not have. */
-  const respondOther = (
-    request: Request,
-    routing: Routing,
-    found: ReadonlyMap<string, Entry>,
-  ): Response => {
+  const respondOther = (request: Request, routing: Routing, found: ReadonlyMap<string, Entry>) => {
     if (found.size === 0) return notFound();
     const methods = [...found.keys()];
     if (request.method !== "OPTIONS") return notAllowed(methods);
@@ -307,9 +289,7 @@ export function createApp(checked: CheckedOptions): App {
     }
     return respondEmpty(204, headers);
   };
-
   const findPath = (paths: readonly string[]) => paths.find((path) => entriesAt(path).size > 0);
-
   return {
     fetch(request, ...context) {
       // JavaScript hosts may hand over anything.
@@ -379,7 +359,6 @@ function callHandler(
   };
 }
 
-/** Returns a function that creates the response to a call, common headers included. */
 function responseMaker(
   request: Request,
   routing: Routing,

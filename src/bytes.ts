@@ -7,7 +7,7 @@
 /** Bytes in a buffer of their own; before TypeScript 5.7, `Uint8Array` has no parameter to say so. */
 export type Bytes = ReturnType<TextEncoder["encode"]>;
 
-/** Gathers bytes that come in parts; beyond the limit these are cancelled, and it resolves to `undefined`. */
+/** Joins bytes that come in parts. Beyond the limit it cancels the source and resolves to `undefined`. */
 export async function gatherBytes(
   parts: AsyncIterable<Uint8Array>,
   limit: number,
@@ -36,7 +36,7 @@ export function joinBytes(parts: readonly Uint8Array[]): Bytes {
 /** Shorter parts are copied, into blocks of this length, in bytes. */
 const SHORT = 4096, BLOCK = 16_384;
 
-/** Collects bytes that come in parts of any length: short ones are copied together, so that each costs its size alone. */
+/** Collects parts of any length; it copies short ones into blocks, so that each takes no more memory than its bytes. */
 export function createCollector(): { push(part: Bytes): void; take(): Bytes[] } {
   const parts: Bytes[] = [];
   let block: Bytes = new Uint8Array();
@@ -71,10 +71,7 @@ export function createCollector(): { push(part: Bytes): void; take(): Bytes[] } 
 /** The length of a part of a content, in bytes or UTF-16 code units. */
 export const PART_LENGTH = 65_536;
 
-/**
- * The bytes of a content, part by part, a text in UTF-8. Each part is valid until the next is asked for. To have all of a
- * large text as bytes would leave a hole of that size in the memory of the process.
- */
+/** Yields a content in parts, a text in UTF-8, without a large buffer. A part is valid until the next is requested. */
 export function* partsOf(content: string | Bytes): Generator<Bytes> {
   const encoder = new TextEncoder();
   const buffer = new Uint8Array(typeof content === "string" ? 3 * (PART_LENGTH + 1) : 0);
@@ -94,6 +91,6 @@ export function byteLengthOf(text: string): number {
   return length;
 }
 
-/** Tells whether a content of so many bytes has come in so many parts that these cost more than the bytes. */
+/** Tells whether a content of so many bytes came in so many parts that they cost more than the bytes. */
 export const isInTinyParts = (parts: number, length: number): boolean =>
   parts > 1024 && length < parts * 64;

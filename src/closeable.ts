@@ -1,10 +1,10 @@
 /**
- * What `await using` disposes of, for hosts whose `lib` lacks it too.
+ * The type of objects that `await using` closes, also for hosts whose `lib` lacks it.
  *
  * @module
  */
 /// <reference lib="esnext.disposable" preserve="true" />
-/** What can be closed, also by `await using`. */
+/** Can be closed, also by `await using`. */
 export interface Closeable {
   close(): Promise<void>;
   /** Closes it. */

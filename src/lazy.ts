@@ -48,7 +48,7 @@ export function memoize<T>(work: (input: string) => T): (input: string) => T {
   };
 }
 
-/** Wraps work so that it runs once at a time; calls during a run share one more, which sees what they have changed. */
+/** Wraps work so that it never runs twice at a time. Calls during a run share one later run, which sees their changes. */
 export function runOneAtATime(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;

@@ -6,7 +6,7 @@
 import type { NodeEvent } from "./info/state-log.ts";
 import type { Diagnostic } from "./openapi/diagnostics.ts";
 
-/** Takes a message for the operator, and for programs what it is about. */
+/** Takes a message for the operator, and an event with the same content for programs. */
 export type Log = (message: string, event: LogEvent) => void;
 
 export type LogEvent = NodeEvent | DescriptionEvent | CallEvent | ErrorEvent;
@@ -52,7 +52,7 @@ export interface ErrorEvent {
 
 export const consoleLog: Log = (message) => console.error(`nodeface: ${message}`);
 
-/** Formats what was thrown, with its stack if it has one. */
+/** Formats a thrown value, with its stack if it has one. */
 export function describeError(error: unknown): string {
   return error instanceof Error ? error.stack ?? String(error) : String(error);
 }

@@ -26,6 +26,5 @@ export function nearest(word: string, names: Iterable<string>): string | undefin
 const sorted = (word: string) => [...word].sort().join("");
 
 /** Formats the end of a message: `; did you mean kind?`, or nothing. */
-export function didYouMean(name: string | undefined): string {
-  return name === undefined ? "" : `; did you mean ${name}?`;
-}
+export const didYouMean = (name: string | undefined): string =>
+  name === undefined ? "" : `; did you mean ${name}?`;

@@ -8,5 +8,5 @@ export const defineOperation: never = refuse();
 export const problem: never = refuse();
 
 function refuse(): never {
-  throw new Error("nodeface runs in servers and workers, not in pages: do not import it there");
+  throw new Error("nodeface runs in servers and workers; do not import it in pages");
 }

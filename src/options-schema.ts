@@ -1,5 +1,5 @@
 /**
- * The options of a host: what each may be, and what is wrong with them.
+ * The options of a host: their schema, and a check that reports every error.
  *
  * @module
  */
@@ -39,12 +39,10 @@ function nodeOptions(own: readonly string[]): Schema {
 }
 
 const DOCUMENT = "the path of a file, a URL, none, an OpenAPI document, or an object with text";
-
 const TEXT_OF_DOCUMENT = s.object({
   text: v.string("the description as text"),
   name: v.optional(t.LINE),
 });
-
 const VERSION = v.optional(v.string('a version such as "3.1.1"'));
 
 /** A copy of the document as text, so that both are checked alike. */
@@ -81,7 +79,6 @@ const OBJECT: Schema = v.custom(isPlainObject, "an object");
 const mapOf = (of: Schema): Schema =>
   v.pipe(OBJECT, v.record(v.string(), of, "an object") as Schema);
 const OBJECTS = mapOf(OBJECT);
-
 const OPENAPI = structureOf({ openapi: "3.1.1" }).kinds;
 
 /** Makes the schema of an object of OpenAPI by its table, with extensions; `closer` has narrower members. */
@@ -146,7 +143,7 @@ function optionsSchema(own: readonly string[]): Schema<ReadOptions> {
     info: v.optional(
       v.union(
         [s.object(infoSettings(t.FILE)), FUNCTION],
-        "an object with what is shown, or a function that tells it",
+        "an object with what is shown, or a function that returns it",
       ),
     ),
     operations: v.optional(v.array(OPERATION, "a list of operations")),
@@ -158,16 +155,12 @@ function optionsSchema(own: readonly string[]): Schema<ReadOptions> {
   return s.object(settings) as Schema<ReadOptions>;
 }
 
-/** The options in one form each, but for the description, which may still have its servers. */
+/** The options in one form each, except that the description may still have its servers. */
 type ReadOptions = Omit<CheckedOptions, "description"> & {
   readonly description?: DescriptionPlace | { from: DescriptionPlace; servers?: string };
 };
 
-/**
- * Checks all options.
- *
- * @throws {TypeError} with a line for everything that is wrong
- */
+/** @throws {TypeError} with a line for everything that is wrong */
 export function checkOptions(options: NodefaceOptions): CheckedOptions {
   const own = Object.keys(options?.kinds ?? {});
   const { value, diagnostics } = s.readValue(options, optionsSchema(own));
@@ -182,7 +175,7 @@ export function checkOptions(options: NodefaceOptions): CheckedOptions {
   throw new TypeError(lines.length === 1 ? lines[0] : ["wrong options:", ...lines].join("\n  "));
 }
 
-/** Finds what is wrong with options that are right one by one. */
+/** Finds conflicts between options that are valid one by one. */
 function diagnosticsBetween(
   { node = {}, info, operations = [], document, forward, hosts }: ReadOptions,
 ): Diagnostic[] {
@@ -192,7 +185,7 @@ function diagnosticsBetween(
     found.push({ path: ["forward"], message, isKey: false });
   }
   found.push(...diagnosticsOfOperations(operations, document?.components));
-  // To load the kinds for their sources would delay the start.
+  // Loading the kinds to know their sources would delay the start.
   if (typeof info === "object" && !hasKind(node)) found.push(...unknownSources(info, []));
   return found;
 }

@@ -21,45 +21,30 @@ import type { DocumentOptions, Operation } from "./host-operations/operation.ts"
 export interface NodefaceOptions<Paths extends readonly string[] = readonly string[]> {
   /**
    * The host names that are served besides loopback names and IP literals; `"*"` for any. Others are refused with 421,
-   * since a page on another site could make its own name resolve to this service.
-   *
-   * @default []
+   * since a page on another site could make its own name resolve to this service. @default []
    */
   hosts?: Hosts | undefined;
   /**
    * The origins whose pages may read the responses; `"*"` for any, `[]` for none. Credentials are never allowed. A list
-   * is for the operations of the host as well; `"*"` is not, see {@linkcode Operation.cors}.
-   *
-   * @default "*"
+   * applies to the operations of the host as well; `"*"` does not, see {@linkcode Operation.cors}. @default "*"
    */
   cors?: Cors | undefined;
-  /**
-   * The path of the service as clients see it, such as `/deep/node`. A router may take it off the request, or leave it.
-   *
-   * @default ""
-   */
+  /** The path of the service for clients, such as `/deep/node`. A router may remove it from a request. @default "" */
   prefix?: string | undefined;
   /**
    * The node's own OpenAPI description: the path or URL of a file, its text, or the document, which is copied; `"none"`
-   * for this service's operations alone. The servers at its top stand for `node.url`; `{ from, servers: "keep" }` leaves
-   * them as they are.
-   *
-   * @default where nodes of its kind describe themselves
+   * for this service's operations alone. With `node.url`, its top-level servers mean the node; `{ from, servers: "keep" }`
+   * leaves them unchanged. @default where nodes of its kind describe themselves
    */
   description?: DescriptionPlace | DescriptionDocument | DescriptionWithServers | undefined;
   /** Further operations, which the description and the explorer show as well. @default [] */
   operations?: { readonly [Index in keyof Paths]: Operation<Paths[Index]> } | undefined;
   /**
    * The other parts of the description: `info`, `tags`, `externalDocs`, and `components` for the host's operations.
-   *
    * @default those of the node's description, or this service's own
    */
   document?: DocumentOptions | undefined;
-  /**
-   * Kinds of node by name, in the form of the files in `spec/kinds/`. They replace known ones of the same name.
-   *
-   * @default {}
-   */
+  /** Kinds of node by name, in the form of `spec/kinds/`. They replace known ones of the same name. @default {} */
   kinds?: Readonly<Record<string, Kind>> | undefined;
   /** The title, logo and first view of the page. @default the name of the node and its first letter */
   page?: PageSettings | undefined;
@@ -75,15 +60,12 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
    * The `info` part of the configuration file; or a function that returns the info, called when its last result is a
    * second old. The result is read as JSON within the limits of a node's response. `synced: false` means that the node is
    * syncing. If the function throws, rejects or takes longer than `node.timeout`, the node is `unreachable`.
-   *
    * @default the info of its kind
    */
   info?: InfoSettings | HostInfo | undefined;
   /**
-   * Takes messages for the operator: on the node, when a failure begins and ends; on its description, each time it is
-   * read; and each error that becomes a 500.
-   *
-   * @default console.error
+   * Takes messages for the operator: when a failure of the node begins and ends, each time its description is read, and
+   * for each error that becomes a 500. @default console.error
    */
   log?: Log | undefined;
   /** The calls of the node that are logged: those that failed, all, or none. @default "failed" */
@@ -98,20 +80,19 @@ export interface PageSettings {
   readonly title?: string | undefined;
   /** An image, which is the icon as well: PNG, SVG, JPEG, WebP, GIF or ICO, at most 256 KiB. */
   readonly logo?: Uint8Array | undefined;
-  /** The page at `/v1/spec`; the other one is at `/v1/spec/reference` or `/v1/spec/simple`. @default "reference" */
+  /** The page at `/v1/spec`; the other view is at `/v1/spec/reference` or `/v1/spec/simple`. @default "reference" */
   readonly view?: View | undefined;
 }
 
 /** An OpenAPI document, of JSON values only. */
 export type DescriptionDocument = { readonly openapi: string } | { readonly swagger: string };
 
-/** A description, and the treatment of the servers at its top. */
+/** A description, and the use of its top-level servers. */
 export interface DescriptionWithServers {
   readonly from: DescriptionPlace | DescriptionDocument;
   /**
-   * `"keep"` leaves them as they are; a path, such as `/v1`, comes before every path of the node.
-   *
-   * @default with `node.url` they stand for the node: only their path is used
+   * `"keep"` leaves them unchanged; a path, such as `/v1`, comes before every path of the node.
+   * @default with `node.url`, they mean the node, and only their path is used
    */
   readonly servers?: string | undefined;
 }
@@ -129,12 +110,12 @@ export interface CheckedOptions extends Omit<NodefaceOptions, "node" | "descript
   readonly node?: NodeSettings | undefined;
   readonly description?: DescriptionPlace | undefined;
   readonly servers?: string | undefined;
-  /** Called each time that the description was read. */
+  /** Called each time the description is read. */
   readonly onDescription?: ((report: DescriptionReport) => void) | undefined;
   readonly forward?: ResolvedForward | undefined;
-  /** The meters of the service before this one. */
+  /** The meters of the service that this one replaces. */
   readonly meters?: Meters | undefined;
-  /** The memory of the service before this one, for the same node. */
+  /** The memory of the service that this one replaces, for the same node. */
   readonly memory?: NodeMemory | undefined;
 }
 
@@ -189,7 +170,7 @@ function harmless<Args extends unknown[]>(
     try {
       void Promise.resolve(callback(...args)).catch(() => {});
     } catch {
-      // There is nobody left to tell.
+      // There is nowhere else to report it.
     }
   };
 }

@@ -1,5 +1,5 @@
 /**
- * What portable code needs beyond web standards: brotli, the environment, files, programs, sockets and threads. Modules of
+ * The platform beyond web standards: brotli, the environment, files, programs, sockets and threads. Modules of
  * `node:` are imported on demand, so that a worker can load this file.
  *
  * @module
@@ -30,20 +30,13 @@ const PROGRAM_FAILURES: Readonly<Record<string, string>> = {
 /** The variables that a program inherits; others may be secrets. */
 const PROGRAM_ENVIRONMENT = ["PATH", "HOME", "LANG"];
 
-export interface FoundFile {
-  readonly url: URL;
-  readonly size: number;
-  /** Changes when the content changes. */
-  readonly stamp: string;
-}
-
 export interface Bounds {
   readonly limit: number;
   readonly timeout: number;
   readonly signal?: AbortSignal;
 }
 
-/** Encodes bytes; takes each part when the one before is encoded. Returns `undefined` without an encoder. */
+/** Encodes parts one after the other. Returns `undefined` if the runtime has no encoder. */
 export async function compress(
   coding: "br" | "gzip",
   parts: Iterable<Bytes>,
@@ -79,8 +72,10 @@ export async function fileUrl(path: string): Promise<URL> {
   return pathToFileURL(expand(path));
 }
 
-/** Finds a file, whose name must come from the operator, never from a request. */
-export async function findFile(url: URL): Promise<FoundFile> {
+/** Finds a file, whose name must come from the operator, never from a request. `stamp` changes with the content. */
+export async function findFile(
+  url: URL,
+): Promise<{ readonly url: URL; readonly size: number; readonly stamp: string }> {
   try {
     const { realpath, stat } = await import("node:fs/promises").catch(withoutFiles);
     const { fileURLToPath, pathToFileURL } = await import("node:url");
@@ -132,14 +127,14 @@ async function read(place: string | URL, limit: number): Promise<Bytes> {
 
 const BUFFER_BYTES_MIN = 65_536;
 
-/** Runs a program without a shell; returns its output. Beyond the bounds it is killed with all that it started. */
+/** Runs a program without a shell; returns its output. Beyond the bounds, the program and its children are killed. */
 export async function runProgram(
   command: readonly string[],
   { limit, timeout, signal }: Bounds,
 ): Promise<string> {
   const [program = "", ...args] = command;
   const { spawn } = await import("node:child_process").catch(() => {
-    throw new PlatformError("no program can be run here");
+    throw new PlatformError("this runtime cannot run programs");
   });
   if (signal?.aborted) throw new PlatformError(STOPPED);
   const env: Record<string, string> = {};
@@ -175,7 +170,7 @@ export async function runProgram(
     child.on("error", (error) => settle(() => reject(explain(error, PROGRAM_FAILURES))));
     child.on("close", (code, signal) => {
       if (code === 0) settle(() => resolve(new TextDecoder().decode(joinBytes(chunks))));
-      else settle(() => reject(new PlatformError(`it ends with ${code ?? signal}`)));
+      else settle(() => reject(new PlatformError(`it exited with ${code ?? signal}`)));
     });
   });
 }
@@ -249,10 +244,7 @@ export function parentThread(): {
 
 const GROUP = 0o040, OTHERS = 0o004;
 
-/**
- * Warns of a secret that others may read; `name` is its setting. Another user's file may be readable by the group: that is
- * how nodes share cookies, and systemd credentials.
- */
+/** Warns of a secret in the setting `name` that others may read. Nodes share cookies with the group of another user. */
 export async function warnOfReaders(name: string, path: string): Promise<string | undefined> {
   try {
     const { process } = globalThis;
@@ -272,7 +264,6 @@ export async function warnOfReaders(name: string, path: string): Promise<string 
 
 /** Set by systemd (systemd.exec, section Credentials). */
 export const CREDENTIALS_DIRECTORY = "CREDENTIALS_DIRECTORY";
-
 const CREDENTIALS = /^\$(?:CREDENTIALS_DIRECTORY|\{CREDENTIALS_DIRECTORY\})(?=\/)/;
 const HOME = /^~(?=\/)/;
 
@@ -292,7 +283,7 @@ function expand(path: string): string {
 }
 
 function withoutFiles(): never {
-  throw new PlatformError("no file can be read here");
+  throw new PlatformError("this runtime cannot read files");
 }
 
 function explain(error: unknown, reasons: Readonly<Record<string, string>>): PlatformError {

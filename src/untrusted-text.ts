@@ -11,7 +11,7 @@ const UNPRINTABLE =
 
 const GAP = new RegExp(`(?:${UNPRINTABLE.source}| )+`, "g");
 
-/** Shortens a text to so many UTF-16 code units with an ellipsis, at the end of a word in its second half if there is one. */
+/** Shortens a text to `length` UTF-16 code units with an ellipsis, at the end of a word if one ends in the second half. */
 export function shorten(text: string, length: number): string {
   if (text.length <= length) return text;
   const wordEnd = text.slice(0, length).search(/\s\S*$/);
@@ -30,11 +30,9 @@ export function excerpt(text: string, length: number = 120): string {
   return shorten(text.replaceAll(GAP, " ").trim(), length);
 }
 
-export function printable(line: string): string {
-  return line.replaceAll(UNPRINTABLE, "\ufffd");
-}
+export const printable = (line: string): string => line.replaceAll(UNPRINTABLE, "\ufffd");
 
-/** Replaces what may be a secret in the URLs of a text: the values of a query, and a user with a password. */
+/** Hides possible secrets in the URLs of a text: the values of a query, and a user with a password. */
 export function withoutKeys(text: string): string {
   if (!/[?@]/.test(text)) return text;
   return text
@@ -56,7 +54,7 @@ export function quote(value: unknown): string {
   return String(text).replaceAll(UNPRINTABLE, escapeOf);
 }
 
-/** Describes a value in a message: a string or a number as it is written, of others what they are. */
+/** Describes a value in a message: a string or a number as it is written, others by their type. */
 export function describeValue(value: unknown): string {
   if (typeof value === "string") return quote(shorten(value, 60));
   if (Array.isArray(value)) return "a list";
@@ -80,10 +78,10 @@ export function parsePercent(text: string): string | undefined {
   }
 }
 
-/** Likewise; returns it unchanged if it is malformed. */
+/** Percent-decodes a text as UTF-8; returns it unchanged if it is malformed. */
 export const decodePercent = (text: string): string => parsePercent(text) ?? text;
 
-/** Tells whether a value of a node may be filled in: a short text of printable ASCII that a whole pattern fits. */
+/** Tells whether a value of a node may be filled in: a short text of printable ASCII that matches an anchored pattern. */
 export function isNodeValue(value: unknown, pattern: string): value is string {
   return typeof value === "string" && value.length <= 128 && /^[!-~]+$/.test(value) &&
     /^\^.*\$$/.test(pattern) && new RegExp(pattern, "u").test(value);

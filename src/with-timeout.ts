@@ -7,7 +7,7 @@
 /** A timer with a longer delay, in milliseconds, would fire at once. */
 const TIMER_MAX = 2 ** 31 - 1;
 
-/** Waits for a promise for at most so many milliseconds; then takes what `late` returns or throws. Nothing is cancelled. */
+/** Waits for a promise for at most so many milliseconds, then settles like `late`. Nothing is cancelled. */
 export function withTimeout<T>(promise: Promise<T>, timeout: number, late: () => T): Promise<T> {
   let timer: ReturnType<typeof setTimeout>;
   const passed = new Promise<void>((resolve) => {
@@ -35,7 +35,7 @@ export interface Signal {
   removeEventListener(type: "abort", listener: () => void): void;
 }
 
-/** A signal and what aborts it, for what happens with each call: an `AbortController` costs Node 20 some 20 µs. */
+/** A signal with its own `abort`, for each call: an `AbortController` takes about 20 µs on Node 20. */
 export class LightSignal implements Signal {
   aborted = false;
   reason: unknown = undefined;

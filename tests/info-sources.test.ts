@@ -442,7 +442,7 @@ sources("a program that is not there, or fails, is said to be so", async () => {
   for (
     const [command, reason] of [
       [["/none/of/it"], "/none/of/it: program not found"],
-      [[...PRINT, "process.exit(3)"], "ends with 3"],
+      [[...PRINT, "process.exit(3)"], "exited with 3"],
     ] as const
   ) {
     assert.match(

@@ -460,7 +460,7 @@ const OPTIONS: readonly Row<unknown>[] = [
   ],
   [
     { info: null },
-    "info must be an object with what is shown, or a function that tells it, not null",
+    "info must be an object with what is shown, or a function that returns it, not null",
   ],
   [
     { info: { sources: { a: { wrong: 1 } } } },

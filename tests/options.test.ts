@@ -77,7 +77,7 @@ const WRONG: readonly [wrong: unknown, complaint: string][] = [
   [{ node: { timeout: "2h" } }, "node.timeout must be a duration"],
   [
     { info: null },
-    "info must be an object with what is shown, or a function that tells it, not null",
+    "info must be an object with what is shown, or a function that returns it, not null",
   ],
   [
     { info: { sources: { a: { wrong: 1 } } } },

@@ -110,12 +110,7 @@ function hasDescriptors(count: number): boolean {
   }
 }
 
-async function respond(
-  app: Servable,
-  callbacks: Callbacks,
-  request: Request,
-  server: BunServer,
-): Promise<Response> {
+async function respond(app: Servable, callbacks: Callbacks, request: Request, server: BunServer) {
   const endEntry = beginEntry(callbacks, request);
   let response: Response | undefined;
   if (endEntry) {

@@ -14,14 +14,12 @@ export interface Slowest {
   readonly check: number;
 }
 
-const SLOWEST: Slowest = { bytes: 10_000, time: 10_000, check: TIMEOUTS.check };
-
 interface Connection {
   lastResponse?: ServerResponse;
   bytesWrittenBefore: number;
   /** The time of the last activity by `performance.now()`; `Infinity` before the first response. */
   idleSince: number;
-  /** The bytes the system had accepted when the client last made progress, and the time of it. */
+  /** The bytes the system had accepted when the client last made progress, and when that was. */
   read?: { readonly bytes: number; readonly at: number } | undefined;
 }
 
@@ -31,8 +29,7 @@ export class Connections {
   readonly #connections = new Map<Socket, Connection>();
   readonly #slowest: Slowest;
   readonly #timer: ReturnType<typeof setInterval>;
-
-  constructor(slowest: Slowest = SLOWEST) {
+  constructor(slowest: Slowest = { bytes: 10_000, time: 10_000, check: TIMEOUTS.check }) {
     this.#slowest = slowest;
     // `keepAliveTimeout` is not enough: blank lines from the client reset it.
     this.#timer = setInterval(() => this.#check(performance.now()), slowest.check);
@@ -56,7 +53,6 @@ export class Connections {
     return last?.writableFinished ? undefined : last;
   }
 
-  /** Tells whether the connection closes after its last response. */
   isClosing(socket: Socket): boolean {
     return this.#connections.get(socket)?.lastResponse?.shouldKeepAlive === false;
   }
@@ -96,7 +92,7 @@ export class Connections {
   }
 }
 
-/** Counts the written bytes that the system has accepted; `undefined` if it has all. */
+/** Counts the written bytes that the system has accepted; `undefined` if it has accepted all. */
 function bytesTaken(socket: Socket): number | undefined {
   type Handle = { readonly bytesWritten: number; readonly writeQueueSize: number };
   const { _handle: handle } = socket as { _handle?: Handle | null };

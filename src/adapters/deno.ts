@@ -12,9 +12,8 @@ import type { Address, Listening, Servable, ServeOptions } from "./shared.ts";
 export type { AnswerRecord, Callbacks, Closeable, Listening, Outcome } from "./shared.ts";
 export type { Servable, Servable as App, ServeOptions } from "./shared.ts";
 
-/** A limit on connections at which file descriptors do not run out. */
+/** Below this number of connections, file descriptors do not run out. */
 const MANY_CONNECTIONS = 16;
-
 const CHECK_INTERVAL_MS = 2000;
 
 /** Starts a server; rejects if it cannot listen, or with a `TypeError` if an option is invalid. */
@@ -22,7 +21,7 @@ export function serve(app: Servable, options: ServeOptions = {}): Promise<Listen
   return serveHttp(app, options, keepAccepting);
 }
 
-/** Listens again if a probe finds that Deno 2.9 accepts no connections, since descriptors ran out; returns its end. */
+/** Listens again if a probe finds that Deno 2.9, out of file descriptors, accepts nothing. Returns a stop function. */
 function keepAccepting(http: Server, { hostname }: Address): () => void {
   const { port } = http.address() as AddressInfo;
   let most = 0;

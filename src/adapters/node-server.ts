@@ -1,5 +1,5 @@
 /**
- * Serves an app with `node:http`, on Node and Deno: the server and its limits, the path of a request, and refusals.
+ * Serves an app with `node:http`, on Node and Deno: the server and its limits, the request handler, and refusals.
  *
  * @module
  */
@@ -56,7 +56,7 @@ export function createNodeServer(
   const settings = {
     headersTimeout: TIMEOUTS.head,
     requestTimeout: TIMEOUTS.head + TIMEOUTS.content,
-    // `connections` closes idle ones.
+    // `connections` closes idle connections.
     keepAliveTimeout: 0,
     connectionsCheckingInterval: TIMEOUTS.check,
     // Tiny chunks cost memory per part, so little is read ahead, and no more parts are kept than the reader accepts.
@@ -81,7 +81,6 @@ export function createNodeServer(
   http.on("connection", (socket) => connections.add(socket));
   // RFC 9110, section 10.1.1, allows unknown expectations to be ignored.
   http.on("checkExpectation", (message, response) => http.emit("request", message, response));
-
   const refuseAfterResponses = (socket: Socket, code?: string, message?: IncomingMessage) => {
     const endEntry = beginEntry(callbacks, message && logHeadOf(message));
     const earlier = connections.pendingResponse(socket);
@@ -96,11 +95,11 @@ export function createNodeServer(
     if (error.code === "ECONNRESET") socket.destroy();
     // The reader of the content would otherwise wait for the rest.
     else if (last && !last.req.complete) {
-      const refuseUnlessSaid = () => {
+      const refuseOnce = () => {
         if (last.statusCode === 400) socket.end();
         else refuseUnparsed(socket, error.code, beginEntry(callbacks));
       };
-      if (!last.req.destroyed) last.once("finish", refuseUnlessSaid);
+      if (!last.req.destroyed) last.once("finish", refuseOnce);
       (last.req as Message).breakOff();
     } // Bytes after a request with `Connection: close` are ignored (RFC 9112, section 9.6).
     else if (!connections.isClosing(socket)) refuseAfterResponses(socket, error.code);
@@ -160,7 +159,7 @@ export async function listen(http: Server, { hostname, port }: Address): Promise
   await once(http.listen({ port, host: hostname, backlog: BACKLOG }), "listening");
 }
 
-/** Serves an app; `watch` is called when the server listens, and returns a function that stops what it has begun. */
+/** Serves an app; `watch` is called when the server listens, and returns a function that ends its work. */
 export async function serveHttp(
   app: Servable,
   options: ServeOptions,
@@ -194,7 +193,7 @@ export async function respond(
       response,
       ownResponse(message) ?? await app.fetch(makeRequest(message, response), ...context),
     );
-    // As srvx does if the body's stream fails. A stream that fails because the client left sets no error here.
+    // srvx sets `errored` if the body's stream fails, but not if the client has left.
     if (response.errored) report(response.errored, app, callbacks);
   } catch (error) {
     report(error, app, callbacks);
@@ -205,8 +204,7 @@ export async function respond(
 
 export function requestOf(message: IncomingMessage, response: ServerResponse): Request {
   if (!hasContent(message)) {
-    // `optimizeEmptyRequests` ends the message before it is complete; srvx 1.0 would take that for a disconnected
-    // client and a body that was read.
+    // `optimizeEmptyRequests` ends a message early: srvx 1.0 would assume a disconnected client and a body already read.
     message.complete = true;
     if (message.readableEnded && !("rawBody" in message)) {
       Object.assign(message, { rawBody: EMPTY_BODY });
@@ -305,7 +303,7 @@ async function sendParts(
   response.end();
 }
 
-/** The head of a message for the access log. Bun and workerd report the target `*` as this path too. */
+/** The head of a message for the access log. The target `*` becomes `/*`, as on Bun and workerd. */
 const logHeadOf = ({ method = "GET", url = "/" }: IncomingMessage) => ({
   method,
   url: url === "*" ? "/*" : url,
@@ -372,10 +370,8 @@ const REFUSALS: Readonly<Record<string, readonly [Status, string]>> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, "The request did not arrive in time"],
 };
 
-/** Refuses a request that the parser rejected, and closes the connection. */
 function refuseUnparsed(socket: Socket, code = "", endEntry?: EndEntry): void {
-  // Already refused. Closing while the client sends would reset the connection and lose the unread response (RFC 9112,
-  // section 9.6), so it is closed later as an idle one.
+  // Already refused, and closed later as idle: closing now could lose the unread response (RFC 9112, section 9.6).
   if (!socket.writable) return;
   const [status, detail] = REFUSALS[code] ?? [400, "The request is not valid HTTP"];
   const body = Buffer.from(problemText(status, detail));

@@ -29,7 +29,7 @@ export type Listener = (
  *
  * The limits that `serve` sets for slow clients are not set here: they belong to the host's server.
  *
- * @returns calls `next`, if there is one, for a path that the app does not serve, and writes nothing
+ * @returns a listener; for a path that the app does not serve, it only calls `next`, if there is one
  */
 export function listener(app: Servable, callbacks: Callbacks = {}): Listener {
   return (message, response, next) => {
@@ -48,10 +48,7 @@ const GONE =
   "a body parser of the host has read the content of this request already, and did not " +
   "leave it in request.body; mount Nodeface before that parser, or set request.body";
 
-/**
- * Returns a request with the content that a host's body parser, such as `express.json()`, left in `message.body`; the
- * same request if nothing was read, or if `message.rawBody` has the bytes.
- */
+/** Returns a request with the content that a body parser left in `message.body`; the same one if `rawBody` has it. */
 function withParsedBody(message: IncomingMessage, request: Request): Request {
   const { method } = request;
   const { body, rawBody } = message as { body?: unknown; rawBody?: unknown };

@@ -20,9 +20,7 @@ export interface Servable {
 
 /** The options of a server. Unknown options are refused. */
 export interface ServeOptions extends Callbacks {
-  /**
-   * A host name or an IP literal: `"0.0.0.0"` for all IPv4 addresses, `"::"` for all addresses. @default "127.0.0.1"
-   */
+  /** A host name or an IP literal: `"0.0.0.0"` for all IPv4 addresses, `"::"` for all addresses. @default "127.0.0.1" */
   hostname?: string | undefined;
   /** 0 to 65535; 0 picks a free port. @default 8080 */
   port?: number | undefined;
@@ -48,10 +46,7 @@ export interface AnswerRecord {
   readonly milliseconds: number;
 }
 
-/**
- * The end of a response: `sent`, the system accepted all bytes; `aborted`, the connection closed early; `failed`, its
- * stream failed.
- */
+/** `sent`: the system took all bytes; `aborted`: the connection closed early; `failed`: the stream of the body failed. */
 export type Outcome = "sent" | "aborted" | "failed";
 
 /** A listening server. `await using` closes it. */
@@ -71,10 +66,7 @@ export const TIMEOUTS = {
   /** Without a byte sent or received; `node:http` allows a client that does not read twice as long. */
   silence: 13_000,
   check: 2_000,
-  /**
-   * From the call of `close` to the end of the last response. The service gives forwarded calls a second less
-   * (`GRACE_MS` of `../gateway/lease.ts`), and ends event streams at once.
-   */
+  /** From `close` to the end of the last response. Forwarded calls have a second less (`GRACE_MS` in `lease.ts`). */
   grace: 5_000,
 } as const;
 
@@ -91,9 +83,7 @@ const SERVE_OPTIONS = s.object({
       /^([^\s/:[\]]+|\[?[\da-f:.]+(%[\w.-]+)?\]?)$/i,
     ),
   ),
-  port: v.optional(
-    s.wholeNumber(0, 65_535),
-  ),
+  port: v.optional(s.wholeNumber(0, 65_535)),
   onAnswer: v.optional(v.function("a function")),
   onError: v.optional(v.function("a function")),
 });

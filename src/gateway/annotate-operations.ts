@@ -64,7 +64,6 @@ export function annotateCalls(
       if (entry) return withPermission(others, entry, scheme);
       return mark === undefined && security === undefined ? operation : others;
     });
-
   const paths = mapItems(
     document.paths,
     (item, path) =>
@@ -85,14 +84,10 @@ export function annotateCalls(
   return { document: withSchemes(changed, taken, isWanted ? scheme : undefined), operations };
 }
 
-export interface CallNote {
-  readonly right: Permission;
-  /** Empty if every client may call. */
-  readonly sentence: string;
-  readonly description: string;
-}
-
-export function callNoteOf(operation: Json): CallNote | undefined {
+/** Reads the marks that `annotateCalls` made; `sentence` is empty if every client may call. */
+export function callNoteOf(
+  operation: Json,
+): { right: Permission; sentence: string; description: string } | undefined {
   const right = operation[CALL_MARK];
   const description = textOf(operation.description) ?? "";
   if (right === "open") return { right, sentence: "", description };
@@ -101,12 +96,8 @@ export function callNoteOf(operation: Json): CallNote | undefined {
   return { right, sentence, description: others.join("\n\n") };
 }
 
-function withPermission(
-  operation: Json,
-  { permission, reason }: PolicyEntry,
-  scheme: string,
-): Json {
-  // First, since a long description is truncated at its end.
+function withPermission(operation: Json, { permission, reason }: PolicyEntry, scheme: string) {
+  // The sentence comes first, since a long description is truncated at its end.
   const sentence = permission === "token"
     ? "Needs the operator's token."
     : permission === "refused"

@@ -157,10 +157,7 @@ function passOn(
   return makeResponse(status, headers, streamOf(upstream, end));
 }
 
-function refusalOfStatus(
-  upstream: UpstreamResponse,
-  { access }: NodeOperation,
-): Refusal | undefined {
+function refusalOfStatus(upstream: UpstreamResponse, { access }: NodeOperation) {
   const { status } = upstream;
   if (status === 503) return busyNode(upstream);
   const refusal = (message: string): Refusal => ({ status: 502, code: CODES.notReached, message });
@@ -171,10 +168,7 @@ function refusalOfStatus(
   return status >= 500 ? refusal(`The node failed with status ${status}${maybe}`) : undefined;
 }
 
-function streamOf(
-  upstream: UpstreamResponse,
-  end: (bytes: number) => void,
-): ReadableStream<Bytes> {
+function streamOf(upstream: UpstreamResponse, end: (bytes: number) => void): ReadableStream<Bytes> {
   let sent = upstream.size;
   return new ReadableStream({
     start(controller) {
@@ -199,7 +193,6 @@ function streamOf(
 }
 
 const RANGES_MAX = 32;
-
 /** A media type or range (RFC 9110, section 12.5.1), and its weight; other parameters are ignored. */
 const RANGE = /^([\w!#$%&'*+.^`|~-]+)\/([\w!#$%&'*+.^`|~-]+)$/, WEIGHT = /^q=([01](?:\.\d{0,3})?)$/;
 

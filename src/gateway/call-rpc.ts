@@ -88,11 +88,8 @@ export async function callRpc(gateway: Gateway, call: Call, lease: Lease): Promi
   const checked: (ReadyCall | string | undefined)[] = [];
   const most = Math.max(1, Math.floor(WRONG_MAX / body.calls.length));
   for (const one of body.calls) {
-    checked.push(
-      isFault(one)
-        ? writeRpcResponse(one, { error: one })
-        : await checkCall(gateway, call, one, most),
-    );
+    if (isFault(one)) checked.push(writeRpcResponse(one, { error: one }));
+    else checked.push(await checkCall(gateway, call, one, most));
   }
   const ready = checked.filter((one) => typeof one === "object");
   if (ready.length > 0) {
@@ -106,8 +103,7 @@ export async function callRpc(gateway: Gateway, call: Call, lease: Lease): Promi
     }
   }
   const responses: string[] = [];
-  // Calls of a batch are sent one by one: not every node accepts a batch, and if a connection breaks, the outcome of
-  // only one call is unknown.
+  // Sent one by one: not every node accepts a batch, and a broken connection leaves the outcome of only one call unknown.
   for (const one of checked) {
     const response = typeof one === "object" ? await sendOne(gateway, call, one, lease) : one;
     if (response !== undefined) responses.push(response);
@@ -124,12 +120,7 @@ export async function callRpc(gateway: Gateway, call: Call, lease: Lease): Promi
 }
 
 /** Returns the call if the node may receive it, otherwise an error response, or nothing for a notification. */
-async function checkCall(
-  gateway: Gateway,
-  call: Call,
-  one: RpcCall,
-  most: number,
-): Promise<ReadyCall | string | undefined> {
+async function checkCall(gateway: Gateway, call: Call, one: RpcCall, most: number) {
   const { id, method, isJsonRpc1 } = one;
   const fail = ({ code, message }: RpcError, data?: object) => {
     if (id === undefined) return undefined;
@@ -140,22 +131,15 @@ async function checkCall(
   const { operation } = entry;
   const refusal = await gateway.guard.refuse(call, entry, method);
   if (refusal) return fail(refusal, { setting: refusal.setting });
-  const { params, wrong: errors } = await inTurn(
-    one.params.length,
-    () => checkParams(operation, one.params, most),
-  );
+  const check = () => checkParams(operation, one.params, most);
+  const { params, wrong: errors } = await inTurn(one.params.length, check);
   const [wrong] = errors;
   if (!wrong) return { id, params, isJsonRpc1, entry };
   const message = `${wrong.name || method} ${wrong.rule}`;
   return fail({ code: CODES.wrongParams, message }, { errors });
 }
 
-async function sendOne(
-  gateway: Gateway,
-  call: Call,
-  ready: ReadyCall,
-  lease: Lease,
-): Promise<string | undefined> {
+async function sendOne(gateway: Gateway, call: Call, ready: ReadyCall, lease: Lease) {
   const { entry: { operation }, params, id } = ready;
   const write = (response: { result: string } | { error: RpcError }) =>
     id === undefined ? undefined : writeRpcResponse(ready, response);
@@ -262,7 +246,7 @@ function isHeavyCall({ isHeavy, parameters }: NodeOperation, params: Params): bo
   ) ?? false;
 }
 
-/** Writes a call for the node; named parameters become positions where the method needs them. */
+/** Writes a call for the node; named parameters become positional if the method requires it. */
 function writeNodeCall(
   { path: methodName, parameters = [], isByPosition }: NodeOperation,
   params: Params,
@@ -274,7 +258,7 @@ function writeNodeCall(
     : isByPosition
     ? `[${inPlaces(parameters.map(({ name }) => params.get(name))).join(",")}]`
     : `{${[...params].map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(",")}}`;
-  // Without a description, only the absence of parameters suits methods of either style.
+  // An empty object is omitted, since a method that takes an array may refuse it.
   const isNone = typeof params === "string"
     ? /^\{\s*\}$/.test(params)
     : isNamed(params) && params.size === 0;
@@ -310,7 +294,7 @@ function readResponse(
 function statusOf(code: number): Status {
   if (code === CODES.wrongParams) return 400;
   if (code === CODES.noMethod) return 404;
-  // Bitcoin's code while it starts.
+  // Bitcoin Core responds with -28 while it starts.
   return code === -28 ? 503 : 422;
 }
 
@@ -319,16 +303,10 @@ export function refuseRpc({ status, code, message, headers }: Refusal): Response
 }
 
 const encoder = new TextEncoder();
-
 const JSON_HEADERS = responseHeaders(new Headers({ "content-type": "application/json" }), []);
-
 const headersOf = (length: number) => ({ ...JSON_HEADERS, "content-length": String(length) });
 
-function jsonResponse(
-  status: Status,
-  text: string,
-  headers: Readonly<Record<string, string>> = {},
-): Response {
+function jsonResponse(status: Status, text: string, headers: Refusal["headers"] = {}): Response {
   const bytes = encoder.encode(text);
   return new FastResponse(bytes, {
     status,

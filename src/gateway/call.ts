@@ -41,17 +41,13 @@ export async function readContent(
   hasToken: boolean,
 ): Promise<Content | Refusal> {
   const { headers } = request;
-  const wrongType = refusal(
-    415,
-    types.length === 0
-      ? "This operation accepts no content"
-      : `The content of this call must be ${types.join(" or ")}`,
-  );
+  const expected = types.length === 0
+    ? "This operation accepts no content"
+    : `The content of this call must be ${types.join(" or ")}`;
+  const wrongType = refusal(415, expected);
   // A lenient parser would read the bytes of an unknown transfer coding as the content.
   const transferred = headers.get("transfer-encoding") ?? "chunked";
-  if (headers.has("content-encoding") || transferred.toLowerCase() !== "chunked") {
-    return ENCODED;
-  }
+  if (headers.has("content-encoding") || transferred.toLowerCase() !== "chunked") return ENCODED;
   const type = (headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
   const isTaken = types.includes(type);
   if (!isTaken && namesContent(request)) return wrongType;
@@ -60,11 +56,11 @@ export async function readContent(
     content.isRead = true;
     return NO_CONTENT;
   }
-  const said = Number(headers.get("content-length") ?? 0);
+  const declared = Number(headers.get("content-length") ?? 0);
   // HTTP/2 and a host's own requests may omit the length, so an empty content can have any type.
   const most = isTaken ? BODY_MAX : 0;
   const hold = (length: number) => lease.holdBody(length, hasToken);
-  const bytes = said > most ? TOO_LARGE : await readBody(readChunks, most, hold);
+  const bytes = declared > most ? TOO_LARGE : await readBody(readChunks, most, hold);
   if ("status" in bytes) return !isTaken && bytes.status === 413 ? wrongType : bytes;
   content.isRead = true;
   return bytes.byteLength === 0 ? NO_CONTENT : { bytes, type: isTaken ? type : undefined };
@@ -96,14 +92,9 @@ function readerOf({ body }: Request): ReadChunks | undefined {
   };
 }
 
-async function readBody(
-  readChunks: ReadChunks,
-  most: number,
-  hold: (length: number) => boolean,
-): Promise<Bytes | Refusal> {
+async function readBody(readChunks: ReadChunks, most: number, hold: (length: number) => boolean) {
   const come = createCollector();
-  let length = 0;
-  let count = 0;
+  let length = 0, count = 0;
   let reason: Refusal | undefined;
   const stop = new LightSignal();
   const timer = setTimeout(() => stop.abort(LATE), BODY_TIMEOUT_MS);
@@ -140,10 +131,9 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
 const AT_ONCE = 32_768;
 
 let last: Promise<unknown> = Promise.resolve();
-
 const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
 
-/** Parses a small content at once; large ones one after the other, with a pause for the small ones. */
+/** Parses a small content at once; large ones take turns, with a pause for small ones after each. */
 export function inTurn<T>(size: number, read: () => T | Promise<T>): T | Promise<T> {
   if (size <= AT_ONCE) return read();
   const done = last.then(read);

@@ -19,7 +19,7 @@ export interface WrongValue {
   readonly rule: string;
 }
 
-/** The most of a client's name, and of the allowed values, that messages repeat. */
+/** How much a message repeats: characters of a name, and allowed values. */
 const NAME_MAX = 100, VALUES_MAX = 20;
 
 /** Prepared once per rule, since a body may hold half a million values. */
@@ -37,12 +37,12 @@ function prepare(rule: ValueRule): Prepared {
   let made = prepared.get(rule);
   if (!made) {
     const { values = [], properties = {} } = rule;
-    const told = values.slice(0, VALUES_MAX).map((one) => shorten(formatJson(one), NAME_MAX));
-    const more = values.length - told.length;
+    const shown = values.slice(0, VALUES_MAX).map((one) => shorten(formatJson(one), NAME_MAX));
+    const more = values.length - shown.length;
     made = {
       scalars: new Set(values.filter((value) => typeof value !== "object" || value === null)),
       composed: values.filter((value) => typeof value === "object" && value !== null),
-      mustBeOneOf: `must be one of ${told.join(", ")}${more > 0 ? ` or ${more} others` : ""}`,
+      mustBeOneOf: `must be one of ${shown.join(", ")}${more > 0 ? ` or ${more} others` : ""}`,
       folded: new Set(Object.keys(properties).map(fold)),
     };
     prepared.set(rule, made);
@@ -52,7 +52,7 @@ function prepare(rule: ValueRule): Prepared {
 
 /** Returns the first error of a value, whose integers above 2^53 are `bigint`. */
 export function checkValue(rule: ValueRule, value: unknown): WrongValue | undefined {
-  const wrong = (says: string): WrongValue => ({ path: [], rule: says });
+  const wrong = (text: string): WrongValue => ({ path: [], rule: text });
   const { types, values, anyOf } = rule;
   if (types && !types.some((type) => isOfType(value, type))) {
     return wrong(`must be ${types.map(withArticle).join(" or ")}`);
@@ -80,7 +80,7 @@ export function checkValue(rule: ValueRule, value: unknown): WrongValue | undefi
 export const placeOf = ({ path }: WrongValue, ...before: readonly string[]): string =>
   shorten([...before, ...path].join("."), 3 * NAME_MAX);
 
-const tellName = (name: string): string => shorten(name, NAME_MAX);
+const shortName = (name: string): string => shorten(name, NAME_MAX);
 
 /** Tells whether consecutive segments of a path match those of a pattern such as `ipns/*.*`, ignoring case. */
 function holdsParts(path: string, pattern: string): boolean {
@@ -111,7 +111,7 @@ function inMembers(rule: ValueRule, value: Record<string, unknown>): WrongValue 
       if (wrong) return { ...wrong, path: [name, ...wrong.path] };
     } else if (isClosed || prepare(rule).folded.has(fold(name))) {
       // Nodes written in Go match member names without regard to case.
-      return { path: [tellName(name)], rule: "is unknown" };
+      return { path: [shortName(name)], rule: "is unknown" };
     }
   }
   return undefined;
@@ -223,9 +223,9 @@ export function readQuery(
       ? "must be given only once"
       : undefined;
     if (rule !== undefined) {
-      wrong.push({ in: "query", name: tellName(name ?? "?"), rule });
+      wrong.push({ in: "query", name: shortName(name ?? "?"), rule });
       if (wrong.length === WRONG_MAX) break;
-    } // An optional field of a form may be empty, and then counts as missing.
+    } // An empty optional field of a form counts as missing.
     else if (text !== "" || parameter!.isRequired) {
       if (before) before.push(text!);
       else texts.set(parameter!.name, [text!]);
@@ -297,7 +297,6 @@ function typesOf({ types, anyOf, values }: ValueRule): readonly string[] | undef
 }
 
 const isList = (rule: ValueRule): boolean => typesOf(rule)?.includes("array") ?? false;
-
 const decode = (text: string) => parsePercent(text.replaceAll("+", " "));
 
 /** The parameters of a call as JSON, by position or by name; the text itself if the description does not list them. */
@@ -338,7 +337,7 @@ function splitParams(
   const known = new Set(parameters.map(({ name }) => name));
   const member = (name: string) => {
     const isKnown = known.has(name);
-    if (!isKnown) refuse(tellName(name), "is unknown");
+    if (!isKnown) refuse(shortName(name), "is unknown");
     return isKnown;
   };
   const most = parameters.length;

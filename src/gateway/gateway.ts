@@ -1,5 +1,5 @@
 /**
- * The gateway to the node: what the forms of a call, in `call-path.ts` and `call-rpc.ts`, share.
+ * The gateway to the node: the part that `call-path.ts` and `call-rpc.ts` share.
  *
  * @module
  */
@@ -19,7 +19,7 @@ import { createPathMatcher, type MatchPath } from "./match.ts";
 import { decide, type PolicyEntry, type ResolvedForward } from "./policy.ts";
 import { type Refusal, refusalOf, STATUS_GONE } from "./response.ts";
 
-export interface KnownKind {
+export interface NodeFacts {
   kinds(): Promise<Readonly<Record<string, Kind>>>;
   kind(): Promise<string | undefined>;
   find(): Promise<{ readonly kind: string } | undefined>;
@@ -31,7 +31,7 @@ export interface KnownKind {
 export interface GatewayOptions {
   readonly forward: ResolvedForward;
   readonly node: NodeSettings & { readonly url: string };
-  readonly beside: KnownKind;
+  readonly beside: NodeFacts;
   readonly operations: () => Promise<readonly NodeOperation[]>;
   /** Called after each call; never receives a path, a parameter or a body. */
   readonly onCall: (record: CallRecord) => void;
@@ -42,7 +42,7 @@ export type CallForm = (gateway: Gateway, call: Call, lease: Lease) => Promise<R
 export type CallRecorder = (status: number, bytes: number) => void;
 
 interface CallTable {
-  readonly of: readonly NodeOperation[];
+  readonly operations: readonly NodeOperation[];
   readonly matchPath: MatchPath;
   readonly methods: ReadonlyMap<string, PolicyEntry>;
 }
@@ -60,7 +60,6 @@ export class Gateway {
   readonly #leases: Leases;
   readonly #urlOf: (path: string) => URL;
   #table: CallTable | undefined;
-
   constructor(options: GatewayOptions) {
     const { forward, node } = options;
     this.guard = new Guard(forward);
@@ -97,13 +96,13 @@ export class Gateway {
 
   async table(): Promise<CallTable> {
     const operations = await this.#options.operations();
-    if (this.#table?.of !== operations) {
+    if (this.#table?.operations !== operations) {
       const entries = decide(operations, this.#options.forward);
       const methods = entries.filter(({ operation }) => operation.isMethod)
         // The path of a method is its name.
         .map((entry) => [entry.operation.path, entry] as const);
       const matchPath = createPathMatcher(entries);
-      this.#table = { of: operations, matchPath, methods: new Map(methods) };
+      this.#table = { operations, matchPath, methods: new Map(methods) };
     }
     return this.#table;
   }
@@ -129,7 +128,6 @@ export class Gateway {
     };
   }
 
-  /** Records a failed call, and returns its refusal. */
   fail(error: unknown, { access }: NodeOperation, call: Call, record: CallRecorder): Refusal {
     const refusal = refusalOf(error, access === "read", this.#options.forward.timeout);
     record(goneOf(call).aborted ? STATUS_GONE : refusal.status, 0);
@@ -145,16 +143,16 @@ function chooseCredentials(
     return createCredentials({ nodeUrl: url, configured: auth, kind, kinds });
   });
   const anonymous = createCredentials({ nodeUrl: url });
-  /** True if nodes of this kind serve reads without credentials; `undefined` until the kind is known. */
-  let isReadBare = auth ? undefined : false;
+  /** True if reads are sent without the configured secret, as the kind allows; `undefined` until the kind is known. */
+  let isReadAnonymous = auth ? undefined : false;
   const askKind = async () => {
     const name = (await beside.find())?.kind ?? named;
     if (name === undefined) return false;
     const kinds = await beside.kinds();
-    return isReadBare = Object.hasOwn(kinds, name) && kinds[name]!.auth?.reads === "none";
+    return isReadAnonymous = Object.hasOwn(kinds, name) && kinds[name]!.auth?.reads === "none";
   };
   return async ({ isAnonymous, access }) => {
-    const isBare = isAnonymous || (access === "read" && (isReadBare ?? await askKind()));
-    return isBare ? anonymous : await withSecret.get();
+    const noSecret = isAnonymous || (access === "read" && (isReadAnonymous ?? await askKind()));
+    return noSecret ? anonymous : await withSecret.get();
   };
 }

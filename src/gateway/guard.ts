@@ -12,7 +12,6 @@ import { LATER, type Refusal } from "./response.ts";
 
 export class Guard {
   readonly #forward: Pick<ResolvedForward, "origins" | "token_file" | "token_env">;
-
   constructor(forward: Pick<ResolvedForward, "origins" | "token_file" | "token_env">) {
     this.#forward = forward;
   }
@@ -21,17 +20,17 @@ export class Guard {
   refusePage(
     request: Request,
     permission: Permission = "open",
-    what: string = THE_NODE,
+    what: string = "the node",
   ): Refusal | undefined {
     const { origins } = this.#forward;
-    // `"*"` covers public operations only; a refused one may tell any origin that it is refused.
+    // `"*"` covers public operations only; any origin may learn that an operation is refused.
     const allowed = origins === "*" && permission === "token" ? [] : origins;
     if (isAllowedCaller(request, allowed)) return undefined;
     return {
       ...{ status: 403, code: CODES.notAllowed, setting: "forward.origins" },
       message: `Pages of other origins may not call ${what}`,
       more:
-        ", nor may addresses typed into a browser over plain http; use the explorer at /v1/spec",
+        ", and over plain http a browser's address bar cannot either; use the explorer at /v1/spec",
     };
   }
 
@@ -72,8 +71,6 @@ export class Guard {
     return "token" in known && await isToken(known.token, headers.get("authorization"));
   }
 }
-
-const THE_NODE = "the node";
 
 export const TOKEN_IN_QUERY: Refusal = {
   ...{ status: 400, code: CODES.invalidCall },

@@ -37,7 +37,6 @@ export class Leases {
   readonly budget: () => Room = createBudget();
   readonly underWay: Set<Lease> = new Set();
   closing: ReturnType<typeof setTimeout> | undefined;
-
   constructor(options: LeaseOptions) {
     this.options = options;
     this.slots = createSemaphore(options.concurrency);
@@ -72,7 +71,6 @@ export class Lease {
   #isHandedOver = false;
   #isFree = false;
   #hasEnded = false;
-
   constructor(pool: Leases, clientGone: Signal) {
     this.#pool = pool;
     this.#clientGone = clientGone;
@@ -130,13 +128,13 @@ export class Lease {
     return { ...response, next: () => withSignal(next(), callStop) };
   }
 
-  /** Hands over the bytes, and the slot if the node has not finished, until the returned function is called. */
+  /** Keeps the bytes, and the slot if the node has not finished, until the returned function is called. */
   handOver(): () => void {
     this.#isHandedOver = true;
     return () => this.#end();
   }
 
-  /** Makes a body whose bytes count until they are sent; short ones are released at once. */
+  /** Makes a body whose bytes count against the budget until they are sent; a short one is released at once. */
   handOverBytes(parts: readonly Bytes[]): Bytes | HeldBytes {
     const release = this.handOver();
     const length = parts.reduce((length, { byteLength }) => length + byteLength, 0);
@@ -167,7 +165,7 @@ export class Lease {
     const { nodeClient, limit } = this.#pool.options;
     const left = this.#left;
     const response = await credentials.sendWith(nodeClient, request, ({ response, refusal }) => {
-      // Without credentials of ours, the node's own refusal is passed on.
+      // A 403 may concern the call itself, so the node's own response is passed on; a 401 concerns our credentials.
       if (!refusal || response.status === 403) return response;
       response.cancel();
       throw new UpstreamError(502, "The node rejected the service's credentials", true);
@@ -177,7 +175,7 @@ export class Lease {
     const next = async () => {
       const part = await response.next();
       size += part?.byteLength ?? 0;
-      // Chunk framing counts too when it exceeds what chunks of a sensible size need.
+      // All bytes on the wire count, with an eighth more for chunk framing.
       if (size > left || response.received() > left * 1.125 + SMALL) {
         response.cancel();
         throw new UpstreamError(502, tooLong(limit));
@@ -259,11 +257,7 @@ interface CollectedResponse extends UpstreamResponse {
 const tooLong = (limit: number) =>
   `The node's response is longer than ${sizeText(limit)}; "forward.limit" sets the maximum`;
 
-function whyUnread(
-  { status, headers }: NodeResponse,
-  limit: number,
-  left: number,
-): string | undefined {
+function whyUnread({ status, headers }: NodeResponse, limit: number, left: number) {
   if (status >= 300 && status < 400) {
     return "The node responded with a redirect, which is not followed";
   }
@@ -297,10 +291,8 @@ export function createSemaphore(count: number): Semaphore {
   let isClosed = false;
   const withToken = new Set<Waiting>();
   const others = new Set<Waiting>();
-
   const isFree = (hasToken: boolean, isHeavy: boolean) =>
     taken < (hasToken ? count + 1 : count) && !(isHeavy && isHeavyTaken);
-
   const occupy = (isHeavy: boolean): () => void => {
     taken++;
     if (isHeavy) isHeavyTaken = true;
@@ -313,14 +305,12 @@ export function createSemaphore(count: number): Semaphore {
       giveFree();
     };
   };
-
   /** Gives free slots to waiting calls; a heavy call does not block light ones behind it. */
   const giveFree = () => {
     for (const queue of [withToken, others]) {
       for (const waiting of queue) if (isFree(queue === withToken, waiting.isHeavy)) waiting.give();
     }
   };
-
   return {
     get waiting() {
       return withToken.size + others.size;
@@ -365,7 +355,7 @@ const BYTES_MAX = 128 * 1024 * 1024;
 /** Bytes reserved for a response before its call is sent. */
 const SMALL = 16_384;
 
-/** The shares of the budget. The last quarter is for callers with the token; a write has been carried out. */
+/** The shares of the budget. The last quarter is for callers with the token; a response to a write always fits. */
 const SHARES: Readonly<Record<Purpose, number>> = {
   body: 0.25,
   response: 0.625,

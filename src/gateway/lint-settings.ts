@@ -94,16 +94,16 @@ function lines(operations: readonly NodeOperation[]): string {
   return `${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
-/** Creates a check for each reload of the description: returns new diagnostics, and names that match other operations. */
+/** Creates a check to call at each reload of the description: it reports what is new, and names with other matches. */
 export function createNameWatch(
   forward: ResolvedForward,
 ): (operations: readonly NodeOperation[]) => Diagnostic[] {
-  let told = new Set<string>();
+  let reported = new Set<string>();
   const before = new Map<string, readonly NodeOperation[]>();
   return (operations) => {
     const found = lintNames(operations, forward);
-    const news = found.filter(({ message }) => !told.has(message));
-    told = new Set(found.map(({ message }) => message));
+    const news = found.filter(({ message }) => !reported.has(message));
+    reported = new Set(found.map(({ message }) => message));
     for (const { list, name } of namesIn(forward)) {
       const now = operations.filter((operation) => matchOf(name, operation));
       const was = before.get(name) ?? now;

@@ -75,7 +75,7 @@ export function createPathMatcher(policy: readonly PolicyEntry[]): MatchPath {
             return literal +
               decodePercent(isOpaque(text, at) ? text.replaceAll("%2F", slash) : text);
           }).join("");
-        // The mark may be wrong, but must never open a closed operation.
+        // The mark `encoded` may be wrong, but must never open a closed operation.
         return isTaken(own, readBy(OPAQUE_SLASH), true) ||
           (texts.some(isOpaque) && isTaken(own, readBy("/"), false));
       },
@@ -96,17 +96,13 @@ function compile(entry: PolicyEntry): Compiled {
   const multiSegment = new Map(inPath.map(({ name, multiSegment }) => [name, multiSegment]));
   const spans = (name: string) => multiSegment.get(name) === true;
   const { names, rank, match } = parsePathTemplate(path, spans);
-  const folded = parsePathTemplate(
-    path.replace(/\/$/, ""),
-    spans,
-    (literal) => fold(decodePercent(literal)),
-  );
+  const readFolded = (literal: string) => fold(decodePercent(literal));
+  const folded = parsePathTemplate(path.replace(/\/$/, ""), spans, readFolded);
   const literals = path.split(/\{[^{}]*\}/).map(decodePercent);
   return { entry, names, literals, multiSegment, rank, match, matchFolded: folded.match };
 }
 
 const methodOf = ({ entry }: Compiled): string => entry.operation.method;
-
 const CLOSED = { open: 0, token: 1, refused: 2 } as const;
 
 /**

@@ -7,11 +7,11 @@ import { milliseconds } from "../info/settings.ts";
 import type { Duration } from "../kinds/kind.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 
-/** The values of `forward` that are one word: nothing, or all reads. */
+/** The values of `forward` that are one word: `off` forwards nothing, `reads` all reads. */
 export const FORWARDS = ["off", "reads"] as const;
 
-/** Other words for `off` and `reads`, such as those that YAML reads as booleans. */
-export const FORWARD_ALIASES: Readonly<Record<string, (typeof FORWARDS)[number]>> = {
+/** Wrong words, some of them booleans in YAML, and the right one that an error message suggests: "did you mean off?" */
+export const MEANT_FORWARD: Readonly<Record<string, (typeof FORWARDS)[number]>> = {
   ...{ true: "reads", on: "reads", yes: "reads", read: "reads" },
   ...{ false: "off", no: "off", none: "off" },
 };
@@ -21,7 +21,7 @@ export interface ForwardSettings {
   /**
    * Operations that need no token: `reads`, or names of methods, an `operationId`, or an HTTP method with a path
    * template, as in `GET /blocks/*`. `*` matches any text, but no operation marked `write` or `secret`. If the
-   * description is read over the network, `*` and `operationId` do not apply, since its author decides what they mean.
+   * description is read over the network, `*` and `operationId` do not apply, since its author chooses their meaning.
    */
   open?: readonly string[] | undefined;
   /** Operations that need the token, in the same form. */
@@ -94,16 +94,13 @@ export function* clashesWith(
   if (settings.origins === "*" && (hosts === "*" || hosts.length === 0)) {
     yield { key: "forward", message: 'has origins: "*", which needs the setting hosts' };
   }
-  if (hasNode === false) {
-    yield { key: "forward", message: "needs node.url, the node to call" };
-  }
+  if (hasNode === false) yield { key: "forward", message: "needs node.url, the node to call" };
 }
 
 export const FORWARD_DEFAULTS = { timeout: "30s", limit: "32MiB", concurrency: 8 } as const;
 
-/** A size as it is configured: `500KiB`, `32MiB`. */
+/** The form of a configured size: `500KiB`, `32MiB`. */
 export const SIZE_FORM: RegExp = /^(\d+(?:\.\d+)?)(B|KiB|MiB|GiB)$/;
-
 const UNITS: Readonly<Record<string, number>> = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
 
 export function bytesOf(size: string): number {
@@ -176,7 +173,7 @@ function decideOne(
   return refused("it has no access mark; open or with_token can allow it by name");
 }
 
-/** The author of a description can choose operationIds, and paths that match a pattern, but not what the node receives. */
+/** How a configured name matches. The author of a description decides what the last two match, but not a `name`. */
 export type NameMatch = "name" | "operationId" | "pattern";
 
 function matchesOf(names: readonly string[], operation: NodeOperation): NameMatch[] {

@@ -27,7 +27,6 @@ export interface Refusal {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Refuses a call with problem details (RFC 9457). */
 export const refuse = ({ status, message, more = "", headers }: Refusal): Response =>
   problem(status, message + more, headers);
 
@@ -80,7 +79,6 @@ export class UpstreamError extends Error {
   readonly status: 502 | 503;
   /** True if the node has certainly not carried out the call. */
   readonly wasRefused: boolean;
-
   constructor(status: 502 | 503, message: string, wasRefused = false) {
     super(message);
     this.status = status;
@@ -88,7 +86,7 @@ export class UpstreamError extends Error {
   }
 }
 
-/** Makes the refusal of a failed call. The timeout is in milliseconds. */
+/** @param timeout in milliseconds */
 export function refusalOf(error: unknown, isRead: boolean, timeout: number): Refusal {
   const maybe = isRead ? "" : "; it may have been carried out";
   const refusal = (status: 502 | 503 | 504, message: string): Refusal => ({
@@ -99,7 +97,7 @@ export function refusalOf(error: unknown, isRead: boolean, timeout: number): Ref
   if (error instanceof UpstreamError) {
     const { status, message, wasRefused } = error;
     if (wasRefused) return refusal(status, message);
-    // 503 would say that it can be sent again.
+    // 503 would mean that the call may be sent again.
     return refusal(isRead ? status : 502, message + maybe);
   }
   if ((error as Error | undefined)?.name === "TimeoutError") {

@@ -21,17 +21,13 @@ export interface KeptContent {
 
 /** A content up to this size, in bytes, fits in one packet. */
 export const PACKET_SIZE = 1400;
-
 const KEPT_MAX = 1_048_576;
 
 export async function encode(content: string | Bytes): Promise<Encoded> {
   const size = sizeOf(content);
   if (size <= PACKET_SIZE) return {};
   const [br, gz] = await Promise.all([compress("br", partsOf(content)), gzip(content)]);
-  return {
-    ...(br && br.byteLength < size && { br }),
-    ...(gz.byteLength < size && { gzip: gz }),
-  };
+  return { ...(br && br.byteLength < size && { br }), ...(gz.byteLength < size && { gzip: gz }) };
 }
 
 export async function keep(content: string | Bytes): Promise<KeptContent> {
@@ -54,7 +50,7 @@ async function gunzip(bytes: Bytes): Promise<Bytes> {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** Encodes a content; with `CompressionStream` last, which on Node does not report when a part is finished. */
+/** Encodes a content. `CompressionStream` is the last resort: on Node it does not report when a part is finished. */
 export async function gzip(content: string | Bytes): Promise<Bytes> {
   const encoded = await compress("gzip", partsOf(content));
   if (encoded) return encoded;

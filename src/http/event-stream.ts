@@ -1,5 +1,5 @@
 /**
- * Server-Sent Events (HTML Standard, section 9.2): one bounded log of events, in which each listener is a position.
+ * Server-Sent Events (HTML Standard, section 9.2): one bounded log of events, in which each listener has a position.
  *
  * @module
  */
@@ -10,12 +10,11 @@ import { FastResponse, problem, REASONS } from "./response.ts";
 
 const EVENTS_MAX = 256, BYTES_MAX = 1_048_576, AGE_MAX_MS = 3_600_000;
 
-/** A listener with more bytes than this waiting, in more than one event, is disconnected. */
+/** A listener is disconnected if more bytes than this, in more than one event, wait to be sent to it. */
 const WAITING_MAX = 65_536;
 
 /** `Bun.serve` closes a stream that is silent for 12 s by default (Bun 1.4). */
 const COMMENT_INTERVAL_MS = 8000;
-
 const POSITION = /^([0-9a-z]{1,16})-([0-9]{1,15})$/;
 
 const HEADERS: readonly [string, string][] = [
@@ -27,7 +26,7 @@ const HEADERS: readonly [string, string][] = [
 
 export interface EventStreamOptions<Name extends string> {
   readonly names: readonly Name[];
-  /** Returns the whole state, sent first and in place of lost events; the same object while it has not changed. */
+  /** Returns the full state, which is sent first and replaces lost events; the same object while nothing has changed. */
   readonly snapshot: () => object;
   readonly listeners: number;
   readonly perAddress: number;
@@ -49,12 +48,11 @@ interface Listener {
 }
 
 const encoder = new TextEncoder();
-
 const COMMENT = encoder.encode(":\n\n");
 
 export class EventStream<Name extends string> {
   readonly #options: EventStreamOptions<Name>;
-  /** Distinguishes this log from those of earlier runs, which had the same numbers. */
+  /** Distinguishes this log from those of earlier runs of the service, which used the same numbers. */
   #prefix: string | undefined;
   readonly #listeners = new Set<Listener>();
   #events: LoggedEvent[] = [];
@@ -63,7 +61,6 @@ export class EventStream<Name extends string> {
   #timer: ReturnType<typeof setInterval> | undefined;
   #hasEnded = false;
   sent = 0;
-
   constructor(options: EventStreamOptions<Name>) {
     this.#options = options;
   }

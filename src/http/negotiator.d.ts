@@ -1,5 +1,5 @@
 /**
- * The method of `negotiator` 1.1 that is used. `@types/negotiator` 0.6 lacks `preferred`.
+ * The method of `negotiator` 1.1 that this service uses. `@types/negotiator` 0.6 lacks `preferred`.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Path templates of OpenAPI, such as `/v1/peers/{id}`; regular expressions of several names backtrack for seconds.
+ * Path templates of OpenAPI, such as `/v1/peers/{id}`, without regular expressions, which could backtrack for seconds.
  *
  * @module
  */
@@ -35,7 +35,7 @@ export function parsePathTemplate(
       : ONE
   );
   const spanning = names.findIndex(spans);
-  /** The name that matches what the others leave. */
+  /** The index of the name that matches the text between the others. */
   const middle = spanning < 0 ? names.length - 1 : spanning;
   const [first, last] = [literals[0]!, literals.at(-1)!];
   const match = (path: string): readonly string[] | undefined => {

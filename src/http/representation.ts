@@ -76,7 +76,6 @@ export async function represent(
     variants[coding] = makeVariant(coding, body, body?.byteLength ?? content.size, tag, init);
   }
   const load = share(() => identityOf(content));
-
   return {
     variants,
     respond({ method, headers }, common = NOTHING) {
@@ -85,9 +84,7 @@ export async function represent(
       const coding = accepted.find((coding) => variants[coding]);
       const variant = coding && variants[coding];
       if (!variant) {
-        const detail =
-          "Accept-Encoding excludes every available coding; identity is always available";
-        return unmet(406, detail, common);
+        return unmet(406, "Accept-Encoding excludes every available coding, even identity", common);
       }
       const { etag, full, notModified, body } = variant;
       // Preconditions apply only to responses that would otherwise be 2xx (RFC 9110, section 13.2.1).
@@ -154,7 +151,7 @@ function headMaker(status: Status, own: Readonly<Record<string, string>>): MakeH
     const init = {
       status,
       statusText: REASONS[status],
-      // `FastResponse` takes a list as it is; the runtime's own copies a `Headers` in less than half the time.
+      // `FastResponse` takes a list as it is; the runtime's `Response` copies a `Headers` in less than half the time of a list.
       headers: FastResponse === Response ? new Headers(headers) : Object.entries(headers),
       // Keeps workerd from encoding the bytes again (https://developers.cloudflare.com/workers/runtime-apis/response/).
       encodeBody: "manual",
@@ -165,7 +162,7 @@ function headMaker(status: Status, own: Readonly<Record<string, string>>): MakeH
   return (common) => heads.get(common) ?? make(common);
 }
 
-/** Makes a value again when it was garbage-collected; all slow clients share it. */
+/** Makes a value again after it was garbage-collected; concurrent callers share it. */
 function share<T extends WeakKey>(make: () => Promise<T>): () => Promise<T> {
   let last: WeakRef<T> | undefined;
   let making: Promise<T> | undefined;

@@ -65,9 +65,7 @@ export function isFromOtherOrigin({ headers, url }: Pick<Request, "headers" | "u
 const LOOPBACK = /^(?:127(?:\.\d+){3}|\[::1\]|(?:.+\.)?localhost\.?)$/;
 
 /** @param hostname as `URL` writes it */
-export function isLoopback(hostname: string): boolean {
-  return LOOPBACK.test(hostname);
-}
+export const isLoopback = (hostname: string): boolean => LOOPBACK.test(hostname);
 
 /** The host names served in addition to loopback names and IP literals; `"*"` for any. */
 export type Hosts = readonly string[] | "*";
@@ -92,7 +90,6 @@ export function createHostGuard(
     const host = parseAuthority(authority);
     return host === undefined ? null : { host, isServed: isServed(host) };
   });
-
   return ({ headers }, target) => {
     if (target && target.pathname.length + target.search.length > TARGET_LENGTH_MAX) {
       return problem(414, `The request target may have at most ${TARGET_LENGTH_MAX} characters`);
@@ -120,9 +117,9 @@ function parseAuthority(authority: string): string | undefined {
 const isIpLiteral = (host: string): boolean => /^(\d+\.){3}\d+$|^\[/.test(host);
 
 export interface Prefix {
-  /** Returns the paths that a requested one may stand for, the likeliest first: a router may have stripped a part. */
+  /** Returns the paths that `pathname` may mean, the likeliest first: a router may have stripped a part of the prefix. */
   strip(pathname: string): readonly string[];
-  /** Returns the path after the whole prefix, in the same form. */
+  /** Returns the path after the whole prefix, as the only item; an empty list if `pathname` lacks it. */
   stripWhole(pathname: string): readonly string[];
   /** Resolves a path such as `v1/spec` for `Location`; `original` is the path that the client requested. */
   locate(reference: string, pathname: string, original: string | undefined): string;

@@ -23,7 +23,6 @@ class KeptResponse {
   readonly #init: ResponseInit;
   #headers: Headers | undefined;
   #native: Response | undefined;
-
   constructor(body: Body, init: ResponseInit) {
     this.#body = body;
     this.#init = init;
@@ -73,7 +72,6 @@ for (const name of levels.flatMap(Object.getOwnPropertyNames) as (keyof Response
 Object.setPrototypeOf(KeptResponse.prototype, Response.prototype);
 
 const BLOB_BYTES_MIN = 65_536;
-
 const blobs = new WeakMap<Bytes, Blob>();
 
 /** Makes a `Blob` of long bytes, which `Response` would copy (https://github.com/oven-sh/bun/issues/35138). */
@@ -114,7 +112,6 @@ export interface HeldBytes {
 /** A response whose bytes are in memory, so that an adapter can send them without a stream. */
 export class ResponseInParts extends FastResponse {
   readonly held: HeldBytes;
-
   constructor(held: HeldBytes, init: ResponseInit) {
     super(streamOf(held), init);
     this.held = held;
@@ -242,7 +239,7 @@ export function problemText(
   members: Readonly<Record<string, string | undefined>> = {},
 ): string {
   const lines = Object.entries({
-    // The status says everything (RFC 9457, section 4.2.1).
+    // No type of its own: the status is enough (RFC 9457, section 4.2.1).
     type: '"about:blank"',
     title: JSON.stringify(titleOf(status)),
     status: String(status),
@@ -254,7 +251,7 @@ export function problemText(
 }
 
 export function notFound(): Response {
-  return problem(404, "This path is not served; /v1/spec lists those that are");
+  return problem(404, "This path is not served; /v1/spec lists the paths that are");
 }
 
 export function notAllowed(methods: readonly string[]): Response {
@@ -271,7 +268,7 @@ export interface CommonHeaders {
   readonly vary: "Origin" | undefined;
 }
 
-/** Returns the common headers for a request; the same object for the same origin. */
+/** Returns the common headers for a request; always the same object for one origin. */
 export type CommonHeadersFor = (request: Pick<Request, "headers">) => CommonHeaders;
 
 export const SECURITY_HEADERS = {

@@ -35,14 +35,12 @@ export function createSocketClient(open: OpenSocket): Client {
   /** Idle connections; the most recently used one is reused first. */
   const idle = new Map<string, Connection[]>();
   const owned = new WeakMap<object, Connection[]>();
-
   const keptFor = ({ origin }: URL, owner: object | undefined): Connection[] => {
     const kept = (owner ? owned.get(owner) : idle.get(origin)) ?? [];
     if (owner) owned.set(owner, kept);
     else idle.set(origin, kept);
     return kept;
   };
-
   return async (request) => {
     const { isOnce, owner } = request;
     if (request.signal.aborted) throw request.signal.reason;
@@ -93,7 +91,6 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
   let isOpen = true;
   let isReused = false;
   let turnBytes = 0;
-
   const lose = (error?: unknown) => {
     isOpen = false;
     current?.fail(error ?? closed());
@@ -113,7 +110,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
       lose(error);
     }
   });
-  /** Yields: a runtime may read megabytes from each socket at a time, and Node 20 accepts one client. */
+  /** Yields: a runtime may read megabytes from each socket at a time, and Node 20 accepts one client per turn. */
   let isResting = false;
   const rest = () => {
     isResting = true;
@@ -129,7 +126,6 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
     lose();
   });
   socket.on("error", lose).on("close", () => lose());
-
   return {
     async isFree() {
       if (!isOpen) return false;
@@ -224,5 +220,4 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
 }
 
 const nobody = () => {};
-
 const closed = () => Object.assign(new Error("closed"), { code: "ECONNRESET" });

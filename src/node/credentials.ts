@@ -1,5 +1,5 @@
 /**
- * Credentials for the node, sent only to its origin. Those that nodes of a kind store on the machine are sent only to a
+ * Credentials for the node, sent only to its origin. The files in which a kind of node stores them are used only for a
  * node on this machine whose refusal is typical of this kind alone.
  *
  * @module
@@ -54,7 +54,6 @@ type Attempts = AsyncGenerator<AuthHeaders, SourceError, Refusal>;
 
 /** Retries of a refused request: some servers use a nonce per connection. */
 const RETRIES = 2;
-
 const NONE: AuthHeaders = {};
 
 export function createCredentials(options: CredentialsOptions): Credentials {
@@ -151,7 +150,7 @@ const isSame = (a: AuthHeaders, b: AuthHeaders | undefined) =>
 
 const REFUSAL_MAX = 65_536;
 
-/** Reads to the end, so that the connection can be reused. */
+/** Reads a response to its end, so that the connection can be reused. */
 async function discard(response: NodeResponse): Promise<void> {
   for (let length = 0; length < REFUSAL_MAX;) {
     const part = await response.next();
@@ -179,7 +178,6 @@ interface DigestSession {
 function createAuthorize(): Authorize {
   const sessions = new WeakMap<object, DigestSession>();
   const anyConnection = {};
-
   const digest: Authorize = (_, secret, { url, method, owner }, refusal, sent) => {
     let session = sessions.get(owner ?? anyConnection);
     if (!refusal && !session) return NONE;
@@ -203,7 +201,6 @@ function createAuthorize(): Authorize {
     });
     return { authorization };
   };
-
   const schemes: Readonly<Record<Scheme, Authorize>> = {
     basic: (_, secret) => ({ authorization: `Basic ${btoa(secret)}` }),
     bearer: (_, secret) => ({ authorization: `Bearer ${secret}` }),
@@ -230,7 +227,7 @@ export interface DigestChallenge {
   readonly nonce: string;
   readonly opaque: string | undefined;
   readonly algorithm: Algorithm;
-  /** As the server writes it, if it does. */
+  /** As the server writes it; `undefined` if it names none. */
   readonly algorithmName: string | undefined;
   readonly isSession: boolean;
   /** True for `qop=auth`, false for none. */

@@ -42,7 +42,6 @@ export class SourceError extends Error {
   readonly hint: string | undefined;
   readonly looksLike: string | undefined;
   readonly isQuoting: boolean;
-
   constructor(
     code: FailureCode,
     message: string,
@@ -63,7 +62,7 @@ export class SourceError extends Error {
   }
 }
 
-/** Statuses of a path that is missing, or not for this method; file servers have 501 for POST. */
+/** Statuses of a path that is missing, or not for this method; file servers respond to POST with 501. */
 export const ABSENT: readonly number[] = [404, 405, 501];
 
 export function failureOfStatus(status: number): SourceError {

@@ -1,6 +1,6 @@
 /**
- * Requests to the node and its responses in HTTP/1.1 (RFC 9112). Ambiguous framing is refused: several servers on the
- * way must not read it differently.
+ * Requests to the node and its responses in HTTP/1.1 (RFC 9112). Ambiguous framing is refused, since servers on the
+ * way might read it differently.
  *
  * @module
  */
@@ -67,7 +67,6 @@ export interface ResponseEvents {
 }
 
 const HEAD_MAX = 16_384;
-
 const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: [\t\x20-\x7e\x80-\xff]*)?$/;
 const FIELD = /^([\w!#$%&'*+.^`|~-]+):([\t\x20-\x7e\x80-\xff]*)$/;
 /** Framing fields, which another recipient might honour in a trailer. */
@@ -93,7 +92,7 @@ export class ResponseReader {
   #left = 0;
   #isKept = false;
   #begun = "";
-  /** Of the head, or of all extensions and trailers so far. */
+  /** The length of the head, or of all extensions and trailers so far. */
   #headLength = 0;
   #joined: Bytes = NOTHING;
   #joinedLength = 0;
@@ -178,7 +177,7 @@ export class ResponseReader {
     if (status < 200) {
       // Interim responses (1xx) have no content; a switch of protocols was never requested.
       if (status < 100 || status === 101) refuse("status");
-      // Nothing may come behind one that closes the connection, as HTTP/1.0 does.
+      // No response can follow an interim one that closes the connection, as HTTP/1.0 does.
       if (coding !== null || length !== undefined || !this.#isKept) refuse("framing");
       this.#state = "status";
       return;
@@ -249,12 +248,9 @@ export class ResponseReader {
 }
 
 const LINE_FEED = 10;
-
 const NOTHING: Bytes = new Uint8Array();
-
 /** The longest chunk that is copied (two hexadecimal digits), and the size of a block, in bytes. */
 const SHORT_MAX = 0xff, BLOCK = 8192;
-
 const isBreak = (bytes: Bytes, at: number) => bytes[at] === 13 && bytes[at + 1] === LINE_FEED;
 
 const HEX_VALUES = Int8Array.from({ length: 256 }, (_, byte) => {

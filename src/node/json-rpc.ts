@@ -113,7 +113,7 @@ export interface RpcCall {
   readonly id: string | undefined;
   readonly method: string;
   readonly params: string;
-  /** True if the response needs both `result` and `error`, as bitcoin-core (npm) expects. */
+  /** True unless the call has `"jsonrpc": "2.0"`: its response then has both `result` and `error`, one of them null. */
   readonly isJsonRpc1: boolean;
 }
 
@@ -124,9 +124,7 @@ export interface RpcFault {
 }
 
 const fault = (code: number, message: string, id = "null"): RpcFault => ({ id, code, message });
-
 export const isFault = (call: object): call is RpcFault => "code" in call;
-
 const CALLS_MAX = 100;
 
 export function readRpcBody(

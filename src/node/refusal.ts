@@ -23,7 +23,7 @@ const schemesOf = (headers: Refusal["headers"]) =>
 
 const HEADER_LENGTH_MAX = 1024;
 
-/** Returns the kinds whose nodes refuse like this, without kinds that extend another one of them. */
+/** Returns the kinds whose nodes refuse like this, except those that extend another of them. */
 function kindsLike(headers: Refusal["headers"], kinds: Kinds): string[] {
   const names = Object.keys(kinds).filter((name) => {
     const { header, pattern } = kinds[name]?.auth?.refusal ?? {};
@@ -86,11 +86,7 @@ function lookedAt(failures: readonly Failure[]): string[] {
   return [`tried ${name}${others}: ${telling.reason}`];
 }
 
-export function refused(
-  refusal: Refusal,
-  place: SecretPlace,
-  name: string | undefined,
-): SourceError {
+export function refused(refusal: Refusal, place: SecretPlace, name?: string): SourceError {
   const { status, headers } = refusal;
   const { key, name: where, scheme } = settingOf(place);
   const offered = schemesOf(headers);
@@ -126,7 +122,6 @@ export interface Challenge {
 }
 
 const LENGTH_MAX = 4096;
-
 const SCHEME = /[\s,]*([\w!#$%&'*+.^`|~-]+)(?:[ \t]+|$|(?=,))/y;
 const PARAMETER =
   /[\s,]*([\w!#$%&'*+.^`|~-]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s,"=]+))[ \t]*(?=,|$)/y;

@@ -10,7 +10,6 @@ import { failureOf, SourceError } from "./failures.ts";
 import type { Client, NodeResponse } from "./http1.ts";
 
 export const RESPONSE_MAX: number = 1024 * 1024;
-
 export const TOO_LARGE = "sent a response of more than 1 MiB";
 
 export interface RequestLimits {
@@ -86,9 +85,8 @@ async function readText({ response, refusal }: Exchanged, url: string): Promise<
   if (refusal) throw refusal;
   if (status >= 300 && status < 400 && status !== 304) {
     const what = `responded with a redirect (${status}), which is not followed`;
-    throw new SourceError("bad_answer", what, {
-      hint: hintOfRedirect(headers.get("location"), url),
-    });
+    const hint = hintOfRedirect(headers.get("location"), url);
+    throw new SourceError("bad_answer", what, { hint });
   }
   // No encoding was requested; a compressed response may decode to a thousand times its size.
   const coding = headers.get("content-encoding")?.toLowerCase() ?? "identity";

@@ -24,9 +24,8 @@ const BOUNDS = { limit: 1024 * 1024, timeout: 2000 } as const;
 
 /** Returns the setting that names a place, and its value: a path or a variable. */
 export function settingOf(place: object): { key: string; name: string; scheme: Scheme } {
-  const [key = "", name = ""] =
-    Object.entries(place).find(([key, value]) => /_(file|env)$/.test(key) && value !== undefined) ??
-      [];
+  const [key = "", name = ""] = Object.entries(place)
+    .find(([key, value]) => /_(file|env)$/.test(key) && value !== undefined) ?? [];
   return { key, name, scheme: key.replace(/_.*/, "") as Scheme };
 }
 

@@ -5,7 +5,7 @@
  */
 import { LackingMethods } from "../description/lacking.ts";
 import type { KnownNode } from "../description/known-interface.ts";
-import type { KnownKind } from "../gateway/gateway.ts";
+import type { NodeFacts } from "../gateway/gateway.ts";
 import { VERSION } from "../generated/build-info.js";
 import { Monitor } from "../info/info-monitor.ts";
 import type { Info, Snapshot } from "../info/info.ts";
@@ -13,7 +13,7 @@ import { type Lazy, lazy, type Resource } from "../lazy.ts";
 import type { ResolvedOptions } from "../options.ts";
 import type { Live } from "./live.ts";
 
-export interface NodeBeside extends KnownKind {
+export interface NodeBeside extends NodeFacts {
   readonly monitor: Lazy<Monitor>;
   readonly snapshot: Resource<Snapshot>;
   /** Resolves to `undefined` while the kind of the node is unknown. Starts a detection if one is due. */

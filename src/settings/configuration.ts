@@ -9,10 +9,10 @@ import { LOGO_TYPES, type View, VIEWS } from "../explorer/page-settings.ts";
 import {
   clashesWith,
   type Forward,
-  FORWARD_ALIASES,
   FORWARD_DEFAULTS,
   FORWARDS,
   type ForwardSettings,
+  MEANT_FORWARD,
   type ResolvedForward,
   resolveForward,
 } from "../gateway/policy.ts";
@@ -93,7 +93,7 @@ export const CLI_OPTIONS: {
   },
   forward: {
     key: "forward",
-    schema: s.word(FORWARDS, undefined, FORWARD_ALIASES),
+    schema: s.word(FORWARDS, undefined, MEANT_FORWARD),
     text: "The calls of the node that are forwarded: off, or reads",
     default: "off",
     example: "reads",
@@ -359,7 +359,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
       if (listOf(origins).includes("null")) addIssue({ message: 'origins cannot have "null"' });
     }),
   );
-  const whole = v.union([s.word(FORWARDS, FORWARD, FORWARD_ALIASES), checked], FORWARD);
+  const whole = v.union([s.word(FORWARDS, FORWARD, MEANT_FORWARD), checked], FORWARD);
   return s.setting(
     v.pipe(whole as Schema<Forward>, v.transform((forward: Forward) => resolveForward(forward))),
     {

@@ -104,7 +104,7 @@ export default { fetch: async (request) => (await nodeface.fetch(request), Respo
 `;
   const server = await startWorker(await bundle(program, FOR_WORKERD));
   const [told] = await (await send(new URL("spec.json", server.url))).json();
-  assert.is(told, "openapi.yaml:1:1 cannot be shown: no file can be read here");
+  assert.is(told, "openapi.yaml:1:1 cannot be shown: this runtime cannot read files");
   await server.stop();
 });
 
