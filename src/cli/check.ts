@@ -35,11 +35,7 @@ export async function inspectNode(
   return await new Monitor({ service, node, info, kinds, ...silent }).inspect();
 }
 
-/**
- * Asks the node and reads its description once.
- *
- * @throws {ConfigError} if there is nothing to check, or credentials cannot be read
- */
+/** @throws {ConfigError} if there is nothing to check, or credentials cannot be read */
 export async function check(config: Config, { during }: Progress = SILENT): Promise<Checked> {
   const hasDescription = config.description !== undefined && config.description !== "none";
   const isWithoutNode = isAlone(config.node, config.info);
@@ -140,7 +136,6 @@ function formatOutcome(outcome: Outcome): string {
   return excerpt(values.join(", "), WIDTH);
 }
 
-/** Returns the values of a source by JSON Pointer, or why there are none. */
 function dataOf(outcome: Outcome): Record<string, unknown> {
   if ("error" in outcome) return { error: outcome.error.message, code: outcome.error.code };
   if (outcome.absent) return { absent: outcome.absent.message };
@@ -153,7 +148,7 @@ function troublesOfStatus({ status: { status, reason, hint } }: Inspection): str
   return [`the node is ${status}: ${reason}${hint === undefined ? "" : `; ${hint}`}`];
 }
 
-/** Masks keys in URLs: people paste what is printed here elsewhere. */
+/** Masks keys in URLs, since people paste reports. */
 function withoutKeysIn<T>(value: T): T {
   if (typeof value === "string") return withoutKeys(value) as T;
   if (Array.isArray(value)) return value.map(withoutKeysIn) as T;

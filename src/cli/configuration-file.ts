@@ -47,7 +47,7 @@ export type GivenSettings = Pick<FileConfig, "forward"> & {
   readonly node?: Pick<NodeSettings, "url" | "kind">;
 };
 
-/** Reads the configuration and the kinds that it names, and the kind of `--kind`. */
+/** Reads the configuration with the kinds that it names, and the kind of `--kind`. */
 export async function readConfigurationFile(
   path: string | undefined,
   kindFile: string | undefined,
@@ -153,8 +153,6 @@ function kindsIn(yaml: YamlFile): NamedKind[] {
 }
 
 /**
- * Checks a configuration file.
- *
  * @param own the operator's kinds whose files are right, by name
  * @throws {ConfigError} with all that is wrong, each with line and column
  */

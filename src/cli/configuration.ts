@@ -58,11 +58,7 @@ export interface Config
 
 const USUAL_FILE = "nodeface.yaml";
 
-/**
- * Reads the arguments, the environment and the files.
- *
- * @throws {ConfigError} with all that is wrong
- */
+/** @throws {ConfigError} with all that is wrong in the arguments, the environment and the files */
 export async function readConfig(
   args: readonly string[],
   env: Environment,

@@ -34,7 +34,7 @@ const WANTS_SECRET: readonly (string | undefined)[] = [
 /** The modes of a file that says where a secret is, and of any other. */
 const PRIVATE = 0o600, PUBLIC = 0o644;
 
-/** Asks the node and writes the file; returns what to tell the operator. Throws if nothing is written. */
+/** Asks the node and writes the file; returns the report. Throws if nothing is written. */
 export async function init(
   config: Config,
   files: Pick<Files, "isThere">,

@@ -47,7 +47,6 @@ ${origin(kind)}${stringify({ node: { url, kind: name } })}${secrets(kind)}${
   }`;
 }
 
-/** Formats the sources of its operations, and whether these were tested, as a comment. */
 function origin({ written_from: sources = [], tried }: Kind): string {
   if (sources.length === 0) return "";
   const test = tried ? `Its reads were tested with ${tried}` : "It was not tested with a real node";

@@ -112,7 +112,7 @@ export function formatMessage(message: string, level: string, time: Date): strin
   return withoutKeys(message).split("\n").map((line) => `${start} ${printable(line)}`).join("\n");
 }
 
-/** Breaks a text into lines of at most so many characters; a longer word has a line of its own. */
+/** Breaks a text into lines of at most `width` characters; a longer word has a line of its own. */
 export function wrap(text: string, width: number): string[] {
   const lines = [""];
   for (const word of text.split(" ")) {
@@ -124,7 +124,6 @@ export function wrap(text: string, width: number): string[] {
   return lines;
 }
 
-/** Formats rows of the same length in columns two spaces apart, with a line break after each. */
 export function formatTable(rows: readonly (readonly string[])[]): string {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   const line = (row: readonly string[]) =>

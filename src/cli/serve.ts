@@ -161,7 +161,7 @@ function isSameNode(next: Config, now: Config): boolean {
 
 const SLOW_MS = 1000;
 
-/** Reads the node's description, and a file again when it changes; returns a function that stops it. */
+/** Reads the node's description; a file again whenever it changes. Returns a function that ends the watch. */
 function watchDescription(
   { config: { description, node }, nodeface }: RunningService,
   log: WriteLog,
@@ -225,9 +225,8 @@ const UNKNOWN = "-";
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
- * Formats one request. Nothing that a client sends begins a new line: a path is percent-encoded, and a method is a token.
- *
- * `2026-01-02T03:04:06.789Z GET /spec.json 200 1204.1 aborted`
+ * Formats a request, such as `2026-01-02T03:04:06.789Z GET /spec.json 200 1204.1 aborted`. Nothing that a client sends
+ * begins a new line: a path is percent-encoded, and a method is a token.
  *
  * @param time when the response ended
  */

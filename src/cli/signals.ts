@@ -1,6 +1,5 @@
 /**
- * Signals. The entry imports this module before all others: until a command handles them, a signal ends the process
- * with 0.
+ * The entry imports this module before all others: until a command handles signals, one ends the process with 0.
  *
  * @module
  */

@@ -35,10 +35,9 @@ export interface YamlFile {
 }
 
 /**
- * Parses a file; throws a {@linkcode ConfigError}.
- *
  * @param what a noun for messages
  * @param names the new names of keys at its top by their old ones
+ * @throws {ConfigError}
  */
 export function parseYaml(
   text: string,

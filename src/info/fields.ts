@@ -1,6 +1,5 @@
 /**
- * The keys of the info that all kinds of nodes share, their forms, and the conversions of values for them. A conversion
- * returns a value or `undefined`; none throws.
+ * The keys of the info that all kinds share, and the conversions of values, which return `undefined` and never throw.
  *
  * @module
  */

@@ -38,17 +38,11 @@ export type Outcome =
     | {
       readonly taken: Taken;
       readonly omitted: readonly string[];
-      /** Set if the node does not have this optional method or path, which is as good as a response. */
+      /** Set if the node lacks this optional method or path, which counts as a response. */
       readonly absent?: SourceError;
     }
     | { readonly error: SourceError }
   );
-
-interface QueryContext {
-  readonly url: string | undefined;
-  readonly credentials: Credentials | undefined;
-  readonly client: Client;
-}
 
 /** Asks sources; no promise rejects. `remembered` returns values of sources that are not among them. */
 export type Query = (
@@ -57,7 +51,11 @@ export type Query = (
   remembered?: (source: string, pointer: string) => unknown,
 ) => ReadonlyMap<string, Promise<Outcome>>;
 
-export function createQuery({ url: nodeUrl, credentials, client }: QueryContext): Query {
+export function createQuery({ url: nodeUrl, credentials, client }: {
+  readonly url: string | undefined;
+  readonly credentials: Credentials | undefined;
+  readonly client: Client;
+}): Query {
   const endpoints = new Map<string, Endpoint>();
 
   const urlOf = (path: string) => {
@@ -174,7 +172,7 @@ async function take(response: Promise<SourceResponse>, { source, pointers }: Pla
   }
 }
 
-/** @throws {SourceError} without JSON and a status of success; with `keep_errors` JSON of other statuses is a response */
+/** @throws {SourceError} unless JSON comes with a status of 2xx; with `keep_errors`, other statuses will do too */
 export async function requestJson(
   source: GetSource | PostSource,
   url: string,
@@ -371,7 +369,7 @@ async function callHost(
   }
 }
 
-/** What the host's function threw or returned may be secret, so it is only in the hint, for the log. */
+/** Errors and results of the host's function may be secret, so they are only in the hint, for the log. */
 const hostError = (what: string): SourceError =>
   new SourceError("bad_answer", "cannot report its state", { hint: `info() ${what}` });
 

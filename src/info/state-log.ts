@@ -102,7 +102,7 @@ interface NodeReport {
   readonly respondedAt: Instant;
   /** The keys that are omitted from the info, and the reasons. */
   readonly omitted: ReadonlyMap<string, string>;
-  /** The faults of sources that do not affect the status. */
+  /** Faults of sources that do not affect the status. */
   readonly remarks: ReadonlyMap<string, string>;
 }
 
@@ -154,7 +154,7 @@ export class StateLog {
     log(`${label} ${message}`, { code: "identity", level: "warn" });
   }
 
-  /** Logs a start that goes back: a node that is restarted starts later, so its uptime has another unit. */
+  /** Logs a start that moves back: a restart moves it forward, so the uptime must be in another unit. */
   #logStart(started: unknown, now: number): void {
     const { label, log, hide, memory } = this.#options;
     const at = Date.parse(String(started));

@@ -37,7 +37,7 @@ export interface NodeStatus {
   readonly looksLike?: string | undefined;
   /** The keys of the info whose values are in the reason; `any` if it quotes the node. */
   readonly keys?: readonly string[] | "any" | undefined;
-  /** Replaces the value that the node reports. */
+  /** Replaces `synced` as the node reports it. */
   readonly synced?: boolean;
 }
 
@@ -64,7 +64,7 @@ interface Seen {
   readonly shown: Shown;
   readonly values: Values;
   readonly date: number;
-  /** The time of the last change of the height. Both are in milliseconds since 1970. */
+  /** When the height last changed; like `date`, in milliseconds since 1970. */
   readonly movedAt: number;
   readonly stalledAfter: number | undefined;
 }
@@ -179,7 +179,7 @@ function syncing(reason: string): NodeStatus {
   return { status: STATUS_OF.syncing, code: "syncing", reason, synced: false };
 }
 
-/** The reasons without hidden values. */
+/** Reasons in place of those with a hidden value. */
 const PLAIN_REASONS: Readonly<Partial<Record<StatusCode, string>>> = {
   bad_answer: "responds with something unexpected",
   warming_up: "is warming up",

@@ -1,6 +1,5 @@
 /**
- * The settings of flags, variables and the configuration file. `--help`, `docs/configuration.md` and
- * `spec/nodeface.schema.json` are made of them.
+ * The settings of flags, variables and the configuration file, from which the help, the manual and a schema are made.
  *
  * @module
  */
@@ -218,12 +217,7 @@ const OWN_KIND = v.pipe(
   v.check(({ name, extends: base }) => name !== undefined || base !== undefined, KIND),
 );
 
-/**
- * Makes the schema of a configuration file.
- *
- * @param locate resolves a path in it
- * @param own the names of the operator's kinds
- */
+/** @param locate resolves a path in the file @param own the names of the operator's kinds */
 export function configuration(
   locate: (path: string) => string = (path) => path,
   own: readonly string[] = [],

@@ -1,6 +1,5 @@
 /**
- * A kind that extends a built-in one: its members and operations are added to those of the other one, or take their
- * place.
+ * A kind that extends a built-in one: its members and operations are added to those of the other, or replace them.
  *
  * @module
  */
@@ -59,7 +58,7 @@ export function mergedComponents({ components: base }: Json, { components: own }
 
 const nameOf = (method: unknown) => objectOf(method).name;
 
-/** An operation that is opened further than the one whose place it takes. */
+/** An operation that is opened further than the one that it replaces. */
 interface Loosening {
   readonly name: string;
   readonly path: Path;

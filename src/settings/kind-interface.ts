@@ -150,7 +150,7 @@ export function examplesIn(
   return [...here, ...members];
 }
 
-/** The clauses of a message that say what becomes of a wrong part where it is served. */
+/** The clauses of a message that tell how a wrong part is served. */
 const CONSEQUENCE = /; (?:it is omitted|[^;]* is (?:put there|taken for )[^;]*)/;
 
 function diagnosticsOfPart(key: string, part: Json, version: Json): Diagnostic[] {
@@ -172,7 +172,7 @@ function diagnosticsOfPart(key: string, part: Json, version: Json): Diagnostic[]
   return found;
 }
 
-/** Explains what OpenAPI allows in a parameter, and a kind does not. */
+/** Explains what OpenAPI allows in a parameter but a kind must not have. */
 function* explainParameter(parameter: Json): Generator<string> {
   const { name, in: place } = parameter;
   if (place === "cookie") yield '"in" must be one of path, query, header';
@@ -194,7 +194,6 @@ function repeatedMethods({ methods }: Json): Diagnostic[] {
   });
 }
 
-/** Turns the indices of lists in a path into numbers. */
 function withIndices(root: unknown, path: readonly string[]): Path {
   let value = root;
   return path.map((key) => {

@@ -241,8 +241,8 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
 }
 
 /**
- * Takes the files with secrets out of a kind that is not built in: it may come from anywhere, and would have any file sent
- * to any node that refuses as it says. The first one becomes the example of `node.auth`.
+ * Removes the files with secrets from a kind that is not built in, which may come from anywhere and would have any file
+ * sent to any node. The first one becomes the example of `node.auth`.
  */
 export function withoutSecretFiles(kind: Kind): Kind {
   const { files, ...auth } = kind.auth ?? {};

@@ -303,11 +303,7 @@ export function hasKind({ kind, url }: NodeSettings): boolean {
   return kind === undefined ? url !== undefined : kind !== "none";
 }
 
-/**
- * Finds fields that name a source which neither the info nor the kind has.
- *
- * @param kinds the kinds that the node may be
- */
+/** Finds fields whose source neither the info nor any of `kinds`, those that the node may be, has. */
 export function unknownSources(info: InfoSettings, kinds: readonly Kind[]): Diagnostic[] {
   const own = Object.keys(info.sources ?? {});
   const names = [...own, ...kinds.flatMap(({ sources }) => Object.keys(sources))];

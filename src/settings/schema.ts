@@ -1,6 +1,6 @@
 /**
- * The schemas that settings are made of: those of valibot, with the text of each setting. The message of a schema says
- * what would be right, after "must be"; those of a picklist, a `rawCheck` and a `rawTransform` are whole.
+ * The schemas that settings are made of: those of valibot, with the text of each setting. The message of a schema
+ * follows "must be"; those of a picklist, a `rawCheck` and a `rawTransform` are whole clauses.
  *
  * @module
  */
@@ -224,7 +224,7 @@ export const json: Schema = v.pipe(
   ),
 );
 
-/** Marks the issues of a schema by `lang`, the one word that valibot hands on to them. */
+/** The `lang` of issues about secrets: valibot hands no other setting on to issues. */
 const SECRET = "secret";
 
 /** Makes a schema whose messages do not repeat the value: it may be a secret in the wrong place. */
@@ -342,7 +342,7 @@ function issuesOfForm({ issues }: Issue): Issue[] {
   );
 }
 
-/** Begins the one message that stands before the name of the value. */
+/** The beginning of the only message that comes before the name of the value. */
 const UNKNOWN_KEY = "unknown key";
 
 /** Writes a diagnostic as one line: `node.kind must be …`, `unknown key node.knd; did you mean kind?`. */

@@ -86,7 +86,7 @@ export const PLACE: Schema<string> = text("the path of a file, a URL, or none", 
   },
 });
 
-/** Tells whether a description is in a file, which must be there at the start: one at a URL may come later. */
+/** Tells whether a description is in a file, which must exist at the start; one at a URL may appear later. */
 export function isFilePlace(place: string): boolean {
   return place !== "none" && !/^(?:https?|file):/i.test(place);
 }
