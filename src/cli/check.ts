@@ -40,7 +40,7 @@ export async function check(config: Config, { during }: Progress = SILENT): Prom
   const hasDescription = config.description !== undefined && config.description !== "none";
   const isWithoutNode = isAlone(config.node, config.info);
   if (isWithoutNode && !hasDescription && config.file === undefined) {
-    throw new ConfigError(["no node is named, as in nodeface check http://127.0.0.1:8545"]);
+    throw new ConfigError(["name a node, as in nodeface check http://127.0.0.1:8545"]);
   }
   const unreadable = await findUnreadable(config.node);
   if (unreadable.length > 0) throw new ConfigError(unreadable);
@@ -109,7 +109,7 @@ function describeSources({ plan, outcomes }: Inspection): Section[] {
   return [{
     title: "Sources",
     text: formatTable(table),
-    troubles: failed.length > 0 ? [`no response of ${failed.join(", ")}`] : [],
+    troubles: failed.length > 0 ? [`no response from ${failed.join(", ")}`] : [],
     data: { sources },
   }];
 }
@@ -117,11 +117,11 @@ function describeSources({ plan, outcomes }: Inspection): Section[] {
 function describeService({ info, host }: Config): Section {
   const { watch = "off", history } = info;
   const pace = watch === "off"
-    ? "The node is asked only while somebody asks the service (info.watch: off)"
+    ? "The node is asked only when a client asks the service (info.watch: off)"
     : `The service asks the node every ${watch} by itself (info.watch)`;
   const notes = history === "off" || isLoopback(host) ? [] : [
     `whoever reaches ${host} learns from /v1/history when the node was down; ` +
-    "info.history: off switches it off",
+    "to switch it off, set info.history: off",
   ];
   const text = linesOf([pace, ...notes.map((note) => `note  ${note}`)]);
   return { title: "Service", text, notes };

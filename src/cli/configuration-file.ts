@@ -202,7 +202,7 @@ function sameKinds(kinds: readonly NamedKind[]): Diagnostic[] {
   return names.flatMap((name, at) => {
     const first = names.indexOf(name);
     if (name === undefined || first === at) return [];
-    const message = `is called as kinds[${first}] is: ${name}`;
+    const message = `has the same name as kinds[${first}]: ${name}`;
     return [{ path: ["kinds", at], message, isKey: false }];
   });
 }
@@ -223,7 +223,7 @@ function unknownKeys({ info }: FileConfig, kinds: Readonly<Record<string, Kind>>
   return (info?.hide ?? []).flatMap((key, at) => {
     if (key === undefined || names.has(key)) return [];
     const meant = didYouMean(nearest(key, names));
-    const message = `is ${describeValue(key)}, a key that nothing shows${meant}`;
+    const message = `is ${describeValue(key)}, which is not a key of the info${meant}`;
     return [{ path: ["info", "hide", at], message, isKey: false }];
   });
 }

@@ -103,7 +103,9 @@ export async function readConfig(
   const usual = `the configuration is ${USUAL_FILE} in the working directory`;
   const remarks: Config["remarks"][number][] = isUsual ? [{ level: "info", message: usual }] : [];
   if (values.forward !== undefined && file.forward !== undefined) {
-    const message = `${calledOf("forward")} replaces all of "forward" in ${path}, with its token`;
+    const message = `${
+      calledOf("forward")
+    } replaces all of "forward" in ${path}, including its token`;
     remarks.push({ level: "warn", message });
   }
   const used = Object.values(file.node?.auth ?? {});
@@ -207,13 +209,13 @@ function parseArguments(args: readonly string[], env: Environment): ParsedArgs {
   const found = readArguments(args);
   const { command, topic, given, values, problems, asJson, asFile } = found;
   if (asFile && topic === undefined) {
-    problems.push("--file goes with the name of a kind, as in nodeface kinds etcd --file");
+    problems.push("--file needs the name of a kind, as in nodeface kinds etcd --file");
   }
   if (isPrinting(command)) {
     const shown = command === "kinds" ? problems : [];
     return { ...found, given: new Map(), renamed: [], problems: shown };
   }
-  if (asJson && command !== "check") problems.push("--json goes with check alone");
+  if (asJson && command !== "check") problems.push("--json works only with check");
   for (const [variable, name] of VARIABLES) {
     const text = given.has(name) ? undefined : tryRead(() => env[variable]);
     if (text) setGiven(found, name, text, variable);
@@ -310,7 +312,7 @@ function readPositionals([first, ...others]: readonly string[], found: ParsedArg
   } else if (/^[\w-]+$/.test(first)) {
     const word = nearest(first, [...names, ...Object.keys(WORDS)]);
     const meant = SERVING.includes(first)
-      ? "; nodeface serves without one, as in nodeface http://127.0.0.1:8545"
+      ? "; nodeface serves without a command, as in nodeface http://127.0.0.1:8545"
       : didYouMean(word && (WORDS[word] ?? word));
     found.problems.push(
       meant
@@ -335,7 +337,7 @@ function hintOn(flag: string): string {
   const [place] = places;
   if (place === undefined) return didYouMean(nearestFlag(flag)) || "; see nodeface --help";
   if (place === "node.url") {
-    return "; the URL of the node needs none, as in nodeface http://127.0.0.1:8545";
+    return "; the URL of the node needs no flag, as in nodeface http://127.0.0.1:8545";
   }
   const flags = SETTINGS.flatMap(([, { key, flag }]) => key === place ? [`--${flag}`] : []);
   return flags.length > 0

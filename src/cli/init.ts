@@ -123,13 +123,13 @@ async function lookForSecret(auth: Kind["auth"] = {}): Promise<SecretPlaces | un
   const { files = [], example = files[0] } = auth;
   if (example === undefined) return undefined;
   if (files.length === 0) {
-    return { lines: ["Nodes of this kind leave it in no usual place."], example };
+    return { lines: ["Nodes of this kind leave their secret in no usual place."], example };
   }
   const all = await Promise.all(files.map(checkPlace));
   const found = all.filter(({ reason }) => reason === undefined);
   const places = found.length > 0 ? found : all;
   const lines = [
-    "Without this key it is looked for where nodes of this kind leave it:",
+    "Without this key, the secret is looked for where nodes of this kind leave it:",
     ...places.slice(0, PLACES_MAX).map(({ name, reason }) => `  ${name}: ${reason ?? "found"}`),
   ];
   const more = places.length - PLACES_MAX;

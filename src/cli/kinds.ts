@@ -26,7 +26,7 @@ export async function formatKindFile(name: string): Promise<string> {
   const { examples: _, ...kind } = kindOf(name);
   const whole = { ...kind, ...await loadInterface(name) };
   return `# Written by "nodeface kinds ${name} --file" of Nodeface ${VERSION}
-# To change a little of it, "extends: ${name}" and what is new is enough: see docs/kinds.md
+# For a few changes, "extends: ${name}" with the changes is enough: see docs/kinds.md
 ${stringify(whole, { lineWidth: 100 })}`;
 }
 
@@ -40,7 +40,7 @@ function formatKind(name: string, kind: Kind): string {
   const { title, url, static: fixed, sources, fields, health } = kind;
   const info = { ...(fixed ? { static: fixed } : {}), sources, fields };
   return `# ${title}
-# "kind: ${name}" alone means all of this. What a file says lies over it: keep what you change.
+# "kind: ${name}" alone stands for all of this. A configuration adds to it or replaces parts of it: keep only these.
 # The status is ok if ${health.ok}.
 ${origin(kind)}${stringify({ node: { url, kind: name } })}${secrets(kind)}${
     stringify({ info }, { lineWidth: 100 })
@@ -59,7 +59,7 @@ function secrets({ auth }: Kind): string {
   const example = auth?.example ?? usual;
   if (!example) return "";
   const what = usual
-    ? "The secret is found in its usual place on this machine. Elsewhere, such as:"
-    : "If the node requires a secret, such as:";
+    ? "The secret is found in its usual place on this machine. If it is elsewhere, write:"
+    : "If the node requires a secret, write:";
   return `  # ${what}\n  # auth: ${inFlow(example)}\n`;
 }

@@ -164,21 +164,21 @@ export function diagnosticsOfExtension(base: Kind, own: Json): Diagnostic[] {
   const loosened = looseningsIn(base, own);
   for (const { name, path, how } of loosened) {
     if (listed.includes(name)) continue;
-    const message = `${how}; if that is meant, write loosen: [${name}]`;
+    const message = `${how}; if that is intended, write loosen: [${name}]`;
     found.push({ path, message, isKey: false });
   }
   for (const [at, name] of listed.entries()) {
     if (loosened.some((one) => one.name === name)) continue;
-    const message = `is ${describeValue(name)}, which is not opened further here`;
+    const message = `is ${describeValue(name)}, which this kind does not open further`;
     found.push({ path: ["loosen", at], message, isKey: false });
   }
   for (const path of replacedComponents(base, own)) {
-    found.push({ path, message: `is that of ${own.extends}; choose another name`, isKey: true });
+    found.push({ path, message: `is already in ${own.extends}; choose another name`, isKey: true });
   }
   for (const path of [["openrpc", "path"], ["openapi", "servers"]] as const) {
     const [part, key] = path;
     if (!base[part] || objectOf(own[part])[key] === undefined) continue;
-    found.push({ path, message: `is that of ${own.extends}; leave it out`, isKey: true });
+    found.push({ path, message: `is inherited from ${own.extends}; leave it out`, isKey: true });
   }
   return found;
 }

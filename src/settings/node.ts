@@ -61,8 +61,7 @@ function auth(path: Schema<string>): Schema<NodeSettings["auth"]> {
     }));
   const forms = s.oneOf({ ...authFileForms(path), ...variables }) as Schema<unknown>;
   return s.setting(s.secret(forms as Schema<NonNullable<NodeSettings["auth"]>>), {
-    text:
-      "The place of the secret for the node, which is sent to the origin of node.url and nowhere else",
+    text: "The place of the secret for the node, which is sent only to the origin of node.url",
     default: "where nodes of its kind leave it, on this machine",
     example: "{ basic_file: ~/.node/cookie }",
   });
@@ -106,12 +105,13 @@ export function nodeSettings(
     tls: s.setting(
       s.object({
         ca_file: s.needed(path, {
-          text: "A file with certificates in PEM, of the authority that has signed the node's",
+          text:
+            "A PEM file with the certificate of the authority that signed the node's certificate",
           example: "~/.node/ca.pem",
         }),
       }),
       {
-        text: "Certificate authorities to trust besides, for https:",
+        text: "A further certificate authority to trust for https:",
         default: "the authorities that the runtime trusts",
         example: "{ ca_file: ~/.node/ca.pem }",
       },
@@ -136,8 +136,8 @@ const COMMON: SettingsOf<SourceOptions> = {
   }),
   keep_errors: s.setting(s.BOOLEAN, {
     text:
-      "If true, an error is a value as well: of JSON-RPC the whole response with result or error, " +
-      "of HTTP the content whatever the status",
+      "If true, an error is a value as well: for JSON-RPC, the whole response with result or error; " +
+      "for HTTP, the content, whatever the status",
     default: "false",
   }),
 };
@@ -156,7 +156,7 @@ const nodeSources = (path: Schema<string>, get: Schema<string>) => ({
       },
     ),
     path: s.setting(path, {
-      text: "The path below node.url that it is posted to",
+      text: "The path below node.url that the call is posted to",
       default: "node.url itself",
       example: "/rpc",
     }),
@@ -270,7 +270,7 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
     }),
     watch: s.setting(t.WATCH, {
       text:
-        "The pace at which the node is asked although nobody else asks, for the log, the history and the events",
+        "The interval at which the node is asked even without requests of clients, for the log, the history and the events; or off",
       default: "30s",
       example: "5s",
     }),
@@ -282,7 +282,7 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
     }),
     stalled_after: s.setting(t.STALLED_AFTER, {
       text: "The time without a new block after which the node is stalled",
-      default: "what its kind says of its network",
+      default: "by its kind and network",
       example: "10m",
     }),
     sources: s.setting(s.map(t.SOURCE_NAME, source(path)), {

@@ -37,8 +37,8 @@ export const SWITCH: Schema<boolean> = v.pipe(
 export const FILE: Schema<string> = text("the path of a file", /^[^\r\n]+$/, {
   explain(path) {
     if (!/^\$\{?\w+\}?\//.test(path) || isAnchored(path)) return undefined;
-    return `must be the path of a file; no variable is read in it but ` +
-      `$${CREDENTIALS_DIRECTORY} at its start`;
+    return `must be the path of a file; the only variable that it ` +
+      `may begin with is $${CREDENTIALS_DIRECTORY}`;
   },
 });
 
@@ -108,7 +108,7 @@ export const NODE_URL: Schema<string> = secret(
   }),
 );
 
-const NO_USER = "must not hold a user or a password; node.auth says in which file they are";
+const NO_USER = "must not contain a user or a password; set node.auth to the file with them";
 
 const hasUser = (url: string) => /^[a-z]+:\/\/[^/?#]*@/i.test(url);
 
@@ -176,7 +176,7 @@ export const KIND_NAME: Schema<string> = text(
 );
 
 const KIND_FILE_FORM = /(?:^|[/\\])(?!none\.)([a-z][a-z0-9-]*)\.(?:ya?ml|json)$/;
-const KIND_FILE_EXPECTED = "a file such as mine.yaml, called as its kind is";
+const KIND_FILE_EXPECTED = "a file such as mine.yaml, named after its kind";
 
 export const KIND_FILE: Schema<string> = text(KIND_FILE_EXPECTED, KIND_FILE_FORM);
 
