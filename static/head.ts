@@ -24,9 +24,7 @@ const RETRY = 4_000;
 
 /** The service's clock less the browser's, in milliseconds. */
 let clockOffset: number | undefined;
-
 let shownFigures = "";
-
 const header = () => document.getElementById("node")!;
 
 /**

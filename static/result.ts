@@ -18,7 +18,6 @@ const VALUE_MAX = 120;
 
 /** The lines of a body that are scrolled into view. */
 const SEEN_LINES = 7;
-
 const HEADERS = ["content-type", "retry-after", "allow", "location", "link", "etag"];
 
 export function showResult(form: Form, response: Response, bytes: ArrayBuffer, ms: number): void {

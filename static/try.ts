@@ -11,9 +11,7 @@ import { copyFrom, element, here, isCall } from "./service.ts";
 
 /** Longer responses are cancelled. */
 const BYTES_MAX = 64 * 1024 * 1024;
-
 const opened = new WeakSet<HTMLDetailsElement>();
-
 const plain = document.getElementById("plain")!;
 
 plain.addEventListener("toggle", ({ target }) => {

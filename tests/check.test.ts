@@ -93,7 +93,7 @@ check("reports that the operations of the kind are shown, and why", async () => 
   );
   assert.match(
     text,
-    "The description has the operations of nodes of the kind bitcoin; it is not known which of them this node lacks",
+    "The description has the operations of nodes of the kind bitcoin; those that this node lacks are unknown",
   );
 });
 

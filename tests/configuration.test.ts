@@ -581,7 +581,7 @@ config("a flag that takes the place of a section of the file is said to", async 
   const remarks = async (...flags: string[]) =>
     (await read(["--config", "n.yaml", ...flags], {}, file)).remarks.map(({ message }) => message);
   assert.equal(await remarks("--forward", "reads"), [
-    '--forward replaces all of "forward" in n.yaml, including its token',
+    '--forward replaces all of "forward" in n.yaml, also its token',
   ]);
   assert.equal(await remarks(), []);
 });

@@ -67,27 +67,19 @@ export async function describeDescription(
   if (ofNode) {
     const { name } = placeBelow(node.url!, known.description!);
     if (isShown(ofNode)) {
-      return await describeShown(
-        ofNode,
-        `The description is the one that the node itself serves at ${name}`,
-        name,
-      );
+      return await describeShown(ofNode, `The description is the node's own, at ${name}`, name);
     }
     const reason = printable(reasonIn(ofNode.diagnostics));
     before = `There is no description of the node at ${name}: ${reason}\n`;
   }
   if (!ofKind) return { sections: before === "" ? [] : [{ title: TITLE, text: before }] };
-  const why =
-    `The description has the operations of nodes of the kind ${known.kind}${await lackingOf(
-      known,
-      offer,
-    )}`;
+  const lacking = await lackingOf(known, offer);
+  const why = `The description has the operations of nodes of the kind ${known.kind}${lacking}`;
   return await describeShown(ofKind, why, undefined, before);
 }
 
 const NOTHING = { page: undefined } as unknown as Shown<Content | undefined>;
 
-/** Makes the options of a description; what is prepared is added to `prepared`, by entry. */
 async function watchPreparing({ description: _, servers, node, kinds, forward }: Config) {
   const prepare = createPrepare(() => {});
   const prepared = new Map<string, Prepared>();
@@ -111,7 +103,7 @@ async function watchPreparing({ description: _, servers, node, kinds, forward }:
 
 async function lackingOf({ listing, loadInterface }: KnownNode, offer: Offer | Error) {
   if (offer instanceof Error) {
-    return `; it is not known which of them this node lacks: it ${offer.message}`;
+    return `; those that this node lacks are unknown: it ${offer.message}`;
   }
   const parts: KindInterface = JSON.parse(new TextDecoder().decode(await loadInterface()));
   const names = ({ openrpc, openapi }: KindInterface) => [
@@ -126,9 +118,7 @@ async function lackingOf({ listing, loadInterface }: KnownNode, offer: Offer | E
     return "; methods that this node lacks are found by calls, and marked on the page of the service";
   }
   const why = listing && offer.names ? "does not list" : `is too old for (${offer.version})`;
-  return `, except for ${lacking.length} that this node ${why}: ${
-    excerpt(lacking.join(", "), 400)
-  }`;
+  return `, but ${lacking.length} that this node ${why}: ${excerpt(lacking.join(", "), 400)}`;
 }
 
 async function describeShown(
@@ -199,7 +189,6 @@ const READS_WITHOUT_AUTH: Diagnostic = {
     "reads are called without node.auth: with it, the node would show what only its owner may see",
 };
 
-/** Explains why no operation can be called, and what to write. */
 function whyNothing(
   { description, servers }: Config,
   { content, basePaths, from = "FILE" }: Described,

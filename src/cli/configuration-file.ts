@@ -47,7 +47,6 @@ export type GivenSettings = Pick<FileConfig, "forward"> & {
   readonly node?: Pick<NodeSettings, "url" | "kind">;
 };
 
-/** Reads the configuration with the kinds that it names, and the kind of `--kind`. */
 export async function readConfigurationFile(
   path: string | undefined,
   kindFile: string | undefined,
@@ -108,7 +107,6 @@ async function readKind(
   return { kind, loosened: looseningsIn(base, own).map(({ name, how }) => `${name} ${how}`) };
 }
 
-/** The new names of keys by the old ones. */
 const RENAMED: Readonly<Record<string, string>> = Object.fromEntries(
   Object.values<CliOption>(CLI_OPTIONS).flatMap(({ key, before }) =>
     key !== undefined && before ? [[before.key, key]] : []
@@ -140,7 +138,6 @@ interface NamedKind {
   readonly value?: Json;
 }
 
-/** Lists the kinds of a configuration, by file or by value; those that are wrong have no name. */
 function kindsIn(yaml: YamlFile): NamedKind[] {
   return listOf(valueAt(yaml.value, ["kinds"])).map((item) => {
     if (typeof item === "string") {
@@ -187,7 +184,6 @@ export function checkFile(
   return file;
 }
 
-/** Replaces what is wrong by `undefined`. */
 function withoutWrong(value: FileConfig, diagnostics: readonly Diagnostic[]): FileConfig {
   if (diagnostics.some(({ path }) => path.length === 0)) return {};
   for (const { path } of diagnostics) {

@@ -103,9 +103,7 @@ export async function readConfig(
   const usual = `the configuration is ${USUAL_FILE} in the working directory`;
   const remarks: Config["remarks"][number][] = isUsual ? [{ level: "info", message: usual }] : [];
   if (values.forward !== undefined && file.forward !== undefined) {
-    const message = `${
-      calledOf("forward")
-    } replaces all of "forward" in ${path}, including its token`;
+    const message = `${calledOf("forward")} replaces all of "forward" in ${path}, also its token`;
     remarks.push({ level: "warn", message });
   }
   const used = Object.values(file.node?.auth ?? {});
@@ -158,9 +156,7 @@ async function naming<T>(path: string, work: Promise<T>): Promise<T> {
 }
 
 type Command = "serve" | CommandName | "version" | "help";
-
 type Environment = Readonly<Record<string, string | undefined>>;
-
 type Name = keyof CliValues;
 
 interface ParsedArgs {
@@ -202,7 +198,6 @@ const OPTIONS: NonNullable<ParseArgsConfig["options"]> = {
   ),
 };
 
-/** Tells whether a command only prints, and reads no settings. */
 const isPrinting = (command: Command): boolean => /^(help|version|kinds)$/.test(command);
 
 function parseArguments(args: readonly string[], env: Environment): ParsedArgs {
@@ -295,10 +290,8 @@ function setGiven({ given, renamed }: ParsedArgs, name: Name, text: string, call
 
 /** The commands of other programs that serve. */
 const SERVING: readonly string[] = ["serve", "start", "run"];
-
 const WORDS: Readonly<Record<string, string>> = { help: "--help", version: "--version" };
 
-/** Reads `[COMMAND] [NODE_URL or KIND]`. */
 function readPositionals([first, ...others]: readonly string[], found: ParsedArgs): void {
   if (first === undefined) return;
   const names = Object.keys(COMMANDS) as CommandName[];
@@ -330,7 +323,6 @@ function readPositionals([first, ...others]: readonly string[], found: ParsedArg
 
 const PLACES_MAX = 3;
 
-/** Finds what is meant by an unknown flag: another flag, or a key of the configuration. */
 function hintOn(flag: string): string {
   const key = flag.replace(/^-+/, "").replaceAll("-", "_").toLowerCase();
   const places = key === "node" ? ["node.url"] : [...placesOf(key, configuration())];
@@ -356,7 +348,6 @@ function nearestFlag(flag: string): string | undefined {
   return short.find((other) => other.toLowerCase() === flag.toLowerCase());
 }
 
-/** Finds the paths of a key in the configuration, the outer ones first. */
 function* placesOf(key: string, schema: Schema, path = ""): Generator<string> {
   const { entries = {}, options = [] } = partsOf(schema);
   if (Object.hasOwn(entries, key)) yield path + key;

@@ -83,7 +83,6 @@ function refuse({ node, given }: Config, status: NodeStatus, name: string | unde
   throw new Error(`the kind of the node is not known, so nothing is written\n${why}\n${advice}`);
 }
 
-/** Returns the values of flags, variables and the node, by the paths of settings. */
 function valuesOf(
   { given = {}, host, port }: Config,
   path: string,

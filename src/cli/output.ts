@@ -58,7 +58,6 @@ interface LineWriter {
 
 /** In UTF-16 code units. */
 const WAITING_MAX = 1_048_576;
-
 const FLUSH_MAX_MS = 1000;
 
 /** Makes a writer of lines: up to 1 MiB of them wait while the reader is stuck, others are dropped. */
@@ -106,7 +105,6 @@ export function openLog(): { log: WriteLog; flush(): Promise<void> } {
   return { log, flush: () => lines.flush() };
 }
 
-/** Formats a message as lines of the log, such as `2026-11-21T07:30:00Z warn  node …: refuses connections`. */
 export function formatMessage(message: string, level: string, time: Date): string {
   const start = `${time.toISOString().slice(0, 19)}Z ${level.padEnd(5)}`;
   return withoutKeys(message).split("\n").map((line) => `${start} ${printable(line)}`).join("\n");
@@ -169,7 +167,6 @@ interface ProgressOptions {
 
 /** Goes to the start of the line and erases it (ECMA-48, EL). */
 const CLEAR = "\r\x1b[K";
-
 const WIDTH = 70;
 
 export function createProgress({ write, isTerminal, after = 1000 }: ProgressOptions): Progress {

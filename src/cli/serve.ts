@@ -141,19 +141,16 @@ async function logSettings(
   for (const { level, message } of await lintSettings(forward, facts)) log(message, level);
 }
 
-/** Tells whether the next service has lost the description of the same node. */
 function isWorse(next: RunningService, now: RunningService): boolean {
   const identify = ({ description, node }: Config) => JSON.stringify([description, node.url]);
   const isShown = ({ shown }: RunningService) => shown === "current" || shown === "older";
   return identify(next.config) === identify(now.config) && isShown(now) && !isShown(next);
 }
 
-/** Asks the node before any client does, and logs its kind. */
 function warmUp({ config, nodeface }: RunningService): void {
   if (!isAlone(config.node, config.info)) void nodeface.warmUp();
 }
 
-/** Tells whether the memory of a node may be shown for the next configuration. */
 function isSameNode(next: Config, now: Config): boolean {
   const identify = ({ node, info }: Config) => JSON.stringify([node.url, node.kind, info.hide]);
   return identify(next) === identify(now);

@@ -95,9 +95,7 @@ function rename(document: Document, names: Readonly<Record<string, string>>): st
 }
 
 function explain({ code, message }: YAMLError, what: string): string {
-  if (code === "MULTIPLE_DOCS") {
-    return `a second document begins here; ${what} must be one document`;
-  }
+  if (code === "MULTIPLE_DOCS") return `a second document begins here; ${what} must be one`;
   const unclosed = /^Flow (?:map|sequence).* end with a ([\]}])/.exec(message)?.[1];
   if (unclosed) return `a "${unclosed}" is missing before this, to close what is still open`;
   return `is not YAML: ${message}`;
@@ -123,7 +121,6 @@ function offsetOf(document: Document, { path, isKey }: Pick<Diagnostic, "path" |
   return !isKey && isScalar(node) && node.range ? node.range[0] : offset;
 }
 
-/** Resolves a path in a file, to which it is relative unless it is absolute or anchored. */
 export function locateBeside(path: string, file: string): string {
   return isAbsolute(path) || isAnchored(path) ? path : join(dirname(file), path);
 }

@@ -41,7 +41,6 @@ export interface FieldData {
   readonly values?: readonly string[] | undefined;
   /** A regular expression that is surely fast. */
   readonly pattern?: string | undefined;
-  /** The reference to the node's own value that is filled in. */
   readonly source?: Reference | undefined;
   readonly hint?: string | undefined;
 }
@@ -68,7 +67,6 @@ export interface FormRequest {
   readonly body: string | undefined;
 }
 
-/** Fills a form in with its examples and the node's own values that match the patterns of their fields. */
 export function fillIn({ fields, body }: FormData, examples: NodeExamples = {}): Filled {
   return {
     fields: fields.map(({ source, pattern, values, isRequired, isFilled, example = "" }) => {
@@ -209,6 +207,5 @@ export function writeShell(text: string): string | undefined {
   return /^[\w./:@%+,][\w./:@%+,=-]*$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Reads the tokens of JSON, without the white space between them. */
 export const readTokens = (text: string): IterableIterator<RegExpMatchArray> =>
   text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}:,]|[^\s[\]{}:,"]+/g);

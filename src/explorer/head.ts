@@ -27,7 +27,6 @@ const FIGURES: readonly Row[] = [
   ["peers", "Peers"],
 ];
 
-/** They come after the history's further columns. */
 const FIGURES_LAST: readonly Row[] = [
   ["response_ms", "Response time", (value) => formatValue(value) && `${formatValue(value)} ms`],
   ["started_at", "Started", formatTime],
@@ -169,18 +168,15 @@ export function describeState(state: string, info: Info = {}, history: History =
   return { state, label, note: joinTexts("; ", reason, since, addition) };
 }
 
-/** Finds since when a history has its last status, an RFC 3339 time; `undefined` where it has had no other. */
 function sinceOf(history: History, status: unknown): unknown {
   const states = listOf(history.status);
   const before = states.findLastIndex((one) => one !== status);
   return before < 0 || before === states.length - 1 ? undefined : listOf(history.at)[before + 1];
 }
 
-/** Reads what an unreachable node was; an empty object for any other. */
 const seenOf = ({ status, last_seen }: Info): Info =>
   status === "unreachable" ? objectOf(last_seen) : {};
 
-/** Names the node, with what distinguishes it from others. */
 function namesOf(info: Info, { title, api }: Naming): [name: string, about: string] {
   const known: Info = { ...seenOf(info), ...info };
   const textOf = (key: string) => formatValue(known[key]);
@@ -281,7 +277,6 @@ export function renderFigures(figures: readonly Figure[], history: History = {})
 
 const WIDTH = 240, HEIGHT = 24, POINTS_MAX = 240;
 
-/** Draws a column of a history as SVG; an empty text where it has fewer than two numbers. */
 function renderPlot(history: History, key: string): string {
   const times = listOf(history.at).slice(-POINTS_MAX).map((at) => Date.parse(String(at)));
   const column = listOf(history[key]).slice(-POINTS_MAX);

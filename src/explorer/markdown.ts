@@ -16,7 +16,6 @@ const INLINE = /`([^`]+)`|(!?)\[([^[\]]+)\]\(([^()\s]+)\)|\*\*([^*]+)\*\*/g;
 
 /** Relative URLs and those of HTTP; others, such as `javascript:`, are not linked. */
 const FOLLOWABLE = /^(?:https?:|[^:]*$|[^:/?#]*[/?#])/i;
-
 const BESIDE = /^(?!\/|#|\?|https?:)/i;
 
 /** Renders the first `length` characters of an untrusted text as HTML blocks. */

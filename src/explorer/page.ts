@@ -115,7 +115,6 @@ export function createPage(
 
 const NONE: NodeExamples = {};
 
-/** Renders the node's own values for forms as data of the page's script. */
 function renderExamples(ofNode: NodeExamples, sources: readonly string[]): string {
   const used = Object.entries(ofNode).filter(([place]) => sources.includes(place));
   const json = jsonOf(Object.fromEntries(used));

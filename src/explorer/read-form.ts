@@ -27,7 +27,6 @@ const TEXTS = [
 
 /** Methods that no page may send, and those without a body. */
 const FORBIDDEN_METHODS = ["TRACE", "CONNECT"], WITHOUT_BODY = ["GET", "HEAD"];
-
 const SCHEMES_MAX = 20, OPTIONS_MAX = 60;
 
 /** In UTF-16 code units. */
@@ -144,7 +143,6 @@ function readBody(root: Json, value: unknown, isRead: boolean): BodyData | undef
   };
 }
 
-/** Tells whether a body has what only the node itself has, so that no example of another one will do. */
 function isOfNode(root: Json, value: unknown): boolean {
   const { properties } = followReference(root, value);
   return Object.values(objectOf(properties)).some((property) => {
@@ -187,9 +185,7 @@ export function parametersOf(root: Json, item: Json, operation: Json): Parameter
   return [...parameters.values()];
 }
 
-/** The depth to which schemas are followed, and the most values that are made. */
 const DEPTH_MAX = 5, VALUES_MAX = 200;
-
 const VALUES: Json = { string: "", integer: 0, number: 0, boolean: false, null: null };
 
 function exampleOf(root: Json, holder: Json): unknown {

@@ -100,7 +100,6 @@ function readSections(root: Json): Section[] {
   const anchors = new Set<string>();
   const read = createOperationReader(root);
   const freeName = createFreeName(new Set(), "-");
-  /** Makes an `id` unique and valid in HTML, without white space. */
   const unique = (wanted: string) =>
     freeName(shorten(wanted, 400).replaceAll(/[\s\p{Cc}]/gu, encodeURIComponent));
   const sectionOf = (name: string, description = ""): Section => {
@@ -181,7 +180,6 @@ function createOperationReader(root: Json) {
   };
 }
 
-/** Descriptions that say no more than the type. */
 const FILLERS = ["The result.", "The answer.", "It is done.", "It was not done."];
 
 function createItemReader(root: Json) {
@@ -245,7 +243,6 @@ function createItemReader(root: Json) {
   ];
 }
 
-/** Reads the media types of a body or a response, and the schema of the first one. */
 function contentOf(root: Json, { content }: Json): { types: string[]; schema: unknown } {
   const types = Object.keys(objectOf(content));
   return { types, schema: followReference(root, objectOf(content)[types[0] ?? ""]).schema };
@@ -264,5 +261,4 @@ function serverOf(holders: Json[]): string {
 }
 
 const isHiddenByScalar = (value: Json) => Boolean(value["x-internal"] || value["x-scalar-ignore"]);
-
 const text = (value: unknown): string => textOf(value) ?? "";

@@ -85,7 +85,6 @@ const LEVELS: readonly Detail[] = DETAILS.about.map((_, level) =>
 );
 
 const GZIP_BYTES_MAX = 70_000, HTML_LENGTH_MAX = 2_000_000;
-
 const NAME_LENGTH_MAX = 200, NAVIGATION_TAGS_MAX = 200;
 
 /** More operations than these take a slow phone a second to lay out. */
@@ -146,7 +145,6 @@ function render(outline: Outline, detail: Detail, shown: number, total: number):
   return `${html}</main>`;
 }
 
-/** Renders what can be called and where, or what to do where nothing can. */
 function renderCalls(outline: Outline, by: DescribedBy | undefined): string {
   // An operation stands under each of its tags, and a method may have a GET and a POST.
   const named = new Map(operationsIn(outline).map((one) => [one.nodeName, one]));
@@ -200,7 +198,6 @@ function renderNavigation({ sections }: Outline, detail: Detail, total: number):
 
 const renderMethod = (method: string) => `<b class="${method.toLowerCase()}">${method}</b>`;
 
-/** Lets a name break between its words. */
 const renderName = (text: string): string =>
   text.split(/(?<=[_./])(?=\w)|(?<=[a-z\d])(?=[A-Z])/).map(escape).join("<wbr>");
 

@@ -10,7 +10,6 @@ import type { Info } from "./info.ts";
 
 /** The events that a client can choose; `snapshot` is always sent. */
 export const EVENTS = ["info", "head", "status", "description"] as const;
-
 type EventName = (typeof EVENTS)[number];
 
 /** The shortest time between two snapshots, in milliseconds. A snapshot replaces a patch that holds a `null`. */

@@ -63,7 +63,6 @@ const ALL_BITS = 18446744073709551615n;
 
 /** The start that is computed from an uptime moves by up to this from one response to the next, in milliseconds. */
 const UPTIME_JITTER = 3000;
-
 const MATCHED_LENGTH = 1024;
 
 /** A smaller number is not a time since 1970. */
@@ -72,7 +71,6 @@ const SECONDS_MIN = 1e8;
 /** The end of the year 9999, in milliseconds since 1970. */
 const TIME_MAX = 253402300799999;
 
-/** Tells whether a value is more than `null`, an empty text or a placeholder. */
 export function isKnown(value: unknown): boolean {
   if (typeof value === "number") return Number.isFinite(value);
   return value !== undefined && value !== null && value !== "" && value !== ALL_BITS;

@@ -11,7 +11,6 @@ import { startOf } from "../untrusted-text.ts";
 
 /** The most samples, which divide the span into intervals. */
 const SAMPLES_MAX = 240;
-
 const COLUMNS = ["height", "peers"] as const;
 
 export interface Measured extends Instant {

@@ -39,7 +39,6 @@ export interface Plan {
   readonly examples: Readonly<Record<Reference, string>>;
 }
 
-/** Tells whether there is nothing to ask: no node, no source, no function of a host. */
 export function isAlone(
   node: NodeSettings = {},
   info: InfoSettings | HostInfo | undefined,

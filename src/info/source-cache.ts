@@ -136,7 +136,6 @@ export function answerAt(answers: Answers, reference: Reference): unknown {
 }
 
 export type Values = Readonly<Record<string, unknown>>;
-
 export type NodeExamples = Readonly<Record<Reference, string>>;
 
 export function readExamples(

@@ -62,9 +62,7 @@ const CLAUSE_LENGTH = 300;
 
 /** The keys whose change means another chain. */
 const CHAIN = ["chain_id", "network"] as const;
-
 const SEEN = ["software", "version", "network", "chain_id", "height"] as const;
-
 const TEXT_LENGTH = 100;
 
 /** The most changes of the chain that are logged within a time, in milliseconds. */

@@ -69,7 +69,6 @@ interface Seen {
   readonly stalledAfter: number | undefined;
 }
 
-/** Decides the status by the first fault. */
 export function assessStatus(seen: Seen): NodeStatus {
   const { cache, shown } = seen;
   const { required } = cache;

@@ -31,7 +31,6 @@ import type { CliOption, Diagnostic, Schema, SettingsOf } from "./schema.ts";
 import * as t from "./texts.ts";
 
 export const ACCESS_LOGS = ["text", "json", "off"] as const;
-
 export type AccessLog = (typeof ACCESS_LOGS)[number];
 
 export interface CliValues {
@@ -201,7 +200,6 @@ export const pageSettings = <Logo>(logo: Schema<Logo>): SettingsOf<Page<Logo>> =
 
 const KIND = "a file such as mine.yaml, or an object with name";
 
-/** A kind in the configuration itself. Its other keys are checked as those of a kind's file are. */
 const OWN_KIND = v.pipe(
   s.object({
     name: s.setting(t.KIND_NAME, {
@@ -292,8 +290,7 @@ export function sharedSettings(
           default: String(EVENT_DEFAULTS.listeners),
         }),
         per_address: s.setting(s.wholeNumber(1, 10_000), {
-          text:
-            "The most streams of one client's address. Behind a proxy, all clients have the proxy's address",
+          text: "The most streams of one address. Behind a proxy, all clients have its address",
           default: String(EVENT_DEFAULTS.per_address),
           example: "1000",
         }),
@@ -314,7 +311,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
       example: '[reads, "GET /blocks/*"]',
     }),
     with_token: s.setting(OPERATIONS, {
-      text: "The operations that need the token, in the form of open",
+      text: "The operations that need the token, written as in open",
       default: "[]",
       example: "[sendrawtransaction]",
     }),
@@ -324,8 +321,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
     }),
     token_env: s.setting(t.LINE, { text: "A variable of the environment with the token" }),
     origins: s.setting(allowed(t.ORIGIN, "origins"), {
-      text:
-        "The origins whose pages may make calls, besides this service's own. * covers open operations only",
+      text: "The origins whose pages may call, besides this service's own. * applies to open only",
       default: "[]",
       example: "[https://app.example]",
     }),

@@ -115,7 +115,6 @@ const segmentsOf = (template: string): string[] =>
   decodePercent(template).toLowerCase().split("/").filter((segment) => segment !== "")
     .map((segment) => segment.replaceAll(/\{[^{}]*\}/g, "{}"));
 
-/** Tells whether one path may fit both templates. */
 function overlap(own: readonly string[], others: readonly string[], operation: Json): boolean {
   const spans = JSON.stringify([operation.parameters, operation.shared]).includes(
     "x-multi-segment",
@@ -129,9 +128,7 @@ function overlap(own: readonly string[], others: readonly string[], operation: J
 
 /** The most open first. */
 const ACCESSES: readonly unknown[] = ["read", "secret", "write"];
-
 const RESTRICTING = ["x-cost", "x-streaming", "x-auth"];
-
 const INPUT = ["params", "parameters", "shared", "requestBody"];
 
 function howLooser(now: Json, before: Json): string | undefined {
@@ -145,7 +142,6 @@ function howLooser(now: Json, before: Json): string | undefined {
   return isOther ? "is a read with other parameters than before" : undefined;
 }
 
-/** Finds components that would change the operations of the kind that refer to them. */
 function replacedComponents(base: Kind, own: Json): Path[] {
   return (["openrpc", "openapi"] as const).flatMap((part) =>
     Object.entries(objectOf(objectOf(own[part]).components)).flatMap(([group, members]) => {
@@ -157,7 +153,6 @@ function replacedComponents(base: Kind, own: Json): Path[] {
   );
 }
 
-/** Finds what is wrong between an extension and its base. */
 export function diagnosticsOfExtension(base: Kind, own: Json): Diagnostic[] {
   const found: Diagnostic[] = [];
   const listed = listOf(own.loosen);

@@ -136,7 +136,6 @@ export function diagnosticsOfInterface(kind: unknown, base: KindInterface = {}):
   ];
 }
 
-/** Lists the marks `x-example-from`, each with its path and the pattern beside it. */
 export function examplesIn(
   value: unknown,
   path: Path = [],

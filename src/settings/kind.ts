@@ -140,10 +140,7 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
         header: s.needed(t.HEADER, { text: "A header of the refusal" }),
         pattern: s.needed(t.EXPRESSION, { text: "A regular expression for it" }),
       }),
-      {
-        text:
-          "How such a node refuses a request. Secrets in files are sent only to nodes that do so",
-      },
+      { text: "How such a node refuses a call. Secrets in files are sent to no other node" },
     ),
     files: s.setting(v.array(authFile(path), "a list of files"), {
       text:

@@ -14,7 +14,6 @@ import * as s from "./schema.ts";
 import type { CliOption, Diagnostic, Schema, Settings, SettingsOf } from "./schema.ts";
 import * as t from "./texts.ts";
 
-/** The schemes of credentials, each with the form of its secret. */
 const SCHEMES = {
   basic: "user:password, for HTTP Basic",
   bearer: "a bearer token",
@@ -105,13 +104,12 @@ export function nodeSettings(
     tls: s.setting(
       s.object({
         ca_file: s.needed(path, {
-          text:
-            "A PEM file with the certificate of the authority that signed the node's certificate",
+          text: "A PEM file of the authority that signed the node's certificate",
           example: "~/.node/ca.pem",
         }),
       }),
       {
-        text: "A further certificate authority to trust for https:",
+        text: "A further certificate authority to trust with https",
         default: "the authorities that the runtime trusts",
         example: "{ ca_file: ~/.node/ca.pem }",
       },
@@ -269,8 +267,7 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
       example: "[peers]",
     }),
     watch: s.setting(t.WATCH, {
-      text:
-        "The interval at which the node is asked even without requests of clients, for the log, the history and the events; or off",
+      text: "The interval at which the node is asked even if no client asks; or off",
       default: "30s",
       example: "5s",
     }),
@@ -298,7 +295,6 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
   };
 }
 
-/** Tells whether a node has a kind, named or found by asking, and so the sources of that kind. */
 export function hasKind({ kind, url }: NodeSettings): boolean {
   return kind === undefined ? url !== undefined : kind !== "none";
 }
@@ -318,7 +314,6 @@ export function unknownSources(info: InfoSettings, kinds: readonly Kind[]): Diag
   );
 }
 
-/** Formats the request of a source: a method of JSON-RPC, `GET /status`, a file, or a command. */
 export function questionOf(source: Source): string {
   if ("jsonrpc" in source) return source.jsonrpc;
   if ("get" in source) return `GET ${source.get}`;

@@ -36,10 +36,7 @@ export interface CliOption<T = unknown> extends About {
 }
 
 export type Settings = Readonly<Record<string, Schema>>;
-
-/** The schemas of a documented type, by key. */
 export type SettingsOf<T> = { readonly [Key in keyof T]-?: Schema<T[Key]> };
-
 type Output<S extends Settings> = { [Key in keyof S]: v.InferOutput<S[Key]> };
 
 export function setting<T>(schema: Schema<T>, about: About): Schema<T | undefined> {
@@ -257,7 +254,6 @@ function plainObject<T>(
   });
 }
 
-/** Explains an unknown key, which may be one of an object inside, or the name of a flag. */
 function unknownKey(key: string, settings: Settings): string {
   const keys = Object.keys(settings);
   const outer = keys.find((name) => keysInside(settings[name]!).includes(key));
@@ -296,7 +292,6 @@ export interface Diagnostic {
   readonly isKey: boolean;
 }
 
-/** All that is wrong with the arguments, the environment and the files. */
 export class ConfigError extends Error {
   override name = "ConfigError";
   readonly problems: readonly string[];
@@ -317,7 +312,6 @@ export function readValue<T>(
 }
 
 type Issue = v.BaseIssue<unknown>;
-
 const WHOLE = ["raw_check", "raw_transform", "picklist"];
 
 function diagnosticsOf(issue: Issue, around: Path = []): Diagnostic[] {
@@ -345,7 +339,6 @@ function issuesOfForm({ issues }: Issue): Issue[] {
 /** The beginning of the only message that comes before the name of the value. */
 const UNKNOWN_KEY = "unknown key";
 
-/** Writes a diagnostic as one line: `node.kind must be …`, `unknown key node.knd; did you mean kind?`. */
 export function formatDiagnostic({ path, message }: Diagnostic): string {
   const name = path
     .map((key, at) => typeof key === "number" ? `[${key}]` : at > 0 ? `.${key}` : key)
