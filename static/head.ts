@@ -15,13 +15,10 @@ import { isObject, type Json } from "../src/json/values.ts";
 
 /** The milliseconds between two requests; they double after each failure, up to the maximum. */
 const INTERVAL = 5_000, INTERVAL_MAX = 60_000;
-
 /** The milliseconds between two requests beside a stream, and between two for the history. */
 const INTERVAL_BESIDE = 30_000;
-
 /** The most milliseconds after which an ended stream is opened again; they double while there is none. */
 const RETRY = 4_000;
-
 /** The service's clock less the browser's, in milliseconds. */
 let clockOffset: number | undefined;
 let shownFigures = "";

@@ -9,10 +9,8 @@ const plain = document.getElementById("plain")!;
 
 /** A band below the bar: the first operation in it is read. */
 const READ_AT = "-100px 0px -80%";
-
 /** As in `simple.css`. */
 const NARROW = matchMedia("(max-width: 1000px)");
-
 /** The heading of what is read, and its distance from the top in pixels where a link has led to it. */
 let current: Element | undefined, putAt: number | undefined;
 

@@ -1,6 +1,5 @@
 /**
- * `npm run release`: builds and tests everything that is published, with release notes and checksums. It publishes
- * nothing.
+ * `npm run release`: builds and tests what a release has, with notes and checksums. It publishes nothing.
  *
  * @module
  */

@@ -1,6 +1,5 @@
 /**
- * `npm run schema`: writes the JSON Schemas of a configuration and of a kind's file, and the generated parts of the
- * manual.
+ * `npm run schema`: writes the JSON Schemas of a configuration and of a kind, and the generated parts of the manual.
  *
  * @module
  */

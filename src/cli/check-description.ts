@@ -37,7 +37,6 @@ interface Described extends Partial<Pick<Prepared, "content" | "basePaths">> {
 
 const TITLE = "Description";
 
-/** Reports on the description, which is chosen as the service chooses it. */
 export async function describeDescription(
   config: Config,
   kind: string | undefined,

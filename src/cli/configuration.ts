@@ -44,7 +44,7 @@ export interface Config
   given?: CliValues;
   remarks: readonly { level: "info" | "warn"; message: string }[];
   host: string;
-  /** 0 takes a free one. */
+  /** 0 for a free one. */
   port: number;
   accessLog: AccessLog;
   logCalls: LogCalls;
@@ -288,7 +288,6 @@ function setGiven({ given, renamed }: ParsedArgs, name: Name, text: string, call
   if (called === before?.variable) renamed.push(explainRenamed(called, variables[0]!));
 }
 
-/** The commands of other programs that serve. */
 const SERVING: readonly string[] = ["serve", "start", "run"];
 const WORDS: Readonly<Record<string, string>> = { help: "--help", version: "--version" };
 
@@ -372,7 +371,7 @@ function explainUnknownVariables(env: Environment, used: readonly unknown[]): st
   });
 }
 
-/** Reads the environment, unless the runtime forbids it, as Deno may. */
+/** Reads the environment; Deno may forbid it. */
 function tryRead<T>(read: () => T): T | undefined {
   try {
     return read();

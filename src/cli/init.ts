@@ -193,7 +193,7 @@ function commentOf(setting: Schema, remarks: readonly string[] = []): string {
   return lines.filter(Boolean).map((line) => `# ${line}\n`).join("");
 }
 
-/** Formats the object that a setting may be in place of a word; empty if it may not. */
+/** Formats the object that a setting may have in place of a word; an empty text if it may not. */
 function longForm(setting: Schema): string {
   const forms = (partsOf(setting).options ?? []).map((option) => partsOf(option).entries);
   const entries = forms.find((entries) => entries !== undefined);

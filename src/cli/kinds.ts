@@ -21,7 +21,6 @@ export function formatKinds(name?: string): string {
   return formatTable(Object.entries(KINDS).map(([name, { title, url }]) => [name, title, url]));
 }
 
-/** Formats the whole file of a kind, for a new kind to start from. */
 export async function formatKindFile(name: string): Promise<string> {
   const { examples: _, ...kind } = kindOf(name);
   const whole = { ...kind, ...await loadInterface(name) };

@@ -157,19 +157,17 @@ export interface Progress {
 
 export const SILENT: Progress = { during: (_, work) => work };
 
-interface ProgressOptions {
-  readonly write: (text: string) => unknown;
-  /** True if one line counts the seconds and goes away; otherwise it is one plain line. */
-  readonly isTerminal: boolean;
-  /** The time before the line and between its changes, in milliseconds. @default 1000 */
-  readonly after?: number;
-}
-
 /** Goes to the start of the line and erases it (ECMA-48, EL). */
 const CLEAR = "\r\x1b[K";
 const WIDTH = 70;
 
-export function createProgress({ write, isTerminal, after = 1000 }: ProgressOptions): Progress {
+export function createProgress({ write, isTerminal, after = 1000 }: {
+  readonly write: (text: string) => unknown;
+  /** True for a line that counts the seconds and is erased at the end; false for one plain line. */
+  readonly isTerminal: boolean;
+  /** The time before the line and between its changes, in milliseconds. */
+  readonly after?: number;
+}): Progress {
   return {
     async during(what, work) {
       const begun = performance.now();

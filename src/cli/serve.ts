@@ -46,7 +46,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
     openOutput("stdout"),
     (count) => log(`${count} lines of the access log were dropped: its reader was stuck`),
   );
-  // Counters go on after a reload.
+  // Counters survive a reload.
   const meters = new Meters();
   /** Messages on the description, which a reload does not repeat. */
   const logged = new Set<string>();

@@ -55,7 +55,7 @@ export function parseYaml(
     const { line, col } = lines.linePos(offset);
     return `${name}:${line}:${col}:`;
   };
-  // Errors after an unexpected token only follow from it.
+  // Later errors are consequences of an unexpected token.
   const first = document.errors.findIndex(({ code }) => code === "UNEXPECTED_TOKEN");
   const errors = first < 0 ? document.errors : document.errors.slice(0, first + 1);
   if (errors.length > 0) {
@@ -70,7 +70,7 @@ export function parseYaml(
   });
   let value: unknown;
   try {
-    // Refuses aliases that multiply.
+    // The limit refuses aliases that multiply.
     value = document.toJS({ maxAliasCount: 100 }) ?? {};
   } catch (error) {
     throw new ConfigError([`${name}: ${(error as Error).message}`]);
@@ -129,7 +129,6 @@ export function inFlow(value: unknown): string {
   return stringify(value, { collectionStyle: "flow", lineWidth: 0 }).trim();
 }
 
-/** Parses the file of a kind; throws a {@linkcode ConfigError}. */
 export function parseKind(text: string, name: string): Kind {
   return checkKind(parseYaml(text, name, "a kind"));
 }

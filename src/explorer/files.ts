@@ -65,7 +65,6 @@ export function createIcons(own: string, logo?: Uint8Array): Icons {
   };
 }
 
-/** Draws the first letter of a name as SVG, in a colour that depends on it; `undefined` without a letter. */
 export function drawLetter(name: string): string | undefined {
   const [letter] = /[\p{L}\p{N}]\p{M}{0,3}/u.exec(name.normalize("NFC")) ?? [];
   if (letter === undefined) return undefined;

@@ -54,7 +54,7 @@ export interface BodyData {
   readonly isAsked?: boolean | undefined;
 }
 
-/** What is filled in; the fields are in their order. */
+/** The texts that are filled in; those of the fields are in the order of the form. */
 export interface Filled {
   readonly fields: readonly string[];
   readonly body: string;
@@ -106,7 +106,6 @@ export function mistakeIn(field: FieldData, text: string): string {
   }
 }
 
-/** Says what is wrong with the text of a body; returns an empty text if it can be sent. */
 export function mistakeInBody({ type, isRequired }: BodyData, text: string): string {
   if (text.trim() === "") return isRequired ? "body is required" : "";
   if (!isJson(type)) return "";
@@ -149,7 +148,7 @@ export function requestOf(form: FormData, filled: Filled, base: string): FormReq
   };
 }
 
-/** Percent-encodes a part of a URL, with what curl takes for a pattern and a shell for more than text. */
+/** Percent-encodes a part of a URL, also characters that are special to curl or to a shell. */
 const percentEncode = (text: string): string =>
   encodeURIComponent(text.replaceAll(/\p{Cs}/gu, "\ufffd")).replaceAll(
     /[!'()*]/g,

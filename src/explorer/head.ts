@@ -1,6 +1,5 @@
 /**
- * The head of both documents: a card of the node, with plots of the last hour. It is rendered into the first HTML;
- * `static/head.ts` keeps it current.
+ * The head of both documents, a card of the node with plots of its history. `static/head.ts` keeps it current.
  *
  * @module
  */
@@ -115,7 +114,7 @@ export function describeInfo(info: Info, naming: Naming, history: History = {}):
       const [, date, clock] = format === formatTime && TIME.exec(formatText(values[key])) || [];
       const time = date && `${date}T${clock}Z`;
       const isOmitted = value === "" ||
-        // Nodes in sync stay a little below 1; one that says 1 and goes on has not begun.
+        // Nodes in sync stay a little below 1; one that reports 1 and is not in sync has not begun.
         (key === "sync_progress" && (state === "synced" || !((values[key] as number) < 1))) ||
         // Without a node, the page is the same in every run.
         (key === "started_at" && isService(info));
@@ -229,7 +228,7 @@ function formatShare(value: unknown): string {
 /** Zero-width characters, bidirectional controls and tags, which make a text look like another. */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 
-/** Writes at most so many UTF-16 code units of a string; an empty text for any other value. */
+/** Writes at most `length` UTF-16 code units of a string; an empty text for any other value. */
 function formatText(value: unknown, length = 80): string {
   return typeof value === "string" ? excerpt(value.replaceAll(INVISIBLE, ""), length) : "";
 }

@@ -1,6 +1,5 @@
 /**
- * Reads the form in which an operation is tried: its parameters and its body, with examples of the description or made
- * of its schemas.
+ * Reads the form of an operation: its parameters and its body, with examples from the description or its schemas.
  *
  * @module
  */
@@ -194,7 +193,7 @@ function exampleOf(root: Json, holder: Json): unknown {
   return value === undefined ? exampleOfSchema(followReference(root, holder.schema)) : value;
 }
 
-/** Many may refer to one large object. */
+/** Cached, since many may refer to one large object. */
 const firstMemberOf = onceFor((object: Json): unknown => Object.values(object)[0]);
 
 const exampleOfSchema = (schema: Json): unknown =>

@@ -67,7 +67,7 @@ export interface Operation {
   isMethod: boolean;
   /** True for a GET that stands for a POST as well. */
   isPostedToo: boolean;
-  /** True if the API sends it; its name stands for a path. */
+  /** True if the API sends it; `path` is its name. */
   isWebhook: boolean;
   call: "open" | "token" | "refused" | undefined;
   callSentence: string;
@@ -78,7 +78,6 @@ export interface Operation {
 
 /** Stands for the origin of this service. */
 const HERE = "http://here.invalid";
-
 /** The most parameters, responses and their facts that are read; no page has room for more. */
 const ITEMS_MAX = 250_000;
 
@@ -184,7 +183,6 @@ const FILLERS = ["The result.", "The answer.", "It is done.", "It was not done."
 
 function createItemReader(root: Json) {
   const fieldsOf = createFieldReader(root);
-
   const readParameter = ({ value, parameter }: Parameter): Item => {
     const schema = followReference(root, parameter.schema);
     const { example = schema.example, required } = parameter;

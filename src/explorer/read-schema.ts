@@ -84,7 +84,7 @@ export function nameType(root: Json, value: unknown, depth = 0): string {
 const optionsOf = (schema: Json): unknown[] =>
   listOf(schema.oneOf ?? schema.anyOf).slice(0, OPTIONS_MAX);
 
-/** Makes the reader of fields, which reads each schema once a level: many refer to the same. */
+/** Makes the reader of fields, which reads each schema once per level, since many refer to the same. */
 export function createFieldReader(root: Json): (schema: unknown, levels?: number) => Item[] {
   const readers: ((schema: unknown) => Item[])[] = [() => []];
   for (let levels = 1; levels <= LEVELS + 1; levels++) {

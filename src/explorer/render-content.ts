@@ -1,6 +1,5 @@
 /**
- * Renders a description as the content of the simple page, which needs no script. The larger a description, the less
- * detail is shown.
+ * Renders a description as the content of the simple page, which needs no script; a large one in less detail.
  *
  * @module
  */
@@ -170,7 +169,7 @@ function renderCalls(outline: Outline, by: DescribedBy | undefined): string {
       `to try the ${reads} that only read.</p>`;
   }
   const gets = count(({ method, isMethod }) => method === "GET" && !isMethod);
-  // A pattern does not open what the network describes.
+  // Patterns have no effect on descriptions from the network.
   const remedy = by === "network" || gets === 0
     ? "List them under <code>forward.open</code> in the configuration."
     : `<code>forward: { open: [&quot;GET *&quot;] }</code> opens each <code>GET</code>: ` +
@@ -267,10 +266,7 @@ function renderFields(fields: readonly Item[], detail: Detail): string {
 
 const name = (text: string): string => escape(shorten(text, NAME_LENGTH_MAX));
 
-/**
- * Renders the data of a form, which `static/form.ts` makes of it, and the line of `curl` that sends the same. Optional
- * parameters and long examples, of which there may be many, are omitted.
- */
+/** Renders the data from which `static/form.ts` makes a form, without some optional parameters, and its `curl`. */
 function renderForm(form: FormData, title: string, detail: Detail): string {
   const { body } = form;
   let left = detail.items;

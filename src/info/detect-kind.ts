@@ -51,7 +51,6 @@ export async function detectKind({ url, kinds, auth, client, signal }: {
     }
     return { name, because: evidence.join(", ") };
   };
-
   const addsTo = (name: string, base: string) => name !== base && kinds[name]!.extends === base;
   const trials = await Promise.all(Object.keys(kinds).map((name) => attempt(name, false)));
   const all = trials.filter((trial) => "because" in trial);

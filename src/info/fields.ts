@@ -60,14 +60,12 @@ interface ConversionContext {
 
 /** The placeholder of nodes that hide a number of 64 bits. */
 const ALL_BITS = 18446744073709551615n;
-
 /** The start that is computed from an uptime moves by up to this from one response to the next, in milliseconds. */
 const UPTIME_JITTER = 3000;
 const MATCHED_LENGTH = 1024;
 
 /** A smaller number is not a time since 1970. */
 const SECONDS_MIN = 1e8;
-
 /** The end of the year 9999, in milliseconds since 1970. */
 const TIME_MAX = 253402300799999;
 

@@ -30,22 +30,16 @@ import { assessStatus, type NodeStatus, NOT_ASKED, withoutHidden } from "./statu
 
 /** The time for which a request waits for a running query if there was another request lately, in milliseconds. */
 const PATIENCE = 20;
-
 /** The time without requests after which the last snapshot is not sent while the node is queried, in milliseconds. */
 const PAUSE = 10_000;
-
 /** The time beyond a source's timeout for which a request waits if there is no snapshot to send, in milliseconds. */
 const GRACE = 200;
-
 /** The delays before the next query of a node that does not respond, in milliseconds; the last is for listeners. */
 const BACKOFF_FIRST = 1000, BACKOFF_MAX = 24_000, BACKOFF_LISTENED = 3000;
-
 /** The time after which a query is given up, in milliseconds: workerd drops the work of requests that have ended. */
 const QUERY_MAX = 60_000;
-
 /** The time for which optional sources may delay a snapshot, in milliseconds. */
 const OPTIONAL_PATIENCE = 200;
-
 /** The shortest time between two detections of another kind than the present one, in milliseconds. */
 const DETECTION_PAUSE = 10_000;
 

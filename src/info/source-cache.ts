@@ -38,7 +38,6 @@ export interface Shown {
 
 /** The time without requests after which another node may be at the address, in milliseconds. */
 const PAUSE = 10_000;
-
 /** The shortest time between two runs of a program without a request, in milliseconds. */
 const WATCHED_PROGRAM_MS = 30_000;
 

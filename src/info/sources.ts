@@ -1,6 +1,5 @@
 /**
- * Asks the sources of the info: JSON over HTTP, methods of JSON-RPC, files, programs, and a host's function. They are asked
- * at the same time, and fail independently.
+ * Asks the sources of the info at the same time: HTTP, JSON-RPC, files, programs, and a host's function.
  *
  * @module
  */
@@ -57,15 +56,12 @@ export function createQuery({ url: nodeUrl, credentials, client }: {
   readonly client: Client;
 }): Query {
   const endpoints = new Map<string, Endpoint>();
-
   const urlOf = (path: string) => {
     if (/^https?:/i.test(path)) return path;
     const url = nodeUrl ?? needsUrl();
     return path === "" ? url : url.replace(/\/$/, "") + path;
   };
-
   const access = (): NodeAccess => ({ client, credentials: credentials ?? needsUrl() });
-
   const callEndpoint = async (batch: readonly PlannedSource[], signal: AbortSignal) => {
     const calls = batch.map(({ source }) => source as JsonRpcSource);
     const url = urlOf(calls[0]!.path ?? "");
@@ -78,7 +74,6 @@ export function createQuery({ url: nodeUrl, credentials, client }: {
   return (sources, signal, remembered = () => undefined) => {
     const started = performance.now();
     const responses = new Map<string, Promise<SourceResponse>>();
-
     const valueOf = async (place: Reference): Promise<unknown> => {
       const [name, pointer] = parseReference(place);
       if (!sources.has(name)) return remembered(name, pointer);
@@ -200,7 +195,7 @@ export async function requestJson(
 export function urlOfLink(link: unknown, nodeUrl: string, place: string): string {
   if (typeof link !== "string") throw new SourceError("bad_answer", `has no link at ${place}`);
   const { origin } = new URL(nodeUrl);
-  // Without credentials, and without characters that parsers remove, move or read as a slash.
+  // The pattern excludes credentials, and characters that parsers remove, move or read as a slash.
   const match = /^(?:https?:\/\/[^/?#\\@\s]+)?(\/[^#\\\s]*)?$/i.exec(link);
   const url = match && link !== "" && URL.canParse(link, origin)
     ? new URL(link, origin)

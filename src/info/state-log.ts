@@ -60,14 +60,12 @@ const LEVELS: Readonly<Record<Status, Level>> = {
 
 const CLAUSE_LENGTH = 300;
 
-/** The keys whose change means another chain. */
 const CHAIN = ["chain_id", "network"] as const;
 const SEEN = ["software", "version", "network", "chain_id", "height"] as const;
 const TEXT_LENGTH = 100;
 
 /** The most changes of the chain that are logged within a time, in milliseconds. */
 const CHANGES_MAX = 5, CHANGES_TIME = 3_600_000;
-
 /** A start that is computed from an uptime may go back by this, in milliseconds. */
 const START_JITTER = 60_000;
 

@@ -166,7 +166,7 @@ function statusInNetwork(
     return { status: STATUS_OF.no_peers, code: "no_peers", reason, keys: ["peers"] };
   }
   const quiet = stalledAfter ?? (expected?.quiet && milliseconds(expected.quiet));
-  // Without a time of the head, its height has to change while it is watched.
+  // Without the time of the head, its age counts from the last change of the height.
   const isWatched = head_at === undefined && stalledAfter !== undefined && height !== undefined;
   const age = date - (isWatched ? movedAt : Date.parse(String(head_at)));
   if (!quiet || !(age > quiet)) return undefined;
@@ -221,7 +221,6 @@ function passes(value: unknown, test: Test): boolean {
   return "above" in test ? number > test.above : number < test.below;
 }
 
-/** Counts the blocks from a height to the highest target; 0 if the height or the target is unknown. */
 function blocksBehind(height: unknown, targets: readonly bigint[]): bigint {
   const own = wholeNumber(height);
   const highest = targets.reduce((most, each) => each > most ? each : most, 0n);

@@ -171,7 +171,7 @@ export const placeWithServers = <T>(
     }),
   });
 
-/** The settings of the page; a file has the logo by its path, a host by its bytes. */
+/** The settings of the page. The logo is a path in a file, and bytes in the options of a host. */
 interface Page<Logo> {
   title?: string | undefined;
   logo?: Logo | undefined;

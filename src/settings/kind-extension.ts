@@ -58,7 +58,6 @@ export function mergedComponents({ components: base }: Json, { components: own }
 
 const nameOf = (method: unknown) => objectOf(method).name;
 
-/** An operation that is opened further than the one that it replaces. */
 interface Loosening {
   readonly name: string;
   readonly path: Path;

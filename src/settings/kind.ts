@@ -130,7 +130,6 @@ const LISTING = v.pipe(
   }),
 ) as Schema<unknown> as Schema<Listing>;
 
-/** Makes the schema of a kind; `base` is the one that it extends. */
 export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<Kind> {
   // A kind inherits what it omits.
   const needed = base ? s.setting as typeof s.needed : s.needed;
@@ -240,10 +239,7 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
   );
 }
 
-/**
- * Removes the files with secrets from a kind that is not built in, which may come from anywhere and would have any file
- * sent to any node. The first one becomes the example of `node.auth`.
- */
+/** Removes files with secrets: a kind that is not built in could have any file sent to any node. */
 export function withoutSecretFiles(kind: Kind): Kind {
   const { files, ...auth } = kind.auth ?? {};
   return files ? { ...kind, auth: { example: files[0], ...auth } } : kind;

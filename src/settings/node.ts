@@ -31,7 +31,6 @@ const MATCH = s.setting(t.EXPRESSION, {
   example: "'<apikey>(.*?)</apikey>'",
 });
 
-/** Makes the forms of the place of a secret by key, such as `basic_file`. */
 function authForms(where: "file" | "env", placeOf: (secret: string) => Schema) {
   const forms: Record<string, Settings> = {};
   for (const [scheme, secret] of Object.entries(SCHEMES)) {
@@ -321,7 +320,6 @@ export function questionOf(source: Source): string {
   return "file" in source ? source.file : source.command.join(" ");
 }
 
-/** Returns the places of a field, or none if it is wrong. */
 export function placesOf(field: unknown): readonly Reference[] {
   const from = isObject(field) ? field.from : field;
   const isRight = [from].flat().every((place) => typeof place === "string");

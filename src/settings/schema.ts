@@ -73,11 +73,11 @@ export function partsOf(schema: Schema): Parts {
 }
 
 interface TextRule<T = string> {
-  /** Returns a whole message on a text that is wrong in a known way. */
+  /** Returns a whole message for a known mistake. */
   readonly explain?: (text: string) => string | undefined;
   /** Checks a text that matches. @default every one is valid */
   readonly isValid?: (text: string) => boolean;
-  /** Makes the value of a valid text. @default the text itself */
+  /** Converts a valid text. @default the text itself */
   readonly read?: (text: string) => T;
 }
 
@@ -163,7 +163,6 @@ export function section<S extends Settings>(settings: S): Schema<Output<S>> {
   return v.nullable(object(settings), {}) as Schema<Output<S>>;
 }
 
-/** Makes the schema of an object whose keys are names of the operator's choice; `null` is an empty one. */
 export function map<K extends string, T>(name: Schema<K>, of: Schema<T>): Schema<Record<K, T>> {
   const schema = v.record(name as v.GenericSchema<string, K>, of, "an object");
   // valibot leaves these keys out without an issue (1.5).
