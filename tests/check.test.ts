@@ -93,7 +93,7 @@ check("reports that the operations of the kind are shown, and why", async () => 
   );
   assert.match(
     text,
-    "The description has the operations of nodes of the kind bitcoin; those that this node lacks are unknown",
+    "The description has the operations of nodes of the kind bitcoin; it is unknown which this one lacks",
   );
 });
 

@@ -345,7 +345,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
   [
     "metrics: true\n---\nmetrics: true\n",
-    "2:1: a second document begins here; a configuration must be one",
+    "2:1: a second document begins here; a configuration has only one",
   ],
   [
     "info: { static: { owner: &o { friends: [*o] } } }",

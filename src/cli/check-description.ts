@@ -101,9 +101,7 @@ async function watchPreparing({ description: _, servers, node, kinds, forward }:
 }
 
 async function lackingOf({ listing, loadInterface }: KnownNode, offer: Offer | Error) {
-  if (offer instanceof Error) {
-    return `; those that this node lacks are unknown: it ${offer.message}`;
-  }
+  if (offer instanceof Error) return `; it is unknown which this one lacks: it ${offer.message}`;
   const parts: KindInterface = JSON.parse(new TextDecoder().decode(await loadInterface()));
   const names = ({ openrpc, openapi }: KindInterface) => [
     ...openrpc?.methods.map(({ name }) => name) ?? [],
@@ -184,8 +182,7 @@ export async function describeCalls(
 
 const READS_WITHOUT_AUTH: Diagnostic = {
   level: "warn",
-  message:
-    "reads are called without node.auth: with it, the node would show what only its owner may see",
+  message: "reads are called without node.auth, with which the node would show private data",
 };
 
 function whyNothing(

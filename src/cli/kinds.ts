@@ -39,7 +39,7 @@ function formatKind(name: string, kind: Kind): string {
   const { title, url, static: fixed, sources, fields, health } = kind;
   const info = { ...(fixed ? { static: fixed } : {}), sources, fields };
   return `# ${title}
-# "kind: ${name}" alone stands for all of this. A configuration adds to it or replaces parts of it: keep only these.
+# "kind: ${name}" alone stands for all of this: keep only what you change or add.
 # The status is ok if ${health.ok}.
 ${origin(kind)}${stringify({ node: { url, kind: name } })}${secrets(kind)}${
     stringify({ info }, { lineWidth: 100 })

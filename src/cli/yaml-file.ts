@@ -95,7 +95,7 @@ function rename(document: Document, names: Readonly<Record<string, string>>): st
 }
 
 function explain({ code, message }: YAMLError, what: string): string {
-  if (code === "MULTIPLE_DOCS") return `a second document begins here; ${what} must be one`;
+  if (code === "MULTIPLE_DOCS") return `a second document begins here; ${what} has only one`;
   const unclosed = /^Flow (?:map|sequence).* end with a ([\]}])/.exec(message)?.[1];
   if (unclosed) return `a "${unclosed}" is missing before this, to close what is still open`;
   return `is not YAML: ${message}`;
