@@ -545,7 +545,7 @@ config("invalid values are refused, with the limit or the nearest valid name", (
   assert.not.match(secret, "hunter2");
   assert.match(
     of("node: { auth: { basic_fil: /x } }"),
-    'and has "basic_fil"; did you mean basic_file?',
+    'but has "basic_fil"; did you mean basic_file?',
   );
   assert.match(
     of("node: { auth: { basic_file: /x, mach: y } }"),

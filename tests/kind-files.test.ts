@@ -255,7 +255,7 @@ health:
     ["10:9", "auth.files needs a refusal beside it"],
     [
       "10:18",
-      'must have one of basic_file, bearer_file, digest_file, header_file, and has "basic_fil"',
+      'must have one of basic_file, bearer_file, digest_file, header_file, but has "basic_fil"',
     ],
     ["11:1", "health needs ok"],
     ["13:26", "must be a regular expression, null, or an object with above or below, not 5"],

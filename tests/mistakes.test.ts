@@ -255,7 +255,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
   [
     "node: { auth: { basic_fil: /x } }",
-    '1:9: node.auth must have one of basic_file, bearer_file, digest_file, header_file, basic_env, bearer_env, digest_env, header_env, and has "basic_fil"; did you mean basic_file?',
+    '1:9: node.auth must have one of basic_file, bearer_file, digest_file, header_file, basic_env, bearer_env, digest_env, header_env, but has "basic_fil"; did you mean basic_file?',
   ],
   ["node: { auth: { basic_file: 5 } }", "1:29: node.auth.basic_file must be the path of a file"],
   [
@@ -464,7 +464,7 @@ const OPTIONS: readonly Row<unknown>[] = [
   ],
   [
     { info: { sources: { a: { wrong: 1 } } } },
-    'info.sources.a must have one of jsonrpc, get, post, file, command, and has "wrong"',
+    'info.sources.a must have one of jsonrpc, get, post, file, command, but has "wrong"',
   ],
   [
     { description: 5 },

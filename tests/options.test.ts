@@ -84,7 +84,7 @@ const WRONG: readonly [wrong: unknown, complaint: string][] = [
   ],
   [
     { info: { sources: { a: { wrong: 1 } } } },
-    "info.sources.a must have one of jsonrpc, get, post, file, command, and has",
+    "info.sources.a must have one of jsonrpc, get, post, file, command, but has",
   ],
   [
     { info: { fields: { a: "disc#" }, sources: { disk: { file: "/x" } } } },

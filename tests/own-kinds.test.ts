@@ -180,13 +180,13 @@ own("a mark is made stricter as it is, and looser where loosen lists it", async 
   const [message] = await wrongOf(of(looser));
   assert.match(
     message!,
-    'methods[0] is marked "read", and was write; if that is intended, write loosen: [eth_sendTransaction]',
+    'methods[0] is marked "read", but was write; if that is intended, write loosen: [eth_sendTransaction]',
   );
   const { kinds, remarks } = await of(looser, { loosen: ["eth_sendTransaction"] });
   assert.is(kinds.mine!.extends, "ethereum");
   assert.match(
     remarks.map(({ message }) => message).join("\n"),
-    'of the kind mine, eth_sendTransaction is marked "read", and was write',
+    'of the kind mine, eth_sendTransaction is marked "read", but was write',
   );
   const others = { ...read!, params: [] };
   assert.match((await wrongOf(of(others)))[0]!, "is a read with other parameters than before");
@@ -237,7 +237,7 @@ own(
       ] as const
     ) {
       const [message] = await wrongOf(extend(base, path, method));
-      assert.match(message!, `is marked "read", and was ${was}; if that is meant`, path);
+      assert.match(message!, `is marked "read", but was ${was}; if that is intended`, path);
       const { kinds } = await extend(base, path, method, { loosen: ["mine"] });
       assert.ok(kinds.mine, path);
     }

@@ -102,7 +102,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
     try {
       const next = await read();
       if (next.host !== config.host || next.port !== config.port) {
-        log("listen has changed; restart the service to use the new address");
+        log('"listen" has changed; restart the service to use the new address');
       }
       isReloading = true;
       const made = await makeNext(next);

@@ -61,7 +61,7 @@ const nameOf = (method: unknown) => objectOf(method).name;
 interface Loosening {
   readonly name: string;
   readonly path: Path;
-  /** A clause, such as `is marked "read", and was write`. */
+  /** A clause, such as `is marked "read", but was write`. */
   readonly how: string;
 }
 
@@ -133,7 +133,7 @@ const INPUT = ["params", "parameters", "shared", "requestBody"];
 function howLooser(now: Json, before: Json): string | undefined {
   const [is, was] = [now["x-access"], before["x-access"]];
   const steps = ACCESSES.indexOf(is) - ACCESSES.indexOf(was);
-  if (steps < 0) return `is marked ${describeValue(is)}, and was ${was}`;
+  if (steps < 0) return `is marked ${describeValue(is)}, but was ${was}`;
   const dropped = RESTRICTING.find((mark) => before[mark] !== undefined && !now[mark]);
   if (dropped) return `no longer has ${dropped}`;
   // A method that only reads for some parameters may write for others.

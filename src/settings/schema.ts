@@ -204,7 +204,7 @@ export function byKey<T>(
     if (form) return form[1];
     const typed = Object.keys(value);
     const meant = typed.map((key) => nearest(key, keys)).find((key) => key !== undefined);
-    const there = typed.length > 0 ? `, and has ${typed.map(describeValue).join(", ")}` : "";
+    const there = typed.length > 0 ? `, but has ${typed.map(describeValue).join(", ")}` : "";
     const message = `must have one of ${keys.join(", ")}${there}${didYouMean(meant)}`;
     return v.pipe(v.unknown(), v.rawCheck(({ addIssue }) => addIssue({ message }))) as Schema<T>;
   });
