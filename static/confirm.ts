@@ -1,4 +1,4 @@
-/** Asks before something is sent that may change something, with all that is sent and the current node. */
+/** Asks for a confirmation of a request that may change something, and shows it with the current node. */
 
 import { type FormRequest, showUnseen } from "../src/explorer/form-request.ts";
 import { isObject } from "../src/json/values.ts";
@@ -23,7 +23,7 @@ export async function readIdentity(): Promise<Identity> {
   }
 }
 
-/** Says why nothing is sent to a node on another chain than before; `undefined` if it is on the same. */
+/** Explains why nothing is sent to a node on another chain than before; `undefined` for the same chain. */
 export function reasonAgainst(before: Identity, now: Identity): string | undefined {
   if (!now) return "Not sent: the service does not say which node it has now";
   const changed = (["chain_id", "network"] as const).find((key) =>
@@ -35,7 +35,7 @@ export function reasonAgainst(before: Identity, now: Identity): string | undefin
     "Reload the page to continue";
 }
 
-/** Asks whether a request is to be sent, by a dialog in `parent`. */
+/** Asks in a dialog within `parent` whether to send a request. */
 export function confirm(
   title: string,
   request: Pick<FormRequest, "method" | "url">,

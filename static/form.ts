@@ -44,7 +44,6 @@ const examples = JSON.parse(document.getElementById("examples")!.textContent!);
 
 /** The tokens that were typed, by their schemes; they are kept in memory only. */
 const tokens = new Map<string, string>();
-
 let fieldCount = 0;
 
 export function makeForm(details: HTMLDetailsElement): Form {

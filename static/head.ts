@@ -15,18 +15,13 @@ import { isObject, type Json } from "../src/json/values.ts";
 
 /** The milliseconds between two requests; they double after each failure, up to the maximum. */
 const INTERVAL = 5_000, INTERVAL_MAX = 60_000;
-
 /** The milliseconds between two requests beside a stream, and between two for the history. */
 const INTERVAL_BESIDE = 30_000;
-
 /** The most milliseconds after which an ended stream is opened again; they double while there is none. */
 const RETRY = 4_000;
-
 /** The service's clock less the browser's, in milliseconds. */
 let clockOffset: number | undefined;
-
 let shownFigures = "";
-
 const header = () => document.getElementById("node")!;
 
 /**
@@ -67,7 +62,7 @@ export function followInfo(base: URL, isClockSet: boolean, isIdle: () => boolean
     setInterval(plot, INTERVAL_BESIDE);
   };
 
-  /** No event has the time of stale values. */
+  /** Events lack the time of stale values. */
   const isIncomplete = () =>
     !isPatchable || info.status === "stale" || info.updated_at !== undefined;
 
@@ -97,7 +92,7 @@ export function followInfo(base: URL, isClockSet: boolean, isIdle: () => boolean
     isPatchable = patched !== undefined;
     if (patched) {
       eventCount++;
-      // Stale values are shown with their time, which a request tells.
+      // Stale values are shown with their time, which only a response has.
       if (patched.status === "stale") info = patched;
       else show(patched);
     }
@@ -119,12 +114,12 @@ export function followInfo(base: URL, isClockSet: boolean, isIdle: () => boolean
     });
     opened.addEventListener("info", (event) => isPatchable ? apply(event, info) : request());
     opened.addEventListener("description", () => {
-      // One that changes again and again does not reload the document each time.
+      // A description that keeps changing does not reload the document each time.
       const [visit] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
       if (isIdle() && visit?.type !== "reload") location.reload();
       else showChange();
     });
-    // Browsers differ in the failures after which they open it again.
+    // Browsers differ in the failures after which they open a stream again.
     opened.addEventListener("error", () => {
       opened.close();
       if (isStreaming) {
@@ -132,7 +127,7 @@ export function followInfo(base: URL, isClockSet: boolean, isIdle: () => boolean
         schedule();
       }
       if (interval > INTERVAL) retry = RETRY;
-      // Other pages have lost theirs at the same moment.
+      // Other pages have lost their stream at the same moment.
       listening = setTimeout(listen, retry * (1 - Math.random() / 2));
       retry = Math.min(2 * retry, INTERVAL_MAX);
     });

@@ -39,19 +39,18 @@ type Tag = { name: string };
 /** Marks the security scheme of this service's token, and the requests that use it. */
 const TOKEN_FORMAT = "the token of this service";
 
-/** What changes nothing, by method and path. All else is sent after a confirmation. */
+/** The operations that change nothing, by method and path. All others need a confirmation. */
 const harmless = new Set<string>();
 
 /** The names of the requests that may change something. */
 const writes = new WeakMap<Request, string>();
 
-/** The node beside which the client was opened for what may change something. */
+/** The node at the time when the client was opened for an operation that may change something. */
 let opened: Promise<Identity> | undefined;
 
-/** Links that are not Scalar's own within the document, nor to what it has made. */
+/** Links other than Scalar's own within the document and those to files that it has made. */
 const LEADING_AWAY = 'a[href]:not([href^="#"], [href^="blob:"]), .markdown a[href]';
 
-/** Whether the description came over the network. */
 const isForeign = "foreign" in document.getElementById("node")!.dataset;
 
 const mount = document.getElementById("scalar")!;
@@ -126,7 +125,7 @@ function markWrite({ request, requestBuilder: { method, path } }: Prepared): voi
   if (!harmless.has(name)) writes.set(request, name);
 }
 
-/** Downloads the description as it is served: Scalar's is as it was arranged for Scalar. */
+/** Downloads the description as it is served, since Scalar would save the rearranged one. */
 function downloadServed(event: Event): void {
   const button = (event.target as Element).closest("button.download-button");
   if (!button) return;
@@ -135,14 +134,14 @@ function downloadServed(event: Event): void {
   element("a", { href: new URL(name, base).href, download: name }).click();
 }
 
-/** Remembers which node it is when the client is opened for what may change something. */
+/** Remembers the node when the client is opened for an operation that may change something. */
 function rememberNode({ target }: Event): void {
   const button = (target as Element).closest(".show-api-client-button");
   if (!button || [...harmless].some((name) => button.closest(`[id$=${idOf(name)}]`))) return;
   opened = readIdentity();
 }
 
-/** Sends a request of Scalar's; one that may change something after a confirmation, as on the simple page. */
+/** Sends a request of Scalar's; asks before one that may change something, as the simple page does. */
 async function sendRequest(request: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   const name = request instanceof Request && writes.get(request);
   if (name) await confirmWrite(name, request);
@@ -226,14 +225,14 @@ function lineOf(
   return writeCurl(requestOf(form, filled, here), form.token !== undefined);
 }
 
-/** Removes what Scalar would show to be copied, as whoever serves a description has written it. */
+/** Removes samples that Scalar would offer to copy: the author of a description is not trusted. */
 function removeSamples(object: Json): void {
   for (const key of Object.keys(object)) {
     if (/^x-(scalar|stainless|readme|custom|code)/i.test(key)) delete object[key];
   }
 }
 
-/** Lists the operations of a path, as `openapi/operations.ts` does, which imports all tables of OpenAPI. */
+/** Lists the operations of a path. `openapi/operations.ts` would import all tables of OpenAPI. */
 function operationsOf(item: unknown): { method: string; operation: Json }[] {
   const { additionalOperations, ...members } = objectOf(item);
   return Object.entries({ ...members, ...objectOf(additionalOperations) }).flatMap(
@@ -277,7 +276,7 @@ function nameMethod(path: string, item: Json): void {
   }
 }
 
-/** Writes examples that are texts as JSON, for which Scalar takes them. */
+/** Writes examples that are texts as JSON, since Scalar takes them for JSON. */
 function quoteExamples(description: Json, { requestBody }: Json): void {
   const { content } = followReference(description, requestBody);
   for (const [type, media] of Object.entries(objectOf(content))) {
@@ -313,8 +312,8 @@ function fragmentOf(description: Json, anchor: string): string | undefined {
 }
 
 /**
- * Makes text of the links of a description that came over the network, and has none of its images loaded: whoever
- * serves it chose where they lead, and this service is a place too.
+ * Turns links of a description that came over the network into text, and blocks its images: whoever serves it chose
+ * their addresses, which may be those of this service.
  */
 function keepHere(): void {
   const policy = document.createElement("meta");

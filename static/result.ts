@@ -9,16 +9,12 @@ import { copyFrom, element } from "./service.ts";
 
 /** The characters of a text in the page at a time, of a text that has a search, and of JSON that is indented. */
 const SHOWN_MAX = 100_000, SEARCHED_MIN = 1000, FORMATTED_MAX = 8_000_000;
-
 /** The lines of an object or a list that is folded, and those that are shown at a time. */
 const FOLDED_MIN = 40, LINES_MAX = 1000;
-
 /** In characters; a longer value is cut to one line. */
 const VALUE_MAX = 120;
-
 /** The lines of a body that are scrolled into view. */
 const SEEN_LINES = 7;
-
 const HEADERS = ["content-type", "retry-after", "allow", "location", "link", "etag"];
 
 export function showResult(form: Form, response: Response, bytes: ArrayBuffer, ms: number): void {

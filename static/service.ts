@@ -6,7 +6,7 @@ export const base: URL = new URL(
   document.querySelector<HTMLLinkElement>("link[rel=service-desc]")!.href,
 );
 
-/** The same without a slash at its end, safe between the double quotes of a shell. */
+/** `base` without a slash at its end, safe between the double quotes of a shell. */
 export const here: string = base.href.replace(/\/$/, "").replaceAll("$", "%24");
 
 /** Tells whether a URL is that of a call of the node. */
@@ -23,7 +23,7 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** Keeps the link to the other document at the operation that is read in this one. */
+/** Makes the link to the other document lead to the operation that is being read in this one. */
 export function leadToOther(fragment: () => string): void {
   const link = document.querySelector<HTMLAnchorElement>("#other")!;
   for (const type of ["pointerdown", "keydown"]) {

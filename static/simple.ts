@@ -1,4 +1,4 @@
-/** The simple page: completes the commands, filters the navigation, and follows what is read. */
+/** The simple page: completes the commands, filters the navigation, and marks what is being read. */
 import { decodePercent } from "../src/untrusted-text.ts";
 import { element } from "./service.ts";
 import { followInfo } from "./head.ts";
@@ -7,13 +7,11 @@ import { openForm } from "./try.ts";
 
 const plain = document.getElementById("plain")!;
 
-/** A band below the bar: the first operation in it is read. */
+/** The band below the bar in which the first operation counts as being read. */
 const READ_AT = "-100px 0px -80%";
-
 /** As in `simple.css`. */
 const NARROW = matchMedia("(max-width: 1000px)");
-
-/** The heading of what is read, and its distance from the top in pixels where a link has led to it. */
+/** The heading that is being read; if a link led to it, with its distance from the top in pixels. */
 let current: Element | undefined, putAt: number | undefined;
 
 addEventListener("hashchange", showTarget);
@@ -31,7 +29,7 @@ function isIdle(): boolean {
     !plain.querySelector<HTMLInputElement>("#filter input")?.value;
 }
 
-/** Follows what is read: until it moves, that is what a link has led to. */
+/** Marks the operation that is being read; until it moves, that is the target of the last link. */
 function followReader(): void {
   const observer = new IntersectionObserver((entries) => {
     if (current && putAt === topOf(current)) return;
@@ -45,7 +43,6 @@ function topOf(element: Element): number {
   return Math.round(element.getBoundingClientRect().top);
 }
 
-/** Marks in the navigation what is read. */
 function markCurrent(heading: Element): void {
   const nav = plain.querySelector("nav")!;
   current = heading;
@@ -57,7 +54,7 @@ function markCurrent(heading: Element): void {
   if (top < box.top || bottom > box.bottom) nav.scrollTop += top - box.top - box.height / 2;
 }
 
-/** Shows what the fragment names, with its form. Not every browser opens the group around it. */
+/** Shows the target of the fragment, with its form. Not every browser opens the group around a target. */
 function showTarget(): void {
   const target = document.getElementById(decodePercent(location.hash.slice(1)));
   const group = target?.closest<HTMLDetailsElement>("#content section > details:not([open])");

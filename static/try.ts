@@ -1,8 +1,4 @@
-/**
- * Opens the forms of the simple page, sends their requests, and shows the results. What may change something is
- * confirmed first, with what is sent and the current node.
- */
-
+/** Opens the forms of the simple page, sends their requests after any confirmation, and shows the results. */
 import { type FormRequest, requestOf } from "../src/explorer/form-request.ts";
 import { confirm, type Identity, readIdentity, reasonAgainst } from "./confirm.ts";
 import { checkForm, type Form, makeForm, readForm } from "./form.ts";
@@ -11,9 +7,7 @@ import { copyFrom, element, here, isCall } from "./service.ts";
 
 /** Longer responses are cancelled. */
 const BYTES_MAX = 64 * 1024 * 1024;
-
 const opened = new WeakSet<HTMLDetailsElement>();
-
 const plain = document.getElementById("plain")!;
 
 plain.addEventListener("toggle", ({ target }) => {
@@ -25,10 +19,9 @@ plain.addEventListener("click", ({ target }) => {
   if (button.matches(".copy")) void copyFrom(button, button.previousElementSibling!.textContent!);
   else if (button.matches(".long")) button.classList.remove("long");
 });
-// They were opened before this script ran.
+// Forms that were opened before this script ran.
 for (const details of plain.querySelectorAll<HTMLDetailsElement>(".try[open]")) openForm(details);
 
-/** Opens the form of an operation, and makes it the first time. */
 export function openForm(details: HTMLDetailsElement): void {
   details.open = true;
   if (opened.has(details)) return;
@@ -48,7 +41,7 @@ export function openForm(details: HTMLDetailsElement): void {
 /** @param node the node at the opening of a form that needs confirmation */
 async function submit(form: Form, node: Promise<Identity> | undefined, signal: AbortSignal) {
   const { data, send, result, status } = form;
-  // The link to download the last response.
+  // Releases the download of the last response.
   URL.revokeObjectURL(result.querySelector("a")?.href ?? "");
   result.replaceChildren();
   const wrong = checkForm(form);
@@ -77,7 +70,7 @@ async function submit(form: Form, node: Promise<Identity> | undefined, signal: A
   }
 }
 
-/** Asks before something may be changed, unless the node has changed. */
+/** Asks for a confirmation; refuses if the node has changed. */
 async function isConfirmed(form: Form, request: FormRequest, atOpening: Promise<Identity>) {
   const { title, status, fields, body } = form;
   status.replaceChildren();

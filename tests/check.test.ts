@@ -81,7 +81,7 @@ check("its verdict has the state of a node that is not there yet", async () => {
   );
   await report({}).then(
     () => assert.unreachable(),
-    ({ message }) => assert.match(message, "no node is named"),
+    ({ message }) => assert.match(message, "name a node"),
   );
 });
 
@@ -93,7 +93,7 @@ check("reports that the operations of the kind are shown, and why", async () => 
   );
   assert.match(
     text,
-    "Shown is what nodes of the kind bitcoin offer; what this one lacks is not known",
+    "The description has the operations of nodes of the kind bitcoin; it is unknown which this one lacks",
   );
 });
 
@@ -272,7 +272,7 @@ check("says how often the node is asked by the service itself", async () => {
   );
   assert.match(
     await report({ node, info: { watch: "off" } }),
-    "The node is asked only while somebody asks the service (info.watch: off)\n",
+    "The node is asked only when a client asks the service (info.watch: off)\n",
   );
 });
 
@@ -282,7 +282,7 @@ check("says where others learn when the node was down, and how to prevent it", a
     JSON.parse((await checked({ node, ...config })).json).notes;
   assert.equal(await notesOf({ host: "0.0.0.0" }), [
     "whoever reaches 0.0.0.0 learns from /v1/history when the node was down; " +
-    "info.history: off switches it off",
+    "to switch it off, set info.history: off",
   ]);
   assert.match(await report({ node, host: "0.0.0.0" }), "note  whoever reaches 0.0.0.0 learns");
   assert.equal(await notesOf({ host: "0.0.0.0", info: { history: "off" } }), []);

@@ -260,7 +260,7 @@ config("a field may name a source of the kind that a flag or a variable tells", 
 config("a secret in a wrong place is not repeated", () => {
   const text = "node: { url: 'http://user:hunter2@x', auth: hunter2 }";
   const found = problems(text).join("\n");
-  assert.match(found, "node.url must not hold a user or a password; node.auth says in which file");
+  assert.match(found, "node.url must not contain a user or a password; set node.auth to the file");
   assert.match(found, "node.auth must be an object with one of");
   assert.not.match(found, "hunter2");
 });
@@ -541,11 +541,11 @@ config("invalid values are refused, with the limit or the nearest valid name", (
   );
   assert.match(of("description: file:openapi.yaml"), "a URL that begins with file:///");
   const secret = of("info: { sources: { a: { get: 'http://u:hunter2@h/' } } }");
-  assert.match(secret, "must not hold a user or a password");
+  assert.match(secret, "must not contain a user or a password");
   assert.not.match(secret, "hunter2");
   assert.match(
     of("node: { auth: { basic_fil: /x } }"),
-    'and has "basic_fil"; did you mean basic_file?',
+    'but has "basic_fil"; did you mean basic_file?',
   );
   assert.match(
     of("node: { auth: { basic_file: /x, mach: y } }"),
@@ -581,7 +581,7 @@ config("a flag that takes the place of a section of the file is said to", async 
   const remarks = async (...flags: string[]) =>
     (await read(["--config", "n.yaml", ...flags], {}, file)).remarks.map(({ message }) => message);
   assert.equal(await remarks("--forward", "reads"), [
-    '--forward replaces all of "forward" in n.yaml, with its token',
+    '--forward replaces all of "forward" in n.yaml, also its token',
   ]);
   assert.equal(await remarks(), []);
 });
@@ -665,7 +665,7 @@ config("the error of a URL is reported without possible secrets", async () => {
         "127.0.0.1:8545",
         "must begin with http:// or https://; did you mean http://127.0.0.1:8545?",
       ],
-      ["http://user:pass@host/", "must not hold a user or a password"],
+      ["http://user:pass@host/", "must not contain a user or a password"],
       ["ws://127.0.0.1:8546", "must begin with http:// or https://, not ws://"],
       ["http://", "must be a URL such as http://127.0.0.1:8545"],
       ["http://[::1/", "must be a URL such as http://127.0.0.1:8545"],
@@ -687,8 +687,8 @@ const NO_FLAGS: Readonly<Record<string, string>> = {
   "--timeout": "; it is a key of the configuration: forward.timeout, node.timeout",
   "--description": "; did you mean --spec?",
   "--listen": "; did you mean --host and --port?",
-  "--url": "; the URL of the node needs none, as in nodeface http://127.0.0.1:8545",
-  "--node": "; the URL of the node needs none, as in nodeface http://127.0.0.1:8545",
+  "--url": "; the URL of the node needs no flag, as in nodeface http://127.0.0.1:8545",
+  "--node": "; the URL of the node needs no flag, as in nodeface http://127.0.0.1:8545",
   "--prot": "; did you mean --port?",
   "--jsno": "; did you mean --json?",
   "-v": "; did you mean -V?",
@@ -749,7 +749,7 @@ config("a description that is not there is refused, one at a URL may come later"
 
 config("the old names of the access log are read, with a line that says the new one", async () => {
   const line = (before: string, now: string) => [
-    { level: "warn", message: `${before} is called ${now} now; the old name is read in 0.3 alone` },
+    { level: "warn", message: `${before} is now called ${now}; only 0.3 still reads the old name` },
   ];
   const flag = await read(["--log", "json"]);
   assert.equal([flag.accessLog, flag.remarks], ["json", line("--log", "--access-log")]);

@@ -156,7 +156,7 @@ interfaces(
         ["11:75", "unknown key openrpc.methods[2].x-acess; did you mean x-access?"],
         [
           "12:15",
-          'openrpc.methods[3].name is "a" a second time, as is that of methods[0]',
+          'openrpc.methods[3].name is "a", as is the name of methods[0]',
         ],
         ["13:7", "openrpc.methods[4] needs summary"],
         ["14:37", '"type" must be one of array, boolean, integer'],
@@ -213,14 +213,14 @@ interfaces(
       [
         [
           "8:20",
-          "must be a path such as /v1 and no more: the node's URL comes before it",
+          "must be a path such as /v1, which comes after the node's URL",
         ],
         ["11:7", "openapi.paths./blocks/{hash}.get needs x-access"],
         ["11:7", 'the parameters do not include "hash" of the path "/blocks/{hash}"'],
         ["14:9", 'the operationId "a" is already used by GET /blocks/{hash}'],
         ["17:13", 'the path parameter "hsh" is not in the path "/blocks/{id}"'],
         ["18:13", 'the path parameter "id" needs "required: true"'],
-        ["19:13", 'the parameter "q" has x-multi-segment, and is not in the path'],
+        ["19:13", 'the parameter "q" has x-multi-segment, but is not in the path'],
         ["20:13", '"in" must be one of path, query, header'],
         ["21:22", '"20" must be a status, such as "200", "4XX" or "default"'],
         ["23:5", "must be a path such as /blocks/{hash}, without a query"],

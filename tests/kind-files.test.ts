@@ -255,7 +255,7 @@ health:
     ["10:9", "auth.files needs a refusal beside it"],
     [
       "10:18",
-      'must have one of basic_file, bearer_file, digest_file, header_file, and has "basic_fil"',
+      'must have one of basic_file, bearer_file, digest_file, header_file, but has "basic_fil"',
     ],
     ["11:1", "health needs ok"],
     ["13:26", "must be a regular expression, null, or an object with above or below, not 5"],
@@ -325,8 +325,8 @@ kinds("a file that is not a kind is reported as such", () => {
   assert.match(problems("- a\n")[0]!, "1:1: must be an object with keys such as title, url");
   assert.match(problems("").join("\n"), "needs title");
   assert.equal(problems("a: [b: {"), [
-    'mine.yaml:1:9: a "}" is missing before this: what it closes is still open',
-    'mine.yaml:1:9: a "]" is missing before this: what it closes is still open',
+    'mine.yaml:1:9: a "}" is missing before this, to close what is still open',
+    'mine.yaml:1:9: a "]" is missing before this, to close what is still open',
   ]);
   assert.equal(problems(GOOD), []);
 });
@@ -380,8 +380,8 @@ kinds("their errors are reported with the name of the file", async () => {
     const message of [
       "bad.yaml:10:1: unknown key colour",
       "cannot read gone.json: no such file",
-      "nodeface.yaml:1:19: kinds[1] must be a file such as mine.yaml, called as its kind is",
-      "nodeface.yaml:1:41: kinds[3] is called as kinds[0] is: bad",
+      "nodeface.yaml:1:19: kinds[1] must be a file such as mine.yaml, named after its kind",
+      "nodeface.yaml:1:41: kinds[3] has the same name as kinds[0]: bad",
       "nodeface.yaml:2:15: node.kind must be a kind of node",
     ]
   ) {
@@ -400,7 +400,7 @@ kinds("--kind takes a file, and the node is of that kind", async () => {
     assert.is(kinds.good!.title, "Good");
   }
   assert.equal(await wrong(["--kind", "good.yaml"], {}), ["cannot read good.yaml: no such file"]);
-  const misnamed = "--kind must be a file such as mine.yaml, called as its kind is";
+  const misnamed = "--kind must be a file such as mine.yaml, named after its kind";
   for (const path of ["Good.yaml", "a/b", "none.yaml"]) {
     assert.equal(await wrong(["--kind", path], { [path]: GOOD }), [misnamed]);
   }

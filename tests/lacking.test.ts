@@ -111,7 +111,7 @@ lacking(
     await read("/v1/info");
     assert.equal(await marked(), [["eth_blobBaseFee", "txpool_status"], true]);
     const page = await (await read("/v1/spec/simple")).text();
-    assert.match(page, "When this method was called, the node reported that it does not have it.");
+    assert.match(page, "This node does not have it: it said so when it was called.");
     // It can be called nevertheless.
     assert.is((await (await read("/v1/rpc", call)).json()).error.code, -32004);
     await read("/v1/info");

@@ -48,7 +48,7 @@ const ARGUMENTS: readonly Row<string>[] = [
   ["--listen 0.0.0.0:80", 'unknown option "--listen"; did you mean --host and --port?'],
   [
     "--url http://127.0.0.1:1",
-    'unknown option "--url"; the URL of the node needs none, as in nodeface http://127.0.0.1:8545',
+    'unknown option "--url"; the URL of the node needs no flag, as in nodeface http://127.0.0.1:8545',
   ],
   ["--port http", '--port must be a whole number from 0 to 65535, not "http"'],
   ["--port 65536", '--port must be a whole number from 0 to 65535, not "65536"'],
@@ -81,20 +81,20 @@ const ARGUMENTS: readonly Row<string>[] = [
   ["ws://127.0.0.1:8546", "NODE_URL must begin with http:// or https://, not ws://"],
   [
     "http://user:pass@host/",
-    "NODE_URL must not hold a user or a password; node.auth says in which file they are",
+    "NODE_URL must not contain a user or a password; set node.auth to the file with them",
   ],
   ["http://127.0.0.1:8545/?key=x", 'NODE_URL must have no query: nothing from the "?" on'],
   ["http://127.0.0.1:99999", "NODE_URL must have a port up to 65535"],
   ["http://", "NODE_URL must be a URL such as http://127.0.0.1:8545"],
   [
     "serve http://a",
-    'unknown command "serve"; nodeface serves without one, as in nodeface http://127.0.0.1:8545',
+    'unknown command "serve"; nodeface serves without a command, as in nodeface http://127.0.0.1:8545',
   ],
   ["chek http://a", 'unknown command "chek"; did you mean check?'],
   ["help", 'unknown command "help"; did you mean --help?'],
   ["kinds etcd nats", 'unexpected argument "nats"; see nodeface --help'],
   ["init", "init needs the URL of a node, as in nodeface init http://127.0.0.1:8545"],
-  ["--json", "--json goes with check alone"],
+  ["--json", "--json works only with check"],
   ["--metrics=on", '--metrics must be true or false, not "on"; did you mean true?'],
   ["--metrics --metrics", "--metrics is given twice"],
   ["--forward red", '--forward must be one of off, reads, not "red"; did you mean reads?'],
@@ -108,7 +108,7 @@ const ARGUMENTS: readonly Row<string>[] = [
     "--kind geth",
     '--kind must be a kind of node (see "nodeface kinds") or none, not "geth"; did you mean ethereum?',
   ],
-  ["--kind Mine.yaml", "--kind must be a file such as mine.yaml, called as its kind is"],
+  ["--kind Mine.yaml", "--kind must be a file such as mine.yaml, named after its kind"],
   ["--spec file:openapi.yaml", "--spec must be a path, or a URL that begins with file:///"],
   ["--access-log xml", '--access-log must be one of text, json, off, not "xml"'],
   ["--log xml", '--log must be one of text, json, off, not "xml"'],
@@ -116,7 +116,7 @@ const ARGUMENTS: readonly Row<string>[] = [
   ["--log-calls al", '--log-calls must be one of failed, all, off, not "al"; did you mean all?'],
   [
     "--config $HOME/n.yaml",
-    "--config must be the path of a file; no variable is read in it but $CREDENTIALS_DIRECTORY at its start",
+    "--config must be the path of a file; the only variable that it may begin with is $CREDENTIALS_DIRECTORY",
   ],
   ["-- --port", '"--port" is neither a command nor the URL of a node; see nodeface --help'],
   [
@@ -164,7 +164,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
   [
     "a: [1\nb: }",
-    '2:1: a "]" is missing before this: what it closes is still open',
+    '2:1: a "]" is missing before this, to close what is still open',
     '2:4: is not YAML: Unexpected flow-map-end token in YAML stream: "}"',
   ],
   [
@@ -206,7 +206,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
   [
     "forward: { with_token: [a] }",
-    "1:1: forward has with_token, and needs token_file or token_env",
+    "1:1: forward has with_token, but neither token_file nor token_env",
   ],
   [
     "forward: { token_file: a, token_env: B }",
@@ -214,7 +214,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
   [
     "forward: { origins: ['null'] }",
-    '1:1: forward origins cannot have "null"',
+    '1:1: forward cannot have "null" in origins',
     '1:22: forward.origins[0] must be an origin such as https://app.example, or "*" in place of the list, not "null"',
   ],
   ["forward: { timeout: 0s }", '1:21: forward.timeout must be at least 100ms, not "0s"'],
@@ -238,7 +238,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ["node: { url: ftp://x }", "1:14: node.url must begin with http:// or https://, not ftp://"],
   [
     "node: { url: 'http://user:hunter2@x', auth: hunter2 }",
-    "1:14: node.url must not hold a user or a password; node.auth says in which file they are",
+    "1:14: node.url must not contain a user or a password; set node.auth to the file with them",
     "1:45: node.auth must be an object with one of basic_file, bearer_file, digest_file, header_file, basic_env, bearer_env, digest_env, header_env",
   ],
   [
@@ -255,7 +255,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
   [
     "node: { auth: { basic_fil: /x } }",
-    '1:9: node.auth must have one of basic_file, bearer_file, digest_file, header_file, basic_env, bearer_env, digest_env, header_env, and has "basic_fil"; did you mean basic_file?',
+    '1:9: node.auth must have one of basic_file, bearer_file, digest_file, header_file, basic_env, bearer_env, digest_env, header_env, but has "basic_fil"; did you mean basic_file?',
   ],
   ["node: { auth: { basic_file: 5 } }", "1:29: node.auth.basic_file must be the path of a file"],
   [
@@ -327,7 +327,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   [
     "info: { hide: [status, pears] }",
     '1:16: info.hide[0] must be a key in snake_case other than status, status_code, status_reason, updated_at, last_seen, api, links, not "status"',
-    '1:24: info.hide[1] is "pears", a key that nothing shows; did you mean peers?',
+    '1:24: info.hide[1] is "pears", which is not a key of the info; did you mean peers?',
   ],
   ["info: { static: { a: .inf } }", "1:22: info.static.a must be a JSON value, not Infinity"],
   [
@@ -345,7 +345,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
   [
     "metrics: true\n---\nmetrics: true\n",
-    "2:1: a second document begins here; a configuration is one",
+    "2:1: a second document begins here; a configuration has only one",
   ],
   [
     "info: { static: { owner: &o { friends: [*o] } } }",
@@ -421,7 +421,7 @@ const KINDS: readonly Row<string>[] = [
   ],
   [
     "openapi: { paths: { /a: { get: { operationId: a, summary: A, responses: { 200: { description: x } }, x-access: read, parameters: [{ name: a, in: query, schema: {}, x-multi-segment: true }] } } } }",
-    '7:131: openapi.paths./a.get.parameters[0] is wrong: the parameter "a" has x-multi-segment, and is not in the path',
+    '7:131: openapi.paths./a.get.parameters[0] is wrong: the parameter "a" has x-multi-segment, but is not in the path',
   ],
   [
     "openapi: { paths: { a: {} } }",
@@ -434,7 +434,7 @@ const KINDS: readonly Row<string>[] = [
   ],
   [
     "openapi: { servers: [{ url: 'https://a/v1' }], paths: { /a: { gett: {}, get: { operationId: a b, summary: A, responses: {}, x-access: read } } } }",
-    '7:29: openapi.servers[0].url must be a path such as /v1 and no more: the node\'s URL comes before it, not "https://a/v1"',
+    '7:29: openapi.servers[0].url must be a path such as /v1, which comes after the node\'s URL, not "https://a/v1"',
     "7:63: unknown key openapi.paths./a.gett; did you mean get?",
     '7:93: openapi.paths./a.get.operationId must be a name of letters, digits, _ and -, not "a b"',
   ],
@@ -451,7 +451,7 @@ const OPTIONS: readonly Row<unknown>[] = [
   ],
   [
     { node: new URL("http://u:hidden@h") },
-    "node must not hold a user or a password; node.auth says in which file they are",
+    "node must not contain a user or a password; set node.auth to the file with them",
   ],
   [{ node: { url: 8545 } }, "node.url must be a URL such as http://127.0.0.1:8545"],
   [
@@ -464,7 +464,7 @@ const OPTIONS: readonly Row<unknown>[] = [
   ],
   [
     { info: { sources: { a: { wrong: 1 } } } },
-    'info.sources.a must have one of jsonrpc, get, post, file, command, and has "wrong"',
+    'info.sources.a must have one of jsonrpc, get, post, file, command, but has "wrong"',
   ],
   [
     { description: 5 },

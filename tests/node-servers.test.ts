@@ -264,7 +264,7 @@ const NOTHING: readonly (readonly [
   https://rpc.example/hub
   https://b.example/v1
   https://other.example
-Write which path is the node's:
+Name the path that is the node's:
   description: { from: FILE, servers: /hub }
   description: { from: FILE, servers: /v1 }
 `,
@@ -283,7 +283,7 @@ Without "servers: keep" they stand for the node:
     {},
     `the servers of the description lead elsewhere:
   https://rpc.example/hub
-They stand at its paths or operations. Take them out there, or write in their place:
+They belong to single paths or operations. Remove them there, or replace them by:
   servers: [{ url: / }]
 `,
   ],
@@ -297,12 +297,12 @@ They stand at its paths or operations. Take them out there, or write in their pl
   [
     undefined,
     { description: "none" },
-    'description is "none"; leave it out, or name one\n',
+    'description is "none"; remove that, or name a description\n',
   ],
   [
     undefined,
     {},
-    "the node has no description; set node.kind, or description\n",
+    "the node has no description; set node.kind or description\n",
   ],
 ];
 
@@ -338,7 +338,7 @@ for (const [from, config, said] of NOTHING) {
         const table = /^OPERATION[^]* allowed .*\n/.exec(calls)?.[0] ?? "";
         assert.is(
           calls.slice(table.length).replaceAll(description, "FILE"),
-          table ? said : `There is nothing to be called: ${said}`,
+          table ? said : `Nothing can be called: ${said}`,
         );
       } finally {
         rmSync(folder, { recursive: true });

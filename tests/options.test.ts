@@ -57,7 +57,7 @@ const WRONG: readonly [wrong: unknown, complaint: string][] = [
     "node must begin with http:// or https://; did you mean http://127.0.0.1:8545?",
   ],
   [{ node: "ftp://x" }, "node must begin with http:// or https://, not ftp://"],
-  [{ node: new URL("http://u:hidden@h") }, "node must not hold a user or a password"],
+  [{ node: new URL("http://u:hidden@h") }, "node must not contain a user or a password"],
   [{ node: { url: "not a url" } }, "node.url must begin with http:// or https://"],
   [
     { node: { url: "127.0.0.1:8545" } },
@@ -65,7 +65,10 @@ const WRONG: readonly [wrong: unknown, complaint: string][] = [
   ],
   [{ node: { url: "ftp://x" } }, "node.url must begin with http:// or https://, not ftp://"],
   [{ node: { url: 8545 } }, "node.url must be a URL such as http://127.0.0.1:8545"],
-  [{ node: { url: new URL("http://u:hidden@h") } }, "node.url must not hold a user or a password"],
+  [
+    { node: { url: new URL("http://u:hidden@h") } },
+    "node.url must not contain a user or a password",
+  ],
   [
     { node: { kind: "etherium" } },
     'node.kind must be a kind of node (see "nodeface kinds") or none, not "etherium"; did you mean ethereum?',
@@ -81,7 +84,7 @@ const WRONG: readonly [wrong: unknown, complaint: string][] = [
   ],
   [
     { info: { sources: { a: { wrong: 1 } } } },
-    "info.sources.a must have one of jsonrpc, get, post, file, command, and has",
+    "info.sources.a must have one of jsonrpc, get, post, file, command, but has",
   ],
   [
     { info: { fields: { a: "disc#" }, sources: { disk: { file: "/x" } } } },

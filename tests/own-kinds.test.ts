@@ -154,7 +154,7 @@ own("errors are reported at their place, including those with the base kind", as
       '3:14: kinds[1].extends must be a known kind (see nodeface kinds), not "geth"; did you mean ethereum?',
       'kinds[2].fields.x names the source "chian", which does not exist; did you mean chain?',
       "unknown key kinds[2].colour",
-      "kinds[3].openrpc.path is that of ethereum; leave it out",
+      "kinds[3].openrpc.path is inherited from ethereum; leave it out",
       "kinds[3].openrpc.methods[0] needs x-access",
       "7:5: kinds[5] must be a file such as mine.yaml, or an object with name",
       "8:5: kinds[6] needs url",
@@ -180,18 +180,18 @@ own("a mark is made stricter as it is, and looser where loosen lists it", async 
   const [message] = await wrongOf(of(looser));
   assert.match(
     message!,
-    'methods[0] is marked "read", and was write; if that is meant, write loosen: [eth_sendTransaction]',
+    'methods[0] is marked "read", but was write; if that is intended, write loosen: [eth_sendTransaction]',
   );
   const { kinds, remarks } = await of(looser, { loosen: ["eth_sendTransaction"] });
   assert.is(kinds.mine!.extends, "ethereum");
   assert.match(
     remarks.map(({ message }) => message).join("\n"),
-    'of the kind mine, eth_sendTransaction is marked "read", and was write',
+    'of the kind mine, eth_sendTransaction is marked "read", but was write',
   );
   const others = { ...read!, params: [] };
   assert.match((await wrongOf(of(others)))[0]!, "is a read with other parameters than before");
   const unused = await wrongOf(of(read!, { loosen: ["eth_call"] }));
-  assert.match(unused[0]!, 'loosen[0] is "eth_call", which is not opened further here');
+  assert.match(unused[0]!, 'loosen[0] is "eth_call", which this kind does not open further');
   const bare = { ...read!, "x-access": undefined };
   assert.match((await wrongOf(of(bare)))[0]!, "needs x-access");
 });
@@ -237,7 +237,7 @@ own(
       ] as const
     ) {
       const [message] = await wrongOf(extend(base, path, method));
-      assert.match(message!, `is marked "read", and was ${was}; if that is meant`, path);
+      assert.match(message!, `is marked "read", but was ${was}; if that is intended`, path);
       const { kinds } = await extend(base, path, method, { loosen: ["mine"] });
       assert.ok(kinds.mine, path);
     }
@@ -267,7 +267,7 @@ own("a component of the base kind is not replaced, since its operations refer to
   assert.equal(await wrongOf(extend(page!)), []);
   assert.match(
     (await wrongOf(extend({ ...page, name: "other" })))[0]!,
-    "components.parameters.page is that of syncthing; choose another name",
+    "components.parameters.page is already in syncthing; choose another name",
   );
 });
 
@@ -395,7 +395,7 @@ own("the file of a kind that is printed is one", async () => {
   const [message] = await wrongOf(formatKindFile("etdc"));
   assert.match(message!, 'unknown kind "etdc"; did you mean etcd?');
   const [lonely] = await wrongOf(read("", ["kinds", "--file"]));
-  assert.match(lonely!, "--file goes with the name of a kind, as in nodeface kinds etcd --file");
+  assert.match(lonely!, "--file needs the name of a kind, as in nodeface kinds etcd --file");
 });
 
 own.run();

@@ -89,7 +89,7 @@ secrets("where systemd has passed nothing on, it is said so", async () => {
 secrets("another variable at the start of a path is a mistake", async () => {
   const attempt = configured("node: { auth: { basic_file: $HOME/cookie } }");
   const message = await attempt.then(() => "", ({ message }) => message);
-  assert.match(message, "no variable is read in it but $CREDENTIALS_DIRECTORY at its start");
+  assert.match(message, "the only variable that it may begin with is $CREDENTIALS_DIRECTORY");
 });
 
 for (

@@ -14,7 +14,6 @@ import { promisify } from "node:util";
 import { billOfMaterials, bundle } from "./bundle-for-runtime.ts";
 import { writeChecksums } from "./release.ts";
 
-/** The platforms of the executables. */
 export const TARGETS: readonly string[] = [
   ...["linux-x64", "linux-arm64", "linux-x64-musl", "linux-arm64-musl"],
   ...["macos-x64", "macos-arm64", "windows-x64"],

@@ -39,12 +39,7 @@ export const COMMON = {
 
 type Runtime = "deno" | "bun" | "worker";
 
-/**
- * Bundles the command or the worker.
- *
- * @param outfile the path of the module; for Bun, other modules are written to the same folder
- * @returns the folders of the bundled packages, such as `node_modules/yaml`
- */
+/** @returns the folders of the bundled packages. With Bun, other modules are written beside `outfile`. */
 export async function bundle(runtime: Runtime, outfile: string): Promise<string[]> {
   const isWorker = runtime === "worker";
   // An executable of Bun may have several modules.
@@ -63,7 +58,6 @@ export async function bundle(runtime: Runtime, outfile: string): Promise<string[
   return packagesOf(metafile);
 }
 
-/** The folders of the packages in a bundle, such as `node_modules/yaml`. */
 export function packagesOf({ inputs }: Metafile): string[] {
   const packages = Object.keys(inputs).map((input) => PACKAGE_FOLDER.exec(input)?.[0]);
   return [...new Set(packages.filter((name) => name !== undefined))].sort();
@@ -97,10 +91,6 @@ export async function licenses(folders: readonly string[]): Promise<string> {
   return parts.join(`\n${"-".repeat(72)}\n\n`);
 }
 
-/**
- * @param packages the folders of the bundled packages
- * @param bun the program of Bun, which the executable includes
- */
 export async function billOfMaterials(packages: readonly string[], bun: string): Promise<string> {
   const { name, version, license } = await read("package.json");
   const lock = await read("package-lock.json");

@@ -43,7 +43,6 @@ try {
   process.exit(1);
 }
 
-/** Finds the program of the tests, or installs it; `undefined` where that fails. */
 function findAnvil(): string | undefined {
   // Windows has no shell for `GUARD`.
   if (process.platform === "win32") return undefined;
@@ -65,7 +64,6 @@ function findAnvil(): string | undefined {
   return found();
 }
 
-/** Starts anvil at a free port; resolves to its URL when it listens, or to `undefined` if it ends before. */
 function startAnvil(path: string): Promise<string | undefined> {
   const flags = ["--port", "0", "--block-time", String(BLOCK_SECONDS)];
   const anvil = spawn("sh", ["-c", GUARD, path, ...flags], { stdio: ["pipe", "pipe", "inherit"] });

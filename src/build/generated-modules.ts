@@ -33,13 +33,8 @@ const DOCUMENTS = ["reference", "simple"] as const;
 
 /** Smaller files of a folder, in bytes, share one module. */
 const OWN_MODULE_SIZE = 8192;
-
-/** The lines of the path in `spec/openapi.yaml`. */
 const METRICS = /^ {2}\/v1\/metrics:\n(?:\n| {3,}.*\n)*/m;
-
 type Files = Map<string, Buffer>;
-
-/** The texts of modules by path below `src/generated/`. */
 type Modules = Map<string, string>;
 
 await main();
@@ -159,7 +154,6 @@ function placeOfDot(yaml: string): number {
   return Buffer.byteLength(before);
 }
 
-/** The documents, each with its style and the links to its scripts. Values of a request stand in braces. */
 async function pageModule(
   folders: typeof FILES,
   modules: readonly string[],
@@ -184,7 +178,6 @@ async function pageModule(
   return moduleText({ TEMPLATES, FAVICON: await read("favicon.svg"), FILES: folders });
 }
 
-/** Links the scripts of a document; those of Scalar are requested at once. */
 function linkScripts(script: string, scalar: readonly string[]): string {
   const attribute = scalar.length > 0 ? ` data-scalar="{v1}../assets/${scalar[0]}"` : "";
   return [
@@ -193,7 +186,6 @@ function linkScripts(script: string, scalar: readonly string[]): string {
   ].join("\n    ");
 }
 
-/** The texts of `spec/kinds/` by the names of their kinds, in alphabetical order. */
 async function readKindFiles(): Promise<Map<string, string>> {
   const kinds = new Map<string, string>();
   const names = (await readdir(join(ROOT, KINDS))).filter((name) => name.endsWith(".yaml"));
@@ -219,7 +211,6 @@ function aliasesIn(text: string): readonly string[] {
   return parse(line).aliases;
 }
 
-/** The kinds, validated as an operator's own, and a module with the operations of each. */
 async function checkedKinds(files: ReadonlyMap<string, string>): Promise<Modules> {
   const [{ parseKind }, { examplesIn }] = await Promise.all([
     import("../cli/yaml-file.ts"),
@@ -279,7 +270,6 @@ async function packContent(content: Buffer): Promise<PackedContent> {
   };
 }
 
-/** Writes the modules that have changed. */
 async function writeModules(modules: Modules): Promise<void> {
   for (const [path, content] of modules) {
     const file = join(TARGET, path);

@@ -49,9 +49,7 @@ const PATCHES: readonly Patch[] = [
 
 /** The version for which each patch is known to be needed, as no setting does the same. */
 const SEEN_WITH = "1.72.1";
-
 const ENTRY = "standalone.esm.js";
-
 const STATIC_IMPORT = /(?:^|[;}\n])(?:import|export)\b(?:[^;'"()]*?from)?\s*["'](\.[^"']+)["']/g;
 
 /** Reads the entry and its chunks, patched; throws if a patch does not apply, or for another version of Scalar. */
@@ -74,7 +72,6 @@ export async function readScalar(folder: string): Promise<Map<string, Buffer>> {
   return files;
 }
 
-/** Lists the entry of {@linkcode readScalar} and all modules that it imports statically. */
 export function staticImports(files: ReadonlyMap<string, Buffer>): string[] {
   const found = new Set([ENTRY]);
   for (const path of found) {

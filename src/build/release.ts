@@ -1,6 +1,5 @@
 /**
- * `npm run release`: builds and tests everything that is published, with release notes and checksums. It publishes
- * nothing.
+ * `npm run release`: builds and tests what a release has, with notes and checksums. It publishes nothing.
  *
  * @module
  */
@@ -55,7 +54,6 @@ function release(): void {
 
 const CHECKSUMS = "SHA256SUMS";
 
-/** Writes the checksum of every file of a folder to its `SHA256SUMS`, in the order of their names. */
 export function writeChecksums(folder: string): void {
   const names = readdirSync(folder).filter((name) => name !== CHECKSUMS).sort();
   const lines = names.map((name) => {
@@ -65,7 +63,6 @@ export function writeChecksums(folder: string): void {
   writeFileSync(join(folder, CHECKSUMS), lines.join(""));
 }
 
-/** Formats the notes of a version; throws if the changelog has no section for it, or an empty one. */
 export function releaseNotes(changelog: string, version: string, commit: string): string {
   const sections = changelog.split(/^## /m).slice(1);
   const section = sections.find((text) => /^[^\s,]+/.exec(text)?.[0] === version);

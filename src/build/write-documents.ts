@@ -1,6 +1,5 @@
 /**
- * `npm run schema`: writes the JSON Schemas of a configuration and of a kind's file, and the generated parts of the
- * manual.
+ * `npm run schema`: writes the JSON Schemas of a configuration and of a kind, and the generated parts of the manual.
  *
  * @module
  */
@@ -30,7 +29,6 @@ import {
 
 const ROOT = new URL("../../", import.meta.url);
 
-/** The functions that make the files, by path from the root. */
 export const WRITTEN = {
   "spec/nodeface.schema.json": (): string =>
     jsonSchemaOf(configuration(), "The configuration of Nodeface"),
@@ -67,7 +65,6 @@ function convert(schema: Schema): JsonSchema {
   return converted;
 }
 
-/** Replaces the metadata of a setting with a description. */
 function described(schema: JsonSchema & { about?: About }): JsonSchema {
   const { about, description: _, ...others } = schema;
   if (!about) return schema;
@@ -143,7 +140,6 @@ function details(path: string, forms: readonly Settings[]): string {
   return `## ${code(path)}\n\n${choice}${table(HEAD, rows)}`;
 }
 
-/** Describes the valid values in a few words, those of the messages. */
 function formOf(schema: Schema): string {
   const { words = [], entries, value, message = "any JSON value" } = partsOf(schema);
   if (words.length > 0 && words.length <= 8) return words.map(code).join(", ");
@@ -258,7 +254,6 @@ function networksOf({ health: { networks = {} } }: Kind): string {
 }
 
 const listOf = (texts: readonly string[]) => new Intl.ListFormat("en-GB").format(texts);
-
 const NAMED_MAX = 5, PLACES_MAX = 3;
 
 function besideReference(): string {
@@ -298,7 +293,6 @@ nodeface ${url} --forward reads${isTaken ? " --port 8081" : ""}
 ${table(undefined, rows)}${configuration ?? ""}`;
 }
 
-/** The keys that `/v1/info` may have, in its order. */
 function shownOf(kind: Kind): string {
   const { static: fixed = {}, fields } = kind;
   const keys = [...Object.keys({ ...fixed, ...fields }), ...saysSync(kind) ? ["synced"] : []];
@@ -306,7 +300,6 @@ function shownOf(kind: Kind): string {
   return [...new Set([...known, ...keys])].map(code).join(", ");
 }
 
-/** The operations that `--forward reads` opens: their number, and the common ones. */
 function openedOf({ operations }: KnownKind): string {
   const reads = operations.filter(({ marks }) =>
     marks["x-access"] === "read" && !marks["x-streaming"]
@@ -328,7 +321,6 @@ function secretOf({ auth }: Kind): string {
 const pathIn = (file: AuthFile): string =>
   Object.entries(file).find(([key]) => key.endsWith("_file"))![1] as string;
 
-/** Replaces the text between the markers of each part of a page. */
 function fillPage(path: string, parts: Readonly<Record<string, string>>): string {
   let page = readFileSync(new URL(path, ROOT), "utf8");
   for (const [name, text] of Object.entries(parts)) {
@@ -342,7 +334,6 @@ function fillPage(path: string, parts: Readonly<Record<string, string>>): string
   return page;
 }
 
-/** A table of Markdown; without a heading it has two columns. */
 function table(
   heading: readonly string[] | undefined,
   rows: readonly (readonly unknown[])[],

@@ -37,7 +37,6 @@ interface Described extends Partial<Pick<Prepared, "content" | "basePaths">> {
 
 const TITLE = "Description";
 
-/** Reports on the description, which is chosen as the service chooses it. */
 export async function describeDescription(
   config: Config,
   kind: string | undefined,
@@ -49,7 +48,7 @@ export async function describeDescription(
   if (description !== undefined) {
     await keepCurrent({ ...options, place: description }).ready;
     const [read = { content: undefined, diagnostics: [] }] = prepared.values();
-    return await describeShown(read, "Shown is what is configured", description);
+    return await describeShown(read, "The description is the configured one", description);
   }
   const known = kind === undefined ? undefined : knowNode(node, kind, KINDS, kinds, info);
   if (!known) return { sections: [] };
@@ -67,19 +66,19 @@ export async function describeDescription(
   if (ofNode) {
     const { name } = placeBelow(node.url!, known.description!);
     if (isShown(ofNode)) {
-      return await describeShown(ofNode, `Shown is what the node serves itself at ${name}`, name);
+      return await describeShown(ofNode, `The description is the node's own, at ${name}`, name);
     }
     const reason = printable(reasonIn(ofNode.diagnostics));
     before = `There is no description of the node at ${name}: ${reason}\n`;
   }
   if (!ofKind) return { sections: before === "" ? [] : [{ title: TITLE, text: before }] };
-  const why = `Shown is what nodes of the kind ${known.kind} offer${await lackingOf(known, offer)}`;
+  const lacking = await lackingOf(known, offer);
+  const why = `The description has the operations of nodes of the kind ${known.kind}${lacking}`;
   return await describeShown(ofKind, why, undefined, before);
 }
 
 const NOTHING = { page: undefined } as unknown as Shown<Content | undefined>;
 
-/** Makes the options of a description; what is prepared is added to `prepared`, by entry. */
 async function watchPreparing({ description: _, servers, node, kinds, forward }: Config) {
   const prepare = createPrepare(() => {});
   const prepared = new Map<string, Prepared>();
@@ -102,7 +101,7 @@ async function watchPreparing({ description: _, servers, node, kinds, forward }:
 }
 
 async function lackingOf({ listing, loadInterface }: KnownNode, offer: Offer | Error) {
-  if (offer instanceof Error) return `; what this one lacks is not known: it ${offer.message}`;
+  if (offer instanceof Error) return `; it is unknown which this one lacks: it ${offer.message}`;
   const parts: KindInterface = JSON.parse(new TextDecoder().decode(await loadInterface()));
   const names = ({ openrpc, openapi }: KindInterface) => [
     ...openrpc?.methods.map(({ name }) => name) ?? [],
@@ -113,10 +112,10 @@ async function lackingOf({ listing, loadInterface }: KnownNode, offer: Offer | E
   const lacking = names(offered(parts, { software })).filter((name) => !has.has(name));
   if (lacking.length === 0) {
     if (!parts.openrpc || offer.names) return "";
-    return "; which methods this one lacks is learnt from calls, and marked on the page of the service";
+    return "; methods that this node lacks are found by calls, and marked on the page of the service";
   }
   const why = listing && offer.names ? "does not list" : `is too old for (${offer.version})`;
-  return `, but for ${lacking.length} that this one ${why}: ${excerpt(lacking.join(", "), 400)}`;
+  return `, but ${lacking.length} that this node ${why}: ${excerpt(lacking.join(", "), 400)}`;
 }
 
 async function describeShown(
@@ -169,7 +168,7 @@ export async function describeCalls(
   );
   const rows = policyRows(operations, forward);
   const table = rows.length === 0
-    ? `There is nothing to be called: ${whyNothing(config, described)}\n`
+    ? `Nothing can be called: ${whyNothing(config, described)}\n`
     : formatTable([["OPERATION", "MARK", "CALL", "WHY"], ...rows]) + hintElsewhere(described);
   const unmarked = operations.filter(({ access, isStreaming }) => !access && !isStreaming);
   return [{
@@ -183,18 +182,17 @@ export async function describeCalls(
 
 const READS_WITHOUT_AUTH: Diagnostic = {
   level: "warn",
-  message: "reads are called without node.auth: the node would show what only its owner may see",
+  message: "reads are called without node.auth, with which the node would show private data",
 };
 
-/** Explains why no operation can be called, and what to write. */
 function whyNothing(
   { description, servers }: Config,
   { content, basePaths, from = "FILE" }: Described,
 ): string {
   if (!content) {
-    if (description === "none") return 'description is "none"; leave it out, or name one';
+    if (description === "none") return 'description is "none"; remove that, or name a description';
     return description === undefined
-      ? "the node has no description; set node.kind, or description"
+      ? "the node has no description; set node.kind or description"
       : "the description cannot be shown; see above";
   }
   const { elsewhere } = content;
@@ -208,10 +206,10 @@ function whyNothing(
   }
   if (basePaths) {
     const lines = basePaths.map((path) => lineWithServers(from, path));
-    return `${lead}Write which path is the node's:${list(lines)}`;
+    return `${lead}Name the path that is the node's:${list(lines)}`;
   }
-  return `${lead}They stand at its paths or operations. Take them out there, or write in their ` +
-    "place:\n  servers: [{ url: / }]";
+  return `${lead}They belong to single paths or operations. Remove them there, or replace them ` +
+    "by:\n  servers: [{ url: / }]";
 }
 
 function hintElsewhere({ content }: Described): string {

@@ -35,16 +35,12 @@ export async function inspectNode(
   return await new Monitor({ service, node, info, kinds, ...silent }).inspect();
 }
 
-/**
- * Asks the node and reads its description once.
- *
- * @throws {ConfigError} if there is nothing to check, or credentials cannot be read
- */
+/** @throws {ConfigError} if there is nothing to check, or credentials cannot be read */
 export async function check(config: Config, { during }: Progress = SILENT): Promise<Checked> {
   const hasDescription = config.description !== undefined && config.description !== "none";
   const isWithoutNode = isAlone(config.node, config.info);
   if (isWithoutNode && !hasDescription && config.file === undefined) {
-    throw new ConfigError(["no node is named, as in nodeface check http://127.0.0.1:8545"]);
+    throw new ConfigError(["name a node, as in nodeface check http://127.0.0.1:8545"]);
   }
   const unreadable = await findUnreadable(config.node);
   if (unreadable.length > 0) throw new ConfigError(unreadable);
@@ -113,7 +109,7 @@ function describeSources({ plan, outcomes }: Inspection): Section[] {
   return [{
     title: "Sources",
     text: formatTable(table),
-    troubles: failed.length > 0 ? [`no response of ${failed.join(", ")}`] : [],
+    troubles: failed.length > 0 ? [`no response from ${failed.join(", ")}`] : [],
     data: { sources },
   }];
 }
@@ -121,11 +117,11 @@ function describeSources({ plan, outcomes }: Inspection): Section[] {
 function describeService({ info, host }: Config): Section {
   const { watch = "off", history } = info;
   const pace = watch === "off"
-    ? "The node is asked only while somebody asks the service (info.watch: off)"
+    ? "The node is asked only when a client asks the service (info.watch: off)"
     : `The service asks the node every ${watch} by itself (info.watch)`;
   const notes = history === "off" || isLoopback(host) ? [] : [
     `whoever reaches ${host} learns from /v1/history when the node was down; ` +
-    "info.history: off switches it off",
+    "to switch it off, set info.history: off",
   ];
   const text = linesOf([pace, ...notes.map((note) => `note  ${note}`)]);
   return { title: "Service", text, notes };
@@ -140,7 +136,6 @@ function formatOutcome(outcome: Outcome): string {
   return excerpt(values.join(", "), WIDTH);
 }
 
-/** Returns the values of a source by JSON Pointer, or why there are none. */
 function dataOf(outcome: Outcome): Record<string, unknown> {
   if ("error" in outcome) return { error: outcome.error.message, code: outcome.error.code };
   if (outcome.absent) return { absent: outcome.absent.message };
@@ -153,7 +148,7 @@ function troublesOfStatus({ status: { status, reason, hint } }: Inspection): str
   return [`the node is ${status}: ${reason}${hint === undefined ? "" : `; ${hint}`}`];
 }
 
-/** Masks keys in URLs: people paste what is printed here elsewhere. */
+/** Masks keys in URLs, since people paste reports. */
 function withoutKeysIn<T>(value: T): T {
   if (typeof value === "string") return withoutKeys(value) as T;
   if (Array.isArray(value)) return value.map(withoutKeysIn) as T;

@@ -47,7 +47,6 @@ export type GivenSettings = Pick<FileConfig, "forward"> & {
   readonly node?: Pick<NodeSettings, "url" | "kind">;
 };
 
-/** Reads the configuration and the kinds that it names, and the kind of `--kind`. */
 export async function readConfigurationFile(
   path: string | undefined,
   kindFile: string | undefined,
@@ -108,7 +107,6 @@ async function readKind(
   return { kind, loosened: looseningsIn(base, own).map(({ name, how }) => `${name} ${how}`) };
 }
 
-/** The new names of keys by the old ones. */
 const RENAMED: Readonly<Record<string, string>> = Object.fromEntries(
   Object.values<CliOption>(CLI_OPTIONS).flatMap(({ key, before }) =>
     key !== undefined && before ? [[before.key, key]] : []
@@ -140,7 +138,6 @@ interface NamedKind {
   readonly value?: Json;
 }
 
-/** Lists the kinds of a configuration, by file or by value; those that are wrong have no name. */
 function kindsIn(yaml: YamlFile): NamedKind[] {
   return listOf(valueAt(yaml.value, ["kinds"])).map((item) => {
     if (typeof item === "string") {
@@ -153,8 +150,6 @@ function kindsIn(yaml: YamlFile): NamedKind[] {
 }
 
 /**
- * Checks a configuration file.
- *
  * @param own the operator's kinds whose files are right, by name
  * @throws {ConfigError} with all that is wrong, each with line and column
  */
@@ -189,7 +184,6 @@ export function checkFile(
   return file;
 }
 
-/** Replaces what is wrong by `undefined`. */
 function withoutWrong(value: FileConfig, diagnostics: readonly Diagnostic[]): FileConfig {
   if (diagnostics.some(({ path }) => path.length === 0)) return {};
   for (const { path } of diagnostics) {
@@ -204,7 +198,7 @@ function sameKinds(kinds: readonly NamedKind[]): Diagnostic[] {
   return names.flatMap((name, at) => {
     const first = names.indexOf(name);
     if (name === undefined || first === at) return [];
-    const message = `is called as kinds[${first}] is: ${name}`;
+    const message = `has the same name as kinds[${first}]: ${name}`;
     return [{ path: ["kinds", at], message, isKey: false }];
   });
 }
@@ -225,7 +219,7 @@ function unknownKeys({ info }: FileConfig, kinds: Readonly<Record<string, Kind>>
   return (info?.hide ?? []).flatMap((key, at) => {
     if (key === undefined || names.has(key)) return [];
     const meant = didYouMean(nearest(key, names));
-    const message = `is ${describeValue(key)}, a key that nothing shows${meant}`;
+    const message = `is ${describeValue(key)}, which is not a key of the info${meant}`;
     return [{ path: ["info", "hide", at], message, isKey: false }];
   });
 }

@@ -44,7 +44,7 @@ export interface Config
   given?: CliValues;
   remarks: readonly { level: "info" | "warn"; message: string }[];
   host: string;
-  /** 0 takes a free one. */
+  /** 0 for a free one. */
   port: number;
   accessLog: AccessLog;
   logCalls: LogCalls;
@@ -58,11 +58,7 @@ export interface Config
 
 const USUAL_FILE = "nodeface.yaml";
 
-/**
- * Reads the arguments, the environment and the files.
- *
- * @throws {ConfigError} with all that is wrong
- */
+/** @throws {ConfigError} with all that is wrong in the arguments, the environment and the files */
 export async function readConfig(
   args: readonly string[],
   env: Environment,
@@ -107,7 +103,7 @@ export async function readConfig(
   const usual = `the configuration is ${USUAL_FILE} in the working directory`;
   const remarks: Config["remarks"][number][] = isUsual ? [{ level: "info", message: usual }] : [];
   if (values.forward !== undefined && file.forward !== undefined) {
-    const message = `${calledOf("forward")} replaces all of "forward" in ${path}, with its token`;
+    const message = `${calledOf("forward")} replaces all of "forward" in ${path}, also its token`;
     remarks.push({ level: "warn", message });
   }
   const used = Object.values(file.node?.auth ?? {});
@@ -160,9 +156,7 @@ async function naming<T>(path: string, work: Promise<T>): Promise<T> {
 }
 
 type Command = "serve" | CommandName | "version" | "help";
-
 type Environment = Readonly<Record<string, string | undefined>>;
-
 type Name = keyof CliValues;
 
 interface ParsedArgs {
@@ -204,20 +198,19 @@ const OPTIONS: NonNullable<ParseArgsConfig["options"]> = {
   ),
 };
 
-/** Tells whether a command only prints, and reads no settings. */
 const isPrinting = (command: Command): boolean => /^(help|version|kinds)$/.test(command);
 
 function parseArguments(args: readonly string[], env: Environment): ParsedArgs {
   const found = readArguments(args);
   const { command, topic, given, values, problems, asJson, asFile } = found;
   if (asFile && topic === undefined) {
-    problems.push("--file goes with the name of a kind, as in nodeface kinds etcd --file");
+    problems.push("--file needs the name of a kind, as in nodeface kinds etcd --file");
   }
   if (isPrinting(command)) {
     const shown = command === "kinds" ? problems : [];
     return { ...found, given: new Map(), renamed: [], problems: shown };
   }
-  if (asJson && command !== "check") problems.push("--json goes with check alone");
+  if (asJson && command !== "check") problems.push("--json works only with check");
   for (const [variable, name] of VARIABLES) {
     const text = given.has(name) ? undefined : tryRead(() => env[variable]);
     if (text) setGiven(found, name, text, variable);
@@ -295,12 +288,9 @@ function setGiven({ given, renamed }: ParsedArgs, name: Name, text: string, call
   if (called === before?.variable) renamed.push(explainRenamed(called, variables[0]!));
 }
 
-/** The commands of other programs that serve. */
 const SERVING: readonly string[] = ["serve", "start", "run"];
-
 const WORDS: Readonly<Record<string, string>> = { help: "--help", version: "--version" };
 
-/** Reads `[COMMAND] [NODE_URL or KIND]`. */
 function readPositionals([first, ...others]: readonly string[], found: ParsedArgs): void {
   if (first === undefined) return;
   const names = Object.keys(COMMANDS) as CommandName[];
@@ -314,7 +304,7 @@ function readPositionals([first, ...others]: readonly string[], found: ParsedArg
   } else if (/^[\w-]+$/.test(first)) {
     const word = nearest(first, [...names, ...Object.keys(WORDS)]);
     const meant = SERVING.includes(first)
-      ? "; nodeface serves without one, as in nodeface http://127.0.0.1:8545"
+      ? "; nodeface serves without a command, as in nodeface http://127.0.0.1:8545"
       : didYouMean(word && (WORDS[word] ?? word));
     found.problems.push(
       meant
@@ -332,14 +322,13 @@ function readPositionals([first, ...others]: readonly string[], found: ParsedArg
 
 const PLACES_MAX = 3;
 
-/** Finds what is meant by an unknown flag: another flag, or a key of the configuration. */
 function hintOn(flag: string): string {
   const key = flag.replace(/^-+/, "").replaceAll("-", "_").toLowerCase();
   const places = key === "node" ? ["node.url"] : [...placesOf(key, configuration())];
   const [place] = places;
   if (place === undefined) return didYouMean(nearestFlag(flag)) || "; see nodeface --help";
   if (place === "node.url") {
-    return "; the URL of the node needs none, as in nodeface http://127.0.0.1:8545";
+    return "; the URL of the node needs no flag, as in nodeface http://127.0.0.1:8545";
   }
   const flags = SETTINGS.flatMap(([, { key, flag }]) => key === place ? [`--${flag}`] : []);
   return flags.length > 0
@@ -358,7 +347,6 @@ function nearestFlag(flag: string): string | undefined {
   return short.find((other) => other.toLowerCase() === flag.toLowerCase());
 }
 
-/** Finds the paths of a key in the configuration, the outer ones first. */
 function* placesOf(key: string, schema: Schema, path = ""): Generator<string> {
   const { entries = {}, options = [] } = partsOf(schema);
   if (Object.hasOwn(entries, key)) yield path + key;
@@ -383,7 +371,7 @@ function explainUnknownVariables(env: Environment, used: readonly unknown[]): st
   });
 }
 
-/** Reads the environment, unless the runtime forbids it, as Deno may. */
+/** Reads the environment; Deno may forbid it. */
 function tryRead<T>(read: () => T): T | undefined {
   try {
     return read();

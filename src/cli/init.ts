@@ -34,7 +34,7 @@ const WANTS_SECRET: readonly (string | undefined)[] = [
 /** The modes of a file that says where a secret is, and of any other. */
 const PRIVATE = 0o600, PUBLIC = 0o644;
 
-/** Asks the node and writes the file; returns what to tell the operator. Throws if nothing is written. */
+/** Asks the node and writes the file; returns the report. Throws if nothing is written. */
 export async function init(
   config: Config,
   files: Pick<Files, "isThere">,
@@ -83,7 +83,6 @@ function refuse({ node, given }: Config, status: NodeStatus, name: string | unde
   throw new Error(`the kind of the node is not known, so nothing is written\n${why}\n${advice}`);
 }
 
-/** Returns the values of flags, variables and the node, by the paths of settings. */
 function valuesOf(
   { given = {}, host, port }: Config,
   path: string,
@@ -123,13 +122,13 @@ async function lookForSecret(auth: Kind["auth"] = {}): Promise<SecretPlaces | un
   const { files = [], example = files[0] } = auth;
   if (example === undefined) return undefined;
   if (files.length === 0) {
-    return { lines: ["Nodes of this kind leave it in no usual place."], example };
+    return { lines: ["Nodes of this kind leave their secret in no usual place."], example };
   }
   const all = await Promise.all(files.map(checkPlace));
   const found = all.filter(({ reason }) => reason === undefined);
   const places = found.length > 0 ? found : all;
   const lines = [
-    "Without this key it is looked for where nodes of this kind leave it:",
+    "Without this key, the secret is looked for where nodes of this kind leave it:",
     ...places.slice(0, PLACES_MAX).map(({ name, reason }) => `  ${name}: ${reason ?? "found"}`),
   ];
   const more = places.length - PLACES_MAX;
@@ -194,7 +193,7 @@ function commentOf(setting: Schema, remarks: readonly string[] = []): string {
   return lines.filter(Boolean).map((line) => `# ${line}\n`).join("");
 }
 
-/** Formats the object that a setting may be in place of a word; empty if it may not. */
+/** Formats the object that a setting may have in place of a word; an empty text if it may not. */
 function longForm(setting: Schema): string {
   const forms = (partsOf(setting).options ?? []).map((option) => partsOf(option).entries);
   const entries = forms.find((entries) => entries !== undefined);

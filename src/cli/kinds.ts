@@ -21,12 +21,11 @@ export function formatKinds(name?: string): string {
   return formatTable(Object.entries(KINDS).map(([name, { title, url }]) => [name, title, url]));
 }
 
-/** Formats the whole file of a kind, for a new kind to start from. */
 export async function formatKindFile(name: string): Promise<string> {
   const { examples: _, ...kind } = kindOf(name);
   const whole = { ...kind, ...await loadInterface(name) };
   return `# Written by "nodeface kinds ${name} --file" of Nodeface ${VERSION}
-# To change a little of it, "extends: ${name}" and what is new is enough: see docs/kinds.md
+# For a few changes, "extends: ${name}" with the changes is enough: see docs/kinds.md
 ${stringify(whole, { lineWidth: 100 })}`;
 }
 
@@ -40,14 +39,13 @@ function formatKind(name: string, kind: Kind): string {
   const { title, url, static: fixed, sources, fields, health } = kind;
   const info = { ...(fixed ? { static: fixed } : {}), sources, fields };
   return `# ${title}
-# "kind: ${name}" alone means all of this. What a file says lies over it: keep what you change.
+# "kind: ${name}" alone stands for all of this: keep only what you change or add.
 # The status is ok if ${health.ok}.
 ${origin(kind)}${stringify({ node: { url, kind: name } })}${secrets(kind)}${
     stringify({ info }, { lineWidth: 100 })
   }`;
 }
 
-/** Formats the sources of its operations, and whether these were tested, as a comment. */
 function origin({ written_from: sources = [], tried }: Kind): string {
   if (sources.length === 0) return "";
   const test = tried ? `Its reads were tested with ${tried}` : "It was not tested with a real node";
@@ -60,7 +58,7 @@ function secrets({ auth }: Kind): string {
   const example = auth?.example ?? usual;
   if (!example) return "";
   const what = usual
-    ? "The secret is found in its usual place on this machine. Elsewhere, such as:"
-    : "If the node requires a secret, such as:";
+    ? "The secret is found in its usual place on this machine. If it is elsewhere, write:"
+    : "If the node requires a secret, write:";
   return `  # ${what}\n  # auth: ${inFlow(example)}\n`;
 }

@@ -58,7 +58,6 @@ interface LineWriter {
 
 /** In UTF-16 code units. */
 const WAITING_MAX = 1_048_576;
-
 const FLUSH_MAX_MS = 1000;
 
 /** Makes a writer of lines: up to 1 MiB of them wait while the reader is stuck, others are dropped. */
@@ -106,13 +105,12 @@ export function openLog(): { log: WriteLog; flush(): Promise<void> } {
   return { log, flush: () => lines.flush() };
 }
 
-/** Formats a message as lines of the log, such as `2026-11-21T07:30:00Z warn  node …: refuses connections`. */
 export function formatMessage(message: string, level: string, time: Date): string {
   const start = `${time.toISOString().slice(0, 19)}Z ${level.padEnd(5)}`;
   return withoutKeys(message).split("\n").map((line) => `${start} ${printable(line)}`).join("\n");
 }
 
-/** Breaks a text into lines of at most so many characters; a longer word has a line of its own. */
+/** Breaks a text into lines of at most `width` characters; a longer word has a line of its own. */
 export function wrap(text: string, width: number): string[] {
   const lines = [""];
   for (const word of text.split(" ")) {
@@ -124,7 +122,6 @@ export function wrap(text: string, width: number): string[] {
   return lines;
 }
 
-/** Formats rows of the same length in columns two spaces apart, with a line break after each. */
 export function formatTable(rows: readonly (readonly string[])[]): string {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   const line = (row: readonly string[]) =>
@@ -160,20 +157,17 @@ export interface Progress {
 
 export const SILENT: Progress = { during: (_, work) => work };
 
-interface ProgressOptions {
-  readonly write: (text: string) => unknown;
-  /** True if one line counts the seconds and goes away; otherwise it is one plain line. */
-  readonly isTerminal: boolean;
-  /** The time before the line and between its changes, in milliseconds. @default 1000 */
-  readonly after?: number;
-}
-
 /** Goes to the start of the line and erases it (ECMA-48, EL). */
 const CLEAR = "\r\x1b[K";
-
 const WIDTH = 70;
 
-export function createProgress({ write, isTerminal, after = 1000 }: ProgressOptions): Progress {
+export function createProgress({ write, isTerminal, after = 1000 }: {
+  readonly write: (text: string) => unknown;
+  /** True for a line that counts the seconds and is erased at the end; false for one plain line. */
+  readonly isTerminal: boolean;
+  /** The time before the line and between its changes, in milliseconds. */
+  readonly after?: number;
+}): Progress {
   return {
     async during(what, work) {
       const begun = performance.now();

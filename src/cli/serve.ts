@@ -46,7 +46,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
     openOutput("stdout"),
     (count) => log(`${count} lines of the access log were dropped: its reader was stuck`),
   );
-  // Counters go on after a reload.
+  // Counters survive a reload.
   const meters = new Meters();
   /** Messages on the description, which a reload does not repeat. */
   const logged = new Set<string>();
@@ -102,7 +102,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
     try {
       const next = await read();
       if (next.host !== config.host || next.port !== config.port) {
-        log("listen has changed; restart the service to use the new address");
+        log('"listen" has changed; restart the service to use the new address');
       }
       isReloading = true;
       const made = await makeNext(next);
@@ -141,19 +141,16 @@ async function logSettings(
   for (const { level, message } of await lintSettings(forward, facts)) log(message, level);
 }
 
-/** Tells whether the next service has lost the description of the same node. */
 function isWorse(next: RunningService, now: RunningService): boolean {
   const identify = ({ description, node }: Config) => JSON.stringify([description, node.url]);
   const isShown = ({ shown }: RunningService) => shown === "current" || shown === "older";
   return identify(next.config) === identify(now.config) && isShown(now) && !isShown(next);
 }
 
-/** Asks the node before any client does, and logs its kind. */
 function warmUp({ config, nodeface }: RunningService): void {
   if (!isAlone(config.node, config.info)) void nodeface.warmUp();
 }
 
-/** Tells whether the memory of a node may be shown for the next configuration. */
 function isSameNode(next: Config, now: Config): boolean {
   const identify = ({ node, info }: Config) => JSON.stringify([node.url, node.kind, info.hide]);
   return identify(next) === identify(now);
@@ -161,7 +158,7 @@ function isSameNode(next: Config, now: Config): boolean {
 
 const SLOW_MS = 1000;
 
-/** Reads the node's description, and a file again when it changes; returns a function that stops it. */
+/** Reads the node's description; a file again whenever it changes. Returns a function that ends the watch. */
 function watchDescription(
   { config: { description, node }, nodeface }: RunningService,
   log: WriteLog,
@@ -225,9 +222,8 @@ const UNKNOWN = "-";
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
- * Formats one request. Nothing that a client sends begins a new line: a path is percent-encoded, and a method is a token.
- *
- * `2026-01-02T03:04:06.789Z GET /spec.json 200 1204.1 aborted`
+ * Formats a request, such as `2026-01-02T03:04:06.789Z GET /spec.json 200 1204.1 aborted`. Nothing that a client sends
+ * begins a new line: a path is percent-encoded, and a method is a token.
  *
  * @param time when the response ended
  */

@@ -1,6 +1,5 @@
 /**
- * Signals. The entry imports this module before all others: until a command handles them, a signal ends the process
- * with 0.
+ * The entry imports this module before all others: until a command handles signals, one ends the process with 0.
  *
  * @module
  */
@@ -15,7 +14,7 @@ let handlers: SignalHandlers | undefined;
 let isHungUp = false;
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  // Those of `src/build/signals-before-tsx.mjs`.
+  // Removes the listeners of `src/build/signals-before-tsx.mjs`.
   process.removeAllListeners(signal);
   process.on(signal, () => handlers ? handlers.stop(signal) : process.exit(0));
 }
@@ -24,7 +23,7 @@ process.on("SIGHUP", () => {
   else isHungUp = true;
 });
 
-/** Sets the handlers, once; an earlier SIGHUP is handled at once. */
+/** Sets the handlers, once. A SIGHUP that came before is handled now. */
 export function handleSignals(next: SignalHandlers): void {
   handlers = next;
   if (isHungUp) next.hangUp();

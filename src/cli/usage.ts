@@ -17,8 +17,8 @@ export const COMMANDS: Readonly<Record<CommandName, { arguments: string; text: s
   },
   init: {
     arguments: "NODE_URL [options]",
-    text: "ask the node and write nodeface.yaml, or the file of --config, which must not be " +
-      "there yet: every setting with what it does",
+    text: "ask the node and write nodeface.yaml, or the file of --config, which must not " +
+      "exist yet, with every setting explained",
   },
   kinds: {
     arguments: "[KIND [--file]]",
@@ -30,7 +30,7 @@ export type SwitchName = "json" | "file" | "version" | "help";
 
 export const SWITCHES: Readonly<Record<SwitchName, { short?: string; text: string }>> = {
   json: { text: "print one JSON object (with check)" },
-  file: { text: "have kinds print the whole file of a kind, to start one from" },
+  file: { text: "print the whole file of a kind, to start your own from (with kinds)" },
   version: { short: "V", text: "print the version" },
   help: { short: "h", text: "print this text" },
 };

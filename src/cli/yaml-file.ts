@@ -35,10 +35,9 @@ export interface YamlFile {
 }
 
 /**
- * Parses a file; throws a {@linkcode ConfigError}.
- *
  * @param what a noun for messages
  * @param names the new names of keys at its top by their old ones
+ * @throws {ConfigError}
  */
 export function parseYaml(
   text: string,
@@ -56,7 +55,7 @@ export function parseYaml(
     const { line, col } = lines.linePos(offset);
     return `${name}:${line}:${col}:`;
   };
-  // Errors after an unexpected token only follow from it.
+  // Later errors are consequences of an unexpected token.
   const first = document.errors.findIndex(({ code }) => code === "UNEXPECTED_TOKEN");
   const errors = first < 0 ? document.errors : document.errors.slice(0, first + 1);
   if (errors.length > 0) {
@@ -71,7 +70,7 @@ export function parseYaml(
   });
   let value: unknown;
   try {
-    // Refuses aliases that multiply.
+    // The limit refuses aliases that multiply.
     value = document.toJS({ maxAliasCount: 100 }) ?? {};
   } catch (error) {
     throw new ConfigError([`${name}: ${(error as Error).message}`]);
@@ -96,9 +95,9 @@ function rename(document: Document, names: Readonly<Record<string, string>>): st
 }
 
 function explain({ code, message }: YAMLError, what: string): string {
-  if (code === "MULTIPLE_DOCS") return `a second document begins here; ${what} is one`;
+  if (code === "MULTIPLE_DOCS") return `a second document begins here; ${what} has only one`;
   const unclosed = /^Flow (?:map|sequence).* end with a ([\]}])/.exec(message)?.[1];
-  if (unclosed) return `a "${unclosed}" is missing before this: what it closes is still open`;
+  if (unclosed) return `a "${unclosed}" is missing before this, to close what is still open`;
   return `is not YAML: ${message}`;
 }
 
@@ -122,7 +121,6 @@ function offsetOf(document: Document, { path, isKey }: Pick<Diagnostic, "path" |
   return !isKey && isScalar(node) && node.range ? node.range[0] : offset;
 }
 
-/** Resolves a path in a file, to which it is relative unless it is absolute or anchored. */
 export function locateBeside(path: string, file: string): string {
   return isAbsolute(path) || isAnchored(path) ? path : join(dirname(file), path);
 }
@@ -131,7 +129,6 @@ export function inFlow(value: unknown): string {
   return stringify(value, { collectionStyle: "flow", lineWidth: 0 }).trim();
 }
 
-/** Parses the file of a kind; throws a {@linkcode ConfigError}. */
 export function parseKind(text: string, name: string): Kind {
   return checkKind(parseYaml(text, name, "a kind"));
 }

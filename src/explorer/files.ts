@@ -13,15 +13,12 @@ import { imageTypeOf } from "./page-settings.ts";
 
 /** The folder's name contains a digest of its files, so a file never changes (RFC 8246). */
 const IMMUTABLE = "public, max-age=31536000, immutable";
-
 export type Assets = (path: string) => Promise<Representation> | undefined;
 
-/** All services of a process share the contents. */
 const contentOf = onceFor(({ importContent }: Asset) =>
   lazy(async () => unpack(await importContent()))
 );
 
-/** Makes the files, each of which is imported at its first request. */
 export function createAssets(assets: Readonly<Record<string, Asset>>): Assets {
   const prepare = async (asset: Asset): Promise<Representation> => {
     const { identity, ...encoded } = await contentOf(asset).get();
@@ -68,7 +65,6 @@ export function createIcons(own: string, logo?: Uint8Array): Icons {
   };
 }
 
-/** Draws the first letter of a name as SVG, in a colour that depends on it; `undefined` without a letter. */
 export function drawLetter(name: string): string | undefined {
   const [letter] = /[\p{L}\p{N}]\p{M}{0,3}/u.exec(name.normalize("NFC")) ?? [];
   if (letter === undefined) return undefined;

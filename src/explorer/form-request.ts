@@ -41,7 +41,6 @@ export interface FieldData {
   readonly values?: readonly string[] | undefined;
   /** A regular expression that is surely fast. */
   readonly pattern?: string | undefined;
-  /** The reference to the node's own value that is filled in. */
   readonly source?: Reference | undefined;
   readonly hint?: string | undefined;
 }
@@ -55,7 +54,7 @@ export interface BodyData {
   readonly isAsked?: boolean | undefined;
 }
 
-/** What is filled in; the fields are in their order. */
+/** The texts that are filled in; those of the fields are in the order of the form. */
 export interface Filled {
   readonly fields: readonly string[];
   readonly body: string;
@@ -68,7 +67,6 @@ export interface FormRequest {
   readonly body: string | undefined;
 }
 
-/** Fills a form in with its examples and the node's own values that match the patterns of their fields. */
 export function fillIn({ fields, body }: FormData, examples: NodeExamples = {}): Filled {
   return {
     fields: fields.map(({ source, pattern, values, isRequired, isFilled, example = "" }) => {
@@ -108,7 +106,6 @@ export function mistakeIn(field: FieldData, text: string): string {
   }
 }
 
-/** Says what is wrong with the text of a body; returns an empty text if it can be sent. */
 export function mistakeInBody({ type, isRequired }: BodyData, text: string): string {
   if (text.trim() === "") return isRequired ? "body is required" : "";
   if (!isJson(type)) return "";
@@ -151,7 +148,7 @@ export function requestOf(form: FormData, filled: Filled, base: string): FormReq
   };
 }
 
-/** Percent-encodes a part of a URL, with what curl takes for a pattern and a shell for more than text. */
+/** Percent-encodes a part of a URL, also characters that are special to curl or to a shell. */
 const percentEncode = (text: string): string =>
   encodeURIComponent(text.replaceAll(/\p{Cs}/gu, "\ufffd")).replaceAll(
     /[!'()*]/g,
@@ -209,6 +206,5 @@ export function writeShell(text: string): string | undefined {
   return /^[\w./:@%+,][\w./:@%+,=-]*$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Reads the tokens of JSON, without the white space between them. */
 export const readTokens = (text: string): IterableIterator<RegExpMatchArray> =>
   text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}:,]|[^\s[\]{}:,"]+/g);

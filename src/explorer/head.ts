@@ -1,6 +1,5 @@
 /**
- * The head of both documents: a card of the node, with plots of the last hour. It is rendered into the first HTML;
- * `static/head.ts` keeps it current.
+ * The head of both documents, a card of the node with plots of its history. `static/head.ts` keeps it current.
  *
  * @module
  */
@@ -27,7 +26,6 @@ const FIGURES: readonly Row[] = [
   ["peers", "Peers"],
 ];
 
-/** They come after the history's further columns. */
 const FIGURES_LAST: readonly Row[] = [
   ["response_ms", "Response time", (value) => formatValue(value) && `${formatValue(value)} ms`],
   ["started_at", "Started", formatTime],
@@ -116,7 +114,7 @@ export function describeInfo(info: Info, naming: Naming, history: History = {}):
       const [, date, clock] = format === formatTime && TIME.exec(formatText(values[key])) || [];
       const time = date && `${date}T${clock}Z`;
       const isOmitted = value === "" ||
-        // Nodes in sync stay a little below 1; one that says 1 and goes on has not begun.
+        // Nodes in sync stay a little below 1; one that reports 1 and is not in sync has not begun.
         (key === "sync_progress" && (state === "synced" || !((values[key] as number) < 1))) ||
         // Without a node, the page is the same in every run.
         (key === "started_at" && isService(info));
@@ -169,18 +167,15 @@ export function describeState(state: string, info: Info = {}, history: History =
   return { state, label, note: joinTexts("; ", reason, since, addition) };
 }
 
-/** Finds since when a history has its last status, an RFC 3339 time; `undefined` where it has had no other. */
 function sinceOf(history: History, status: unknown): unknown {
   const states = listOf(history.status);
   const before = states.findLastIndex((one) => one !== status);
   return before < 0 || before === states.length - 1 ? undefined : listOf(history.at)[before + 1];
 }
 
-/** Reads what an unreachable node was; an empty object for any other. */
 const seenOf = ({ status, last_seen }: Info): Info =>
   status === "unreachable" ? objectOf(last_seen) : {};
 
-/** Names the node, with what distinguishes it from others. */
 function namesOf(info: Info, { title, api }: Naming): [name: string, about: string] {
   const known: Info = { ...seenOf(info), ...info };
   const textOf = (key: string) => formatValue(known[key]);
@@ -233,7 +228,7 @@ function formatShare(value: unknown): string {
 /** Zero-width characters, bidirectional controls and tags, which make a text look like another. */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 
-/** Writes at most so many UTF-16 code units of a string; an empty text for any other value. */
+/** Writes at most `length` UTF-16 code units of a string; an empty text for any other value. */
 function formatText(value: unknown, length = 80): string {
   return typeof value === "string" ? excerpt(value.replaceAll(INVISIBLE, ""), length) : "";
 }
@@ -281,7 +276,6 @@ export function renderFigures(figures: readonly Figure[], history: History = {})
 
 const WIDTH = 240, HEIGHT = 24, POINTS_MAX = 240;
 
-/** Draws a column of a history as SVG; an empty text where it has fewer than two numbers. */
 function renderPlot(history: History, key: string): string {
   const times = listOf(history.at).slice(-POINTS_MAX).map((at) => Date.parse(String(at)));
   const column = listOf(history[key]).slice(-POINTS_MAX);

@@ -12,10 +12,8 @@ const RPC = "/v1/rpc/";
 
 /** The tag that Scalar gives to operations without one. */
 export const UNTAGGED = "default";
-
 const ANCHOR_NAME = /^[\w.~:/-]{1,100}$/;
 
-/** Reads the name of a JSON-RPC method from its path; an empty text for any other path. */
 export function methodNameOf(path: string): string {
   return path.startsWith(RPC) ? decodePercent(path.slice(RPC.length)) : "";
 }

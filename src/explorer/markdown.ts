@@ -13,10 +13,8 @@ const FENCE = /^ {0,3}(?:```|~~~)/;
 
 /** No alternative matches across its own opening character: the time is linear. */
 const INLINE = /`([^`]+)`|(!?)\[([^[\]]+)\]\(([^()\s]+)\)|\*\*([^*]+)\*\*/g;
-
 /** Relative URLs and those of HTTP; others, such as `javascript:`, are not linked. */
 const FOLLOWABLE = /^(?:https?:|[^:]*$|[^:/?#]*[/?#])/i;
-
 const BESIDE = /^(?!\/|#|\?|https?:)/i;
 
 /** Renders the first `length` characters of an untrusted text as HTML blocks. */

@@ -5,11 +5,8 @@
  */
 
 export const VIEWS = ["reference", "simple"] as const;
-
 export type View = (typeof VIEWS)[number];
-
 export const LOGO_BYTES_MAX = 262_144;
-
 export const LOGO_TYPES = "PNG, SVG, JPEG, WebP, GIF or ICO";
 
 /** The first bytes of an image of each type, as characters. */

@@ -1,6 +1,5 @@
 /**
- * The documents of the explorer: the reference, which is Scalar's, and the simple page, under one head. They are made
- * from `static/*.html`.
+ * The documents of the explorer, made from `static/*.html`: Scalar's reference and the simple page, under one head.
  *
  * @module
  */
@@ -41,14 +40,6 @@ const OTHERS: Readonly<Record<View, string>> = {
   simple: `<a id="other" href="${V1}spec/reference">Full reference</a>`,
 };
 
-interface PageOptions {
-  readonly origins: readonly string[];
-  readonly notice: string | undefined;
-  readonly title: string | undefined;
-  readonly view: View;
-  readonly icons: Pick<Icons, "queryOf">;
-}
-
 export interface Page {
   /** Renders a document for an info; returns the last representation if nothing has changed. */
   prepare(name: DocumentName, info: Info, examples?: NodeExamples): Promise<Representation>;
@@ -57,7 +48,13 @@ export interface Page {
 
 export function createPage(
   { title: api, summary, calls, content, sources, flags }: PageParts,
-  { origins, notice, title, view: first, icons }: PageOptions,
+  { origins, notice, title, view: first, icons }: {
+    readonly origins: readonly string[];
+    readonly notice: string | undefined;
+    readonly title: string | undefined;
+    readonly view: View;
+    readonly icons: Pick<Icons, "queryOf">;
+  },
 ): Page {
   const naming = { title, api };
   const constant = {
@@ -115,7 +112,6 @@ export function createPage(
 
 const NONE: NodeExamples = {};
 
-/** Renders the node's own values for forms as data of the page's script. */
 function renderExamples(ofNode: NodeExamples, sources: readonly string[]): string {
   const used = Object.entries(ofNode).filter(([place]) => sources.includes(place));
   const json = jsonOf(Object.fromEntries(used));

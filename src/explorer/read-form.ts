@@ -1,6 +1,5 @@
 /**
- * Reads the form in which an operation is tried: its parameters and its body, with examples of the description or made
- * of its schemas.
+ * Reads the form of an operation: its parameters and its body, with examples from the description or its schemas.
  *
  * @module
  */
@@ -27,7 +26,6 @@ const TEXTS = [
 
 /** Methods that no page may send, and those without a body. */
 const FORBIDDEN_METHODS = ["TRACE", "CONNECT"], WITHOUT_BODY = ["GET", "HEAD"];
-
 const SCHEMES_MAX = 20, OPTIONS_MAX = 60;
 
 /** In UTF-16 code units. */
@@ -144,7 +142,6 @@ function readBody(root: Json, value: unknown, isRead: boolean): BodyData | undef
   };
 }
 
-/** Tells whether a body has what only the node itself has, so that no example of another one will do. */
 function isOfNode(root: Json, value: unknown): boolean {
   const { properties } = followReference(root, value);
   return Object.values(objectOf(properties)).some((property) => {
@@ -187,9 +184,7 @@ export function parametersOf(root: Json, item: Json, operation: Json): Parameter
   return [...parameters.values()];
 }
 
-/** The depth to which schemas are followed, and the most values that are made. */
 const DEPTH_MAX = 5, VALUES_MAX = 200;
-
 const VALUES: Json = { string: "", integer: 0, number: 0, boolean: false, null: null };
 
 function exampleOf(root: Json, holder: Json): unknown {
@@ -198,7 +193,7 @@ function exampleOf(root: Json, holder: Json): unknown {
   return value === undefined ? exampleOfSchema(followReference(root, holder.schema)) : value;
 }
 
-/** Many may refer to one large object. */
+/** Cached, since many may refer to one large object. */
 const firstMemberOf = onceFor((object: Json): unknown => Object.values(object)[0]);
 
 const exampleOfSchema = (schema: Json): unknown =>

@@ -67,7 +67,7 @@ export interface Operation {
   isMethod: boolean;
   /** True for a GET that stands for a POST as well. */
   isPostedToo: boolean;
-  /** True if the API sends it; its name stands for a path. */
+  /** True if the API sends it; `path` is its name. */
   isWebhook: boolean;
   call: "open" | "token" | "refused" | undefined;
   callSentence: string;
@@ -78,7 +78,6 @@ export interface Operation {
 
 /** Stands for the origin of this service. */
 const HERE = "http://here.invalid";
-
 /** The most parameters, responses and their facts that are read; no page has room for more. */
 const ITEMS_MAX = 250_000;
 
@@ -100,7 +99,6 @@ function readSections(root: Json): Section[] {
   const anchors = new Set<string>();
   const read = createOperationReader(root);
   const freeName = createFreeName(new Set(), "-");
-  /** Makes an `id` unique and valid in HTML, without white space. */
   const unique = (wanted: string) =>
     freeName(shorten(wanted, 400).replaceAll(/[\s\p{Cc}]/gu, encodeURIComponent));
   const sectionOf = (name: string, description = ""): Section => {
@@ -181,12 +179,10 @@ function createOperationReader(root: Json) {
   };
 }
 
-/** Descriptions that say no more than the type. */
 const FILLERS = ["The result.", "The answer.", "It is done.", "It was not done."];
 
 function createItemReader(root: Json) {
   const fieldsOf = createFieldReader(root);
-
   const readParameter = ({ value, parameter }: Parameter): Item => {
     const schema = followReference(root, parameter.schema);
     const { example = schema.example, required } = parameter;
@@ -245,7 +241,6 @@ function createItemReader(root: Json) {
   ];
 }
 
-/** Reads the media types of a body or a response, and the schema of the first one. */
 function contentOf(root: Json, { content }: Json): { types: string[]; schema: unknown } {
   const types = Object.keys(objectOf(content));
   return { types, schema: followReference(root, objectOf(content)[types[0] ?? ""]).schema };
@@ -264,5 +259,4 @@ function serverOf(holders: Json[]): string {
 }
 
 const isHiddenByScalar = (value: Json) => Boolean(value["x-internal"] || value["x-scalar-ignore"]);
-
 const text = (value: unknown): string => textOf(value) ?? "";

@@ -23,9 +23,7 @@ export type Rule = readonly [name: string, value: string];
 
 /** The depth to which references, lists and choices are followed for one type. */
 const DEPTH_MAX = 4;
-
 export const LEVELS = 2;
-
 const FIELDS_MAX = 60, OPTIONS_MAX = 4, VALUES_MAX = 12, VALUE_LENGTH_MAX = 80;
 
 const KEYWORDS = [
@@ -52,7 +50,6 @@ export function rulesOf(schema: Json): Rule[] {
 
 const write = (value: unknown): string => textOf(value) ?? formatJson(value);
 
-/** Omits the facts that are empty. */
 export const factsOf = (...facts: readonly (string | false)[]): string[] =>
   facts.flatMap((fact) => fact || []);
 
@@ -62,13 +59,11 @@ export function descriptionOf(root: Json, value: unknown, resolved: Json): strin
   return (!isOld && textOf(objectOf(value).description)) || (textOf(resolved.description) ?? "");
 }
 
-/** Reads the type and the format of a schema, such as `string or null` and `date-time`. */
 export function typeOf(schema: Json): string[] {
   const types = [schema.type].flat().slice(0, 8).map((type) => textOf(type) ?? "");
   return factsOf(types.filter(Boolean).slice(0, 4).join(" or "), textOf(schema.format) ?? "");
 }
 
-/** Names the type of a schema; an object by its name, if it has one. */
 export function nameType(root: Json, value: unknown, depth = 0): string {
   if (depth === DEPTH_MAX) return "";
   const schema = followReference(root, value);
@@ -89,7 +84,7 @@ export function nameType(root: Json, value: unknown, depth = 0): string {
 const optionsOf = (schema: Json): unknown[] =>
   listOf(schema.oneOf ?? schema.anyOf).slice(0, OPTIONS_MAX);
 
-/** Makes the reader of fields, which reads each schema once a level: many refer to the same. */
+/** Makes the reader of fields, which reads each schema once per level, since many refer to the same. */
 export function createFieldReader(root: Json): (schema: unknown, levels?: number) => Item[] {
   const readers: ((schema: unknown) => Item[])[] = [() => []];
   for (let levels = 1; levels <= LEVELS + 1; levels++) {
@@ -115,7 +110,6 @@ export function createFieldReader(root: Json): (schema: unknown, levels?: number
   return (schema, levels = LEVELS) => readers[levels]!(schema);
 }
 
-/** Finds the object that a value is, or the first of a list or a choice. */
 function objectIn(root: Json, value: unknown, depth = 0): Json {
   const schema = followReference(root, value);
   if (depth === DEPTH_MAX || schema.properties) return schema;

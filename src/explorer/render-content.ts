@@ -1,6 +1,5 @@
 /**
- * Renders a description as the content of the simple page, which needs no script. The larger a description, the less
- * detail is shown.
+ * Renders a description as the content of the simple page, which needs no script; a large one in less detail.
  *
  * @module
  */
@@ -85,7 +84,6 @@ const LEVELS: readonly Detail[] = DETAILS.about.map((_, level) =>
 );
 
 const GZIP_BYTES_MAX = 70_000, HTML_LENGTH_MAX = 2_000_000;
-
 const NAME_LENGTH_MAX = 200, NAVIGATION_TAGS_MAX = 200;
 
 /** More operations than these take a slow phone a second to lay out. */
@@ -146,7 +144,6 @@ function render(outline: Outline, detail: Detail, shown: number, total: number):
   return `${html}</main>`;
 }
 
-/** Renders what can be called and where, or what to do where nothing can. */
 function renderCalls(outline: Outline, by: DescribedBy | undefined): string {
   // An operation stands under each of its tags, and a method may have a GET and a POST.
   const named = new Map(operationsIn(outline).map((one) => [one.nodeName, one]));
@@ -172,7 +169,7 @@ function renderCalls(outline: Outline, by: DescribedBy | undefined): string {
       `to try the ${reads} that only read.</p>`;
   }
   const gets = count(({ method, isMethod }) => method === "GET" && !isMethod);
-  // A pattern does not open what the network describes.
+  // Patterns have no effect on descriptions from the network.
   const remedy = by === "network" || gets === 0
     ? "List them under <code>forward.open</code> in the configuration."
     : `<code>forward: { open: [&quot;GET *&quot;] }</code> opens each <code>GET</code>: ` +
@@ -200,7 +197,6 @@ function renderNavigation({ sections }: Outline, detail: Detail, total: number):
 
 const renderMethod = (method: string) => `<b class="${method.toLowerCase()}">${method}</b>`;
 
-/** Lets a name break between its words. */
 const renderName = (text: string): string =>
   text.split(/(?<=[_./])(?=\w)|(?<=[a-z\d])(?=[A-Z])/).map(escape).join("<wbr>");
 
@@ -270,10 +266,7 @@ function renderFields(fields: readonly Item[], detail: Detail): string {
 
 const name = (text: string): string => escape(shorten(text, NAME_LENGTH_MAX));
 
-/**
- * Renders the data of a form, which `static/form.ts` makes of it, and the line of `curl` that sends the same. Optional
- * parameters and long examples, of which there may be many, are omitted.
- */
+/** Renders the data from which `static/form.ts` makes a form, without some optional parameters, and its `curl`. */
 function renderForm(form: FormData, title: string, detail: Detail): string {
   const { body } = form;
   let left = detail.items;

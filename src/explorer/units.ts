@@ -11,7 +11,6 @@ export type Unit = "quantity" | "wei" | "satoshi" | "unix-time";
 
 /** The units by the names of members of a response; the name of the whole response is empty. */
 export type Units = Readonly<Record<string, Unit>>;
-
 const SCHEMAS_MAX = 1000, NAME_LENGTH_MAX = 60;
 
 /** Reads the units in an operation's response; a name with several is omitted. `undefined` where there are none. */
@@ -48,7 +47,6 @@ export function unitsOf(root: Json, operation: Json): Units | undefined {
   return found.length > 0 ? Object.fromEntries(found) : undefined;
 }
 
-/** Explains a number in JSON; returns an empty text where nothing is to be added. */
 export function describeNumber(token: string, unit: Unit): string {
   if (!/^"?(?:0x[\da-f]{1,64}|\d{1,78})"?$/i.test(token)) return "";
   const digits = token.replaceAll('"', "");

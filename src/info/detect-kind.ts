@@ -18,14 +18,6 @@ import { createQuery, settle } from "./sources.ts";
 /** The timeout of each request, in milliseconds. */
 const TIMEOUT = 3000;
 
-interface DetectOptions {
-  readonly url: string;
-  readonly kinds: Readonly<Record<string, Kind>>;
-  readonly auth: SecretPlace | undefined;
-  readonly client: Client;
-  readonly signal: AbortSignal;
-}
-
 export type Detection =
   | { readonly kind: string; readonly because: string }
   | { readonly kind?: undefined; readonly status: NodeStatus };
@@ -34,9 +26,13 @@ type Trial =
   | { readonly name: string; readonly because: string }
   | { readonly name: string; readonly errors: readonly SourceError[] };
 
-export async function detectKind(options: DetectOptions): Promise<Detection> {
-  const { url, kinds, auth, client, signal } = options;
-
+export async function detectKind({ url, kinds, auth, client, signal }: {
+  readonly url: string;
+  readonly kinds: Readonly<Record<string, Kind>>;
+  readonly auth: SecretPlace | undefined;
+  readonly client: Client;
+  readonly signal: AbortSignal;
+}): Promise<Detection> {
   const attempt = async (name: string, triesDefaults: boolean): Promise<Trial> => {
     const kind = kinds[name]!;
     const settings = { nodeUrl: url, configured: auth, kind: name, kinds, triesDefaults };
@@ -55,7 +51,6 @@ export async function detectKind(options: DetectOptions): Promise<Detection> {
     }
     return { name, because: evidence.join(", ") };
   };
-
   const addsTo = (name: string, base: string) => name !== base && kinds[name]!.extends === base;
   const trials = await Promise.all(Object.keys(kinds).map((name) => attempt(name, false)));
   const all = trials.filter((trial) => "because" in trial);
@@ -66,8 +61,7 @@ export async function detectKind(options: DetectOptions): Promise<Detection> {
   const refusing = new Set(errors.flatMap(({ looksLike }) => looksLike ?? []));
   if (found.length === 0 && refusing.size === 1 && !signal.aborted) {
     const [named] = refusing as Set<string>;
-    // Secrets of this machine are offered only now, and one after the other, since concurrent requests would use up
-    // each other's nonces (RFC 7616).
+    // Secrets are sent only now, and one at a time: concurrent requests would use up nonces (RFC 7616).
     const extensions = Object.keys(kinds).filter((name) => addsTo(name, named!));
     for (const name of [...extensions, named!]) {
       const trial = await attempt(name, true);

@@ -10,10 +10,9 @@ import type { Info } from "./info.ts";
 
 /** The events that a client can choose; `snapshot` is always sent. */
 export const EVENTS = ["info", "head", "status", "description"] as const;
-
 type EventName = (typeof EVENTS)[number];
 
-/** The shortest time between two snapshots, which replace patches with a `null`, in milliseconds. */
+/** The shortest time between two snapshots, in milliseconds. A snapshot replaces a patch that holds a `null`. */
 const SNAPSHOT_INTERVAL_MS = 10_000;
 
 /** Names of members that would change a prototype in a client that applies a patch carelessly. */
@@ -39,7 +38,6 @@ export class NodeEvents {
     this.#now = now;
   }
 
-  /** Begins to emit changes, with the first listener. */
   begin(info: Info): void {
     this.#taken ??= info;
     this.#told ??= comparable(this.#taken);
@@ -113,7 +111,7 @@ export function patchBetween(before: unknown, after: unknown): unknown {
   return patch.length > 0 ? Object.fromEntries(patch) : undefined;
 }
 
-/** Tells whether a patch has a `null` that is a value, and would remove the member. */
+/** Tells whether a patch holds a `null` that is a value, which a client would take for a removal. */
 function holdsNull(patch: unknown, after: unknown): boolean {
   if (!isObject(patch) || !isObject(after)) return false;
   return Object.entries(patch).some(([key, member]) =>

@@ -1,6 +1,5 @@
 /**
- * The keys of the info that all kinds of nodes share, their forms, and the conversions of values for them. A conversion
- * returns a value or `undefined`; none throws.
+ * The keys of the info that all kinds share, and the conversions of values, which return `undefined` and never throw.
  *
  * @module
  */
@@ -61,19 +60,15 @@ interface ConversionContext {
 
 /** The placeholder of nodes that hide a number of 64 bits. */
 const ALL_BITS = 18446744073709551615n;
-
 /** The start that is computed from an uptime moves by up to this from one response to the next, in milliseconds. */
 const UPTIME_JITTER = 3000;
-
 const MATCHED_LENGTH = 1024;
 
 /** A smaller number is not a time since 1970. */
 const SECONDS_MIN = 1e8;
-
 /** The end of the year 9999, in milliseconds since 1970. */
 const TIME_MAX = 253402300799999;
 
-/** Tells whether a value is more than `null`, an empty text or a placeholder. */
 export function isKnown(value: unknown): boolean {
   if (typeof value === "number") return Number.isFinite(value);
   return value !== undefined && value !== null && value !== "" && value !== ALL_BITS;

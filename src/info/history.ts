@@ -9,9 +9,8 @@ import type { Info } from "./info.ts";
 import type { Instant } from "./source-cache.ts";
 import { startOf } from "../untrusted-text.ts";
 
-/** The most samples, so that the interval between two follows from the span. */
+/** The most samples, which divide the span into intervals. */
 const SAMPLES_MAX = 240;
-
 const COLUMNS = ["height", "peers"] as const;
 
 export interface Measured extends Instant {

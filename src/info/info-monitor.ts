@@ -30,22 +30,16 @@ import { assessStatus, type NodeStatus, NOT_ASKED, withoutHidden } from "./statu
 
 /** The time for which a request waits for a running query if there was another request lately, in milliseconds. */
 const PATIENCE = 20;
-
 /** The time without requests after which the last snapshot is not sent while the node is queried, in milliseconds. */
 const PAUSE = 10_000;
-
 /** The time beyond a source's timeout for which a request waits if there is no snapshot to send, in milliseconds. */
 const GRACE = 200;
-
-/** The delay before the next query of a node that does not respond, in milliseconds; the last one if a client listens. */
+/** The delays before the next query of a node that does not respond, in milliseconds; the last is for listeners. */
 const BACKOFF_FIRST = 1000, BACKOFF_MAX = 24_000, BACKOFF_LISTENED = 3000;
-
 /** The time after which a query is given up, in milliseconds: workerd drops the work of requests that have ended. */
 const QUERY_MAX = 60_000;
-
 /** The time for which optional sources may delay a snapshot, in milliseconds. */
 const OPTIONAL_PATIENCE = 200;
-
 /** The shortest time between two detections of another kind than the present one, in milliseconds. */
 const DETECTION_PAUSE = 10_000;
 
@@ -111,7 +105,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
   #cache!: SourceCache;
   #outcomes = new Map<string, Outcome>();
   #values: Values = {};
-  /** The last height, and the time of its first response, in milliseconds since 1970. */
+  /** The last height, and when it was first received, in milliseconds since 1970. */
   #height: { readonly height: unknown; readonly since: number } = { height: undefined, since: 0 };
   /** The optional sources that have not responded yet. */
   readonly #running = new Map<string, Promise<void>>();
@@ -180,7 +174,6 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     if (this.#state.name === "querying") await withTimeout(this.#state.done, QUERY_MAX, () => {});
   }
 
-  /** Queries all sources once, for `nodeface check`. */
   async inspect(): Promise<Inspection> {
     await this.look();
     await this.#settled();
@@ -305,7 +298,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     const optional = due.filter(([, { role }]) => role === "optional");
     const remembered = (name: string, pointer: string) => cache.get(name)?.last?.taken.get(pointer);
     const asked = this.#ask(new Map(required), signal, remembered);
-    // The node does not wait for optional sources, so these outlive the query.
+    // A query does not wait for optional sources, which may outlive it.
     const aside = this.#ask(new Map(optional), this.#life.signal, remembered);
     for (const [name, outcome] of aside) {
       this.#running.set(name, this.#followUp(name, outcome, plan));
@@ -331,7 +324,6 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     this.#cache.update(outcomes, this.#now());
   }
 
-  /** Resolves when all optional sources have responded. */
   async #settled(): Promise<void> {
     await Promise.all(this.#running.values());
   }

@@ -36,7 +36,7 @@ export interface Info {
   status_code?: StatusCode | undefined;
   /** One sentence for people. */
   status_reason?: string | undefined;
-  /** The time at which the oldest of the stale values was valid, RFC 3339. */
+  /** When the oldest of the stale values was last known to be valid, RFC 3339. */
   updated_at?: string | undefined;
   /** Set while the status is `unreachable`. */
   last_seen?: LastSeen | undefined;
@@ -61,16 +61,6 @@ export interface Service {
   started_at: string;
 }
 
-interface Parts {
-  readonly service: Service;
-  readonly isBesideNode: boolean;
-  readonly values: Values;
-  readonly status: NodeStatus;
-  readonly updatedAt: number | undefined;
-  readonly lastSeen: LastSeen | undefined;
-  readonly hide: readonly string[];
-}
-
 const LINKS = {
   explorer: "spec",
   description_json: "../spec.json",
@@ -80,9 +70,16 @@ const LINKS = {
 
 const KEYS_MAX = 64, SIZE_MAX = 60 * 1024;
 
-/** Makes the info object. `omitted` has the keys that exceed its limits, with the reasons. */
-export function makeInfo(parts: Parts): { info: Info; omitted: ReadonlyMap<string, string> } {
-  const { service, isBesideNode, values, status, updatedAt, lastSeen, hide } = parts;
+/** Makes the info. `omitted` has the keys that exceed its limits, each with the reason. */
+export function makeInfo({ service, isBesideNode, values, status, updatedAt, lastSeen, hide }: {
+  readonly service: Service;
+  readonly isBesideNode: boolean;
+  readonly values: Values;
+  readonly status: NodeStatus;
+  readonly updatedAt: number | undefined;
+  readonly lastSeen: LastSeen | undefined;
+  readonly hide: readonly string[];
+}): { info: Info; omitted: ReadonlyMap<string, string> } {
   const own = isBesideNode ? {} : { name: service.software, ...service };
   const known: Record<string, unknown> = { ...own, ...values };
   if (status.synced !== undefined) known.synced = status.synced;
@@ -152,7 +149,7 @@ async function makeSnapshot(info: Info, text: string, tag: string, ttl: number):
   const isWell = status === "ok" || status === "syncing";
   const type = "application/json";
   const cache = isWell ? `public, max-age=${Math.floor(ttl / 1000)}` : "public, no-cache";
-  // A constant validator, as to load cryptography for one word takes too long.
+  // A constant tag: to load cryptography for one word would take too long.
   const probed = { type, cache: "no-store", ...(status === "ok" && { tag: status }) };
   const [representation, passing, failing] = await Promise.all([
     represent(text, { tag, type, cache }),

@@ -30,7 +30,7 @@ export interface SourceResponse {
 const NAMED_MAX = 3;
 const NAME_LENGTH = 80;
 
-/** Parses JSON with all digits of numbers, without what is beyond the limits. @throws {SourceError} */
+/** Parses JSON, keeps all digits of numbers, and leaves out what exceeds the limits. @throws {SourceError} */
 export function readResponse(text: string): SourceResponse {
   if (text.length > LIMITS.bytes) throw new SourceError("bad_answer", TOO_LARGE);
   try {

@@ -21,10 +21,10 @@ export interface PlannedSource {
 }
 
 /**
- * The effect of the failure of a source:
- * - `required`: if none of these responds, the node is unreachable. They are the kind's requests of the node.
- * - `degrading`: the node is degraded. They are those with a `ttl` of their own.
- * - `optional`: none. They are all others.
+ * The effect of a source's failure:
+ * - `required`, a request of the node by its kind: if none of these gets a response, the node is unreachable.
+ * - `degrading`, such a request with a `ttl` of its own: the node is degraded.
+ * - `optional`, any other source: none.
  */
 export type Role = "required" | "degrading" | "optional";
 
@@ -35,11 +35,10 @@ export interface Plan {
   readonly static: Readonly<Record<string, unknown>>;
   readonly health: KindHealth | undefined;
   readonly history?: readonly string[] | undefined;
-  /** The places of values with which the page fills reads in, each with its pattern. */
+  /** The places of values that the page fills into the forms of reads, each with its pattern. */
   readonly examples: Readonly<Record<Reference, string>>;
 }
 
-/** Tells whether there is nothing to ask: no node, no source, no function of a host. */
 export function isAlone(
   node: NodeSettings = {},
   info: InfoSettings | HostInfo | undefined,
@@ -85,7 +84,6 @@ export function makePlan(
       return pointers.has(source) && !hidden.includes(source) && !own[source];
     });
   for (const [reference] of examples) take(reference);
-
   const names = [...pointers.keys()];
   const ofKind = names.filter((source) => kind && Object.hasOwn(kind.sources, source));
   const ofNode = (ofKind.length > 0 ? ofKind : names).filter((source) =>

@@ -85,7 +85,6 @@ export function timesOf(
 }
 
 export const MILLISECONDS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
-
 export const DURATION: RegExp = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/;
 
 export function milliseconds(duration: Duration): number {

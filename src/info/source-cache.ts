@@ -20,7 +20,7 @@ export interface Instant {
 
 interface SourceState {
   readonly last?: { readonly taken: Taken } & Instant;
-  /** The last time at which `last` was valid: it was received, or the node responded to other requests. */
+  /** When `last` was last known to be valid: it was received, or the node responded to other requests. */
   readonly held?: Instant;
   readonly asked?: Instant;
   readonly error?: SourceError | undefined;
@@ -32,13 +32,12 @@ export type Answers = ReadonlyMap<string, { readonly taken: Taken; readonly date
 
 export interface Shown {
   readonly answers: Answers;
-  /** The time at which the oldest of the stale ones was valid. */
+  /** When the oldest of the stale responses was last known to be valid. */
   readonly oldest: Instant | undefined;
 }
 
 /** The time without requests after which another node may be at the address, in milliseconds. */
 const PAUSE = 10_000;
-
 /** The shortest time between two runs of a program without a request, in milliseconds. */
 const WATCHED_PROGRAM_MS = 30_000;
 
@@ -81,7 +80,7 @@ export class SourceCache {
       states.every((state) => state?.error || state?.isAbsent);
   }
 
-  /** Names the sources to ask: those whose `ttl` is over, after a failure or a pause all. */
+  /** Lists the sources to ask: those whose `ttl` is over; after a failure or a pause, all. */
   dueSources(now: Instant, isWatch: boolean): string[] {
     const isUncertain = this.#ofRequired().some((state) =>
       !state?.held || state.error || (!isWatch && now.monotonic - state.held.monotonic >= PAUSE)
@@ -136,7 +135,6 @@ export function answerAt(answers: Answers, reference: Reference): unknown {
 }
 
 export type Values = Readonly<Record<string, unknown>>;
-
 export type NodeExamples = Readonly<Record<Reference, string>>;
 
 export function readExamples(

@@ -1,6 +1,5 @@
 /**
- * Asks the sources of the info: JSON over HTTP, methods of JSON-RPC, files, programs, and a host's function. They are asked
- * at the same time, and fail independently.
+ * Asks the sources of the info at the same time: HTTP, JSON-RPC, files, programs, and a host's function.
  *
  * @module
  */
@@ -38,17 +37,11 @@ export type Outcome =
     | {
       readonly taken: Taken;
       readonly omitted: readonly string[];
-      /** Set if the node does not have this optional method or path, which is as good as a response. */
+      /** Set if the node lacks this optional method or path, which counts as a response. */
       readonly absent?: SourceError;
     }
     | { readonly error: SourceError }
   );
-
-interface QueryContext {
-  readonly url: string | undefined;
-  readonly credentials: Credentials | undefined;
-  readonly client: Client;
-}
 
 /** Asks sources; no promise rejects. `remembered` returns values of sources that are not among them. */
 export type Query = (
@@ -57,17 +50,18 @@ export type Query = (
   remembered?: (source: string, pointer: string) => unknown,
 ) => ReadonlyMap<string, Promise<Outcome>>;
 
-export function createQuery({ url: nodeUrl, credentials, client }: QueryContext): Query {
+export function createQuery({ url: nodeUrl, credentials, client }: {
+  readonly url: string | undefined;
+  readonly credentials: Credentials | undefined;
+  readonly client: Client;
+}): Query {
   const endpoints = new Map<string, Endpoint>();
-
   const urlOf = (path: string) => {
     if (/^https?:/i.test(path)) return path;
     const url = nodeUrl ?? needsUrl();
     return path === "" ? url : url.replace(/\/$/, "") + path;
   };
-
   const access = (): NodeAccess => ({ client, credentials: credentials ?? needsUrl() });
-
   const callEndpoint = async (batch: readonly PlannedSource[], signal: AbortSignal) => {
     const calls = batch.map(({ source }) => source as JsonRpcSource);
     const url = urlOf(calls[0]!.path ?? "");
@@ -80,7 +74,6 @@ export function createQuery({ url: nodeUrl, credentials, client }: QueryContext)
   return (sources, signal, remembered = () => undefined) => {
     const started = performance.now();
     const responses = new Map<string, Promise<SourceResponse>>();
-
     const valueOf = async (place: Reference): Promise<unknown> => {
       const [name, pointer] = parseReference(place);
       if (!sources.has(name)) return remembered(name, pointer);
@@ -174,7 +167,7 @@ async function take(response: Promise<SourceResponse>, { source, pointers }: Pla
   }
 }
 
-/** @throws {SourceError} without JSON and a status of success; with `keep_errors` JSON of other statuses is a response */
+/** @throws {SourceError} unless JSON comes with a status of 2xx; with `keep_errors`, other statuses will do too */
 export async function requestJson(
   source: GetSource | PostSource,
   url: string,
@@ -202,7 +195,7 @@ export async function requestJson(
 export function urlOfLink(link: unknown, nodeUrl: string, place: string): string {
   if (typeof link !== "string") throw new SourceError("bad_answer", `has no link at ${place}`);
   const { origin } = new URL(nodeUrl);
-  // Without credentials, and without characters that parsers remove, move or read as a slash.
+  // The pattern excludes credentials, and characters that parsers remove, move or read as a slash.
   const match = /^(?:https?:\/\/[^/?#\\@\s]+)?(\/[^#\\\s]*)?$/i.exec(link);
   const url = match && link !== "" && URL.canParse(link, origin)
     ? new URL(link, origin)
@@ -371,7 +364,7 @@ async function callHost(
   }
 }
 
-/** What the host's function threw or returned may be secret, so it is only in the hint, for the log. */
+/** Errors and results of the host's function may be secret, so they are only in the hint, for the log. */
 const hostError = (what: string): SourceError =>
   new SourceError("bad_answer", "cannot report its state", { hint: `info() ${what}` });
 

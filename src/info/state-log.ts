@@ -60,16 +60,12 @@ const LEVELS: Readonly<Record<Status, Level>> = {
 
 const CLAUSE_LENGTH = 300;
 
-/** The keys whose change means another chain. */
 const CHAIN = ["chain_id", "network"] as const;
-
 const SEEN = ["software", "version", "network", "chain_id", "height"] as const;
-
 const TEXT_LENGTH = 100;
 
 /** The most changes of the chain that are logged within a time, in milliseconds. */
 const CHANGES_MAX = 5, CHANGES_TIME = 3_600_000;
-
 /** A start that is computed from an uptime may go back by this, in milliseconds. */
 const START_JITTER = 60_000;
 
@@ -102,7 +98,7 @@ interface NodeReport {
   readonly respondedAt: Instant;
   /** The keys that are omitted from the info, and the reasons. */
   readonly omitted: ReadonlyMap<string, string>;
-  /** The faults of sources that do not affect the status. */
+  /** Faults of sources that do not affect the status. */
   readonly remarks: ReadonlyMap<string, string>;
 }
 
@@ -154,7 +150,7 @@ export class StateLog {
     log(`${label} ${message}`, { code: "identity", level: "warn" });
   }
 
-  /** Logs a start that goes back: a node that is restarted starts later, so its uptime has another unit. */
+  /** Logs a start that moves back: a restart moves it forward, so the uptime must be in another unit. */
   #logStart(started: unknown, now: number): void {
     const { label, log, hide, memory } = this.#options;
     const at = Date.parse(String(started));

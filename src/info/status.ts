@@ -37,7 +37,7 @@ export interface NodeStatus {
   readonly looksLike?: string | undefined;
   /** The keys of the info whose values are in the reason; `any` if it quotes the node. */
   readonly keys?: readonly string[] | "any" | undefined;
-  /** Replaces the value that the node reports. */
+  /** Replaces `synced` as the node reports it. */
   readonly synced?: boolean;
 }
 
@@ -64,12 +64,11 @@ interface Seen {
   readonly shown: Shown;
   readonly values: Values;
   readonly date: number;
-  /** The time of the last change of the height. Both are in milliseconds since 1970. */
+  /** When the height last changed; like `date`, in milliseconds since 1970. */
   readonly movedAt: number;
   readonly stalledAfter: number | undefined;
 }
 
-/** Decides the status by the first fault. */
 export function assessStatus(seen: Seen): NodeStatus {
   const { cache, shown } = seen;
   const { required } = cache;
@@ -167,7 +166,7 @@ function statusInNetwork(
     return { status: STATUS_OF.no_peers, code: "no_peers", reason, keys: ["peers"] };
   }
   const quiet = stalledAfter ?? (expected?.quiet && milliseconds(expected.quiet));
-  // Without a time of the head, its height has to change while it is watched.
+  // Without the time of the head, its age counts from the last change of the height.
   const isWatched = head_at === undefined && stalledAfter !== undefined && height !== undefined;
   const age = date - (isWatched ? movedAt : Date.parse(String(head_at)));
   if (!quiet || !(age > quiet)) return undefined;
@@ -179,7 +178,7 @@ function syncing(reason: string): NodeStatus {
   return { status: STATUS_OF.syncing, code: "syncing", reason, synced: false };
 }
 
-/** The reasons without hidden values. */
+/** Reasons in place of those with a hidden value. */
 const PLAIN_REASONS: Readonly<Partial<Record<StatusCode, string>>> = {
   bad_answer: "responds with something unexpected",
   warming_up: "is warming up",
@@ -222,7 +221,6 @@ function passes(value: unknown, test: Test): boolean {
   return "above" in test ? number > test.above : number < test.below;
 }
 
-/** Counts the blocks from a height to the highest target; 0 if the height or the target is unknown. */
 function blocksBehind(height: unknown, targets: readonly bigint[]): bigint {
   const own = wholeNumber(height);
   const highest = targets.reduce((most, each) => each > most ? each : most, 0n);

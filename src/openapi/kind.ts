@@ -61,7 +61,7 @@ export function documentOfKind(
   const known = "These operations are described by the node's kind, not by the node itself.";
   const isUnsure = openrpc !== undefined && names === undefined;
   const description = known +
-    (isUnsure ? " This node may lack some methods, which shows when they are called." : "");
+    (isUnsure ? " Which methods this node lacks is not known until they are called." : "");
   const head = { openapi: "3.1.1", info: { title, version: ofNode ?? version, description } };
   const { paths = {}, components = {}, tags = [], servers: [server] = [] } = openapi ?? {};
   const rest = { ...head, servers: [{ url: NODE + (server?.url ?? "") }], paths, components, tags };
@@ -209,7 +209,7 @@ export function withLacking(document: Json, lacks: readonly string[] = []): Json
   const lacking = new Set(lacks.map(pathOfMethod));
   return mapOperationsIn(document, ({ operation, path }) => {
     if (!lacking.has(path)) return operation;
-    const lead = "When this method was called, the node reported that it does not have it.";
+    const lead = "This node does not have it: it said so when it was called.";
     const description = [lead, textOf(operation.description)].filter(Boolean).join("\n\n");
     return { ...operation, description };
   });

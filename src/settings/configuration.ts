@@ -1,6 +1,5 @@
 /**
- * The settings of flags, variables and the configuration file. `--help`, `docs/configuration.md` and
- * `spec/nodeface.schema.json` are made of them.
+ * The settings of flags, variables and the configuration file, from which the help, the manual and a schema are made.
  *
  * @module
  */
@@ -32,7 +31,6 @@ import type { CliOption, Diagnostic, Schema, SettingsOf } from "./schema.ts";
 import * as t from "./texts.ts";
 
 export const ACCESS_LOGS = ["text", "json", "off"] as const;
-
 export type AccessLog = (typeof ACCESS_LOGS)[number];
 
 export interface CliValues {
@@ -68,7 +66,7 @@ export const CLI_OPTIONS: {
   config: {
     schema: t.FILE,
     text: "A configuration, YAML or JSON, read again on SIGHUP",
-    default: "nodeface.yaml of the working directory, where there is one",
+    default: "nodeface.yaml in the working directory, if there is one",
     flag: "config",
     variables: ["NODEFACE_CONFIG"],
     argument: "FILE",
@@ -94,7 +92,7 @@ export const CLI_OPTIONS: {
   forward: {
     key: "forward",
     schema: s.word(FORWARDS, undefined, MEANT_FORWARD),
-    text: "The calls of the node that are forwarded: off, or reads",
+    text: "The calls that are forwarded to the node: off, or reads",
     default: "off",
     example: "reads",
     flag: "forward",
@@ -113,7 +111,7 @@ export const CLI_OPTIONS: {
   accessLog: {
     key: "access_log",
     schema: s.word(ACCESS_LOGS),
-    text: "The access log, on standard output: text, json or off",
+    text: "The access log on standard output: text, json or off",
     default: "off",
     example: "json",
     flag: "access-log",
@@ -125,7 +123,7 @@ export const CLI_OPTIONS: {
   logCalls: {
     key: "log_calls",
     schema: s.word(LOG_CALLS),
-    text: "The calls of the node that are logged, on standard error: failed, all or off",
+    text: "The calls to the node that are logged on standard error: failed, all or off",
     default: "failed",
     example: "all",
     flag: "log-calls",
@@ -135,7 +133,7 @@ export const CLI_OPTIONS: {
 };
 
 export function explainRenamed(before: string, now: string): string {
-  return `${before} is called ${now} now; the old name is read in 0.3 alone`;
+  return `${before} is now called ${now}; only 0.3 still reads the old name`;
 }
 
 /** A configuration file; its paths are as the process sees them. */
@@ -164,16 +162,16 @@ export const placeWithServers = <T>(
   place: Schema<T>,
 ): Schema<{ from: T; servers: string | undefined }> =>
   s.object({
-    from: s.needed(place, { ...CLI_OPTIONS.spec, text: "Where it is, as above" }),
+    from: s.needed(place, { ...CLI_OPTIONS.spec, text: "Its place, as above" }),
     servers: s.setting(t.SERVERS, {
-      text: "The servers at its top: keep leaves them as they are, and a path is " +
-        "the one before every path of the node",
-      default: "with node.url they stand for the node: a path is taken of them, and no origin",
+      text: "The servers at its top: keep leaves them as they are; a path replaces them, and " +
+        "comes before every path of the node",
+      default: "with node.url, they stand for the node, and only their path is used",
       example: "keep",
     }),
   });
 
-/** The settings of the page; a file has the logo by its path, a host by its bytes. */
+/** The settings of the page. The logo is a path in a file, and bytes in the options of a host. */
 interface Page<Logo> {
   title?: string | undefined;
   logo?: Logo | undefined;
@@ -193,8 +191,8 @@ export const pageSettings = <Logo>(logo: Schema<Logo>): SettingsOf<Page<Logo>> =
     example: "logo.svg",
   }),
   view: s.setting(s.word(VIEWS), {
-    text: "The page at /v1/spec: Scalar's reference, or the simple page. The other one stays at " +
-      "/v1/spec/reference or /v1/spec/simple",
+    text: "The page at /v1/spec: Scalar's reference, or the simple page. Both are also at " +
+      "/v1/spec/reference and /v1/spec/simple",
     default: "reference",
     example: "simple",
   }),
@@ -202,12 +200,11 @@ export const pageSettings = <Logo>(logo: Schema<Logo>): SettingsOf<Page<Logo>> =
 
 const KIND = "a file such as mine.yaml, or an object with name";
 
-/** A kind in the configuration itself. Its other keys are checked as those of a kind's file are. */
 const OWN_KIND = v.pipe(
   s.object({
     name: s.setting(t.KIND_NAME, {
       text: "Its name",
-      default: "that of the kind that it extends",
+      default: "the name of the kind that it extends",
       example: "mine",
     }),
     extends: s.setting(s.json, {
@@ -218,12 +215,7 @@ const OWN_KIND = v.pipe(
   v.check(({ name, extends: base }) => name !== undefined || base !== undefined, KIND),
 );
 
-/**
- * Makes the schema of a configuration file.
- *
- * @param locate resolves a path in it
- * @param own the names of the operator's kinds
- */
+/** @param locate resolves a path in the file @param own the names of the operator's kinds */
 export function configuration(
   locate: (path: string) => string = (path) => path,
   own: readonly string[] = [],
@@ -236,7 +228,7 @@ export function configuration(
   const { hosts, cors, ...shared } = sharedSettings(path);
   const settings: SettingsOf<FileConfig> = {
     listen: s.setting(t.LISTEN, {
-      text: "The address and the port to listen on. [::1] is written with its brackets",
+      text: "The address and the port to listen on; an IPv6 address in brackets, as in [::1]:8080",
       also: ["host", "port"],
       default: "127.0.0.1:8080",
       example: "127.0.0.1:8080",
@@ -254,8 +246,8 @@ export function configuration(
     ...shared,
     kinds: s.setting(v.array(v.union([t.KIND_FILE, OWN_KIND], KIND), "a list of kinds"), {
       text:
-        "Kinds of your own: files in the form of those in spec/kinds/, each called as its kind " +
-        "is, or what such a file would say, with a name. They win over known ones of the same name",
+        "Kinds of your own: files in the form of those in spec/kinds/, each named after its kind, " +
+        "or objects with the keys of such a file and a name. They replace known kinds of that name",
       default: "[]",
       example: "[mine.yaml]",
     }),
@@ -298,12 +290,12 @@ export function sharedSettings(
           default: String(EVENT_DEFAULTS.listeners),
         }),
         per_address: s.setting(s.wholeNumber(1, 10_000), {
-          text: "The most of them of one address. Behind a proxy all have its address",
+          text: "The most streams of one address. Behind a proxy, all clients have its address",
           default: String(EVENT_DEFAULTS.per_address),
           example: "1000",
         }),
       }),
-      { text: "Who may listen to /v1/events" },
+      { text: "The limits of /v1/events" },
     ),
   };
 }
@@ -311,15 +303,15 @@ export function sharedSettings(
 function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefined> {
   const settings: SettingsOf<ForwardSettings> = {
     open: s.setting(OPERATIONS, {
-      text: "The operations that need no token: reads, or names. A name is that of a " +
-        "method, an operationId, or a method of HTTP with the template of a path; * stands for any part, " +
-        "but not for what is marked write or secret. Where the description is read by HTTP there is " +
-        "neither * nor an operationId",
+      text: "The operations that need no token: reads, or names. A name is a JSON-RPC " +
+        "method, an operationId, or an HTTP method with a path template; * stands for any part, but " +
+        "never opens operations marked write or secret. If the description is fetched over HTTP, " +
+        "neither * nor an operationId can be used",
       default: "[]",
       example: '[reads, "GET /blocks/*"]',
     }),
     with_token: s.setting(OPERATIONS, {
-      text: "The operations that need the token, in the same form",
+      text: "The operations that need the token, written as in open",
       default: "[]",
       example: "[sendrawtransaction]",
     }),
@@ -329,7 +321,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
     }),
     token_env: s.setting(t.LINE, { text: "A variable of the environment with the token" }),
     origins: s.setting(allowed(t.ORIGIN, "origins"), {
-      text: "The origins whose pages may call, besides this service's own. * is for what is open",
+      text: "The origins whose pages may call, besides this service's own. * applies to open only",
       default: "[]",
       example: "[https://app.example]",
     }),
@@ -339,7 +331,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
     }),
     limit: s.setting(t.SIZE, { text: "The longest response", default: FORWARD_DEFAULTS.limit }),
     concurrency: s.setting(s.wholeNumber(1, 1000), {
-      text: "The most calls at the node at a time. 64 others wait for up to 5 s",
+      text: "The most calls that the node gets at a time. 64 more wait for up to 5 s",
       default: String(FORWARD_DEFAULTS.concurrency),
     }),
   };
@@ -351,12 +343,12 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
       );
       const isToken = file !== undefined || variable !== undefined;
       if (listOf(withToken).length > 0 && !isToken) {
-        addIssue({ message: "has with_token, and needs token_file or token_env" });
+        addIssue({ message: "has with_token, but neither token_file nor token_env" });
       }
       if (file !== undefined && variable !== undefined) {
         addIssue({ message: "must have either token_file or token_env, not both" });
       }
-      if (listOf(origins).includes("null")) addIssue({ message: 'origins cannot have "null"' });
+      if (listOf(origins).includes("null")) addIssue({ message: 'cannot have "null" in origins' });
     }),
   );
   const whole = v.union([s.word(FORWARDS, FORWARD, MEANT_FORWARD), checked], FORWARD);
@@ -364,7 +356,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
     v.pipe(whole as Schema<Forward>, v.transform((forward: Forward) => resolveForward(forward))),
     {
       ...CLI_OPTIONS.forward,
-      text: "The calls of the node that are forwarded: off, reads, or an object as below",
+      text: "The calls that are forwarded to the node: off, reads, or an object as below",
     },
   );
 }

@@ -1,6 +1,5 @@
 /**
- * A kind that extends a built-in one: its members and operations are added to those of the other one, or take their
- * place.
+ * A kind that extends a built-in one: its members and operations are added to those of the other, or replace them.
  *
  * @module
  */
@@ -59,11 +58,10 @@ export function mergedComponents({ components: base }: Json, { components: own }
 
 const nameOf = (method: unknown) => objectOf(method).name;
 
-/** An operation that is opened further than the one whose place it takes. */
 interface Loosening {
   readonly name: string;
   readonly path: Path;
-  /** A clause, such as `is marked "read", and was write`. */
+  /** A clause, such as `is marked "read", but was write`. */
   readonly how: string;
 }
 
@@ -116,7 +114,6 @@ const segmentsOf = (template: string): string[] =>
   decodePercent(template).toLowerCase().split("/").filter((segment) => segment !== "")
     .map((segment) => segment.replaceAll(/\{[^{}]*\}/g, "{}"));
 
-/** Tells whether one path may fit both templates. */
 function overlap(own: readonly string[], others: readonly string[], operation: Json): boolean {
   const spans = JSON.stringify([operation.parameters, operation.shared]).includes(
     "x-multi-segment",
@@ -130,15 +127,13 @@ function overlap(own: readonly string[], others: readonly string[], operation: J
 
 /** The most open first. */
 const ACCESSES: readonly unknown[] = ["read", "secret", "write"];
-
 const RESTRICTING = ["x-cost", "x-streaming", "x-auth"];
-
 const INPUT = ["params", "parameters", "shared", "requestBody"];
 
 function howLooser(now: Json, before: Json): string | undefined {
   const [is, was] = [now["x-access"], before["x-access"]];
   const steps = ACCESSES.indexOf(is) - ACCESSES.indexOf(was);
-  if (steps < 0) return `is marked ${describeValue(is)}, and was ${was}`;
+  if (steps < 0) return `is marked ${describeValue(is)}, but was ${was}`;
   const dropped = RESTRICTING.find((mark) => before[mark] !== undefined && !now[mark]);
   if (dropped) return `no longer has ${dropped}`;
   // A method that only reads for some parameters may write for others.
@@ -146,7 +141,6 @@ function howLooser(now: Json, before: Json): string | undefined {
   return isOther ? "is a read with other parameters than before" : undefined;
 }
 
-/** Finds components that would change the operations of the kind that refer to them. */
 function replacedComponents(base: Kind, own: Json): Path[] {
   return (["openrpc", "openapi"] as const).flatMap((part) =>
     Object.entries(objectOf(objectOf(own[part]).components)).flatMap(([group, members]) => {
@@ -158,28 +152,27 @@ function replacedComponents(base: Kind, own: Json): Path[] {
   );
 }
 
-/** Finds what is wrong between an extension and its base. */
 export function diagnosticsOfExtension(base: Kind, own: Json): Diagnostic[] {
   const found: Diagnostic[] = [];
   const listed = listOf(own.loosen);
   const loosened = looseningsIn(base, own);
   for (const { name, path, how } of loosened) {
     if (listed.includes(name)) continue;
-    const message = `${how}; if that is meant, write loosen: [${name}]`;
+    const message = `${how}; if that is intended, write loosen: [${name}]`;
     found.push({ path, message, isKey: false });
   }
   for (const [at, name] of listed.entries()) {
     if (loosened.some((one) => one.name === name)) continue;
-    const message = `is ${describeValue(name)}, which is not opened further here`;
+    const message = `is ${describeValue(name)}, which this kind does not open further`;
     found.push({ path: ["loosen", at], message, isKey: false });
   }
   for (const path of replacedComponents(base, own)) {
-    found.push({ path, message: `is that of ${own.extends}; choose another name`, isKey: true });
+    found.push({ path, message: `is already in ${own.extends}; choose another name`, isKey: true });
   }
   for (const path of [["openrpc", "path"], ["openapi", "servers"]] as const) {
     const [part, key] = path;
     if (!base[part] || objectOf(own[part])[key] === undefined) continue;
-    found.push({ path, message: `is that of ${own.extends}; leave it out`, isKey: true });
+    found.push({ path, message: `is inherited from ${own.extends}; leave it out`, isKey: true });
   }
   return found;
 }

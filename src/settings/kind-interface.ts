@@ -27,7 +27,7 @@ const METHOD_NAME = s.text("the name of a method", /^[^\s\p{Cc}]+$/u);
 const OPERATION_ID = s.text("a name of letters, digits, _ and -", /^[A-Za-z_][\w-]*$/);
 const TEMPLATE = s.text("a path such as /blocks/{hash}, without a query", /^\/[^\s?#]*$/);
 const BASE_PATH = s.text(
-  "a path such as /v1 and no more: the node's URL comes before it",
+  "a path such as /v1, which comes after the node's URL",
   /^(\/[\w.~-]+)+$/,
 );
 
@@ -49,13 +49,13 @@ const OPERATION_MARKS: SettingsOf<OperationMarks> = {
 const SUMMARY = s.needed(LINE, { text: "A summary in one line" });
 
 const standard = (name: string, keys: readonly string[]): Settings =>
-  Object.fromEntries(keys.map((key) => [key, s.setting(s.json, { text: `As ${name} has it` })]));
+  Object.fromEntries(keys.map((key) => [key, s.setting(s.json, { text: `As in ${name}` })]));
 
 const openRpc = (...keys: readonly string[]) => standard("OpenRPC 1.3", keys);
 const openApi = (...keys: readonly string[]) => standard("OpenAPI 3.1", keys);
 
 const METHOD = s.object({
-  name: s.needed(METHOD_NAME, { text: "Its name, as the node has it" }),
+  name: s.needed(METHOD_NAME, { text: "Its name at the node" }),
   summary: SUMMARY,
   params: s.needed(v.array(s.json, "a list of parameters"), {
     text: "Its parameters, in the order of their positions",
@@ -108,7 +108,7 @@ const OPENAPI = s.object({
   paths: s.needed(s.filledMap(TEMPLATE, ITEM, "paths, each with its operations"), {
     text: "The operations by path, below the node's URL",
   }),
-  servers: s.setting(SERVERS, { text: "One server with a path, where all paths begin with it" }),
+  servers: s.setting(SERVERS, { text: "One server, whose path comes before all others" }),
   ...openApi("components", "tags"),
 });
 
@@ -136,7 +136,6 @@ export function diagnosticsOfInterface(kind: unknown, base: KindInterface = {}):
   ];
 }
 
-/** Lists the marks `x-example-from`, each with its path and the pattern beside it. */
 export function examplesIn(
   value: unknown,
   path: Path = [],
@@ -150,7 +149,7 @@ export function examplesIn(
   return [...here, ...members];
 }
 
-/** The clauses of a message that say what becomes of a wrong part where it is served. */
+/** The clauses of a message that tell how a wrong part is served. */
 const CONSEQUENCE = /; (?:it is omitted|[^;]* is (?:put there|taken for )[^;]*)/;
 
 function diagnosticsOfPart(key: string, part: Json, version: Json): Diagnostic[] {
@@ -172,7 +171,7 @@ function diagnosticsOfPart(key: string, part: Json, version: Json): Diagnostic[]
   return found;
 }
 
-/** Explains what OpenAPI allows in a parameter, and a kind does not. */
+/** Explains what OpenAPI allows in a parameter but a kind must not have. */
 function* explainParameter(parameter: Json): Generator<string> {
   const { name, in: place } = parameter;
   if (place === "cookie") yield '"in" must be one of path, query, header';
@@ -180,7 +179,7 @@ function* explainParameter(parameter: Json): Generator<string> {
   if (mark === undefined) return;
   if (multiSegmentOf(parameter) === undefined) yield `"${mark}" must be true or encoded`;
   if (place !== "path") {
-    yield `the parameter ${describeValue(name)} has ${mark}, and is not in the path`;
+    yield `the parameter ${describeValue(name)} has ${mark}, but is not in the path`;
   }
 }
 
@@ -189,12 +188,11 @@ function repeatedMethods({ methods }: Json): Diagnostic[] {
   return names.flatMap((name, at) => {
     const first = names.indexOf(name);
     if (name === undefined || first === at) return [];
-    const message = `is ${describeValue(name)} a second time, as is that of methods[${first}]`;
+    const message = `is ${describeValue(name)}, as is the name of methods[${first}]`;
     return [{ path: ["openrpc", "methods", at, "name"], message, isKey: false }];
   });
 }
 
-/** Turns the indices of lists in a path into numbers. */
 function withIndices(root: unknown, path: readonly string[]): Path {
   let value = root;
   return path.map((key) => {

@@ -49,7 +49,7 @@ const RULE = s.object({
 
 const NETWORK_RULES: SettingsOf<NetworkRules> = {
   quiet: s.setting(t.AGE, {
-    text: "The longest time between two blocks; with an older head_at the node is stalled",
+    text: "The longest time between two blocks. A node with an older head_at is stalled",
     example: "3h",
   }),
   peers: s.setting(s.wholeNumber(1), {
@@ -60,19 +60,19 @@ const NETWORK_RULES: SettingsOf<NetworkRules> = {
 
 const HEALTH: SettingsOf<Omit<KindHealth, "ok">> = {
   warming_up: s.setting(v.array(s.wholeNumber(), "a list of whole numbers"), {
-    text: "Codes of JSON-RPC errors, or statuses of HTTP, that say that the node is starting",
+    text: "JSON-RPC error codes or HTTP statuses of a node that is starting",
     example: "[-28]",
   }),
   rules: s.setting(v.array(RULE, "a list of rules"), {
-    text: "States that the responses show. The first that holds decides",
+    text: "Rules for states that the responses show. The first that holds decides",
   }),
   complete: s.setting(s.NUMBER, {
     text: "The sync_progress of a node that is in sync",
     example: "1",
   }),
   target: s.setting(REFERENCES, {
-    text: "The highest block that the node or its peers know of. With a height more than lag " +
-      "behind it the node is syncing",
+    text: "The highest block that the node or its peers know of. A node whose height is more " +
+      "than lag behind it is syncing",
     example: "chain#/headers",
   }),
   lag: s.setting(s.wholeNumber(0), {
@@ -89,7 +89,7 @@ const HEALTH: SettingsOf<Omit<KindHealth, "ok">> = {
 const CALL = {
   jsonrpc: s.needed(t.LINE, { text: "The name of the method" }),
   path: s.setting(t.PATH, {
-    text: "The path below the node's URL that it is posted to",
+    text: "The path below the node's URL that the call is posted to",
     default: "the node's URL itself",
   }),
 };
@@ -130,7 +130,6 @@ const LISTING = v.pipe(
   }),
 ) as Schema<unknown> as Schema<Listing>;
 
-/** Makes the schema of a kind; `base` is the one that it extends. */
 export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<Kind> {
   // A kind inherits what it omits.
   const needed = base ? s.setting as typeof s.needed : s.needed;
@@ -140,7 +139,7 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
         header: s.needed(t.HEADER, { text: "A header of the refusal" }),
         pattern: s.needed(t.EXPRESSION, { text: "A regular expression for it" }),
       }),
-      { text: "The refusal of such a node. Secrets in files are sent to no other" },
+      { text: "How such a node refuses a call. Secrets in files are sent to no other node" },
     ),
     files: s.setting(v.array(authFile(path), "a list of files"), {
       text:
@@ -198,7 +197,7 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
         string[]
       >,
       {
-        text: "The keys of the info whose values over time say most, at most four",
+        text: "The keys of the info whose changes are most worth showing, at most four",
         default: "[height, peers]",
       },
     ),
@@ -240,10 +239,7 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
   );
 }
 
-/**
- * Takes the files with secrets out of a kind that is not built in: it may come from anywhere, and would have any file sent
- * to any node that refuses as it says. The first one becomes the example of `node.auth`.
- */
+/** Removes files with secrets: a kind that is not built in could have any file sent to any node. */
 export function withoutSecretFiles(kind: Kind): Kind {
   const { files, ...auth } = kind.auth ?? {};
   return files ? { ...kind, auth: { example: files[0], ...auth } } : kind;

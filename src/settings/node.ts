@@ -14,7 +14,6 @@ import * as s from "./schema.ts";
 import type { CliOption, Diagnostic, Schema, Settings, SettingsOf } from "./schema.ts";
 import * as t from "./texts.ts";
 
-/** The schemes of credentials, each with the form of its secret. */
 const SCHEMES = {
   basic: "user:password, for HTTP Basic",
   bearer: "a bearer token",
@@ -32,7 +31,6 @@ const MATCH = s.setting(t.EXPRESSION, {
   example: "'<apikey>(.*?)</apikey>'",
 });
 
-/** Makes the forms of the place of a secret by key, such as `basic_file`. */
 function authForms(where: "file" | "env", placeOf: (secret: string) => Schema) {
   const forms: Record<string, Settings> = {};
   for (const [scheme, secret] of Object.entries(SCHEMES)) {
@@ -61,8 +59,7 @@ function auth(path: Schema<string>): Schema<NodeSettings["auth"]> {
     }));
   const forms = s.oneOf({ ...authFileForms(path), ...variables }) as Schema<unknown>;
   return s.setting(s.secret(forms as Schema<NonNullable<NodeSettings["auth"]>>), {
-    text:
-      "The place of the secret for the node, which is sent to the origin of node.url and nowhere else",
+    text: "The place of the secret for the node, which is sent only to the origin of node.url",
     default: "where nodes of its kind leave it, on this machine",
     example: "{ basic_file: ~/.node/cookie }",
   });
@@ -106,12 +103,12 @@ export function nodeSettings(
     tls: s.setting(
       s.object({
         ca_file: s.needed(path, {
-          text: "A file with certificates in PEM, of the authority that has signed the node's",
+          text: "A PEM file of the authority that signed the node's certificate",
           example: "~/.node/ca.pem",
         }),
       }),
       {
-        text: "Certificate authorities to trust besides, for https:",
+        text: "A further certificate authority to trust with https",
         default: "the authorities that the runtime trusts",
         example: "{ ca_file: ~/.node/ca.pem }",
       },
@@ -136,8 +133,8 @@ const COMMON: SettingsOf<SourceOptions> = {
   }),
   keep_errors: s.setting(s.BOOLEAN, {
     text:
-      "If true, an error is a value as well: of JSON-RPC the whole response with result or error, " +
-      "of HTTP the content whatever the status",
+      "If true, an error is a value as well: for JSON-RPC, the whole response with result or error; " +
+      "for HTTP, the content, whatever the status",
     default: "false",
   }),
 };
@@ -156,7 +153,7 @@ const nodeSources = (path: Schema<string>, get: Schema<string>) => ({
       },
     ),
     path: s.setting(path, {
-      text: "The path below node.url that it is posted to",
+      text: "The path below node.url that the call is posted to",
       default: "node.url itself",
       example: "/rpc",
     }),
@@ -269,8 +266,7 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
       example: "[peers]",
     }),
     watch: s.setting(t.WATCH, {
-      text:
-        "The pace at which the node is asked although nobody else asks, for the log, the history and the events",
+      text: "The interval at which the node is asked even if no client asks; or off",
       default: "30s",
       example: "5s",
     }),
@@ -282,7 +278,7 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
     }),
     stalled_after: s.setting(t.STALLED_AFTER, {
       text: "The time without a new block after which the node is stalled",
-      default: "what its kind says of its network",
+      default: "by its kind and network",
       example: "10m",
     }),
     sources: s.setting(s.map(t.SOURCE_NAME, source(path)), {
@@ -298,16 +294,11 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
   };
 }
 
-/** Tells whether a node has a kind, named or found by asking, and so the sources of that kind. */
 export function hasKind({ kind, url }: NodeSettings): boolean {
   return kind === undefined ? url !== undefined : kind !== "none";
 }
 
-/**
- * Finds fields that name a source which neither the info nor the kind has.
- *
- * @param kinds the kinds that the node may be
- */
+/** Finds fields whose source neither the info nor any of `kinds`, those that the node may be, has. */
 export function unknownSources(info: InfoSettings, kinds: readonly Kind[]): Diagnostic[] {
   const own = Object.keys(info.sources ?? {});
   const names = [...own, ...kinds.flatMap(({ sources }) => Object.keys(sources))];
@@ -322,7 +313,6 @@ export function unknownSources(info: InfoSettings, kinds: readonly Kind[]): Diag
   );
 }
 
-/** Formats the request of a source: a method of JSON-RPC, `GET /status`, a file, or a command. */
 export function questionOf(source: Source): string {
   if ("jsonrpc" in source) return source.jsonrpc;
   if ("get" in source) return `GET ${source.get}`;
@@ -330,7 +320,6 @@ export function questionOf(source: Source): string {
   return "file" in source ? source.file : source.command.join(" ");
 }
 
-/** Returns the places of a field, or none if it is wrong. */
 export function placesOf(field: unknown): readonly Reference[] {
   const from = isObject(field) ? field.from : field;
   const isRight = [from].flat().every((place) => typeof place === "string");

@@ -1,6 +1,6 @@
 /**
- * The schemas that settings are made of: those of valibot, with the text of each setting. The message of a schema says
- * what would be right, after "must be"; those of a picklist, a `rawCheck` and a `rawTransform` are whole.
+ * The schemas that settings are made of: those of valibot, with the text of each setting. The message of a schema
+ * follows "must be"; those of a picklist, a `rawCheck` and a `rawTransform` are whole clauses.
  *
  * @module
  */
@@ -36,10 +36,7 @@ export interface CliOption<T = unknown> extends About {
 }
 
 export type Settings = Readonly<Record<string, Schema>>;
-
-/** The schemas of a documented type, by key. */
 export type SettingsOf<T> = { readonly [Key in keyof T]-?: Schema<T[Key]> };
-
 type Output<S extends Settings> = { [Key in keyof S]: v.InferOutput<S[Key]> };
 
 export function setting<T>(schema: Schema<T>, about: About): Schema<T | undefined> {
@@ -76,11 +73,11 @@ export function partsOf(schema: Schema): Parts {
 }
 
 interface TextRule<T = string> {
-  /** Returns a whole message on a text that is wrong in a known way. */
+  /** Returns a whole message for a known mistake. */
   readonly explain?: (text: string) => string | undefined;
   /** Checks a text that matches. @default every one is valid */
   readonly isValid?: (text: string) => boolean;
-  /** Makes the value of a valid text. @default the text itself */
+  /** Converts a valid text. @default the text itself */
   readonly read?: (text: string) => T;
 }
 
@@ -166,7 +163,6 @@ export function section<S extends Settings>(settings: S): Schema<Output<S>> {
   return v.nullable(object(settings), {}) as Schema<Output<S>>;
 }
 
-/** Makes the schema of an object whose keys are names of the operator's choice; `null` is an empty one. */
 export function map<K extends string, T>(name: Schema<K>, of: Schema<T>): Schema<Record<K, T>> {
   const schema = v.record(name as v.GenericSchema<string, K>, of, "an object");
   // valibot leaves these keys out without an issue (1.5).
@@ -208,7 +204,7 @@ export function byKey<T>(
     if (form) return form[1];
     const typed = Object.keys(value);
     const meant = typed.map((key) => nearest(key, keys)).find((key) => key !== undefined);
-    const there = typed.length > 0 ? `, and has ${typed.map(describeValue).join(", ")}` : "";
+    const there = typed.length > 0 ? `, but has ${typed.map(describeValue).join(", ")}` : "";
     const message = `must have one of ${keys.join(", ")}${there}${didYouMean(meant)}`;
     return v.pipe(v.unknown(), v.rawCheck(({ addIssue }) => addIssue({ message }))) as Schema<T>;
   });
@@ -224,7 +220,7 @@ export const json: Schema = v.pipe(
   ),
 );
 
-/** Marks the issues of a schema by `lang`, the one word that valibot hands on to them. */
+/** The `lang` of issues about secrets: valibot hands no other setting on to issues. */
 const SECRET = "secret";
 
 /** Makes a schema whose messages do not repeat the value: it may be a secret in the wrong place. */
@@ -257,7 +253,6 @@ function plainObject<T>(
   });
 }
 
-/** Explains an unknown key, which may be one of an object inside, or the name of a flag. */
 function unknownKey(key: string, settings: Settings): string {
   const keys = Object.keys(settings);
   const outer = keys.find((name) => keysInside(settings[name]!).includes(key));
@@ -296,7 +291,6 @@ export interface Diagnostic {
   readonly isKey: boolean;
 }
 
-/** All that is wrong with the arguments, the environment and the files. */
 export class ConfigError extends Error {
   override name = "ConfigError";
   readonly problems: readonly string[];
@@ -317,7 +311,6 @@ export function readValue<T>(
 }
 
 type Issue = v.BaseIssue<unknown>;
-
 const WHOLE = ["raw_check", "raw_transform", "picklist"];
 
 function diagnosticsOf(issue: Issue, around: Path = []): Diagnostic[] {
@@ -342,10 +335,9 @@ function issuesOfForm({ issues }: Issue): Issue[] {
   );
 }
 
-/** Begins the one message that stands before the name of the value. */
+/** The beginning of the only message that comes before the name of the value. */
 const UNKNOWN_KEY = "unknown key";
 
-/** Writes a diagnostic as one line: `node.kind must be …`, `unknown key node.knd; did you mean kind?`. */
 export function formatDiagnostic({ path, message }: Diagnostic): string {
   const name = path
     .map((key, at) => typeof key === "number" ? `[${key}]` : at > 0 ? `.${key}` : key)

@@ -16,7 +16,6 @@ import { meantWord, type Schema, secret, text, word } from "./schema.ts";
 
 export const LINE: Schema<string> = text("a line of text", /^[^\r\n]+$/);
 
-/** A sentence in which a place stands between braces. */
 export const REASON: Schema<string> = text(
   "a line of text; between braces stands a place such as {net#/version}",
   /^(?:[^{}\r\n]|\{[\w-]+#[^{}\r\n]*\})+$/,
@@ -37,8 +36,8 @@ export const SWITCH: Schema<boolean> = v.pipe(
 export const FILE: Schema<string> = text("the path of a file", /^[^\r\n]+$/, {
   explain(path) {
     if (!/^\$\{?\w+\}?\//.test(path) || isAnchored(path)) return undefined;
-    return `must be the path of a file; no variable is read in it but ` +
-      `$${CREDENTIALS_DIRECTORY} at its start`;
+    return `must be the path of a file; the only variable that it ` +
+      `may begin with is $${CREDENTIALS_DIRECTORY}`;
   },
 });
 
@@ -86,7 +85,7 @@ export const PLACE: Schema<string> = text("the path of a file, a URL, or none", 
   },
 });
 
-/** Tells whether a description is in a file, which must be there at the start: one at a URL may come later. */
+/** Tells whether a description is in a file, which must exist at the start; one at a URL may appear later. */
 export function isFilePlace(place: string): boolean {
   return place !== "none" && !/^(?:https?|file):/i.test(place);
 }
@@ -99,7 +98,7 @@ export const SERVERS: Schema<string> = text(
 
 export const URL_EXAMPLE = "a URL such as http://127.0.0.1:8545";
 
-/** The URL of a node, without a secret: lists of processes would show it. */
+/** The URL of a node, which must hold no secret: lists of processes would show it. */
 export const NODE_URL: Schema<string> = secret(
   text(URL_EXAMPLE, /^[hH][tT][tT][pP][sS]?:\/\/[^\s\/?#@]+(\/[^\s?#]*)?$/, {
     explain: explainUrl,
@@ -108,8 +107,7 @@ export const NODE_URL: Schema<string> = secret(
   }),
 );
 
-const NO_USER = "must not hold a user or a password; node.auth says in which file they are";
-
+const NO_USER = "must not contain a user or a password; set node.auth to the file with them";
 const hasUser = (url: string) => /^[a-z]+:\/\/[^/?#]*@/i.test(url);
 
 function explainUrl(text: string): string | undefined {
@@ -176,20 +174,16 @@ export const KIND_NAME: Schema<string> = text(
 );
 
 const KIND_FILE_FORM = /(?:^|[/\\])(?!none\.)([a-z][a-z0-9-]*)\.(?:ya?ml|json)$/;
-const KIND_FILE_EXPECTED = "a file such as mine.yaml, called as its kind is";
-
+const KIND_FILE_EXPECTED = "a file such as mine.yaml, named after its kind";
 export const KIND_FILE: Schema<string> = text(KIND_FILE_EXPECTED, KIND_FILE_FORM);
 
-/** Returns the name of a kind by its file, such as `mine` for `kinds/mine.yaml`. */
 export function kindNameOf(path: string): string | undefined {
   return KIND_FILE_FORM.exec(path)?.[1];
 }
 
 export const isKindFile = (kind: string): boolean => /[/\\]|\.(?:ya?ml|json)$/.test(kind);
-
 const KIND_EXPECTED = 'a kind of node (see "nodeface kinds") or none';
 
-/** The name of a kind, which may be read later, or its file. */
 export const KIND_OR_FILE: Schema<string> = text(KIND_EXPECTED, /^[^\r\n]+$/, {
   explain(text) {
     const isWrongFile = isKindFile(text) && kindNameOf(text) === undefined;
@@ -223,9 +217,7 @@ export const REFERENCE_TEXT: Schema<Reference> = text(
 );
 
 export const POINTER: Schema<string> = text("a JSON Pointer such as /up", /^\//);
-
 export const HEADER: Schema<string> = text("the name of a header", /^[\w-]+$/);
-
 export const SOURCE_NAME: Schema<string> = text("a name of letters, digits, - and _", /^[\w-]+$/);
 
 export const INFO_KEY: Schema<string> = text(
@@ -254,11 +246,8 @@ function duration(longest: Duration, shortest: Duration = "0ms"): Schema<Duratio
 }
 
 export const TIMEOUT: Schema<Duration> = duration("10s", "1ms");
-
 export const CALL_TIMEOUT: Schema<Duration> = duration("10m", "100ms");
-
 export const AGE: Schema<Duration> = duration("24h");
-
 export const WATCH: Schema<Duration | "off"> = durationOrOff(duration("24h", "1s"));
 export const HISTORY: Schema<Duration | "off"> = durationOrOff(duration("24h", "4m"));
 export const STALLED_AFTER: Schema<Duration> = duration("24h", "10s");

@@ -16,7 +16,7 @@ import { infoOf, until } from "../nodes/_daemon.ts";
 /** Wrong arguments and their messages; `mistakes.test.ts` has errors in the arguments alone. */
 const WRONG: [args: string[], env: Record<string, string>, complaint: string][] = [
   [["--bogus"], {}, 'unknown option "--bogus"; see nodeface --help'],
-  [["check"], {}, "no node is named, as in nodeface check http://127.0.0.1:8545"],
+  [["check"], {}, "name a node, as in nodeface check http://127.0.0.1:8545"],
   [["--spec", "/none.yaml"], {}, "--spec names /none.yaml: no such file"],
   [["check", "--spec", "/none.yaml"], {}, "--spec names /none.yaml: no such file"],
   [["kinds", "xyz"], {}, 'unknown kind "xyz"; see nodeface kinds'],
