@@ -665,7 +665,10 @@ config("the error of a URL is reported without possible secrets", async () => {
         "127.0.0.1:8545",
         "must begin with http:// or https://; did you mean http://127.0.0.1:8545?",
       ],
-      ["http://user:pass@host/", "must not contain a user or a password"],
+      [
+        "http://user:pass@host/",
+        "must not contain a user or a password; name a file with them under node.auth",
+      ],
       ["ws://127.0.0.1:8546", "must begin with http:// or https://, not ws://"],
       ["http://", "must be a URL such as http://127.0.0.1:8545"],
       ["http://[::1/", "must be a URL such as http://127.0.0.1:8545"],

@@ -227,7 +227,7 @@ broken("no more diagnostics are told than can be read, and how many there are is
   assert.is(diagnostics.length, 10_001);
   assert.match(
     formatDiagnostic(diagnostics.at(-1)!),
-    /there are more, .* \(and 499 more\)$/,
+    /further diagnostics .* \(and 499 more\)$/,
   );
   assert.equal(forLog(diagnostics).logged.length, 20);
   assert.is(forLog(diagnostics).more, 9981);

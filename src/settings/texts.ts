@@ -107,7 +107,7 @@ export const NODE_URL: Schema<string> = secret(
   }),
 );
 
-const NO_USER = "must not contain a user or a password; set node.auth to the file with them";
+const NO_USER = "must not contain a user or a password; name a file with them under node.auth";
 const hasUser = (url: string) => /^[a-z]+:\/\/[^/?#]*@/i.test(url);
 
 function explainUrl(text: string): string | undefined {
