@@ -260,7 +260,10 @@ config("a field may name a source of the kind that a flag or a variable tells", 
 config("a secret in a wrong place is not repeated", () => {
   const text = "node: { url: 'http://user:hunter2@x', auth: hunter2 }";
   const found = problems(text).join("\n");
-  assert.match(found, "node.url must not contain a user or a password; set node.auth to the file");
+  assert.match(
+    found,
+    "node.url must not contain a user or a password; name a file with them under node.auth",
+  );
   assert.match(found, "node.auth must be an object with one of");
   assert.not.match(found, "hunter2");
 });

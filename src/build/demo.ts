@@ -44,9 +44,10 @@ try {
 }
 
 function findAnvil(): string | undefined {
+  const build = `${process.platform}-${process.arch.replace("x64", "amd64")}`;
   // Windows has no shell for `GUARD`.
-  if (process.platform === "win32") return undefined;
-  const name = `@foundry-rs/anvil-${process.platform}-${process.arch.replace("x64", "amd64")}`;
+  if (!/^(?:linux|darwin)-(?:amd64|arm64)$/.test(build)) return undefined;
+  const name = `@foundry-rs/anvil-${build}`;
   const pathIn = (folder: string) =>
     fileURLToPath(new URL(`${folder}node_modules/${name}/bin/anvil`, ROOT));
   const places = ["tests/", "node_modules/.demo/"].map(pathIn);

@@ -113,7 +113,7 @@ demo(
     try {
       assert.match(
         printed.stderr,
-        /^anvil cannot be run for \w+ on riscv64; serving without a node/,
+        /^anvil is not available for \w+ on riscv64; serving without a node/,
       );
       const response = await fetch(/curl (\S+)/.exec(printed.stdout)![1]!);
       assert.is((await response.json()).software, "nodeface");
