@@ -351,7 +351,7 @@ test("Test Request of a write is sent when it is confirmed, and to the chain of 
       await route.fulfill({ json: { ...known, chain_id: "0x1" } });
     });
     await page.getByRole("button", { name: /^Send post request/ }).click();
-    await page.getByText(/^Not sent: this node is on another chain now \(0x1\)/).first().waitFor();
+    await page.getByText(/^Not sent: the node is on another chain \(0x1\)/).first().waitFor();
     assert.is(await dialog.count(), 0);
     assert.is(arrived(), 1);
   }));
