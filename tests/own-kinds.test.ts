@@ -234,6 +234,7 @@ own(
         ["syncthing", "/rest/config/folders/abc", "delete", "write"],
         ["syncthing", "/rest/config/folders/{id}/", "delete", "write"],
         ["syncthing", "/REST/config/%66olders/{x}", "delete", "write"],
+        ["syncthing", "/rest/config/\uff46olders/{x}", "delete", "write"],
       ] as const
     ) {
       const [message] = await wrongOf(extend(base, path, method));
@@ -242,6 +243,12 @@ own(
       assert.ok(kinds.mine, path);
     }
     assert.equal(await wrongOf(extend("syncthing", "/rest/of-mine/{id}", "get")), []);
+    const deep = await wrongOf(extend("bee", "/bzz/{address}/a/b/c", "get"));
+    assert.match(
+      deep.join(),
+      `is marked "read", but was write`,
+      "a parameter of the base spans segments",
+    );
   },
 );
 

@@ -3,7 +3,13 @@
  *
  * @module
  */
-import { normalizePath, parsePathTemplate } from "../http/path-template.ts";
+import {
+  fold,
+  foldPath,
+  normalizePath,
+  parsePathTemplate,
+  readSegment,
+} from "../http/path-template.ts";
 import type { MultiSegment } from "../kinds/interface.ts";
 import { memoize } from "../lazy.ts";
 import { decodePercent, parsePercent } from "../untrusted-text.ts";
@@ -157,15 +163,3 @@ function faultOf(value: string, multiSegment: MultiSegment | undefined): string 
     ? "must not contain slashes, backslashes or control characters"
     : undefined;
 }
-
-/** Normalizes a decoded path as the most lenient server would. */
-const foldPath = (path: string): string =>
-  fold(path).split("/").map(readSegment).filter((segment) => segment !== "")
-    .map((segment) => `/${segment}`).join("");
-
-const readSegment = (segment: string): string => segment.split(/[;?#]/, 1)[0]!.trim();
-
-/** Folds case through capitals: the lower case of some letters, such as ı, does not match their capital's. */
-const fold = (text: string): string =>
-  text.normalize("NFKC").replaceAll(/\p{Cf}/gu, "").replaceAll("+", " ").toUpperCase()
-    .toLowerCase();

@@ -84,3 +84,15 @@ function encodeLiteral(literal: string): string {
   const wellFormed = literal.replaceAll(/\p{Surrogate}/gu, "\ufffd");
   return normalizePath(encodeURI(wellFormed).replaceAll("%25", "%"));
 }
+
+/** Normalizes a decoded path as the most lenient server would. */
+export const foldPath = (path: string): string =>
+  fold(path).split("/").map(readSegment).filter((segment) => segment !== "")
+    .map((segment) => `/${segment}`).join("");
+
+export const readSegment = (segment: string): string => segment.split(/[;?#]/, 1)[0]!.trim();
+
+/** Folds case through capitals: the lower case of some letters, such as ı, does not match their capital's. */
+export const fold = (text: string): string =>
+  text.normalize("NFKC").replaceAll(/\p{Cf}/gu, "").replaceAll("+", " ").toUpperCase()
+    .toLowerCase();

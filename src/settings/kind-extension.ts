@@ -4,9 +4,10 @@
  * @module
  */
 import { isEqual, isObject, type Json, listOf, mapMembers, objectOf } from "../json/values.ts";
+import { multiSegmentOf } from "../kinds/interface.ts";
 import type { Kind } from "../kinds/kind.ts";
-import { parsePathTemplate } from "../http/path-template.ts";
-import { operationsOf } from "../openapi/operations.ts";
+import { foldPath, parsePathTemplate } from "../http/path-template.ts";
+import { followReference, operationsOf } from "../openapi/operations.ts";
 import { decodePercent, describeValue } from "../untrusted-text.ts";
 import type { Diagnostic, Path } from "./schema.ts";
 
@@ -72,13 +73,19 @@ export function looseningsIn(base: Kind, own: Json): Loosening[] {
     ...{ name: nameOf(method), path: ["openrpc", "methods", at] as Path },
     ...{ now: objectOf(method), before: methods.get(nameOf(method)) as unknown },
   }));
-  for (const [path, item] of Object.entries(objectOf(objectOf(own.openapi).paths))) {
+  const rest = objectOf(own.openapi);
+  const components = mergedComponents(objectOf(base.openapi), rest);
+  const spans = ({ parameters, shared }: Json) =>
+    [...listOf(parameters), ...listOf(shared)].some((parameter) =>
+      multiSegmentOf(followReference({ components }, parameter)) === true
+    );
+  for (const [path, item] of Object.entries(objectOf(rest.paths))) {
     for (const { keys: [key], operation } of operationsOf(item)) {
       const place = { name: operation.operationId, path: ["openapi", "paths", path, key!] };
       // The path items of both are merged.
       const { parameters: shared = base.openapi?.paths[path]?.parameters } = objectOf(item);
       const now = { ...operation, shared };
-      for (const before of operationsAt(base, path, key!, now)) {
+      for (const before of operationsAt(base, path, key!, now, spans)) {
         pairs.push({ ...place, now, before });
       }
     }
@@ -93,7 +100,13 @@ export function looseningsIn(base: Kind, own: Json): Loosening[] {
  * Lists the operations of a kind whose calls an operation at `path` takes: the one at the same path or, if there is
  * none, those with a more general template. Names of parameters, case, encoding and a final slash make no difference.
  */
-function operationsAt(base: Kind, path: string, method: string, now: Json): Json[] {
+function operationsAt(
+  base: Kind,
+  path: string,
+  method: string,
+  now: Json,
+  spans: (operation: Json) => boolean,
+): Json[] {
   const own = segmentsOf(path);
   const found = Object.entries(base.openapi?.paths ?? {}).flatMap(([template, item]) => {
     const operation = item[method];
@@ -106,23 +119,24 @@ function operationsAt(base: Kind, path: string, method: string, now: Json): Json
   const { rank } = parsePathTemplate(path);
   const input = Object.fromEntries(INPUT.map((key) => [key, now[key]]));
   return found.filter(({ template, segments, operation }) =>
-    rank <= parsePathTemplate(template).rank && overlap(own, segments, operation)
+    rank <= parsePathTemplate(template).rank &&
+    overlap(own, segments, spans(now) || spans(operation))
   ).map(({ operation }) => ({ ...operation, ...input }));
 }
 
 const segmentsOf = (template: string): string[] =>
-  decodePercent(template).toLowerCase().split("/").filter((segment) => segment !== "")
-    .map((segment) => segment.replaceAll(/\{[^{}]*\}/g, "{}"));
+  foldPath(decodePercent(template.replaceAll(/\{[^{}]*\}/g, "{}"))).split("/").slice(1);
 
-function overlap(own: readonly string[], others: readonly string[], operation: Json): boolean {
-  const spans = JSON.stringify([operation.parameters, operation.shared]).includes(
-    "x-multi-segment",
-  );
-  return (own.length === others.length || spans) &&
-    own.every((segment, at) => {
-      const other = others[at] ?? "{}";
-      return segment === other || segment.includes("{}") || other.includes("{}");
-    });
+/** Tells whether one path may fit both templates; where a name spans segments, only what precedes all names counts. */
+function overlap(own: readonly string[], others: readonly string[], hasSpan: boolean): boolean {
+  const isName = (segment: string) => segment.includes("{}");
+  const fixed = hasSpan
+    ? Math.min(...[own, others].map((one) => [...one, "{}"].findIndex(isName)))
+    : own.length;
+  return (hasSpan || own.length === others.length) &&
+    own.slice(0, fixed).every((segment, at) =>
+      segment === others[at] || isName(segment) || isName(others[at]!)
+    );
 }
 
 /** The most open first. */
