@@ -12,6 +12,15 @@ import { makeFolder } from "./_folder.ts";
 
 const clone = suite("a fresh clone");
 
+/** Deno trusts the machine's own authorities only if told: a registry may be behind a proxy that opens TLS. */
+const TRUST = {
+  DENO_TLS_CA_STORE: "mozilla,system",
+  ...Object.fromEntries(
+    ["SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS"]
+      .flatMap((name) => process.env[name] ? [[name, process.env[name]]] : []),
+  ),
+};
+
 /** A clone of this commit, and a `PATH` with one runtime and basic shell commands. */
 function prepare(runtime: string, program: string) {
   const folder = makeFolder();
@@ -22,7 +31,7 @@ function prepare(runtime: string, program: string) {
   for (const name of ["sh", "env", "git", "uname"]) {
     symlinkSync(execFileSync("which", [name], { encoding: "utf8" }).trim(), join(bin, name));
   }
-  const env = { PATH: bin, HOME: process.env["HOME"] ?? dirname(cwd) };
+  const env = { PATH: bin, HOME: process.env["HOME"] ?? dirname(cwd), ...TRUST };
   return { env, surroundings: { cwd, bare: true } };
 }
 
