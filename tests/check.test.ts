@@ -41,6 +41,22 @@ check(
   },
 );
 
+check("notes which fields of one's own have no value though their sources responded", async () => {
+  await using node = await serveFetch(() => Promise.resolve(Response.json({ version: "1.2" })));
+  const info = {
+    sources: { about: { get: "/about" } },
+    fields: { version: "about#/version", peers: "about#/nothing", height: "about#/version" },
+  } as const;
+  const config = { node: { url: node.url, kind: "none" }, info };
+  const found = await report(config);
+  for (const [key, from] of [["peers", "about#/nothing"], ["height", "about#/version"]]) {
+    assert.match(found, `\nnote  ${key} has no value: ${from} is missing or of another type\n`);
+  }
+  assert.not.match(found, "version has no value");
+  const hidden = await report({ ...config, info: { ...info, hide: ["peers", "height"] } });
+  assert.not.match(hidden, "has no value");
+});
+
 check("has nothing on descriptions where there is none to read", async () => {
   const mine: Kind = {
     title: "Mine",

@@ -9,10 +9,11 @@ import { isLoopback } from "../http/request.ts";
 import { type Inspection, Monitor } from "../info/info-monitor.ts";
 import { findUnreadable } from "../node/client.ts";
 import { findOpenSecrets } from "../node/secrets.ts";
-import { isAlone } from "../info/query-plan.ts";
+import { isAlone, parseReference, referencesOf } from "../info/query-plan.ts";
 import type { Outcome } from "../info/sources.ts";
 import { formatJson } from "../json/lossless.ts";
 import { isObject, mapMembers } from "../json/values.ts";
+import type { Reference } from "../kinds/kind.ts";
 import { questionOf } from "../settings/node.ts";
 import { ConfigError } from "../settings/schema.ts";
 import { excerpt, printableJson, withoutKeys } from "../untrusted-text.ts";
@@ -53,7 +54,7 @@ export async function check(config: Config, { during }: Progress = SILENT): Prom
   const sections = withoutKeysIn([
     ...describeSecrets(await findOpenSecrets(config.node.auth)),
     ...describeKind(config, inspection),
-    ...describeSources(inspection),
+    ...describeSources(config, inspection),
     ...isWithoutNode ? [] : [describeService(config)],
     ...described.sections,
     ...await describeCalls(config, described, kind),
@@ -93,7 +94,8 @@ function describeKind({ node }: Config, { detection }: Inspection): Section[] {
 
 const WIDTH = 60;
 
-function describeSources({ plan, outcomes }: Inspection): Section[] {
+function describeSources(config: Config, inspection: Inspection): Section[] {
+  const { plan, outcomes } = inspection;
   if (outcomes.size === 0) return [];
   const table = [["SOURCE", "ASKS", "TOOK", "GAVE"]];
   const sources: unknown[] = [];
@@ -106,12 +108,31 @@ function describeSources({ plan, outcomes }: Inspection): Section[] {
     sources.push({ name, asks, took_ms: took, ...dataOf(outcome) });
     if ("error" in outcome) failed.push(name);
   }
+  const notes = describeEmptyFields(config, inspection);
   return [{
     title: "Sources",
-    text: formatTable(table),
+    text: formatTable(table) + linesOf(notes.map((note) => `note  ${note}`)),
     troubles: failed.length > 0 ? [`no response from ${failed.join(", ")}`] : [],
+    notes,
     data: { sources },
   }];
+}
+
+/** Reports the fields of an operator's own that have no value, though their sources responded. */
+function describeEmptyFields({ kinds = {}, info: settings }: Config, inspection: Inspection) {
+  const { plan, outcomes, info } = inspection;
+  const ofKind = Object.hasOwn(kinds, plan.kind ?? "") ? kinds[plan.kind!]!.fields : {};
+  const own = new Set(Object.keys({ ...ofKind, ...settings.fields }));
+  const hasResponded = (reference: Reference) => {
+    const outcome = outcomes.get(parseReference(reference)[0]);
+    return outcome && !("error" in outcome) && !outcome.absent;
+  };
+  return Object.entries(plan.fields)
+    .filter(([key, field]) => own.has(key) && referencesOf(field).every(hasResponded))
+    .filter(([key]) => info[key] === undefined && !settings.hide?.includes(key))
+    .map(([key, field]) =>
+      `${key} has no value: ${referencesOf(field).join(", ")} is missing or of another type`
+    );
 }
 
 function describeService({ info, host }: Config): Section {
