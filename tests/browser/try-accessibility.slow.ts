@@ -128,7 +128,7 @@ everyone(
       // The wrong field has the focus.
       await page.waitForFunction(() => document.activeElement?.matches("select[aria-invalid]"));
       for (
-        const name of ["body application/json", "Send", "The content", "Copy"]
+        const name of ["body application/json", "Send", "Response body", "Copy"]
       ) {
         await page.keyboard.press("Tab");
         assert.match((await focused())[0]!, name);
