@@ -166,7 +166,7 @@ check(
     const { json, isWell } = await checked({ ...config, host: "0.0.0.0", hosts: ["node.example"] });
     const found = JSON.parse(json);
     const page = readFileSync(new URL("../docs/deployment.md", import.meta.url), "utf8");
-    const [, table = ""] = /## Check it by a program([^]*?)\n#/.exec(`${page}\n#`)!;
+    const [, table = ""] = /## Check from a program([^]*?)\n#/.exec(`${page}\n#`)!;
     const documented = [...table.matchAll(/^\| `(\w+)` /gm)].map(([, key]) => key);
     assert.equal(Object.keys(found), documented);
     assert.equal([found.ok, isWell, found.troubles], [true, true, []]);
