@@ -1,5 +1,5 @@
 /**
- * The service as one function from `Request` to `Response`: its routes, in their order, and the steps of every request.
+ * The service as one function from `Request` to `Response`: its routes in order, and the steps of every request.
  *
  * @module
  */
@@ -48,12 +48,12 @@ import { type CheckedOptions, withDefaults } from "./options.ts";
 import { HAS_SOCKETS } from "./platform.ts";
 import { createResources, type Resources } from "./resources/resources.ts";
 
-/** A service. Its `fetch` works with any server of `Request` and `Response`. */
+/** A service. Its `fetch` works in any server that uses `Request` and `Response`. */
 export interface Nodeface extends Closeable {
-  /** Responds to a request; never throws or rejects. Handlers of operations get `context` after their own parameters. */
+  /** Responds to a request; never throws or rejects. Handlers of host operations get `context` as further arguments. */
   fetch(request: Request, ...context: unknown[]): Promise<Response>;
   /**
-   * Tells whether this service has the path of a request, whatever the method, so that a host can try its other handlers.
+   * Tells whether this service has the path of a request, whatever its method; if not, a host can try other handlers.
    *
    * @example
    * ```ts
@@ -62,17 +62,17 @@ export interface Nodeface extends Closeable {
    */
   matches(request: { readonly url: string; readonly originalUrl?: string | undefined }): boolean;
   /**
-   * Reloads the node's description if it has changed; an invalid one does not replace the previous one. While requests
-   * arrive, the service does so by itself: every two seconds for a file, every thirty for a URL.
+   * Reloads the node's description if it has changed; an invalid one does not replace the last valid one. While
+   * requests arrive, the service also does so by itself: every 2 seconds for a file, every 30 for a URL.
    */
   refresh(): Promise<void>;
   /**
-   * Prepares every response except the explorer's files and the description below `/v1`, before the first request does.
+   * Prepares responses before the first request, except the explorer's files, `/v1/spec.*` and what the node reports.
    *
    * @throws {Error} if one cannot be prepared
    */
   ready(): Promise<void>;
-  /** Ends requests to the node, and programs; responses no longer change. A service left open keeps no process alive. */
+  /** Ends requests to the node, and programs; responses no longer change. An open service keeps no process alive. */
   close(): Promise<void>;
 }
 
@@ -80,26 +80,26 @@ export interface Nodeface extends Closeable {
 export interface App extends Nodeface {
   /** Queries the node, so that the first client need not wait for it. Never rejects. */
   warmUp(): Promise<void>;
-  /** Logs an error of an adapter, such as that of an operation's stream. */
+  /** Logs an error from an adapter, such as the failed stream of an operation. */
   onError(error: unknown): void;
 }
 
 type Named = Pick<OperationMatch, "template" | "headersFor">;
 
-/** The object that itty-router routes by, and writes to: `params` of a `Request` of Bun cannot be written. */
+/** The object that itty-router reads and writes in place of a `Request`, whose `params` is read-only on Bun. */
 interface Routing {
   readonly method: string;
   readonly url: string;
-  /** The path of the matching route, which the router writes; `*` before it has found one. */
+  /** The path of the matching route, set by the router; `*` until then. */
   route: string;
   readonly proxy: Request;
   readonly target: RequestTarget | undefined;
-  /** The path without a prefix. */
+  /** The path below the prefix. */
   readonly path: string;
-  /** The host's own arguments after the request. */
+  /** The arguments of `fetch` after the request. */
   readonly context: readonly unknown[];
   named?: Named | undefined;
-  /** True if the response has the common headers already, which is faster than `finish`. */
+  /** True if the response was made with the common headers, which is faster than `finish`. */
   isFinished: boolean;
 }
 
@@ -109,7 +109,7 @@ interface Entry extends Named {
   readonly handle: Handler;
 }
 
-/** Creates a service. Throws if a path of a host's operation is taken. */
+/** Creates a service. Throws if the method and path of a host's operation are already served. */
 export function createApp(checked: CheckedOptions): App {
   const options = withDefaults(checked);
   const { meters, log } = options;
@@ -137,7 +137,7 @@ export function createApp(checked: CheckedOptions): App {
           ? response
           : finish(response, headersFor(request), request);
         meters?.responses.add(template, finished.status);
-        // The requests of our own server on Node and Deno have `gone`; it sends such a response faster.
+        // Requests from our `node:http` adapter have `gone`; it sends a `FastResponse` faster than a native one.
         return "gone" in request ? finished : nativeOf(finished);
       },
     ],
@@ -156,7 +156,7 @@ export function createApp(checked: CheckedOptions): App {
     // The router writes `/` as an empty path.
     entries.set(path.replace(/\/$/, ""), { template, headersFor, handle });
   };
-  /** Makes a handler of a function that finds a representation, or responds itself. */
+  /** Makes a handler from a function that returns a representation or a complete response. */
   const respondWith =
     (find: (routing: Routing) => Response | Promise<Representation | Response>): Handler =>
     async (request, routing) => {
@@ -171,7 +171,7 @@ export function createApp(checked: CheckedOptions): App {
     headersFor?: CommonHeadersFor,
   ) => add(["GET"], path, respondWith(() => resource.get()), headersFor);
 
-  // The router tries the routes in turn, so the most frequent are first.
+  // The router tries the routes in turn, so the most requested ones come first.
   addResource("/v1/info", resources.info);
   const respondHealth = respondWith(({ target }) => {
     const accepted = readAccepted(target!.search);
@@ -182,7 +182,7 @@ export function createApp(checked: CheckedOptions): App {
   addResource("/v1/ready", resources.ready);
   const { url, kind } = options.node;
   if (url || kind || (options.description ?? "none") !== "none") {
-    // Without `forward`, these routes refuse every call. Calls have allowed origins of their own.
+    // Without `forward`, these routes refuse every call. `forward.origins` governs calls, `cors` does not.
     const headersFor = createCommonHeaders(options.forward?.origins ?? [], "same-origin");
     const call = (form: CallForm, start: string) => callHandler(resources, headersFor, form, start);
     add(CALL_METHODS, "/v1/node/*", call(callPath, "/v1/node"), headersFor);
@@ -192,12 +192,12 @@ export function createApp(checked: CheckedOptions): App {
   // A worker has no timers between requests.
   if (HAS_SOCKETS) {
     const { live: { open, history } } = resources;
-    // The responses show when the node and this machine were up, so `"*"` does not cover them.
+    // These responses reveal when the node and this machine were up, so `cors: "*"` does not cover them.
     const origins = options.cors === "*" ? [] : options.cors;
     const headersFor = createCommonHeaders(origins, "same-origin");
     const addGuarded = (path: string, handle: Handler) => {
       if (hasOperationAt(options.operations, path)) {
-        const message = `an operation of the host takes the place of ${path}`;
+        const message = `an operation of the host replaces the service's ${path}`;
         return log(message, { code: "description", level: "warn" });
       }
       add(["GET"], path, (request, routing) => {
@@ -216,7 +216,7 @@ export function createApp(checked: CheckedOptions): App {
   }
   addResource("/v1/spec", resources.page(""));
   for (const view of VIEWS) addResource(`/v1/spec/${view}`, resources.page(view));
-  // Metrics show which operations are called, and when.
+  // Metrics reveal which operations are called, and when, so that pages of other origins may not read them.
   if (resources.metrics) addResource("/v1/metrics", resources.metrics, createCommonHeaders([]));
   for (const form of ["json", "yaml"] as const) {
     addResource(`/spec.${form}`, resources[form]);
@@ -250,7 +250,7 @@ export function createApp(checked: CheckedOptions): App {
     const put = (method: string, entry: Entry) => {
       if (found.has(method)) return;
       found.set(method, entry);
-      // A handler omits the body of HEAD, or `finish` does.
+      // For HEAD, the handler or `finish` omits the body.
       if (method === "GET") found.set("HEAD", entry);
     };
     if (hasExtraSlash(path)) return found;
@@ -269,7 +269,7 @@ export function createApp(checked: CheckedOptions): App {
     routing.named = entry ?? first;
     return entry ? entry.handle(request, routing) : respondOther(request, routing, found);
   });
-  /** Responds to OPTIONS, and to a method that the path does not have. */
+  /** Responds to OPTIONS, and to methods that the path does not allow. */
   const respondOther = (request: Request, routing: Routing, found: ReadonlyMap<string, Entry>) => {
     if (found.size === 0) return notFound();
     const methods = [...found.keys()];
@@ -280,7 +280,7 @@ export function createApp(checked: CheckedOptions): App {
       const asked = found.get(request.headers.get("access-control-request-method") ?? "");
       if (asked) routing.named = asked;
       const { headersFor } = namedOf(routing);
-      // Browsers remember all methods of the response, so each must be open to the same origins.
+      // Browsers cache all methods in the response, so each of them must allow the same origins.
       const open = methods.filter((method) => found.get(method)!.headersFor === headersFor);
       const isAllOfOwn = headersFor === ownHeaders && open.length === methods.length;
       if (headersFor(request).headers.some(([name]) => name === "access-control-allow-origin")) {
@@ -292,7 +292,7 @@ export function createApp(checked: CheckedOptions): App {
   const findPath = (paths: readonly string[]) => paths.find((path) => entriesAt(path).size > 0);
   return {
     fetch(request, ...context) {
-      // JavaScript hosts may hand over anything.
+      // Hosts written in JavaScript may pass anything.
       if (typeof request?.url !== "string" || typeof request.headers?.get !== "function") {
         const error = new TypeError("fetch expects a Request");
         log(describeError(error), { code: "error", level: "error", error });
@@ -317,7 +317,7 @@ export function createApp(checked: CheckedOptions): App {
     matches({ url, originalUrl = url }) {
       const target = parseTarget(url);
       if (!target) return false;
-      // Only a router that strips its mount path leaves less than the whole prefix.
+      // Only a router that strips its mount path passes less than the whole prefix.
       const strip = originalUrl === url ? prefix.stripWhole : prefix.strip;
       return findPath(strip(target.pathname)) !== undefined;
     },
@@ -334,7 +334,7 @@ export function createApp(checked: CheckedOptions): App {
 
 const FAILED = "Internal error; the log of the service has the reason";
 
-/** @param start the part of the path before that of the call */
+/** @param start the part of the path before the call's own, such as `/v1/node` */
 function callHandler(
   { gateway, isDescribed }: Pick<Resources, "gateway" | "isDescribed">,
   headersFor: CommonHeadersFor,
@@ -353,7 +353,7 @@ function callHandler(
       return await gateway.call(form, { request, query, path, content, makeResponse });
     };
     const response = await callNode();
-    // The rest of the content is not waited for (RFC 9112, section 9.3).
+    // The connection closes if the content was not read to its end (RFC 9112, section 9.3).
     if (!content.isRead && namesContent(request)) response.headers.set("connection", "close");
     return response;
   };
@@ -366,7 +366,7 @@ function responseMaker(
 ): MakeResponse {
   return (status, named, body) => {
     const headers = Object.entries(named);
-    // `finish` removes the body of a HEAD.
+    // For HEAD, `finish` adds the headers and removes the body.
     if (request.method !== "HEAD") {
       routing.isFinished = true;
       const { headers: common, vary } = headersFor(request);
@@ -383,7 +383,7 @@ function responseMaker(
 /** The states that are healthy by default. */
 const HEALTHY: ReadonlySet<string> = new Set(["ok", "syncing", "stale"]);
 
-/** Reads the states of a query such as `?accept=ok,syncing`; `undefined` if one is unknown. */
+/** Reads the states from a query such as `?accept=ok,syncing`; `undefined` if one is unknown. */
 function readAccepted(search: string): ReadonlySet<string> | undefined {
   const lists = new URLSearchParams(search).getAll("accept");
   if (lists.length === 0) return HEALTHY;
@@ -402,10 +402,10 @@ function respondEmpty(status: 204 | 307, headers: Record<string, string>): Respo
   return new FastResponse(null, init);
 }
 
-/** Our paths that may end with a slash; npm's bitcoin-core adds one to its URL. */
+/** The only paths that may end with a slash; npm's bitcoin-core adds one to its URL. */
 const WITH_SLASH = ["/", "/v1/", "/v1/rpc/"];
 
-/** Finds a slash that itty-router would ignore: the relative links of the page would be wrong at `/v1/spec/`. */
+/** Tells whether a path has a final slash that itty-router would ignore; at `/v1/spec/`, relative links would break. */
 function hasExtraSlash(path: string): boolean {
   return path.endsWith("/") && !path.startsWith("/v1/node/") && !WITH_SLASH.includes(path);
 }

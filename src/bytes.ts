@@ -4,10 +4,10 @@
  * @module
  */
 
-/** Bytes in a buffer of their own; before TypeScript 5.7, `Uint8Array` has no parameter to say so. */
+/** Bytes in an `ArrayBuffer`; before TypeScript 5.7, `Uint8Array` has no type parameter to say so. */
 export type Bytes = ReturnType<TextEncoder["encode"]>;
 
-/** Joins bytes that come in parts. Beyond the limit it cancels the source and resolves to `undefined`. */
+/** Joins bytes that arrive in parts. Beyond `limit`, it cancels the source and resolves to `undefined`. */
 export async function gatherBytes(
   parts: AsyncIterable<Uint8Array>,
   limit: number,
@@ -33,14 +33,14 @@ export function joinBytes(parts: readonly Uint8Array[]): Bytes {
   return bytes;
 }
 
-/** Shorter parts are copied, into blocks of this length, in bytes. */
+/** Parts shorter than `SHORT` bytes are copied into blocks of `BLOCK` bytes. */
 const SHORT = 4096, BLOCK = 16_384;
 
-/** Collects parts of any length; it copies short ones into blocks, so that each takes no more memory than its bytes. */
+/** Creates a collector of parts. Short ones are copied into blocks, to need little more memory than their bytes. */
 export function createCollector(): { push(part: Bytes): void; take(): Bytes[] } {
   const parts: Bytes[] = [];
   let block: Bytes = new Uint8Array();
-  /** The bytes of the block that are in no part yet. */
+  /** The range of the block that is not in a part yet. */
   let start = 0, end = 0;
   const seal = () => {
     if (end > start) parts.push(block.subarray(start, end));
@@ -68,17 +68,17 @@ export function createCollector(): { push(part: Bytes): void; take(): Bytes[] } 
   };
 }
 
-/** The length of a part of a content, in bytes or UTF-16 code units. */
+/** The length of each part of a content: in bytes, or in UTF-16 code units for text. */
 export const PART_LENGTH = 65_536;
 
-/** Yields a content in parts, a text in UTF-8, without a large buffer. A part is valid until the next is requested. */
+/** Yields a content in parts, text as UTF-8, without a large buffer. A part is valid until the next is requested. */
 export function* partsOf(content: string | Bytes): Generator<Bytes> {
   const encoder = new TextEncoder();
   const buffer = new Uint8Array(typeof content === "string" ? 3 * (PART_LENGTH + 1) : 0);
   for (let at = 0, end = 0; at < content.length; at = end) {
     end = at + PART_LENGTH;
     if (typeof content === "string") {
-      // Both halves of a character stay together.
+      // A surrogate pair is not split.
       if (content.codePointAt(end - 1)! > 0xffff) end++;
       yield buffer.subarray(0, encoder.encodeInto(content.slice(at, end), buffer).written);
     } else yield content.subarray(at, end);
@@ -91,6 +91,6 @@ export function byteLengthOf(text: string): number {
   return length;
 }
 
-/** Tells whether a content of so many bytes came in so many parts that they cost more than the bytes. */
+/** Tells whether the parts of a content are so many and so short that they cost more than its bytes. */
 export const isInTinyParts = (parts: number, length: number): boolean =>
   parts > 1024 && length < parts * 64;

@@ -1,12 +1,12 @@
 /**
- * The type of objects that `await using` closes, also for hosts whose `lib` lacks it.
+ * The type of objects that `await using` closes, even if the `lib` of a host does not have it.
  *
  * @module
  */
 /// <reference lib="esnext.disposable" preserve="true" />
-/** Can be closed, also by `await using`. */
+/** An object that `close` or `await using` closes. */
 export interface Closeable {
   close(): Promise<void>;
-  /** Closes it. */
+  /** Does the same as `close`. */
   [Symbol.asyncDispose](): Promise<void>;
 }

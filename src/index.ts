@@ -112,9 +112,9 @@ export type { View } from "./explorer/page-settings.ts";
 export type { DescriptionPlace } from "./description/watch.ts";
 
 /**
- * Makes a service. Reads nothing before the first request or `ready`.
+ * Creates a service. It reads nothing before the first request or `ready`.
  *
- * @throws {TypeError} with all errors in the options
+ * @throws {TypeError} if options are invalid; the message lists every error
  * @example
  * ```ts
  * import { createNodeface } from "nodeface";

@@ -1,5 +1,5 @@
 /**
- * Values that are made on demand, and kept; and work that runs once at a time.
+ * Values that are made on demand and kept, and work that never runs twice at a time.
  *
  * @module
  */
@@ -31,10 +31,10 @@ export function lazy<T>(make: () => Promise<T>): Lazy<T> {
   };
 }
 
-/** The longest input that is remembered, and how many are: clients choose the inputs. */
+/** The longest remembered input, and the number of remembered results: clients choose the inputs. */
 const INPUT_LENGTH_MAX = 512, RESULTS_MAX = 128;
 
-/** Wraps a pure function of a string so that it is not called again for the same input. */
+/** Wraps a pure function of a string so that it remembers its recent results. */
 export function memoize<T>(work: (input: string) => T): (input: string) => T {
   const results = new Map<string, T>();
   return (input) => {
@@ -48,7 +48,7 @@ export function memoize<T>(work: (input: string) => T): (input: string) => T {
   };
 }
 
-/** Wraps work so that it never runs twice at a time. Calls during a run share one later run, which sees their changes. */
+/** Wraps work so that it never runs twice at a time. Calls during a run share one further run after it. */
 export function runOneAtATime(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;

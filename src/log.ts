@@ -1,49 +1,49 @@
 /**
- * The messages to an operator while the service runs.
+ * Messages for the operator while the service runs.
  *
  * @module
  */
 import type { NodeEvent } from "./info/state-log.ts";
 import type { Diagnostic } from "./openapi/diagnostics.ts";
 
-/** Takes a message for the operator, and an event with the same content for programs. */
+/** A function that takes a message for the operator, and the same content as an event for programs. */
 export type Log = (message: string, event: LogEvent) => void;
 
 export type LogEvent = NodeEvent | DescriptionEvent | CallEvent | ErrorEvent;
 
-/** The node's description is wrong or missing. */
+/** A report on the node's description: it was read, or it is invalid or missing. */
 export interface DescriptionEvent {
   readonly code: "description";
   readonly level: "info" | "warn" | "error";
   readonly finding?: Diagnostic | undefined;
 }
 
-/** A forwarded call of the node, without its path, parameters and body. */
+/** The record of a forwarded call, without its path, parameters or body. */
 export interface CallRecord {
-  /** The name of the method, or the HTTP method and the path template. */
+  /** The name of the JSON-RPC method, or the HTTP method and the path template. */
   readonly operation: string;
   readonly status: number;
   readonly milliseconds: number;
   readonly bytes: number;
 }
 
-/** The calls that are logged: those that failed, all, or none. */
+/** The calls to log: failed ones, all, or none. */
 export const LOG_CALLS = ["failed", "all", "off"] as const;
 export type LogCalls = (typeof LOG_CALLS)[number];
 
-/** Tells whether a call is logged: 499 (the client has disconnected) and 5xx are failures, a JSON-RPC error is not. */
+/** Tells whether a call is logged: 499 (client disconnected) and 5xx are failures; JSON-RPC errors are not. */
 export function isLogged({ status }: Pick<CallRecord, "status">, calls: LogCalls): boolean {
   return calls === "all" || (calls === "failed" && status >= 499);
 }
 
-/** A call was forwarded to the node. */
+/** The event for a forwarded call. */
 export interface CallEvent {
   readonly code: "call";
   readonly level: "info";
   readonly call: CallRecord;
 }
 
-/** A response was 500, or something else failed unexpectedly. */
+/** An unexpected error, such as one that caused a 500 response. */
 export interface ErrorEvent {
   readonly code: "error";
   readonly level: "error";

@@ -4,7 +4,7 @@
  *
  * @module
  */
-// First, so that signals are handled from here on.
+// Imported first, so that signals are handled while the rest loads.
 import { endOnSignals } from "./cli/signals.ts";
 import { type Config, files, readConfig, wantsJson } from "./cli/configuration.ts";
 import { color, createProgress, isTerminal, openOutput, print } from "./cli/output.ts";
@@ -18,7 +18,7 @@ const STOPPED = 0, COULD_NOT_RUN = 1, WRONG_USE = 2;
 
 process.exit(await main());
 
-/** Resolves to the exit code when all output is written. */
+/** Runs the command; resolves to the exit code once all output is written. */
 async function main(): Promise<number> {
   try {
     return await run(await read());

@@ -5,10 +5,10 @@
  */
 import { distance } from "fastest-levenshtein";
 
-/** Returns the name that is most like a mistyped one, or `undefined`. */
+/** Returns the name most similar to a mistyped one, or `undefined` if none is similar. */
 export function nearest(word: string, names: Iterable<string>): string | undefined {
   const typed = word.toLowerCase();
-  // One slip in a short word, up to three in a long one.
+  // Allows one typo in a short word, up to three in a long one.
   const most = Math.min(3, Math.ceil(typed.length / 4));
   let best: string | undefined;
   let least = most + 1;

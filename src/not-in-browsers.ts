@@ -1,5 +1,5 @@
 /**
- * The library in a bundle for browsers: importing it throws.
+ * Replaces the library in bundles for browsers: importing it throws.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * The options of a host: their schema, and a check that reports every error.
+ * The schema of a host's options, and a check that reports every error.
  *
  * @module
  */
@@ -45,7 +45,7 @@ const TEXT_OF_DOCUMENT = s.object({
 });
 const VERSION = v.optional(v.string('a version such as "3.1.1"'));
 
-/** A copy of the document as text, so that both are checked alike. */
+/** The schema of a document object, which becomes text: both forms are then checked alike. */
 const DOCUMENT_AS_TEXT = v.pipe(
   s.json,
   v.looseObject({ openapi: VERSION, swagger: VERSION }),
@@ -73,15 +73,15 @@ const LOGO = v.pipe(
   }),
 );
 
-const TEXT: Schema = v.string("a text");
-const TEXTS = v.array(TEXT, "a list of texts");
+const TEXT: Schema = v.string("a string");
+const TEXTS = v.array(TEXT, "a list of strings");
 const OBJECT: Schema = v.custom(isPlainObject, "an object");
 const mapOf = (of: Schema): Schema =>
   v.pipe(OBJECT, v.record(v.string(), of, "an object") as Schema);
 const OBJECTS = mapOf(OBJECT);
 const OPENAPI = structureOf({ openapi: "3.1.1" }).kinds;
 
-/** Makes the schema of an object of OpenAPI by its table, with extensions; `closer` has narrower members. */
+/** Makes the schema of an OpenAPI object and its extensions from a table; `closer` has stricter schemas for members. */
 function openApi(kind: string, closer: Settings = {}): Schema {
   const settings = [...OPENAPI[kind]!].map(([key, { shape = "", needed }]) => {
     const schema = closer[key] ?? schemaOfShape(shape);
@@ -129,7 +129,7 @@ const OPERATION = s.object({
   handle: callback("a function that responds to a request"),
 });
 
-/** Makes the schema of the options; `own` has the names of the host's kinds. */
+/** Makes the schema of the options; `own` lists the names of the host's kinds. */
 function optionsSchema(own: readonly string[]): Schema<ReadOptions> {
   const settings: Readonly<Record<keyof NodefaceOptions, Schema>> = {
     ...sharedSettings(t.FILE),
@@ -155,12 +155,12 @@ function optionsSchema(own: readonly string[]): Schema<ReadOptions> {
   return s.object(settings) as Schema<ReadOptions>;
 }
 
-/** The options in one form each, except that the description may still have its servers. */
+/** Checked options, except that the description may still include `servers`. */
 type ReadOptions = Omit<CheckedOptions, "description"> & {
   readonly description?: DescriptionPlace | { from: DescriptionPlace; servers?: string };
 };
 
-/** @throws {TypeError} with a line for everything that is wrong */
+/** @throws {TypeError} with one line for each error */
 export function checkOptions(options: NodefaceOptions): CheckedOptions {
   const own = Object.keys(options?.kinds ?? {});
   const { value, diagnostics } = s.readValue(options, optionsSchema(own));
@@ -172,16 +172,16 @@ export function checkOptions(options: NodefaceOptions): CheckedOptions {
       : { ...others, description };
   }
   const lines = found.map(s.formatDiagnostic);
-  throw new TypeError(lines.length === 1 ? lines[0] : ["wrong options:", ...lines].join("\n  "));
+  throw new TypeError(lines.length === 1 ? lines[0] : ["invalid options:", ...lines].join("\n  "));
 }
 
-/** Finds conflicts between options that are valid one by one. */
+/** Finds conflicts between options, each of which is valid by itself. */
 function diagnosticsBetween(
   { node = {}, info, operations = [], document, forward, hosts }: ReadOptions,
 ): Diagnostic[] {
   const found = clashesOfForward(forward, hosts, node.url !== undefined);
   if (forward && !HAS_SOCKETS) {
-    const message = 'must be "off" in a worker, where calls are not forwarded to the node';
+    const message = 'must be "off" in a worker, which cannot forward calls to the node';
     found.push({ path: ["forward"], message, isKey: false });
   }
   found.push(...diagnosticsOfOperations(operations, document?.components));

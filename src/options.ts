@@ -20,57 +20,57 @@ import type { DocumentOptions, Operation } from "./host-operations/operation.ts"
 /** The options of a service. */
 export interface NodefaceOptions<Paths extends readonly string[] = readonly string[]> {
   /**
-   * The host names that are served besides loopback names and IP literals; `"*"` for any. Others are refused with 421,
-   * since a page on another site could make its own name resolve to this service. @default []
+   * The host names to serve besides loopback names and IP literals; `"*"` for any. Other names get 421, since a page on
+   * another site could make its own host name resolve to this service. @default []
    */
   hosts?: Hosts | undefined;
   /**
    * The origins whose pages may read the responses; `"*"` for any, `[]` for none. Credentials are never allowed. A list
-   * applies to the operations of the host as well; `"*"` does not, see {@linkcode Operation.cors}. @default "*"
+   * also applies to the host's operations; `"*"` does not: see {@linkcode Operation.cors}. @default "*"
    */
   cors?: Cors | undefined;
-  /** The path of the service for clients, such as `/deep/node`. A router may remove it from a request. @default "" */
+  /** The path of the service for clients, such as `/deep/node`. A router may strip it from requests. @default "" */
   prefix?: string | undefined;
   /**
-   * The node's own OpenAPI description: the path or URL of a file, its text, or the document, which is copied; `"none"`
-   * for this service's operations alone. With `node.url`, its top-level servers mean the node; `{ from, servers: "keep" }`
-   * leaves them unchanged. @default where nodes of its kind describe themselves
+   * The node's own OpenAPI description: a file's path or URL, its `text`, or the document, which is copied; `"none"`
+   * for this service's operations alone. With `node.url`, the top-level servers stand for the node;
+   * `{ from, servers: "keep" }` leaves them unchanged. @default the usual place for the node's kind
    */
   description?: DescriptionPlace | DescriptionDocument | DescriptionWithServers | undefined;
-  /** Further operations, which the description and the explorer show as well. @default [] */
+  /** The host's own operations, which the description and the explorer also show. @default [] */
   operations?: { readonly [Index in keyof Paths]: Operation<Paths[Index]> } | undefined;
   /**
    * The other parts of the description: `info`, `tags`, `externalDocs`, and `components` for the host's operations.
-   * @default those of the node's description, or this service's own
+   * @default the parts of the node's description, or of this service's own
    */
   document?: DocumentOptions | undefined;
-  /** Kinds of node by name, in the form of `spec/kinds/`. They replace known ones of the same name. @default {} */
+  /** Kinds of node by name, like the files in `spec/kinds/`. Each replaces a known kind of its name. @default {} */
   kinds?: Readonly<Record<string, Kind>> | undefined;
-  /** The title, logo and first view of the page. @default the name of the node and its first letter */
+  /** The title, logo and first view of the page. @default the node's name, and its first letter as logo */
   page?: PageSettings | undefined;
-  /** The node: its URL, or the `node` part of the configuration file. */
+  /** The node: its URL, or settings like `node` in the configuration file. */
   node?: string | URL | NodeOptions | undefined;
-  /** The calls that are forwarded to the node, as `forward` in the configuration file. @default "off" */
+  /** The calls to forward to the node, like `forward` in the configuration file. @default "off" */
   forward?: Forward | undefined;
-  /** If true, `/v1/metrics` is served, for Prometheus. @default false */
+  /** If true, the service has `/v1/metrics` for Prometheus. @default false */
   metrics?: boolean | undefined;
   /** The limits of `/v1/events`. */
   events?: EventSettings | undefined;
   /**
-   * The `info` part of the configuration file; or a function that returns the info, called when its last result is a
-   * second old. The result is read as JSON within the limits of a node's response. `synced: false` means that the node is
-   * syncing. If the function throws, rejects or takes longer than `node.timeout`, the node is `unreachable`.
-   * @default the info of its kind
+   * Settings like `info` in the configuration file; or a function that returns the info, called again when its last
+   * result is a second old. The result becomes JSON, with the limits of a node's response. `synced: false` means that
+   * the node is syncing. If the function throws, rejects or exceeds `node.timeout`, the node is `unreachable`.
+   * @default the info that nodes of its kind report
    */
   info?: InfoSettings | HostInfo | undefined;
   /**
-   * Takes messages for the operator: when a failure of the node begins and ends, each time its description is read, and
-   * for each error that becomes a 500. @default console.error
+   * Receives messages for the operator: when a failure of the node begins or ends, each time its description is read,
+   * and for each error that becomes a 500. @default console.error
    */
   log?: Log | undefined;
-  /** The calls of the node that are logged: those that failed, all, or none. @default "failed" */
+  /** The calls to log: failed ones, all, or none. @default "failed" */
   logCalls?: LogCalls | undefined;
-  /** When the service started. @default now */
+  /** The time at which the service started. @default now */
   startedAt?: Date | undefined;
 }
 
@@ -78,34 +78,34 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
 export interface PageSettings {
   /** The heading and title: one line, at most 80 characters. @default the name of the node */
   readonly title?: string | undefined;
-  /** An image, which is the icon as well: PNG, SVG, JPEG, WebP, GIF or ICO, at most 256 KiB. */
+  /** An image, also used as the icon: PNG, SVG, JPEG, WebP, GIF or ICO, at most 256 KiB. */
   readonly logo?: Uint8Array | undefined;
-  /** The page at `/v1/spec`; the other view is at `/v1/spec/reference` or `/v1/spec/simple`. @default "reference" */
+  /** The view at `/v1/spec`; both views also have their own paths, such as `/v1/spec/simple`. @default "reference" */
   readonly view?: View | undefined;
 }
 
-/** An OpenAPI document, of JSON values only. */
+/** An OpenAPI document that holds only JSON values. */
 export type DescriptionDocument = { readonly openapi: string } | { readonly swagger: string };
 
-/** A description, and the use of its top-level servers. */
+/** A description, and the meaning of its top-level servers. */
 export interface DescriptionWithServers {
   readonly from: DescriptionPlace | DescriptionDocument;
   /**
-   * `"keep"` leaves them unchanged; a path, such as `/v1`, comes before every path of the node.
-   * @default with `node.url`, they mean the node, and only their path is used
+   * `"keep"` leaves them unchanged; a path such as `/v1` is put before every path of the node.
+   * @default with `node.url`, they stand for the node, and only their path is used
    */
   readonly servers?: string | undefined;
 }
 
-/** The node, whose URLs may be objects as well. */
+/** The settings for the node, whose URLs may also be `URL` objects. */
 export interface NodeOptions extends Omit<NodeSettings, "url" | "public_url"> {
   /** Its URL, `http:` or `https:`. */
   url?: string | URL | undefined;
-  /** Its URL for pages, which replaces the servers of its description. */
+  /** Its URL for browsers, which replaces the servers in its description. */
   public_url?: string | URL | undefined;
 }
 
-/** Checked options, each in one form. */
+/** Checked options, each converted to a single form. */
 export interface CheckedOptions extends Omit<NodefaceOptions, "node" | "description" | "forward"> {
   readonly node?: NodeSettings | undefined;
   readonly description?: DescriptionPlace | undefined;
@@ -121,7 +121,7 @@ export interface CheckedOptions extends Omit<NodefaceOptions, "node" | "descript
 
 type Optional = "description" | "servers" | "forward" | "meters";
 
-/** The options with all defaults. Its callbacks never throw. */
+/** The options with all defaults; their callbacks never throw. */
 export type ResolvedOptions =
   & {
     readonly [Key in Exclude<keyof CheckedOptions, Optional | "page" | "metrics">]-?: NonNullable<
@@ -131,7 +131,6 @@ export type ResolvedOptions =
   & Readonly<Pick<CheckedOptions, Optional>>
   & {
     readonly page: PageSettings & { readonly view: View };
-    /** Logs an unexpected error. */
     readonly onError: (error: unknown) => void;
   };
 
@@ -162,7 +161,7 @@ export function withDefaults(options: CheckedOptions): ResolvedOptions {
   };
 }
 
-/** Ignores the errors of a host's callback. */
+/** Wraps a host's callback so that its errors are ignored. */
 function harmless<Args extends unknown[]>(
   callback: (...args: Args) => unknown,
 ): (...args: Args) => void {
@@ -170,7 +169,7 @@ function harmless<Args extends unknown[]>(
     try {
       void Promise.resolve(callback(...args)).catch(() => {});
     } catch {
-      // There is nowhere else to report it.
+      // There is nowhere else to report the error.
     }
   };
 }

@@ -1,13 +1,13 @@
 /**
- * The platform beyond web standards: brotli, the environment, files, programs, sockets and threads. Modules of
- * `node:` are imported on demand, so that a worker can load this file.
+ * The platform beyond web standards: brotli, the environment, files, programs, sockets and threads. The
+ * `node:` modules are imported on demand, so that a worker can load this file.
  *
  * @module
  */
 import { type Bytes, joinBytes } from "./bytes.ts";
 import { withTimeout } from "./with-timeout.ts";
 
-/** A file cannot be read, or a program cannot be run; the message completes a sentence about it. */
+/** A failure to read a file or to run a program; the message completes a sentence about it. */
 export class PlatformError extends Error {
   override name = "PlatformError";
 }
@@ -27,7 +27,7 @@ const PROGRAM_FAILURES: Readonly<Record<string, string>> = {
   NotCapable: "the runtime has not been allowed to run it",
 };
 
-/** The variables that a program inherits; others may be secrets. */
+/** The only variables that a program inherits; others may hold secrets. */
 const PROGRAM_ENVIRONMENT = ["PATH", "HOME", "LANG"];
 
 export interface Bounds {
@@ -36,7 +36,7 @@ export interface Bounds {
   readonly signal?: AbortSignal;
 }
 
-/** Encodes parts one after the other. Returns `undefined` if the runtime has no encoder. */
+/** Compresses parts one after another. Returns `undefined` if the runtime has no encoder. */
 export async function compress(
   coding: "br" | "gzip",
   parts: Iterable<Bytes>,
@@ -44,7 +44,7 @@ export async function compress(
   const zlib = await import("node:zlib").catch(() => undefined);
   if (!zlib?.createBrotliCompress) return undefined;
   const { constants, createBrotliCompress, createGzip } = zlib;
-  // The default window takes four times the memory, and a description of 10 MB gets no smaller.
+  // The default window needs four times the memory, and does not make a description of 10 MB smaller.
   const params = { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 18 };
   const encoder = coding === "br" ? createBrotliCompress({ params }) : createGzip();
   const encoded: Uint8Array[] = [];
@@ -110,7 +110,7 @@ async function read(place: string | URL, limit: number): Promise<Bytes> {
   if (found.size > limit) throw new PlatformError(isLarger(limit));
   const file = await open(path, "r");
   try {
-    // Files of `/proc` have a size of 0.
+    // Files in `/proc` report a size of 0.
     const bytes = new Uint8Array(Math.min(Math.max(found.size, BUFFER_BYTES_MIN), limit) + 1);
     let length = 0;
     while (length < bytes.length) {
@@ -142,7 +142,7 @@ export async function runProgram(
     const value = readVariable(name);
     if (value !== undefined) env[name] = value;
   }
-  // A process group, to kill it as a whole; Windows has none, and would open a window.
+  // Starts a process group, to kill it as a whole. Windows has none, and would open a window.
   const detached = globalThis.process.platform !== "win32";
   return await new Promise((resolve, reject) => {
     const child = spawn(program, args, { env, detached, stdio: ["ignore", "pipe", "ignore"] });
@@ -191,9 +191,9 @@ export const HAS_SOCKETS: boolean = globalThis.process?.versions?.node !== undef
   globalThis.navigator?.userAgent !== "Cloudflare-Workers";
 
 export interface Thread {
-  /** @throws {DOMException} `DataCloneError` for other than plain data */
+  /** @throws {DOMException} `DataCloneError` if the message is not plain data */
   send(message: unknown, transfer?: readonly ArrayBuffer[]): void;
-  /** Ends it at once; Deno 2.9 lets a loop run to its end. */
+  /** Ends the thread at once; Deno 2.9 first lets a running loop end. */
   end(): void;
 }
 
@@ -202,7 +202,7 @@ export interface ThreadEvents {
   onFailure(reason: string): void;
 }
 
-/** Starts a thread, or returns `undefined` without threads. Only Node limits its objects to `memory` bytes. */
+/** Starts a thread; `undefined` where there are none. Only Node limits the thread's heap to `memory` bytes. */
 export async function startThread(
   program: string,
   { onMessage, onFailure }: ThreadEvents,
@@ -244,7 +244,7 @@ export function parentThread(): {
 
 const GROUP = 0o040, OTHERS = 0o004;
 
-/** Warns of a secret in the setting `name` that others may read. Nodes share cookies with the group of another user. */
+/** Warns if other users can read a secret's file, except the group of another owner: nodes share cookies that way. */
 export async function warnOfReaders(name: string, path: string): Promise<string | undefined> {
   try {
     const { process } = globalThis;
@@ -262,12 +262,12 @@ export async function warnOfReaders(name: string, path: string): Promise<string 
   }
 }
 
-/** Set by systemd (systemd.exec, section Credentials). */
+/** The variable that systemd sets (systemd.exec, section Credentials). */
 export const CREDENTIALS_DIRECTORY = "CREDENTIALS_DIRECTORY";
 const CREDENTIALS = /^\$(?:CREDENTIALS_DIRECTORY|\{CREDENTIALS_DIRECTORY\})(?=\/)/;
 const HOME = /^~(?=\/)/;
 
-/** Tells whether a path begins with the home directory or that of systemd's credentials. */
+/** Tells whether a path begins with the home directory or systemd's credentials directory. */
 export function isAnchored(path: string): boolean {
   return HOME.test(path) || CREDENTIALS.test(path);
 }

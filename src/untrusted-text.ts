@@ -1,5 +1,5 @@
 /**
- * Text from outside: short and printable for logs and messages, and percent-decoded (RFC 3986, section 2.1).
+ * Untrusted text: made short and printable for logs and messages, or percent-decoded (RFC 3986, section 2.1).
  *
  * @module
  */
@@ -11,28 +11,28 @@ const UNPRINTABLE =
 
 const GAP = new RegExp(`(?:${UNPRINTABLE.source}| )+`, "g");
 
-/** Shortens a text to `length` UTF-16 code units with an ellipsis, at the end of a word if one ends in the second half. */
+/** Shortens a text to `length` UTF-16 code units with an ellipsis, after a whole word if one ends in its second half. */
 export function shorten(text: string, length: number): string {
   if (text.length <= length) return text;
   const wordEnd = text.slice(0, length).search(/\s\S*$/);
   return `${wordEnd >= length >> 1 ? text.slice(0, wordEnd) : startOf(text, length - 1)}…`;
 }
 
-/** The start of a text, at most `length` UTF-16 code units; no surrogate pair is cut. */
+/** Returns at most the first `length` UTF-16 code units of a text, without splitting a surrogate pair. */
 export function startOf(text: string, length: number): string {
   const isHighLast = /[\ud800-\udbff]/.test(text.charAt(length - 1));
   const isPairCut = isHighLast && /[\udc00-\udfff]/.test(text.charAt(length));
   return text.slice(0, isPairCut ? length - 1 : length);
 }
 
-/** The start of a text on one line, at most `length` UTF-16 code units, for a log or a terminal. */
+/** Shortens a text to one line of at most `length` UTF-16 code units, for a log or a terminal. */
 export function excerpt(text: string, length: number = 120): string {
   return shorten(text.replaceAll(GAP, " ").trim(), length);
 }
 
 export const printable = (line: string): string => line.replaceAll(UNPRINTABLE, "\ufffd");
 
-/** Hides possible secrets in the URLs of a text: the values of a query, and a user with a password. */
+/** Masks possible secrets in the URLs of a text: query values, user names and passwords. */
 export function withoutKeys(text: string): string {
   if (!/[?@]/.test(text)) return text;
   return text
@@ -41,7 +41,7 @@ export function withoutKeys(text: string): string {
     .replaceAll(/(:\/\/[^\s?"'`<>\\]*\?)[^\s=&#"'`<>\\]+(?![^\s&#"'`<>\\])/g, "$1***");
 }
 
-/** Escapes the characters of a JSON text that are not safe in a terminal; its line breaks stay. */
+/** Escapes the characters in JSON that are unsafe in a terminal, except line breaks. */
 export function printableJson(text: string): string {
   return text.split("\n").map((line) => line.replaceAll(UNPRINTABLE, escapeOf)).join("\n");
 }
@@ -54,7 +54,7 @@ export function quote(value: unknown): string {
   return String(text).replaceAll(UNPRINTABLE, escapeOf);
 }
 
-/** Describes a value in a message: a string or a number as it is written, others by their type. */
+/** Describes a value for a message: strings, numbers and booleans as written, other values by their type. */
 export function describeValue(value: unknown): string {
   if (typeof value === "string") return quote(shorten(value, 60));
   if (Array.isArray(value)) return "a list";
@@ -81,7 +81,7 @@ export function parsePercent(text: string): string | undefined {
 /** Percent-decodes a text as UTF-8; returns it unchanged if it is malformed. */
 export const decodePercent = (text: string): string => parsePercent(text) ?? text;
 
-/** Tells whether a value of a node may be filled in: a short text of printable ASCII that matches an anchored pattern. */
+/** Tells whether a node's value may be inserted as text: short printable ASCII that matches an anchored pattern. */
 export function isNodeValue(value: unknown, pattern: string): value is string {
   return typeof value === "string" && value.length <= 128 && /^[!-~]+$/.test(value) &&
     /^\^.*\$$/.test(pattern) && new RegExp(pattern, "u").test(value);

@@ -279,7 +279,7 @@ described(
       (await nodeface.fetch(new Request(`http://localhost/v1/node${path}`, { method }))).status;
     const what = "an operationId that the author of the description can move to another operation";
     const star =
-      'forward.open names "GET /n*", but * does not match operations of a description read over the network';
+      'forward.open names "GET /n*", but * does not match operations in a description read over the network';
     await nodeface.ready();
     await until(() => told.length === 3);
     assert.equal(told.splice(0), [

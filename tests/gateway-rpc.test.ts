@@ -515,10 +515,10 @@ rpc("how many parameters are wrong is said in words that fit the number", async 
   assert.is(await detail("&adress=1"), 'The parameter "adress" is unknown');
   assert.is(
     await detail("&adress=1&b=1"),
-    'The parameter "adress" is unknown, and 1 more parameter is wrong',
+    'The parameter "adress" is unknown, and 1 more parameter is invalid',
   );
-  assert.match(await detail("&a=1&b=1&c=1"), "and 2 more parameters are wrong");
-  assert.match(await detail("&a=1".repeat(100)), "and at least 19 more parameters are wrong");
+  assert.match(await detail("&a=1&b=1&c=1"), "and 2 more parameters are invalid");
+  assert.match(await detail("&a=1".repeat(100)), "and at least 19 more parameters are invalid");
 });
 
 rpc("between large contents there is time for others", async () => {

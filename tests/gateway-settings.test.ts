@@ -25,7 +25,7 @@ const said = async (
 const READS = { open: ["reads"] };
 const FAR = { host: "0.0.0.0", port: 8080 };
 const NEAR = { host: "127.0.0.1", port: 8080 };
-const OPEN = "warn: every client that reaches 0.0.0.0 may call the operations of forward.open";
+const OPEN = "warn: every client that reaches 0.0.0.0 may call the operations in forward.open";
 const PLAIN = "warn: clients send the token over plain http unless a proxy in front adds TLS";
 const WRITES = {
   with_token: ["eth_sendRawTransaction"],

@@ -17,7 +17,7 @@ async function assertSaid(attempt: () => unknown, said: readonly string[]): Prom
   } catch (error) {
     lines = (error as Error).message.split("\n").map((line) => line.trim());
   }
-  assert.equal(lines.filter((line) => line !== "wrong options:"), said);
+  assert.equal(lines.filter((line) => line !== "invalid options:"), said);
 }
 
 /** Reads arguments, an environment, and a file if there is one. */

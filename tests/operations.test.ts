@@ -452,7 +452,7 @@ for (const path of ["/v1/events", "/v1/history"]) {
         assert.is(paths[path][method.toLowerCase()].operationId, "mine");
         const response = await app.fetch(requestOf(path, { method }));
         assert.is(await response.json(), "mine");
-        assert.match(told.join(), `an operation of the host takes the place of ${path}`);
+        assert.match(told.join(), `an operation of the host replaces the service's ${path}`);
         await app.close();
       }
     });
@@ -468,7 +468,7 @@ operations("one whose template fits takes the place of events and history as wel
     const path = `/v1/${name}`;
     assert.is(await (await app.fetch(requestOf(path, {}))).json(), name);
     assert.is(await describedAt(path, { operations: [mine] }), undefined);
-    assert.match(told.join(), `an operation of the host takes the place of ${path}`);
+    assert.match(told.join(), `an operation of the host replaces the service's ${path}`);
   }
   assert.is((await app.fetch(requestOf("/v1/ready", {}))).status, 200);
   await app.close();

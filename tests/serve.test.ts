@@ -135,7 +135,7 @@ const WRONG: readonly [options: unknown, message: string][] = [
   [{ hostname: "http://a" }, "hostname must be a host name or an IP address"],
   [{ hostname: null }, "hostname must be a host name or an IP address"],
   [{ onError: 5 }, "onError must be a function, not 5"],
-  [{ host: "a", port: -1 }, "wrong options:\n  port must be"],
+  [{ host: "a", port: -1 }, "invalid options:\n  port must be"],
 ];
 
 for (const [options, message] of WRONG) {

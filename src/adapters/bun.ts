@@ -70,7 +70,7 @@ export async function serve(app: Servable, options: ServeOptions = {}): Promise<
 /** The interval of checks for free file descriptors, and the number needed to listen again. */
 const CHECK_DESCRIPTORS_MS = 500, DESCRIPTORS_MIN = 16;
 
-/** Stops listening while descriptors are exhausted: Bun 1.4 would spin (oven-sh/bun#32705). Returns `close`. */
+/** Stops listening while file descriptors are exhausted: Bun 1.4 would spin (oven-sh/bun#32705). Returns `close`. */
 function keepListening(first: BunServer, listen: () => BunServer): () => Promise<void> {
   const servers = new Set([first]);
   let current: BunServer | undefined = first;
@@ -86,7 +86,7 @@ function keepListening(first: BunServer, listen: () => BunServer): () => Promise
       try {
         servers.add(current = listen());
       } catch {
-        // Another process took the port; it may exit.
+        // Another process has taken the port, but it may exit.
       }
     }
   }, CHECK_DESCRIPTORS_MS);
@@ -127,7 +127,7 @@ async function respond(app: Servable, callbacks: Callbacks, request: Request, se
       response = new Response(new Blob([...parts]), response);
       whenSent(request, server, release);
     } else if (!response.headers.has("content-length") && response.body) {
-      // A body of known length was prepared, and is sent without a stream.
+      // A body of known length is prepared bytes, which Bun sends without a stream.
       const onFailure = (error: unknown) => {
         // The stream may fail because the client has disconnected.
         if (request.signal.aborted) return;
@@ -141,7 +141,7 @@ async function respond(app: Servable, callbacks: Callbacks, request: Request, se
     response = failure();
   }
   const { status } = response;
-  // The `abort` event follows a moment later.
+  // If the client has disconnected, the `abort` event follows a moment later.
   if (endEntry) whenSent(request, server, () => setImmediate(() => endEntry("sent", status)));
   return response;
 }

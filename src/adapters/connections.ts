@@ -1,5 +1,5 @@
 /**
- * The connections of a `node:http` server: closes idle and slow ones, and drains all of them at shutdown.
+ * The connections of a `node:http` server: idle and slow ones are closed, and all of them drained at shutdown.
  *
  * @module
  */
@@ -19,7 +19,7 @@ interface Connection {
   bytesWrittenBefore: number;
   /** The time of the last activity by `performance.now()`; `Infinity` before the first response. */
   idleSince: number;
-  /** The bytes the system had accepted when the client last made progress, and when that was. */
+  /** The number of bytes that the system had accepted when the client last made progress, and the time of it. */
   read?: { readonly bytes: number; readonly at: number } | undefined;
 }
 
@@ -57,7 +57,7 @@ export class Connections {
     return this.#connections.get(socket)?.lastResponse?.shouldKeepAlive === false;
   }
 
-  /** Closes each connection after its response, but no later than `TIMEOUTS.grace`. */
+  /** Closes each connection after its response, or at the latest after `TIMEOUTS.grace`. */
   async end(): Promise<void> {
     clearInterval(this.#timer);
     const until = performance.now() + TIMEOUTS.grace;
@@ -92,7 +92,7 @@ export class Connections {
   }
 }
 
-/** Counts the written bytes that the system has accepted; `undefined` if it has accepted all. */
+/** Counts the written bytes that the system has accepted; `undefined` if it has accepted all of them. */
 function bytesTaken(socket: Socket): number | undefined {
   type Handle = { readonly bytesWritten: number; readonly writeQueueSize: number };
   const { _handle: handle } = socket as { _handle?: Handle | null };

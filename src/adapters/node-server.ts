@@ -62,7 +62,7 @@ export function createNodeServer(
     // Tiny chunks cost memory per part, so little is read ahead, and no more parts are kept than the reader accepts.
     highWaterMark: 2048,
     IncomingMessage: Message,
-    // `ownResponse` refuses such requests with problem details.
+    // `ownResponse` refuses requests without `Host`, with problem details.
     requireHostHeader: false,
     // Saves an eighth of the time of a request (Node 26.10); Node before 24.12 ignores it.
     optimizeEmptyRequests: true,
@@ -79,7 +79,7 @@ export function createNodeServer(
   // The built-in method closes connections whose response is still being sent; `connections` does not.
   http.closeIdleConnections = () => {};
   http.on("connection", (socket) => connections.add(socket));
-  // RFC 9110, section 10.1.1, allows unknown expectations to be ignored.
+  // Unknown expectations may be ignored (RFC 9110, section 10.1.1).
   http.on("checkExpectation", (message, response) => http.emit("request", message, response));
   const refuseAfterResponses = (socket: Socket, code?: string, message?: IncomingMessage) => {
     const endEntry = beginEntry(callbacks, message && logHeadOf(message));
@@ -151,15 +151,15 @@ class Message extends IncomingMessage {
   }
 }
 
-/** The length of the queue of connections to accept; the system may allow fewer. */
+/** The length of the queue of connections that wait to be accepted; the system may allow fewer. */
 const BACKLOG = 4096;
 
-/** Rejects if the address cannot be used. */
+/** Starts to listen; rejects if the address cannot be used. */
 export async function listen(http: Server, { hostname, port }: Address): Promise<void> {
   await once(http.listen({ port, host: hostname, backlog: BACKLOG }), "listening");
 }
 
-/** Serves an app; `watch` is called when the server listens, and returns a function that ends its work. */
+/** Serves an app; `watch` is called when the server listens, and returns a function that ends the watch. */
 export async function serveHttp(
   app: Servable,
   options: ServeOptions,
@@ -176,7 +176,7 @@ export async function serveHttp(
   });
 }
 
-/** Passes a message of our own or a host's server to the app and sends the response. Never rejects. */
+/** Passes a message from our own or a host's server to the app, and sends the response. Never rejects. */
 export async function respond(
   app: Servable,
   callbacks: Callbacks,
@@ -276,7 +276,7 @@ async function send(response: ServerResponse, given: Response): Promise<void> {
   const { body } = form;
   const parts = held?.parts ?? (body instanceof Uint8Array ? [body] : []);
   if (!body || parts.length > 0) return await sendParts(response, form, parts);
-  // Deno's response does not report the error of its stream.
+  // Deno's `ServerResponse` does not report the error of a stream.
   const fail = (errored: unknown) => response.destroyed || Object.assign(response, { errored });
   const sent = IS_DENO && body instanceof ReadableStream
     ? { ...form, body: watched(body, fail, PART_LENGTH) }
@@ -297,13 +297,13 @@ async function sendParts(
     // Text is sent in one packet with the head, bytes are not; two packets take twice as long (Node 26.10).
     return void response.end(Buffer.from(parts[0]!).toString("latin1"), "latin1");
   }
-  // Deno 2.9 reports no progress within a write, so the reader of a long one would look stuck.
+  // Deno 2.9 reports no progress within a write, so the reader of a long write would look stuck.
   if (!IS_DENO) response.cork();
   for (const part of IS_DENO ? shortPartsOf(parts) : parts) response.write(part);
   response.end();
 }
 
-/** The head of a message for the access log. The target `*` becomes `/*`, as on Bun and workerd. */
+/** Returns method and target of a message for the access log. The target `*` becomes `/*`, as on Bun and workerd. */
 const logHeadOf = ({ method = "GET", url = "/" }: IncomingMessage) => ({
   method,
   url: url === "*" ? "/*" : url,
@@ -323,7 +323,7 @@ function endWith(response: ServerResponse, endEntry: EndEntry): void {
 /** Responses that wait for an earlier one on the same connection. */
 const queued = new WeakMap<Socket, Set<ServerResponse>>();
 
-/** Closes a response when its connection closes. A queued response has no socket yet, and would get no event. */
+/** Closes a response when its connection closes. A queued response has no socket yet, so it would get no event. */
 function closeWithSocket(response: ServerResponse): void {
   const { socket } = response.req;
   const waiting = queued.get(socket) ?? new Set();
@@ -337,7 +337,7 @@ function closeWithSocket(response: ServerResponse): void {
   response.once("close", () => waiting.delete(response));
 }
 
-/** Closes the connection if the content is too slow; `requestTimeout` of `node:http` ends with the response. */
+/** Closes the connection if the content is too slow; `requestTimeout` of `node:http` stops with the response. */
 function limitContent(message: IncomingMessage, response: ServerResponse): void {
   const timer = setTimeout(() => message.socket.destroy(), TIMEOUTS.content);
   timer.unref();
@@ -364,7 +364,7 @@ function ownResponse({ method, httpVersion, headers, url = "" }: IncomingMessage
   return isServed ? undefined : refusal(400, "The request target must begin with a slash");
 }
 
-/** Status and detail by error code of the parser; other codes are 400. */
+/** Status and detail by the parser's error code; other codes get 400. */
 const REFUSALS: Readonly<Record<string, readonly [Status, string]>> = {
   HPE_HEADER_OVERFLOW: [431, "The request line and header fields are too long"],
   ERR_HTTP_REQUEST_TIMEOUT: [408, "The request did not arrive in time"],

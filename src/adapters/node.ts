@@ -1,5 +1,5 @@
 /**
- * Serves an app on Node, by its own server or within a host's server.
+ * Serves an app on Node, with its own server or in a host's server.
  *
  * @module
  */
@@ -23,9 +23,9 @@ export type Listener = (
 ) => void;
 
 /**
- * Creates a request listener for a `node:http` server; it also works as a middleware of Express and similar routers. A
- * router that strips the mount path must report it in `originalUrl`. Handlers of the host's operations receive the
- * `IncomingMessage` as their context.
+ * Creates a request listener for a `node:http` server; it also works as middleware in Express and similar routers. A
+ * router that strips the mount path must keep the full path in `originalUrl`. Handlers of the host's operations receive
+ * the `IncomingMessage` as their context.
  *
  * The limits that `serve` sets for slow clients are not set here: they belong to the host's server.
  *
@@ -48,7 +48,7 @@ const GONE =
   "a body parser of the host has read the content of this request already, and did not " +
   "leave it in request.body; mount Nodeface before that parser, or set request.body";
 
-/** Returns a request with the content that a body parser left in `message.body`; the same one if `rawBody` has it. */
+/** Returns a request with the content that a body parser left in `message.body`; the same request if none is needed. */
 function withParsedBody(message: IncomingMessage, request: Request): Request {
   const { method } = request;
   const { body, rawBody } = message as { body?: unknown; rawBody?: unknown };
@@ -56,7 +56,7 @@ function withParsedBody(message: IncomingMessage, request: Request): Request {
   if (!isRead || Buffer.isBuffer(rawBody) || method === "GET" || method === "HEAD") return request;
   const content = contentOf(body, message.headers["content-type"] ?? "");
   const headers = new Headers(request.headers);
-  // The parser has already decoded both.
+  // The parser has already decoded the content.
   headers.delete("content-encoding");
   headers.delete("transfer-encoding");
   if (content) headers.set("content-length", String(content.byteLength));
@@ -64,7 +64,7 @@ function withParsedBody(message: IncomingMessage, request: Request): Request {
   return new Request(request.url, { ...init, body: content ?? failing(GONE) } as RequestInit);
 }
 
-/** Restores a content, except its digits and white space, from the parser's result; `undefined` if it cannot be. */
+/** Restores a content from a parser's result, except the form of numbers and white space; `undefined` if unknown. */
 function contentOf(body: unknown, type: string): Buffer<ArrayBuffer> | undefined {
   if (typeof body === "string") return Buffer.from(body);
   if (body instanceof Uint8Array) return Buffer.from(body);
@@ -77,7 +77,7 @@ function contentOf(body: unknown, type: string): Buffer<ArrayBuffer> | undefined
     : undefined;
 }
 
-/** The fields of a form; nested ones are named `a[b]`. */
+/** Returns the fields of a form; nested ones are named `a[b]`. */
 function fieldsOf(members: object, nameOf = (key: string) => key): [string, string][] {
   return Object.entries(members).flatMap(([key, value]: [string, unknown]) => {
     const name = nameOf(key);

@@ -10,11 +10,11 @@ import * as s from "../settings/schema.ts";
 
 export type { Closeable } from "../closeable.ts";
 
-/** An app that can be served. Every `Nodeface` is one; `createApp` of `../app.ts` makes its `fetch`. */
+/** An app that can be served, such as every `Nodeface`. */
 export interface Servable {
   /** @param context passed to the app's own handlers; `listener` passes the `IncomingMessage` */
   fetch(request: Request, ...context: unknown[]): Response | Promise<Response>;
-  /** Tells whether a request is for this app. @default all are */
+  /** Tells whether a request is for this app. @default every request is */
   matches?(request: { readonly url: string; readonly originalUrl?: string | undefined }): boolean;
 }
 
@@ -26,19 +26,19 @@ export interface ServeOptions extends Callbacks {
   port?: number | undefined;
 }
 
-/** Callbacks of a server. An error that they throw must not change the response. */
+/** The callbacks of a server. Errors that they throw do not change the response. */
 export interface Callbacks {
   /** Called once per request, when its response has ended. May be replaced while the server runs. */
   onAnswer?: ((record: AnswerRecord) => void) | undefined;
-  /** Called with an error of a response's stream or of the app. @default the log of a `Nodeface`, or console.error */
+  /** Called with each error from a response's stream or the app. @default the log of a `Nodeface`, or console.error */
   onError?: ((error: unknown) => void) | undefined;
 }
 
-/** The entry of a request in an access log. */
+/** The access log entry for a request. */
 export interface AnswerRecord {
   /** Absent if the parser refused the request. */
   readonly method?: string | undefined;
-  /** An absolute URL, or the path and query of the request target; absent as `method` is. */
+  /** An absolute URL, or the path and query of the request target; absent if `method` is. */
   readonly url?: string | undefined;
   /** Absent if the client disconnected before the response. */
   readonly status?: number | undefined;
@@ -46,24 +46,24 @@ export interface AnswerRecord {
   readonly milliseconds: number;
 }
 
-/** `sent`: the system took all bytes; `aborted`: the connection closed early; `failed`: the stream of the body failed. */
+/** `sent`: the system took all bytes; `aborted`: the connection closed early; `failed`: the body's stream failed. */
 export type Outcome = "sent" | "aborted" | "failed";
 
 /** A listening server. `await using` closes it. */
 export interface Listening extends Closeable {
-  /** The address that it listens on, such as `http://127.0.0.1:8080/`, even if the host was a name. */
+  /** The address that it listens on, such as `http://127.0.0.1:8080/`, even if `hostname` is a name. */
   readonly url: string;
-  /** Stops listening; resolves when the last response has been sent. May be called again. */
+  /** Stops listening; resolves when the last response has been sent. May be called more than once. */
   close(): Promise<void>;
 }
 
-/** In milliseconds. Together they disconnect every idle client within 30 seconds. */
+/** The timeouts in milliseconds. Together they disconnect every idle client within 30 seconds. */
 export const TIMEOUTS = {
   /** From the start of the connection, or the end of the last response, to the end of a request's head. */
   head: 10_000,
   /** From the end of a request's head to the end of its content. */
   content: 10_000,
-  /** Without a byte sent or received; `node:http` allows a client that does not read twice as long. */
+  /** Without a byte sent or received; `node:http` allows twice as long to a client that does not read. */
   silence: 13_000,
   check: 2_000,
   /** From `close` to the end of the last response. Forwarded calls have a second less (`GRACE_MS` in `lease.ts`). */
@@ -92,7 +92,7 @@ export function checkServeOptions(options: ServeOptions): Address {
   const { value, diagnostics } = s.readValue(options, SERVE_OPTIONS);
   const mistakes = diagnostics.map(s.formatDiagnostic);
   if (mistakes.length === 1) throw new TypeError(mistakes[0]);
-  if (mistakes.length > 1) throw new TypeError(["wrong options:", ...mistakes].join("\n  "));
+  if (mistakes.length > 1) throw new TypeError(["invalid options:", ...mistakes].join("\n  "));
   const { hostname = "127.0.0.1", port = 8080 } = value;
   return { hostname: hostname.replace(/^\[|\]$/g, ""), port };
 }
@@ -103,16 +103,16 @@ export function listening(url: string, close: () => Promise<void>): Listening {
   return { url, close: closeOnce, [Symbol.asyncDispose]: closeOnce };
 }
 
-/** Formats the URL of a server; an IPv6 address may have brackets or not. */
+/** Formats the URL of a server; an IPv6 address may be in brackets. */
 export function urlAt(address: string, port: number): string {
   const host = /^[^[].*:/.test(address) ? `[${address}]` : address;
   return `http://${host}:${port}/`;
 }
 
-/** Ends an entry of the access log; only the first call counts. */
+/** A function that ends an entry of the access log; only the first call counts. */
 export type EndEntry = (outcome: Outcome, status?: number) => void;
 
-/** Begins the entry of a request, which the parser may have refused; `undefined` without an access log. */
+/** Begins the entry for a request, even one that the parser refused; `undefined` without an access log. */
 export function beginEntry(
   { onAnswer }: Callbacks,
   request?: { readonly method: string; readonly url: string },
@@ -145,7 +145,7 @@ async function notify<T>(callback: (value: T) => unknown, value: T): Promise<voi
   }
 }
 
-/** Wraps the stream of a body: reports its error, but not `cancel`, and splits parts at a maximum size. */
+/** Wraps the stream of a body: reports its error, but not `cancel`, and splits parts that are longer than `partMax`. */
 export function watched(
   body: ReadableStream<Uint8Array>,
   onFailure: (error: unknown) => void,

@@ -22,7 +22,7 @@ import {
 } from "../openapi/callable-operations.ts";
 import { decide, type Permission, type PolicyEntry, type ResolvedForward } from "./policy.ts";
 
-/** The member of an operation with its permission: `open`, `token` or `refused`. */
+/** The member of an operation that holds its permission: `open`, `token` or `refused`. */
 export const CALL_MARK = "x-call";
 
 /** The name of the token's security scheme; a number is added if the node already uses this name. */
@@ -84,7 +84,7 @@ export function annotateCalls(
   return { document: withSchemes(changed, taken, isWanted ? scheme : undefined), operations };
 }
 
-/** Reads the marks that `annotateCalls` made; `sentence` is empty if every client may call. */
+/** Reads what `annotateCalls` wrote; `sentence` is empty if every client may call the operation. */
 export function callNoteOf(
   operation: Json,
 ): { right: Permission; sentence: string; description: string } | undefined {
@@ -108,7 +108,7 @@ function withPermission(operation: Json, { permission, reason }: PolicyEntry, sc
   return { ...operation, ...description && { description }, security, [CALL_MARK]: permission };
 }
 
-/** Adds the token's scheme if an operation needs it, and removes the schemes that are no longer used. */
+/** Adds the token's scheme if an operation needs it, and removes schemes that nothing uses any more. */
 function withSchemes(document: Json, taken: ReadonlySet<string>, added: string | undefined): Json {
   const used = new Set([...namesUsed(document.paths), ...namesUsed(document.webhooks)]);
   const { securitySchemes, ...components } = objectOf(document.components);

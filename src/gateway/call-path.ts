@@ -1,5 +1,5 @@
 /**
- * Calls of the node's HTTP paths.
+ * Calls to the node's HTTP paths.
  *
  * @module
  */
@@ -29,7 +29,7 @@ import { busyNode, NO_UPGRADE, type Refusal, refuse, responseHeaders } from "./r
 
 const COLLECTED_MAX = 1024 * 1024;
 
-/** Headers that an operation may not name: those of the connection and of the caller, and secrets. */
+/** Request headers that are never forwarded, even if an operation names them: framing, client details, secrets. */
 const DENIED_HEADERS =
   /^(?:accept|content-type|proxy-.*|cookie2?|host|origin|referer|connection|keep-alive|transfer-encoding|content-length|content-encoding|expect|upgrade|range|if-.*|te|trailer|forwarded|via|x-forwarded-.*|x-real-ip|x-http-method.*|x-method-override|sec-.*|access-control-.*|accept-encoding|user-agent|x-nodeface|.*(?:authori[sz]ation|api-?key|token|secret|password).*)$/;
 
@@ -63,7 +63,7 @@ export async function callPath(gateway: Gateway, call: Call, lease: Lease): Prom
   const inContent = await inTurn(size, () => wrongInContent(content, operation));
   const wrong = [...read.path.wrong, ...read.query.wrong, ...read.headers.wrong, ...inContent];
   if (wrong.length > 0) return refuseParameters(wrong.slice(0, WRONG_MAX));
-  // The node may route a parameter as a path of its own: `/peers/{address}` with `connect` is `/peers/connect`.
+  // A value may turn the path into that of another operation: `/peers/{address}` with `connect` is `/peers/connect`.
   if (match.isTakenByOther()) return notFound();
   const url = join(gateway.base, call.path, queryOf(read.query));
   if (url === undefined) return notFound();
@@ -108,7 +108,7 @@ function queryOf({ given }: ReadParameters): string {
   ).join("&");
 }
 
-/** Encodes the apostrophe as well, since the URL parser would do it later. */
+/** Percent-encodes a text, and the apostrophe too, which the URL parser would encode later. */
 const encode = (text: string): string => encodeURIComponent(text).replaceAll("'", "%27");
 
 /** Validates the content of a call. Duplicate keys are refused, since parsers disagree about them. */
@@ -164,7 +164,7 @@ function refusalOfStatus(upstream: UpstreamResponse, { access }: NodeOperation) 
   if ([401, 407, 421].includes(status)) {
     return refusal("The node rejected the service's credentials");
   }
-  const maybe = access === "read" ? "" : "; it may have been carried out";
+  const maybe = access === "read" ? "" : "; the call may have been carried out";
   return status >= 500 ? refusal(`The node failed with status ${status}${maybe}`) : undefined;
 }
 
@@ -196,7 +196,7 @@ const RANGES_MAX = 32;
 /** A media type or range (RFC 9110, section 12.5.1), and its weight; other parameters are ignored. */
 const RANGE = /^([\w!#$%&'*+.^`|~-]+)\/([\w!#$%&'*+.^`|~-]+)$/, WEIGHT = /^q=([01](?:\.\d{0,3})?)$/;
 
-/** Returns an `Accept` that holds only types of the operation, so that the node does not switch to a streaming type. */
+/** Returns an `Accept` header with only the operation's types, so that the node does not switch to a streaming type. */
 function acceptFor(accept: string | null, named: readonly string[]): string {
   if (accept === null) return ANY;
   const wanted = new Map<string, string>();

@@ -1,5 +1,5 @@
 /**
- * Calls of the node's methods: JSON-RPC bodies, single or as a batch, and methods by name.
+ * Calls to the node's methods: in JSON-RPC, single or as a batch, or with the method's name in the path.
  *
  * @module
  */
@@ -71,7 +71,7 @@ export async function callRpc(gateway: Gateway, call: Call, lease: Lease): Promi
   if (foreign) return refuseRpc(foreign);
   if (hasTokenInQuery(query)) return refuseRpc(TOKEN_IN_QUERY);
   if (request.headers.has("upgrade")) return refuseRpc(NO_UPGRADE);
-  // bitcoin-core (npm) sends no type. Pages can do that too, so browsers are excluded.
+  // npm's bitcoin-core sends no content type. Pages can do the same, so browsers must send one.
   const types = looksLikeBrowser(request.headers) ? TYPES : [...TYPES, ""];
   const hasToken = await gateway.guard.hasToken(request);
   const content = await readContent(call, types, lease, hasToken);
@@ -226,7 +226,7 @@ async function paramsOf(
   if (isGet) {
     return new Map(given.map(({ parameter, texts, value }) => [
       parameter.name,
-      // Digits are kept as written. Everything except numbers and booleans becomes a string.
+      // Numbers are kept as written. Every value that is not a number or a boolean becomes a JSON string.
       ["number", "bigint", "boolean"].includes(typeof value)
         ? texts[0]!
         : JSON.stringify(texts.join(",")),

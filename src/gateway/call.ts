@@ -1,5 +1,5 @@
 /**
- * A call, and its content, limited in size and time.
+ * A call, and the reading of its content, with limits on size and time.
  *
  * @module
  */
@@ -14,11 +14,11 @@ export interface Call {
   readonly request: ServedRequest;
   /** The path after `/v1/node` or `/v1/rpc/`, percent-encoded as received. */
   readonly path: string;
-  /** Without `?`. */
+  /** The query without its `?`. */
   readonly query: string;
-  /** The connection is closed unless the content was read to its end. */
+  /** `isRead` is true once the content has been read to its end; otherwise the connection is closed. */
   readonly content: { isRead: boolean };
-  /** Adds the common headers, which refusals get later. */
+  /** Makes a response with the common headers, which refusals get later. */
   readonly makeResponse: MakeResponse;
 }
 
@@ -33,7 +33,7 @@ export interface Content {
   readonly type: string | undefined;
 }
 
-/** @param types in lower case; `""` stands for a missing header */
+/** @param types the allowed content types, in lower case; `""` stands for a missing header */
 export async function readContent(
   { request, content }: Pick<Call, "request" | "content">,
   types: readonly string[],
@@ -133,7 +133,7 @@ const AT_ONCE = 32_768;
 let last: Promise<unknown> = Promise.resolve();
 const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
 
-/** Parses a small content at once; large ones take turns, with a pause for small ones after each. */
+/** Parses a small content at once; large ones are parsed in turn, with a pause after each to let small ones through. */
 export function inTurn<T>(size: number, read: () => T | Promise<T>): T | Promise<T> {
   if (size <= AT_ONCE) return read();
   const done = last.then(read);

@@ -19,15 +19,15 @@ export interface WrongValue {
   readonly rule: string;
 }
 
-/** How much a message repeats: characters of a name, and allowed values. */
+/** The most that a message repeats: characters of a name, and allowed values. */
 const NAME_MAX = 100, VALUES_MAX = 20;
 
-/** Prepared once per rule, since a body may hold half a million values. */
+/** The lookups of a rule, prepared once, since a body may hold half a million values. */
 interface Prepared {
   readonly scalars: ReadonlySet<unknown>;
   readonly composed: readonly unknown[];
   readonly mustBeOneOf: string;
-  /** Member names, folded as the most lenient node compares them. */
+  /** Member names in the form in which the most lenient node compares them. */
   readonly folded: ReadonlySet<string>;
 }
 
@@ -50,7 +50,7 @@ function prepare(rule: ValueRule): Prepared {
   return made;
 }
 
-/** Returns the first error of a value, whose integers above 2^53 are `bigint`. */
+/** Returns the first error in a value. Integers above 2^53 must be `bigint`. */
 export function checkValue(rule: ValueRule, value: unknown): WrongValue | undefined {
   const wrong = (text: string): WrongValue => ({ path: [], rule: text });
   const { types, values, anyOf } = rule;
@@ -117,7 +117,7 @@ function inMembers(rule: ValueRule, value: Record<string, unknown>): WrongValue 
   return undefined;
 }
 
-/** Folds a name as Go does: ſ equals s, and the Kelvin sign equals k. */
+/** Folds the case of a name as Go does: ſ equals s, and the Kelvin sign equals k. */
 const fold = (name: string): string => name.replaceAll("\u017f", "s").toLowerCase();
 
 function isOfType(value: unknown, type: string): boolean {
@@ -170,15 +170,17 @@ export interface WrongParameter {
   readonly rule: string;
 }
 
-/** Refuses wrong parameters by name and rule; never repeats their values. */
+/** Refuses invalid parameters; the response has their names and rules, but never their values. */
 export function refuseParameters(wrong: readonly WrongParameter[]): Response {
   const [{ name, rule }] = wrong as [WrongParameter];
   const others = wrong.length - 1;
   const more = others === 0
     ? ""
     : others === 1
-    ? ", and 1 more parameter is wrong"
-    : `, and ${wrong.length < WRONG_MAX ? others : `at least ${others}`} more parameters are wrong`;
+    ? ", and 1 more parameter is invalid"
+    : `, and ${
+      wrong.length < WRONG_MAX ? others : `at least ${others}`
+    } more parameters are invalid`;
   const subject = name === "" ? "The method" : `The parameter "${name}"`;
   return problemWith(400, `${subject} ${rule}${more}`, { errors: JSON.stringify(wrong) });
 }
@@ -187,7 +189,7 @@ export const WRONG_MAX = 20;
 
 interface GivenParameter {
   readonly parameter: NodeParameter;
-  /** Decoded; several for an exploded list. */
+  /** The decoded texts: several for an exploded list, otherwise one. */
   readonly texts: readonly string[];
   readonly value: unknown;
 }
@@ -299,7 +301,7 @@ function typesOf({ types, anyOf, values }: ValueRule): readonly string[] | undef
 const isList = (rule: ValueRule): boolean => typesOf(rule)?.includes("array") ?? false;
 const decode = (text: string) => parsePercent(text.replaceAll("+", " "));
 
-/** The parameters of a call as JSON, by position or by name; the text itself if the description does not list them. */
+/** The parameters of a call as JSON, by position or by name; as one text if the description does not list them. */
 export type Params = readonly string[] | ReadonlyMap<string, string> | string;
 
 /** Validates the parameters of a method: a JSON array, an object, or values by name. Reports at most `most` errors. */
@@ -328,7 +330,7 @@ export function checkParams(
   return { params, wrong };
 }
 
-/** Splits parameters by the description; `undefined` if there are too many. Unknown ones are not stored. */
+/** Splits a text into the described parameters; `undefined` if it has too many. Unknown names are refused. */
 function splitParams(
   parameters: readonly NodeParameter[],
   text: string,

@@ -23,7 +23,7 @@ export interface NodeFacts {
   kinds(): Promise<Readonly<Record<string, Kind>>>;
   kind(): Promise<string | undefined>;
   find(): Promise<{ readonly kind: string } | undefined>;
-  /** A path below the node's URL. */
+  /** The path for JSON-RPC, below the node's URL. */
   readonly rpcPath: Resource<string>;
   noteLacking(method: string): void;
 }
@@ -99,7 +99,7 @@ export class Gateway {
     if (this.#table?.operations !== operations) {
       const entries = decide(operations, this.#options.forward);
       const methods = entries.filter(({ operation }) => operation.isMethod)
-        // The path of a method is its name.
+        // For a method, `path` is its name.
         .map((entry) => [entry.operation.path, entry] as const);
       const matchPath = createPathMatcher(entries);
       this.#table = { operations, matchPath, methods: new Map(methods) };

@@ -1,6 +1,6 @@
 /**
  * Decides who may call. A page on any site can make a browser send requests to this machine, so a request from a
- * browser must prove that it is from our own page.
+ * browser must prove that it is from our own page or an allowed origin.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export class Guard {
     this.#forward = forward;
   }
 
-  /** @param what the object of "Pages of other origins may not call …" */
+  /** @param what completes the message "Pages of other origins may not call …" */
   refusePage(
     request: Request,
     permission: Permission = "open",
@@ -29,8 +29,7 @@ export class Guard {
     return {
       ...{ status: 403, code: CODES.notAllowed, setting: "forward.origins" },
       message: `Pages of other origins may not call ${what}`,
-      more:
-        ", and over plain http a browser's address bar cannot either; use the explorer at /v1/spec",
+      more: ", nor can a browser's address bar over plain http; use the explorer at /v1/spec",
     };
   }
 
@@ -102,7 +101,7 @@ export async function readToken(
   };
 }
 
-/** Compares digests of equal length, so that timing reveals nothing about the token. */
+/** Tells whether a request has the token. Comparing digests of equal length reveals nothing about it by timing. */
 async function isToken(token: string, authorization: string | null): Promise<boolean> {
   const [, given] = /^bearer +(\S+)$/i.exec(authorization ?? "") ?? [];
   if (given === undefined) return false;
@@ -119,7 +118,7 @@ async function isToken(token: string, authorization: string | null): Promise<boo
 /** A header of the explorer, which a cross-origin page cannot send without a CORS preflight. */
 const OWN_HEADER = "x-nodeface";
 
-/** Headers that only browsers send. Node's `fetch` (20 to 26) sends `Sec-Fetch-Mode` too. */
+/** Headers that only browsers send. `Sec-Fetch-Mode` is missing, since Node's `fetch` (20 to 26) sends it too. */
 const BROWSER_HEADERS = [
   ...["origin", "referer", "cookie", "sec-fetch-site", "sec-fetch-dest", "sec-fetch-user"],
   ...["sec-fetch-storage-access", "sec-ch-ua", "sec-ch-ua-mobile", "sec-ch-ua-platform"],
@@ -139,7 +138,7 @@ export function isAllowedCaller(
       headers.get("sec-fetch-mode") === "navigate");
   if (!isUsual) return false;
   if (origin !== null && (origins === "*" || origins.includes(origin))) return true;
-  // Here our own header does not count: a proxy in front may have let a cross-site page send it.
+  // Our own header does not override this: a proxy in front may have let a cross-site page send it.
   if (site !== null) return site === "same-origin" || site === "none";
   if (headers.has(OWN_HEADER)) return true;
   const from = origin ?? headers.get("referer");

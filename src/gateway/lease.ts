@@ -28,7 +28,7 @@ export interface LeaseOptions extends Pick<ResolvedForward, "timeout" | "limit" 
   readonly credentialsFor: (operation: NodeOperation) => Promise<Credentials>;
 }
 
-/** The time that calls may continue after the service begins to stop. */
+/** The time for which calls may continue after `close`. */
 const GRACE_MS = 4000;
 
 export class Leases {
@@ -51,13 +51,13 @@ export class Leases {
   }
 }
 
-/** The lease of one call, or of one batch with all its calls. Whoever creates a lease must dispose of it. */
+/** The lease of one call, or of one batch with all its calls. Its creator must dispose of it. */
 export class Lease {
   readonly #pool: Leases;
   readonly #clientGone: Signal;
   readonly #body: Room;
   readonly #room: Room;
-  /** Aborted when the client has left or the time is over; unset before `begin`. */
+  /** Aborted when the client has left or the time limit has passed; unset before `begin`. */
   #callStop: LightSignal | undefined;
   readonly #nodeStop = new LightSignal();
   #hasToken = false;
@@ -83,12 +83,12 @@ export class Lease {
     return (this.#callStop ?? this.#clientGone).aborted;
   }
 
-  /** Reserves room for the call's own body; returns false if there is too little. */
+  /** Reserves room for the client's request body; returns false if there is too little. */
   holdBody(bytes: number, hasToken: boolean): boolean {
     return this.#body.set(bytes, hasToken ? "token" : "body");
   }
 
-  /** Waits for a slot at the node; the time limit starts here. Rejects with `UpstreamError` if there is none. */
+  /** Waits for a slot at the node; the time limit starts here. Rejects with `UpstreamError` if it gets none. */
   async begin(hasToken: boolean, isHeavy: boolean): Promise<void> {
     const callStop = this.#callStop = following(this.#clientGone);
     this.#hasToken = hasToken;
@@ -99,7 +99,7 @@ export class Lease {
     callStop.addEventListener("abort", () => this.#end());
   }
 
-  /** Sends a call, and reads up to `collect` bytes before it resolves. Rejects with `UpstreamError` or `TimeoutError`. */
+  /** Sends a call; resolves when its response has ended or exceeds `collect` bytes. `refusalOf` explains its errors. */
   async send(
     request: RequestContent,
     operation: NodeOperation,
@@ -175,7 +175,7 @@ export class Lease {
     const next = async () => {
       const part = await response.next();
       size += part?.byteLength ?? 0;
-      // All bytes on the wire count, with an eighth more for chunk framing.
+      // The limit also covers the bytes on the wire, with an eighth more for chunk framing.
       if (size > left || response.received() > left * 1.125 + SMALL) {
         response.cancel();
         throw new UpstreamError(502, tooLong(limit));
@@ -186,7 +186,7 @@ export class Lease {
       try {
         while (await next());
       } catch {
-        // The response has ended, if with an error.
+        // The response has ended, even if with an error.
       }
     };
     try {
@@ -212,7 +212,7 @@ export class Lease {
   }
 
   #late(): void {
-    // The client may have dropped its response without closing it.
+    // The node has finished, but the client may have dropped its response without closing it.
     if (this.#isFree) return this.#room.end();
     const reason = new DOMException("The call took too long", "TimeoutError");
     const stop = () => this.#nodeStop.abort(reason);
@@ -355,14 +355,14 @@ const BYTES_MAX = 128 * 1024 * 1024;
 /** Bytes reserved for a response before its call is sent. */
 const SMALL = 16_384;
 
-/** The shares of the budget. The last quarter is for callers with the token; a response to a write always fits. */
+/** The share of the budget for each purpose. Only calls with the token can fill it; a write's response always fits. */
 const SHARES: Readonly<Record<Purpose, number>> = {
   body: 0.25,
   response: 0.625,
   token: 1,
   write: Infinity,
 };
-/** Small responses still find room when large ones do not. */
+/** The share for small contents, which still find room when large ones do not. */
 const SHARE_OF_SMALL = 0.75;
 
 type Purpose = "body" | "response" | "token" | "write";

@@ -1,5 +1,5 @@
 /**
- * Diagnostics of the setting `forward`.
+ * Diagnostics for the setting `forward`.
  *
  * @module
  */
@@ -19,7 +19,7 @@ import {
 } from "./policy.ts";
 
 export interface Diagnostic {
-  /** An error keeps calls from working as intended; a warning is worth knowing. */
+  /** An error keeps calls from working as intended; a warning does not. */
   readonly level: "error" | "warn";
   readonly message: string;
 }
@@ -59,7 +59,7 @@ function lintName(
   }
   const covered = foreign("pattern");
   if (covered.length > 0) {
-    const what = "but * does not match operations of a description read over the network";
+    const what = "but * does not match operations in a description read over the network";
     return [["error", `${what}; write ${lines(covered)}`]];
   }
   const found: [Diagnostic["level"], string][] = [];
@@ -94,7 +94,7 @@ function lines(operations: readonly NodeOperation[]): string {
   return `${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
-/** Creates a check to call at each reload of the description: it reports what is new, and names with other matches. */
+/** Creates a check for each reload of the description: it reports new diagnostics, and names whose matches changed. */
 export function createNameWatch(
   forward: ResolvedForward,
 ): (operations: readonly NodeOperation[]) => Diagnostic[] {
@@ -145,7 +145,7 @@ export async function lintSettings(
   const isFar = listening && !isLoopback(listening.host);
   if (isFar && isAny(open)) {
     const who = `every client that reaches ${listening.host}`;
-    add("warn", `${who} may call the operations of forward.open`);
+    add("warn", `${who} may call the operations in forward.open`);
   }
   if (isFar && isAny(withToken)) {
     add("warn", "clients send the token over plain http unless a proxy in front adds TLS");

@@ -1,5 +1,5 @@
 /**
- * Finds the operation for a path of the node, which is forwarded byte for byte.
+ * Finds the operation for a path, which is then forwarded to the node byte for byte.
  *
  * @module
  */
@@ -24,7 +24,7 @@ export interface PathMatch {
   isTakenByOther(): boolean;
 }
 
-/** Finds the operation for a percent-encoded path, or the methods that are allowed if `method` is not. */
+/** A function that finds the operation for a percent-encoded path, or the allowed methods if `method` is not one. */
 export type MatchPath = (
   path: string,
   method: string,
@@ -81,7 +81,7 @@ export function createPathMatcher(policy: readonly PolicyEntry[]): MatchPath {
             return literal +
               decodePercent(isOpaque(text, at) ? text.replaceAll("%2F", slash) : text);
           }).join("");
-        // The mark `encoded` may be wrong, but must never open a closed operation.
+        // A description may mark a parameter `encoded` by mistake; that must never open a closed operation.
         return isTaken(own, readBy(OPAQUE_SLASH), true) ||
           (texts.some(isOpaque) && isTaken(own, readBy("/"), false));
       },
@@ -112,8 +112,8 @@ const methodOf = ({ entry }: Compiled): string => entry.operation.method;
 const CLOSED = { open: 0, token: 1, refused: 2 } as const;
 
 /**
- * Returns the operations that a path may belong to instead of `own`: those with a more specific template, and the same
- * method or a stricter permission, since a node may route by the path alone. Unless `isSure`, only stricter ones count.
+ * Returns operations with a more specific template to which a node might route a path instead of `own`. They have the
+ * same method or, since a node may ignore it, a stricter permission. Unless `isSure`, only stricter ones count.
  */
 function takersOf(own: Compiled, fits: readonly Compiled[], isSure: boolean): Compiled[] {
   const at = fits.findIndex(({ rank }) => rank === own.rank);

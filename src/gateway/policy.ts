@@ -10,18 +10,18 @@ import type { NodeOperation } from "../openapi/callable-operations.ts";
 /** The values of `forward` that are one word: `off` forwards nothing, `reads` all reads. */
 export const FORWARDS = ["off", "reads"] as const;
 
-/** Wrong words, some of them booleans in YAML, and the right one that an error message suggests: "did you mean off?" */
+/** Invalid values, some of them booleans in YAML, and the value that a message suggests: "did you mean off?" */
 export const MEANT_FORWARD: Readonly<Record<string, (typeof FORWARDS)[number]>> = {
   ...{ true: "reads", on: "reads", yes: "reads", read: "reads" },
   ...{ false: "off", no: "off", none: "off" },
 };
 
-/** The setting `forward` in the form of the configuration file. */
+/** The object form of the setting `forward`. */
 export interface ForwardSettings {
   /**
-   * Operations that need no token: `reads`, or names of methods, an `operationId`, or an HTTP method with a path
-   * template, as in `GET /blocks/*`. `*` matches any text, but no operation marked `write` or `secret`. If the
-   * description is read over the network, `*` and `operationId` do not apply, since its author chooses their meaning.
+   * Operations that need no token: `reads`, a method's name, an `operationId`, or an HTTP method and a path template,
+   * as in `GET /blocks/*`. `*` matches any text, but no operation marked `write` or `secret`. For a description read
+   * over the network, `*` and `operationId` do not apply, since its author chooses what they match.
    */
   open?: readonly string[] | undefined;
   /** Operations that need the token, in the same form. */
@@ -30,11 +30,11 @@ export interface ForwardSettings {
   token_file?: string | undefined;
   /** The environment variable that holds the token. */
   token_env?: string | undefined;
-  /** The origins whose pages may call; `"*"` covers public operations only. @default [] */
+  /** The origins whose pages may call the node; `"*"` covers public operations only. @default [] */
   origins?: readonly string[] | "*" | undefined;
-  /** The time limit of a whole response. @default "30s" */
+  /** The time limit for a whole response. @default "30s" */
   timeout?: string | undefined;
-  /** The size limit of a response. @default "32MiB" */
+  /** The size limit for a response. @default "32MiB" */
   limit?: string | undefined;
   /** The maximum number of concurrent calls to the node. @default 8 */
   concurrency?: number | undefined;
@@ -173,7 +173,7 @@ function decideOne(
   return refused("it has no access mark; open or with_token can allow it by name");
 }
 
-/** How a configured name matches. The author of a description decides what the last two match, but not a `name`. */
+/** The way in which a configured name matches. The author of a description controls what the last two match. */
 export type NameMatch = "name" | "operationId" | "pattern";
 
 function matchesOf(names: readonly string[], operation: NodeOperation): NameMatch[] {
@@ -205,7 +205,7 @@ export function policyRows(
   ]);
 }
 
-/** Tells whether a text matches a pattern in which `*` stands for any text, in linear time. */
+/** Tells in linear time whether a text matches a pattern, in which `*` stands for any text. */
 export function fits(pattern: string, text: string): boolean {
   const parts = pattern.split("*");
   const [first, last] = [parts[0]!, parts.at(-1)!];

@@ -1,5 +1,5 @@
 /**
- * Responses to calls: refusals, and the headers of the node's, so that no content can run in a page.
+ * Responses to calls: refusals, and headers for the node's responses, so that their content cannot run in a page.
  *
  * @module
  */
@@ -16,13 +16,13 @@ export type MakeResponse = (
   body: ReadableStream<Bytes> | Bytes | HeldBytes | null,
 ) => Response;
 
-/** The reason why a call gets no response of the node, for problem details and for JSON-RPC errors. */
+/** The reason why a call gets no response from the node, for problem details and JSON-RPC errors. */
 export interface Refusal {
   readonly status: Status;
   readonly code: number;
   readonly message: string;
   readonly more?: string;
-  /** The setting that would allow the call, in JSON-RPC errors. */
+  /** The setting that would allow the call, shown in JSON-RPC errors. */
   readonly setting?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -68,10 +68,10 @@ export const NOT_FORWARDED: Readonly<Record<"off" | "unknown", Refusal>> = {
   },
 };
 
-/** The status in the log if the client has disconnected, as in nginx. */
+/** The logged status of a call whose client has disconnected, as in nginx. */
 export const STATUS_GONE = 499;
 
-/** Failures before the node could receive a call. */
+/** Failure codes with which the node cannot have received the call. */
 const BEFORE: ReadonlySet<string> = new Set(["connection_refused", "dns", "tls", "not_tls"]);
 
 export class UpstreamError extends Error {
@@ -88,7 +88,7 @@ export class UpstreamError extends Error {
 
 /** @param timeout in milliseconds */
 export function refusalOf(error: unknown, isRead: boolean, timeout: number): Refusal {
-  const maybe = isRead ? "" : "; it may have been carried out";
+  const maybe = isRead ? "" : "; the call may have been carried out";
   const refusal = (status: 502 | 503 | 504, message: string): Refusal => ({
     ...{ status, message },
     code: status === 504 ? CODES.tooLate : status === 503 ? CODES.busy : CODES.notReached,
@@ -97,7 +97,7 @@ export function refusalOf(error: unknown, isRead: boolean, timeout: number): Ref
   if (error instanceof UpstreamError) {
     const { status, message, wasRefused } = error;
     if (wasRefused) return refusal(status, message);
-    // 503 would mean that the call may be sent again.
+    // With 503, a client would send the call again.
     return refusal(isRead ? status : 502, message + maybe);
   }
   if ((error as Error | undefined)?.name === "TimeoutError") {
@@ -110,7 +110,7 @@ export function refusalOf(error: unknown, isRead: boolean, timeout: number): Ref
   return refusal(502, `The node ${clause}${after}`);
 }
 
-/** Headers that are never passed on, even if an operation names them. */
+/** Response headers that are never passed on, even if an operation names them. */
 const DENIED: ReadonlySet<string> = new Set([
   ...["set-cookie", "set-cookie2", "location", "content-location", "refresh", "link-template"],
   ...["www-authenticate", "proxy-authenticate", "authorization", "clear-site-data"],
@@ -135,7 +135,7 @@ const COMMON = {
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
 };
 
-/** @param named the headers of the operation, in lower case */
+/** @param named the response headers that the operation declares, in lower case */
 export function responseHeaders(
   headers: Pick<Headers, "get">,
   named: readonly string[],
@@ -152,7 +152,7 @@ export function responseHeaders(
   return passed;
 }
 
-/** The node's `Retry-After` in seconds; `undefined` if it is a date or missing. */
+/** Returns the node's `Retry-After` in seconds; `undefined` if it is a date or missing. */
 function retryAfterOf(headers: Pick<Headers, "get">): string | undefined {
   const seconds = headers.get("retry-after") ?? "";
   return /^\d{1,9}$/.test(seconds) ? seconds : undefined;

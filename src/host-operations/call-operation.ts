@@ -1,5 +1,5 @@
 /**
- * Serves the operations of a host: finds those of a path, calls one, and checks its response.
+ * Serves the operations of a host: finds those at a path, calls one, and checks its response.
  *
  * @module
  */
@@ -21,7 +21,7 @@ export interface OperationMatch {
   call(request: Request, context: readonly unknown[]): Promise<Response>;
 }
 
-/** Returns a function that finds the operations of a path by their methods. Throws a `TypeError` for duplicates. */
+/** Returns a function that finds the operations at a path, by method. Throws a `TypeError` for duplicates. */
 export function createOperations(
   operations: readonly Operation[],
   cors: Cors,
@@ -51,7 +51,7 @@ export function createOperations(
         headersFor,
         async call(request, context) {
           const isAllowed = cors === "*" || cors.includes(request.headers.get("origin") ?? "");
-          // A page may send a POST without a preflight, and does not need to read the response.
+          // A page may send a POST without a preflight, and change something without reading the response.
           if (operation.method !== "GET" && isFromOtherOrigin(request) && !isAllowed) {
             return problem(403, "Pages of other origins may not call this operation");
           }
@@ -70,7 +70,7 @@ export function createOperations(
             context,
           );
           const { status, statusText, headers, body } = response;
-          // The headers of the host may be frozen, or used again for the next response.
+          // The host may have frozen the headers, or may reuse them for the next response.
           return new FastResponse(body, { status, statusText, headers: new Headers(headers) });
         },
       });
@@ -120,7 +120,7 @@ function checkResponse(value: unknown, { method, path }: Operation, how: string)
   return value;
 }
 
-/** Tests for members and not for the class: a framework may have its own `Response`. */
+/** Tells by its members whether a value is a `Response`: a framework may have a class of its own. */
 function isLikeResponse(value: unknown): value is Response {
   return typeof value === "object" && value !== null && "clone" in value &&
     typeof (value as Response).status === "number" && (value as Response).headers !== undefined;

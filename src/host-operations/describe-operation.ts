@@ -1,5 +1,5 @@
 /**
- * The description of a host's operations, and the diagnostics of their paths and parameters.
+ * The description of a host's operations, and diagnostics for their paths and parameters.
  *
  * @module
  */
@@ -20,7 +20,7 @@ export function describeOperation(
 ): DescribedOperation {
   const { parameters = [] } = operation;
   const known = parameters.map((parameter) => followReference({ components }, parameter));
-  // An unresolved reference may have any name.
+  // An unresolved reference may stand for a parameter of any name.
   const missing = known.some(({ name }) => name === undefined)
     ? []
     : namesOf(path).filter((name) =>
@@ -32,7 +32,7 @@ export function describeOperation(
   return { method, path, operation: { ...operation, parameters: [...parameters, ...added] } };
 }
 
-/** Diagnoses paths that cannot be served, duplicate operations, and wrong parameters. */
+/** Diagnoses paths that cannot be served, duplicate operations, and invalid parameters. */
 export function* diagnosticsOfOperations(
   operations: readonly Operation[],
   components: ComponentsObject | undefined,

@@ -13,20 +13,20 @@ export interface Operation<Path extends string = string> {
   path: Path;
   operation: Extended<OperationObject>;
   /**
-   * The origins whose pages may call it; `"*"` for any, `[]` for none. Pages of other origins cannot read
+   * The origins whose pages may call the operation; `"*"` for any, `[]` for none. Pages of other origins cannot read
    * its responses, and get a 403 if the method is not GET.
    *
-   * @default the origins that `cors` of the service lists; none if that is `"*"`
+   * @default the origins in the `cors` option of the service; none if that is `"*"`
    */
   cors?: Cors | undefined;
   /**
-   * Responds to a request; to HEAD as well if the method is GET. The server may cut a response that pauses for more
+   * Responds to a request, also to HEAD if the method is GET. The server may cut off a response that pauses for more
    * than twelve seconds.
    *
    * @param params the parameters of the path, decoded
    * @param context the host's own arguments of `fetch` after the request, such as `env` and `ctx` of a worker; the
    * `IncomingMessage` if `listener` is mounted
-   * @throws {Response} such as that of `problem`, which is sent; anything else becomes a 500
+   * @throws {Response} to send it, such as one from `problem`; anything else thrown becomes a 500
    */
   handle(
     request: Request,
@@ -55,7 +55,7 @@ export function defineOperation<const Path extends string>(
 /** A known word, or any string, which is checked when the service is created. */
 export type Word<Known extends string> = Known | (string & Record<never, never>);
 
-/** Allows `x-` keys. The types themselves do not, so that types of other packages can be assigned to them. */
+/** A type with `x-` keys allowed. `T` itself does not allow them, so that types of other packages are assignable. */
 export type Extended<T> = T | (T & { readonly [extension: `x-${string}`]: unknown });
 
 /** A reference, such as `{ $ref: "#/components/schemas/Peer" }`. */
@@ -77,7 +77,7 @@ export interface OperationObject {
   /** Missing parameters of the path are added, as strings. */
   readonly parameters?: readonly (Extended<ParameterObject> | ReferenceObject)[] | undefined;
   readonly requestBody?: Extended<RequestBodyObject> | ReferenceObject | undefined;
-  /** By their status, such as `200`, `"4XX"` or `default`. */
+  /** The responses by status, such as `200`, `"4XX"` or `default`. */
   readonly responses?: Named<ResponseObject> | undefined;
   readonly callbacks?: Readonly<Record<string, object>> | undefined;
   readonly deprecated?: boolean | undefined;
@@ -142,7 +142,7 @@ export interface ServerObject {
 
 export interface InfoObject {
   readonly title: string;
-  /** Of the interface, not of OpenAPI. */
+  /** The version of the interface, not of OpenAPI. */
   readonly version: string;
   readonly summary?: string | undefined;
   readonly description?: string | undefined;
@@ -177,9 +177,9 @@ export interface ComponentsObject {
 
 /** The parts of the description besides its operations. */
 export interface DocumentOptions {
-  /** Replaces the title, version and texts. */
+  /** Replaces the title, version and texts of the description. */
   readonly info?: Extended<InfoObject> | undefined;
-  /** Tags, which are inserted before the others. */
+  /** Tags to insert before the others. */
   readonly tags?: readonly Extended<TagObject>[] | undefined;
   readonly externalDocs?: Extended<ExternalDocumentationObject> | undefined;
   readonly components?: Extended<ComponentsObject> | undefined;

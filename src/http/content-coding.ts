@@ -50,7 +50,7 @@ async function gunzip(bytes: Bytes): Promise<Bytes> {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** Encodes a content. `CompressionStream` is the last resort: on Node it does not report when a part is finished. */
+/** Compresses a content. `CompressionStream` is the last resort: on Node it does not report when a part is finished. */
 export async function gzip(content: string | Bytes): Promise<Bytes> {
   const encoded = await compress("gzip", partsOf(content));
   if (encoded) return encoded;
@@ -79,10 +79,10 @@ function fromBase64(text: string): Bytes {
   return bytes;
 }
 
-/** Returns a SHA-256 digest as 22 characters of base64url; for a content in parts, the digest of their digests. */
+/** Returns 22 base64url characters of a SHA-256 digest; for a long content, of the digest of its parts' digests. */
 export async function digest(content: string | Bytes): Promise<string> {
   const digests: Uint8Array[] = [];
-  // Copied, since Bun cannot digest resizable buffers.
+  // Each part is copied, since Bun cannot digest resizable buffers.
   for (const part of partsOf(content)) digests.push(await sha256(part.slice()));
   const whole = digests.length === 1 ? digests[0]! : await sha256(joinBytes(digests));
   return btoa(String.fromCharCode(...whole.subarray(0, 16)))

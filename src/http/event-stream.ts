@@ -10,7 +10,7 @@ import { FastResponse, problem, REASONS } from "./response.ts";
 
 const EVENTS_MAX = 256, BYTES_MAX = 1_048_576, AGE_MAX_MS = 3_600_000;
 
-/** A listener is disconnected if more bytes than this, in more than one event, wait to be sent to it. */
+/** A listener is disconnected if several events with more bytes than this in total wait to be sent to it. */
 const WAITING_MAX = 65_536;
 
 /** `Bun.serve` closes a stream that is silent for 12 s by default (Bun 1.4). */
@@ -26,7 +26,7 @@ const HEADERS: readonly [string, string][] = [
 
 export interface EventStreamOptions<Name extends string> {
   readonly names: readonly Name[];
-  /** Returns the full state, which is sent first and replaces lost events; the same object while nothing has changed. */
+  /** Returns the full state, which is sent first and in place of lost events; the same object until it changes. */
   readonly snapshot: () => object;
   readonly listeners: number;
   readonly perAddress: number;
@@ -78,7 +78,7 @@ export class EventStream<Name extends string> {
     return this.#listeners.size;
   }
 
-  /** Logs an event and sends it; `snapshot` sends the whole state to all listeners. */
+  /** Logs an event and sends it. A `snapshot`, which has the whole state, goes to every listener. */
   append(name: Name | "snapshot", json: string): void {
     const number = ++this.#last;
     const bytes = this.#write(name, json, number);
@@ -93,7 +93,7 @@ export class EventStream<Name extends string> {
           if (isStuck) this.#cut(listener);
         }
       } catch {
-        // A stream that its reader broke must not affect the others.
+        // A stream that its reader has broken must not affect other listeners.
         this.#remove(listener);
       }
     }
@@ -108,7 +108,7 @@ export class EventStream<Name extends string> {
     ) bytes -= this.#events.shift()!.bytes.byteLength;
   }
 
-  /** Opens a stream; the query parameter `events` selects names. */
+  /** Opens a stream; the query parameter `events` selects events by name. */
   open(request: Request, query: URLSearchParams, address: string | undefined): Response {
     const { names, listeners, perAddress } = this.#options;
     const asked = query.getAll("events").flatMap((list) => list.split(","))

@@ -1,5 +1,5 @@
 /**
- * Path templates of OpenAPI, such as `/v1/peers/{id}`, without regular expressions, which could backtrack for seconds.
+ * OpenAPI path templates, such as `/v1/peers/{id}`, matched without regular expressions, which could take seconds.
  *
  * @module
  */
@@ -7,15 +7,15 @@ export interface PathTemplate {
   readonly names: readonly string[];
   /** Equal for templates that match the same paths. */
   readonly source: string;
-  /** Sorts templates that match the same path: literals, names, multi-segment names; long ones before short ones. */
+  /** Sorts templates that match the same path: literals, then names, then multi-segment names; long before short. */
   readonly rank: string;
-  /** Returns the text of each name in a path of {@linkcode normalizePath}, in linear time. */
+  /** Returns the text for each name, in linear time. The path must come from {@linkcode normalizePath}. */
   match(path: string): readonly string[] | undefined;
 }
 
 const NAME = /\{([^{}]*)\}/;
 
-/** Sorts after every literal. */
+/** Code units that sort after every literal. */
 const ONE = "\ufffe", SPAN_OR_END = "\uffff";
 
 /** Compiles a template. The first multi-segment name matches as much as possible. */
@@ -35,7 +35,7 @@ export function parsePathTemplate(
       : ONE
   );
   const spanning = names.findIndex(spans);
-  /** The index of the name that matches the text between the others. */
+  /** The index of the name that matches the text that the other names leave. */
   const middle = spanning < 0 ? names.length - 1 : spanning;
   const [first, last] = [literals[0]!, literals.at(-1)!];
   const match = (path: string): readonly string[] | undefined => {
@@ -71,7 +71,7 @@ export function parsePathTemplate(
   };
 }
 
-/** Normalizes a path: hexadecimal digits in capitals (RFC 3986, section 6.2.2.1), and `|[]^` encoded. */
+/** Normalizes a path: percent-encodings in capitals (RFC 3986, section 6.2.2.1), and `|[]^` encoded. */
 export function normalizePath(path: string): string {
   return path.replaceAll(
     /%[\da-f]{2}|[|[\]^]/gi,
@@ -92,7 +92,7 @@ export const foldPath = (path: string): string =>
 
 export const readSegment = (segment: string): string => segment.split(/[;?#]/, 1)[0]!.trim();
 
-/** Folds case through capitals: the lower case of some letters, such as ı, does not match their capital's. */
+/** Folds text as lenient servers may. Case is folded through capitals: those of some letters, as ı and i, are equal. */
 export const fold = (text: string): string =>
   text.normalize("NFKC").replaceAll(/\p{Cf}/gu, "").replaceAll("+", " ").toUpperCase()
     .toLowerCase();

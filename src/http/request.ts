@@ -14,11 +14,11 @@ export interface ServedRequest extends Request {
   readonly ip?: string | undefined;
   /** Aborted when the client disconnects; cheaper than `signal`. */
   readonly gone?: Signal | undefined;
-  /** Cheaper than `body`. */
+  /** Reads the content; cheaper than `body`. */
   readonly readChunks?: ReadChunks | undefined;
 }
 
-/** Reads a content until its end, `take` returns false or `stop` is aborted. Rejects if the content breaks off. */
+/** A function that reads a content until it ends, `take` returns false, or `stop` aborts. Rejects if it breaks off. */
 export type ReadChunks = (take: (part: Bytes) => boolean, stop: Signal) => Promise<void>;
 
 export interface RequestTarget {
@@ -48,7 +48,7 @@ export function namesContent({ headers }: Pick<Request, "headers">): boolean {
 }
 
 export function isFromOtherOrigin({ headers, url }: Pick<Request, "headers" | "url">): boolean {
-  // Browsers send it only to HTTPS and loopback addresses (Fetch Metadata, section 2.3).
+  // Browsers send `Sec-Fetch-Site` only to HTTPS and loopback addresses (Fetch Metadata, section 2.3).
   const site = headers.get("sec-fetch-site");
   if (site !== null) return site !== "same-origin" && site !== "none";
   const origin = headers.get("origin");
@@ -67,10 +67,10 @@ const LOOPBACK = /^(?:127(?:\.\d+){3}|\[::1\]|(?:.+\.)?localhost\.?)$/;
 /** @param hostname as `URL` writes it */
 export const isLoopback = (hostname: string): boolean => LOOPBACK.test(hostname);
 
-/** The host names served in addition to loopback names and IP literals; `"*"` for any. */
+/** The host names to serve in addition to loopback names and IP literals; `"*"` for any. */
 export type Hosts = readonly string[] | "*";
 
-/** The host in the URL if srvx 1.0 cannot parse `Host`. */
+/** The host that srvx 1.0 puts in the URL if it cannot parse `Host`. */
 const UNPARSED = "_invalid_";
 
 /** Longer targets are refused with 414; RFC 9110, section 4.1, recommends at least 8000. */
@@ -78,7 +78,7 @@ const TARGET_LENGTH_MAX = 8192;
 
 /**
  * Creates a guard against malformed targets and DNS rebinding: a page can make its own host name resolve to this
- * machine, and then read this service as its own origin; that name in `Host` gets 421 (RFC 9110, section 15.5.20).
+ * machine, and then read this service as its own origin. Such a name in `Host` gets 421 (RFC 9110, section 15.5.20).
  */
 export function createHostGuard(
   hosts: Hosts,
@@ -125,7 +125,7 @@ export interface Prefix {
   locate(reference: string, pathname: string, original: string | undefined): string;
 }
 
-/** @param prefix below which a host mounts the service, such as `/deep/node`, or `""` for none */
+/** @param prefix the path at which a host mounts the service, such as `/deep/node`, or `""` for none */
 export function createPrefix(prefix: string): Prefix {
   const parts = prefix.split("/").slice(1);
   // `/deep/node`, `/node` and `""`.

@@ -1,6 +1,6 @@
 /**
- * Responses: a class that adapters send fast, problem details (RFC 9457), and the headers of every response with CORS
- * (Fetch standard). Like `platform.ts`, this file uses more than web standards.
+ * Responses: a class that adapters send fast, problem details (RFC 9457), and the headers of every response, including
+ * CORS (Fetch standard). Like `platform.ts`, this file uses more than web standards.
  *
  * @module
  */
@@ -17,7 +17,7 @@ export interface NodeForm {
 
 type Body = Bytes | ReadableStream<Bytes> | null;
 
-/** Keeps its parts for `node:http`: the platform's own response takes a tenth of the time of a short call (Deno 2.9). */
+/** A response kept in parts for `node:http`: the platform's own takes a tenth of a short call's time (Deno 2.9). */
 class KeptResponse {
   readonly #body: Body;
   readonly #init: ResponseInit;
@@ -78,12 +78,12 @@ const blobs = new WeakMap<Bytes, Blob>();
 export function sendable(body: Body): Body | Blob {
   if (!(body instanceof Uint8Array) || body.byteLength < BLOB_BYTES_MIN) return body;
   let blob = blobs.get(body);
-  // Deno 2.9 reads each part of a `Blob` as a whole.
+  // Deno 2.9 reads each part of a `Blob` as a whole, so the parts are short.
   if (!blob) blobs.set(body, blob = new Blob([...partsOf(body)]));
   return blob;
 }
 
-/** The `Response` that the runtime's server writes fastest. Bun's accepts only its own. */
+/** The `Response` that the runtime's server writes fastest. Bun accepts only its own. */
 export const FastResponse: new (body: Body | Blob, init: ResponseInit) => Response =
   "Bun" in globalThis ? Response : KeptResponse as unknown as typeof Response;
 
@@ -105,7 +105,7 @@ function flatten(headers: Iterable<readonly string[]>): string[] {
 
 export interface HeldBytes {
   readonly parts: readonly Bytes[];
-  /** May be called again. */
+  /** May be called more than once. */
   release(): void;
 }
 
@@ -203,7 +203,7 @@ export function problem(
   return problemWith(status, detail, {}, headers);
 }
 
-/** For hosts, whose server may require the platform's own `Response`. */
+/** Does the same for hosts, whose server may require the platform's own `Response`. */
 export const nativeProblem: typeof problem = (...parts) => nativeOf(problem(...parts));
 
 export function problemWith(
@@ -251,7 +251,7 @@ export function problemText(
 }
 
 export function notFound(): Response {
-  return problem(404, "This path is not served; /v1/spec lists the paths that are");
+  return problem(404, "This path is not served; see /v1/spec for the available paths");
 }
 
 export function notAllowed(methods: readonly string[]): Response {
@@ -259,10 +259,10 @@ export function notAllowed(methods: readonly string[]): Response {
   return problem(405, `This path allows ${allow}`, { allow });
 }
 
-/** The origins whose pages may read, such as `https://app.example`; `"*"` for any. */
+/** The origins whose pages may read a response, such as `https://app.example`; `"*"` for any. */
 export type Cors = readonly string[] | "*";
 
-/** The headers of all responses of a route for one allowed origin, or for all others; names are in lower case. */
+/** The headers that a route adds to responses, for one allowed origin or for all others. Names are in lower case. */
 export interface CommonHeaders {
   readonly headers: [name: string, value: string][];
   readonly vary: "Origin" | undefined;
@@ -278,7 +278,7 @@ export const SECURITY_HEADERS = {
 
 const EXPOSED = { "access-control-expose-headers": "etag, allow, link" };
 
-/** @param resources the origins whose pages may embed a response; by default those that may read it */
+/** @param resources which pages may embed a response: by default any if any may read it, otherwise our own */
 export function createCommonHeaders(
   cors: Cors,
   resources: "cross-origin" | "same-origin" = cors === "*" ? "cross-origin" : "same-origin",
@@ -311,7 +311,7 @@ export function finish(
   for (const [name, value] of common) if (!headers.has(name)) headers.set(name, value);
   if (vary) headers.append("vary", vary);
   if (method !== "HEAD") return response;
-  // A handler may hold resources until its body is read or cancelled.
+  // A handler may hold resources until the body is read or cancelled.
   response.body?.cancel().catch(() => {});
   return new FastResponse(null, { status, statusText, headers });
 }

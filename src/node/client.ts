@@ -1,6 +1,6 @@
 /**
- * The client for all requests to the node, on sockets or on `fetch` if there are none. `fetch` of Deno 2.9 and of Bun 1.4
- * may resend a request that was received but not answered; sockets do not.
+ * The client for all requests to the node. It uses sockets, since `fetch` in Deno 2.9 and Bun 1.4 may resend a request
+ * that the node has already received. Without sockets, it uses `fetch`.
  *
  * @module
  */
@@ -59,7 +59,7 @@ async function readTrust(tls: NonNullable<NodePlace["tls"]>): Promise<string> {
   });
 }
 
-/** Tells whether a text holds PEM certificates (RFC 7468); the runtimes report a fault late or never. */
+/** Tells whether a text holds PEM certificates (RFC 7468); runtimes report malformed ones late or never. */
 function holdsCertificates(text: string): boolean {
   const blocks = [...text.matchAll(/-----BEGIN CERTIFICATE-----([^-]*)-----END CERTIFICATE-----/g)];
   return blocks.length > 0 && blocks.every(([, base64 = ""]) => {

@@ -1,5 +1,5 @@
 /**
- * The HTTP/1.1 client on sockets. Hosts that import the library do not need the types of `node:` that it uses.
+ * The HTTP/1.1 client on sockets. It uses `node:` types, which hosts that import the library do not need.
  *
  * @module
  */
@@ -27,10 +27,10 @@ export async function openerOf(ca: string | undefined): Promise<OpenSocket> {
   };
 }
 
-/** The times that an idle connection is kept: in general, and after a request that must be sent only once. */
+/** The time for which an idle connection is kept: in general, and if opened for a request to send only once. */
 const IDLE_TIMEOUT_MS = 4000, ONCE_TIMEOUT_MS = 500;
 
-/** Creates a client. If a kept connection turns out to be closed, the request is sent once more, unless it `isOnce`. */
+/** Creates a client. If a reused connection turns out to be closed, the request is sent again, unless `isOnce`. */
 export function createSocketClient(open: OpenSocket): Client {
   /** Idle connections; the most recently used one is reused first. */
   const idle = new Map<string, Connection[]>();
@@ -63,9 +63,9 @@ export function createSocketClient(open: OpenSocket): Client {
 }
 
 export interface Connection {
-  /** Tells whether the connection can carry a request: unsolicited bytes must not be read as its response. */
+  /** Tells whether a request can be sent. Unsolicited bytes close the connection: they are not a response. */
   isFree(): Promise<boolean>;
-  /** Sends a request once, and calls `free` after its response. Rejects with `StaleError` if a kept one was closed. */
+  /** Sends a request once, and calls `free` afterwards. Rejects with `StaleError` if the connection had been closed. */
   exchange(request: NodeRequest, free: () => void): Promise<NodeResponse>;
 }
 
@@ -75,7 +75,7 @@ export class StaleError extends Error {
 
 const WAITING_MAX = 65_536;
 
-/** After this many bytes, or a read with more chunks than this, other tasks get a turn. */
+/** After `TURN_MAX` bytes, or a read with more than `CHUNKS_MAX` chunks, other tasks get a turn. */
 const TURN_MAX = 131_072, CHUNKS_MAX = 256;
 
 interface Exchange {
@@ -110,7 +110,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
       lose(error);
     }
   });
-  /** Yields: a runtime may read megabytes from each socket at a time, and Node 20 accepts one client per turn. */
+  /** True during a pause for other tasks: one turn may read megabytes, and Node 20 accepts one client per turn. */
   let isResting = false;
   const rest = () => {
     isResting = true;
@@ -147,7 +147,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
         let failure: { readonly reason: unknown } | undefined;
         let hasEnded = false;
         let waiter = nobody;
-        /** Wakes once per promise: Node tracks repeated resolves. */
+        /** Wakes the reader, only once per promise: Node tracks repeated resolves. */
         const wake = () => {
           waiter();
           waiter = nobody;

@@ -1,6 +1,6 @@
 /**
- * Credentials for the node, sent only to its origin. The files in which a kind of node stores them are used only for a
- * node on this machine whose refusal is typical of this kind alone.
+ * Credentials for the node, sent only to its origin. The files in which a kind of node stores them are tried only on
+ * a node on this machine, and only if no other kind refuses like that node.
  *
  * @module
  */
@@ -30,7 +30,7 @@ export interface Exchanged {
 }
 
 export interface Credentials {
-  /** Sends a request, trying one secret after the other. A connection with HTTP Digest is exclusive until `read` is done. */
+  /** Sends a request, trying one secret after another. With HTTP Digest, the connection is exclusive until `read` ends. */
   sendWith<T>(
     client: Client,
     request: Omit<NodeRequest, "owner">,
@@ -42,17 +42,17 @@ export interface CredentialsOptions {
   readonly nodeUrl: string;
   readonly configured?: SecretPlace | undefined;
   readonly kind?: string | undefined;
-  /** By name, to compare refusals with. @default none */
+  /** Kinds by name, whose typical refusals are compared with the node's. @default none */
   readonly kinds?: Readonly<Record<string, Kind>>;
   readonly triesDefaults?: boolean;
 }
 
 type AuthHeaders = Readonly<Record<string, string>>;
 
-/** Yields the headers to try, receives the refusal of each, and returns the error. */
+/** A generator that yields headers to try, receives the refusal of each, and returns the final error. */
 type Attempts = AsyncGenerator<AuthHeaders, SourceError, Refusal>;
 
-/** Retries of a refused request: some servers use a nonce per connection. */
+/** The number of retries after a refusal: some servers use a nonce per connection. */
 const RETRIES = 2;
 const NONE: AuthHeaders = {};
 
@@ -60,7 +60,7 @@ export function createCredentials(options: CredentialsOptions): Credentials {
   const { nodeUrl, configured, kind, kinds = {}, triesDefaults = true } = options;
   const { origin, hostname } = new URL(nodeUrl);
   const authorize = createAuthorize();
-  // monerod uses a nonce per connection, so concurrent requests must not share one.
+  // monerod uses a nonce per connection, so concurrent requests must not share a connection.
   const isDigest = configured && settingOf(configured).scheme === "digest";
   const owners: object[] = [];
   let cached: AuthFile | undefined;
@@ -160,7 +160,7 @@ async function discard(response: NodeResponse): Promise<void> {
   response.cancel();
 }
 
-/** Creates headers; `undefined` if the node requires another scheme. */
+/** A function that returns headers; `undefined` if the node requires another scheme. */
 type Authorize = (
   place: SecretPlace,
   secret: string,
@@ -227,10 +227,10 @@ export interface DigestChallenge {
   readonly nonce: string;
   readonly opaque: string | undefined;
   readonly algorithm: Algorithm;
-  /** As the server writes it; `undefined` if it names none. */
+  /** The name as the server writes it; `undefined` if it sends none. */
   readonly algorithmName: string | undefined;
   readonly isSession: boolean;
-  /** True for `qop=auth`, false for none. */
+  /** True for `qop=auth`, false without `qop`. */
   readonly hasQop: boolean;
   readonly isStale: boolean;
 }

@@ -5,7 +5,7 @@
  */
 import { excerpt } from "../untrusted-text.ts";
 
-/** Codes of a node that does not respond. */
+/** Failure codes for a node that does not respond. */
 export const NO_ANSWER = [
   "connection_refused",
   "timeout",
@@ -15,7 +15,7 @@ export const NO_ANSWER = [
   "reset",
 ] as const;
 
-/** Codes of a node that responds, but not as expected. */
+/** Failure codes for a node that responds, but not as expected. */
 export const WRONG_ANSWER = [
   "unauthorized",
   "forbidden",
@@ -62,7 +62,7 @@ export class SourceError extends Error {
   }
 }
 
-/** Statuses of a path that is missing, or not for this method; file servers respond to POST with 501. */
+/** Statuses for a missing path or a method that it does not allow; file servers respond to POST with 501. */
 export const ABSENT: readonly number[] = [404, 405, 501];
 
 export function failureOfStatus(status: number): SourceError {
@@ -72,7 +72,7 @@ export function failureOfStatus(status: number): SourceError {
   });
 }
 
-/** The pattern matches `CODE message`; the runtimes use the same codes, with different messages. */
+/** A pattern for `CODE message`, and its meaning; the runtimes use the same codes with different messages. */
 type Meaning = readonly [pattern: RegExp, code: FailureCode, message: string, hint?: string];
 
 const MEANINGS: readonly Meaning[] = [
@@ -123,7 +123,7 @@ const MEANINGS: readonly Meaning[] = [
   ],
 ];
 
-/** Classifies an error of a socket or of `fetch`, whose own message may contain headers. */
+/** Classifies an error from a socket or `fetch`, whose own message may contain headers. */
 export function failureOf(error: unknown): SourceError {
   if (error instanceof SourceError) return error;
   const { code, cause, message, name } = (error ?? {}) as Partial<Record<string, unknown>>;

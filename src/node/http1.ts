@@ -16,11 +16,11 @@ export interface RequestContent {
 }
 
 export interface NodeRequest extends RequestContent {
-  /** Ends the exchange, which then rejects with its reason. */
+  /** Ends the exchange, which then rejects with the signal's reason. */
   readonly signal: Signal;
   /** If true, the request is not sent again when a kept connection turns out to be closed. */
   readonly isOnce: boolean;
-  /** Requests with the same owner share connections that no others use. */
+  /** Requests with the same owner share connections that no other requests use. */
   readonly owner?: object | undefined;
 }
 
@@ -32,13 +32,13 @@ export interface ResponseHead {
 export interface NodeResponse extends ResponseHead {
   /** Reads the next bytes; `undefined` at the end. Rejects if the response breaks off. */
   next(): Promise<Bytes | undefined>;
-  /** Number of bytes received on the wire, with the head and chunk framing. */
+  /** Returns the number of bytes received on the wire, including the head and chunk framing. */
   received(): number;
   /** Closes the connection, unless the response has ended. */
   cancel(): void;
 }
 
-/** Sends a request to the node. Follows no redirects, and decodes nothing. */
+/** A function that sends a request to the node. It follows no redirects and decodes no content. */
 export type Client = (request: NodeRequest) => Promise<NodeResponse>;
 
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
@@ -69,13 +69,13 @@ export interface ResponseEvents {
 const HEAD_MAX = 16_384;
 const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: [\t\x20-\x7e\x80-\xff]*)?$/;
 const FIELD = /^([\w!#$%&'*+.^`|~-]+):([\t\x20-\x7e\x80-\xff]*)$/;
-/** Framing fields, which another recipient might honour in a trailer. */
+/** Framing fields; if one is in a trailer, another recipient might honour it. */
 const FRAMING = /^(?:content-length|transfer-encoding):/i;
-/** Without white space around extensions (RFC 9112, section 7.1.1). */
+/** A chunk size and extensions, without white space around them (RFC 9112, section 7.1.1). */
 const CHUNK_SIZE =
   /^([\da-f]{1,12})(?:;[\w!#$%&'*+.^`|~-]+(?:=(?:[\w!#$%&'*+.^`|~-]+|"(?:[\t !#-[\]-~\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)*$/i;
 
-/** What comes next: a line, content, or nothing. */
+/** The next part of the response: a line, content, or nothing. */
 type State =
   | ("status" | "field" | "size" | "break" | "trailer")
   | ("length" | "chunk" | "close")
@@ -98,7 +98,7 @@ export class ResponseReader {
   #joinedLength = 0;
   #joinedChunks = 0;
 
-  /** @param method of the request: a response to HEAD has no content */
+  /** @param method the request's method: a response to HEAD has no content */
   constructor(method: string, events: ResponseEvents) {
     this.#method = method;
     this.#events = events;
@@ -154,7 +154,7 @@ export class ResponseReader {
       this.#fields.push(name.toLowerCase(), trim(value));
     } else if (this.#state === "size") {
       const [, digits = ""] = CHUNK_SIZE.exec(line) ?? refuse("chunk size");
-      // Of the lines around chunks, only extensions count.
+      // Of the lines around chunks, only extensions count towards the limit.
       this.#headLength -= digits.length + 2;
       this.#left = parseInt(digits, 16);
       this.#state = this.#left === 0 ? "trailer" : "chunk";
@@ -175,9 +175,9 @@ export class ResponseReader {
     const connection = headers.get("connection") ?? "";
     this.#isKept = !this.#isOld && !/(?:^|,)[\t ]*close[\t ]*(?:,|$)/i.test(connection);
     if (status < 200) {
-      // Interim responses (1xx) have no content; a switch of protocols was never requested.
+      // Interim responses (1xx) have no content; 101 would switch protocols, which was never requested.
       if (status < 100 || status === 101) refuse("status");
-      // No response can follow an interim one that closes the connection, as HTTP/1.0 does.
+      // No response can follow an interim one that closes the connection; HTTP/1.0 always closes it.
       if (coding !== null || length !== undefined || !this.#isKept) refuse("framing");
       this.#state = "status";
       return;
@@ -283,7 +283,7 @@ function lengthOf(text: string | null): number | undefined {
   return Number(first);
 }
 
-/** @param fields names, in lower case, and values alternate */
+/** @param fields names, in lower case, alternating with values */
 function headersOf(fields: readonly string[]): Pick<Headers, "get"> {
   return {
     get(name) {

@@ -1,5 +1,5 @@
 /**
- * JSON-RPC 2.0, with the node and with clients. Values stay JSON text: numbers are never parsed and printed again.
+ * JSON-RPC 2.0, for the node and for clients. Values stay JSON text, so that numbers are passed on as written.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { JsonSyntaxError } from "../json/scan.ts";
 import { shorten } from "../untrusted-text.ts";
 
 /**
- * Error codes (section 5.1). The first five are our choice from the server range; they avoid EIP-1474 (-32000 to
+ * Error codes (section 5.1). The first five are our own, from the server range; they avoid EIP-1474 (-32000 to
  * -32006), Ethereum nodes (-32009, -32010, -32015) and MCP (-32020 and below).
  */
 export const CODES = {
@@ -32,7 +32,7 @@ export function writeCall(method: string, id: number, params: string | undefined
   return params === undefined ? `${start}}` : `${start},"params":${params}}`;
 }
 
-/** The node's response to one call, its members as JSON. Nodes may omit members that JSON-RPC 2.0 requires. */
+/** The node's response to one call, with members as JSON. Nodes may omit members that JSON-RPC 2.0 requires. */
 export interface RpcResponse {
   readonly id?: string | undefined;
   readonly result?: string | undefined;
@@ -40,7 +40,7 @@ export interface RpcResponse {
   readonly error?: string | undefined;
 }
 
-/** Parses the response to a call or a batch. The last of duplicate keys wins. */
+/** Parses the response to a call or a batch. Duplicate keys are an error; with `takesDuplicates`, the last one wins. */
 export function readRpcResponse(
   text: string,
   depthMax: number,
@@ -69,7 +69,7 @@ export function readRpcResponse(
 }
 
 export interface RpcError {
-  /** As the node writes it; `undefined` if it is not a number. */
+  /** The code as the node writes it; `undefined` if it is not a number. */
   readonly code?: string | number | undefined;
   readonly message: string;
   readonly data?: string | undefined;
@@ -77,7 +77,7 @@ export interface RpcError {
 
 const CODE_MAX = 32, MESSAGE_MAX = 1024, DATA_MAX = 16_384;
 
-/** Reads the members of an error that JSON-RPC defines; others may expose the node's stack and directories. */
+/** Reads only the error members that JSON-RPC defines; others may expose the node's stack and directories. */
 export function readRpcError(text: string, depthMax: number): RpcError {
   const { members } = readParts(text, {
     levels: 1,
@@ -89,7 +89,7 @@ export function readRpcError(text: string, depthMax: number): RpcError {
     return isRight ? textOfPart(text, part) : undefined;
   };
   const [code, data] = [read("code", "number"), read("data")];
-  // Some JSON-RPC 1 nodes respond with a string.
+  // Some JSON-RPC 1 nodes send a string as the error.
   const message = text.startsWith('"')
     ? text
     : read("message", "string", "number") ?? '"The node responded with an error"';
@@ -100,14 +100,14 @@ export function readRpcError(text: string, depthMax: number): RpcError {
   };
 }
 
-/** Matches messages, since -32004, the code of EIP-1474, means "block not available" on Solana. */
+/** A pattern for messages, since the code -32004 of EIP-1474 means "block not available" on Solana. */
 const NOT_SUPPORTED = /^(?:the )?(?:json-?rpc )?method\b[^]{0,80}\bnot (?:found|supported|exist)/i;
 
 export function isNoMethod({ code, message }: RpcError): boolean {
   return Number(code) === CODES.noMethod || NOT_SUPPORTED.test(message);
 }
 
-/** A call of a client, its members as JSON. */
+/** A client's call, with its members as JSON. */
 export interface RpcCall {
   /** `undefined` for a notification. */
   readonly id: string | undefined;

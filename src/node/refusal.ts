@@ -1,5 +1,5 @@
 /**
- * Refusals of a node: their challenges, the kind that refuses like this, and messages for the operator.
+ * Refusals by the node (401, 403): their challenges, the kinds that refuse alike, and messages for the operator.
  *
  * @module
  */
@@ -23,7 +23,7 @@ const schemesOf = (headers: Refusal["headers"]) =>
 
 const HEADER_LENGTH_MAX = 1024;
 
-/** Returns the kinds whose nodes refuse like this, except those that extend another of them. */
+/** Returns the kinds whose nodes refuse like this, except kinds that extend another kind in the result. */
 function kindsLike(headers: Refusal["headers"], kinds: Kinds): string[] {
   const names = Object.keys(kinds).filter((name) => {
     const { header, pattern } = kinds[name]?.auth?.refusal ?? {};
@@ -36,7 +36,7 @@ function kindsLike(headers: Refusal["headers"], kinds: Kinds): string[] {
   });
 }
 
-/** Returns the kind if only its nodes refuse like this. */
+/** Returns the kind whose nodes refuse like this; `undefined` if none or several do. */
 export function looksLike(headers: Refusal["headers"], kinds: Kinds): string | undefined {
   const [name, ...others] = kindsLike(headers, kinds);
   return others.length > 0 ? undefined : name;

@@ -1,5 +1,5 @@
 /**
- * Queries of the node, with limits of time and size. Redirects are not followed: they would send a secret elsewhere.
+ * Queries to the node, with limits on time and size. Redirects are not followed: they could send a secret elsewhere.
  *
  * @module
  */
@@ -13,7 +13,7 @@ export const RESPONSE_MAX: number = 1024 * 1024;
 export const TOO_LARGE = "sent a response of more than 1 MiB";
 
 export interface RequestLimits {
-  /** For the whole response, in milliseconds. */
+  /** The time limit for the whole response, in milliseconds. */
   readonly timeout: number;
   readonly signal: AbortSignal;
 }
@@ -71,7 +71,7 @@ export async function requestText(
   }
 }
 
-/** Adds a hint that the other scheme may be right: etcd closes connections of the wrong one. */
+/** Adds a hint that the URL may need the other scheme: etcd closes connections that use the wrong one. */
 function withScheme(failure: SourceError, url: string): SourceError {
   if (failure.code !== "reset" || failure.hint) return failure;
   const [uses, other] = url.startsWith("https:") ? ["does not use", "http"] : ["uses", "https"];

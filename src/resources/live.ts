@@ -1,5 +1,5 @@
 /**
- * The events and the history of the node, and the watch, which queries it without requests to report failures at once.
+ * The node's events and history, and the watch, which queries it even without requests, to report failures at once.
  *
  * @module
  */
@@ -28,7 +28,7 @@ interface Watched {
   readonly readEtag: () => Promise<string>;
 }
 
-/** The longest interval between queries while events are requested, in milliseconds. */
+/** The longest interval between queries while events have listeners, in milliseconds. */
 const LISTENED_MS = 2000;
 /** The shortest interval between checks of the description, in milliseconds. */
 const DESCRIBE_MS = 10_000;
@@ -54,7 +54,7 @@ export function createLive(options: ResolvedOptions, watched: Watched): Live {
     const time = isHeard ? Math.min(pace, LISTENED_MS) : pace;
     if (time === Infinity || hasEnded) return;
     const own = timer = setTimeout(async () => {
-      // Not awaited: to prepare a large description takes longer than to query the node.
+      // Not awaited: preparing a large description takes longer than querying the node.
       describe();
       await watched.look().catch(onError);
       if (timer === own) wait();

@@ -16,7 +16,7 @@ import type { Live } from "./live.ts";
 export interface NodeBeside extends NodeFacts {
   readonly monitor: Lazy<Monitor>;
   readonly snapshot: Resource<Snapshot>;
-  /** Resolves to `undefined` while the kind of the node is unknown. Starts a detection if one is due. */
+  /** Finds the node's kind and interface; `undefined` while the kind is unknown. Starts a detection if one is due. */
   find(): Promise<KnownNode | undefined>;
   lacks(): readonly string[];
   noteLacking(method: string): void;
@@ -78,7 +78,7 @@ export function createNodeBeside(
       if (path !== undefined) return path;
       const { rpcPathOf } = await import("../description/known-interface.ts");
       const found = await rpcPathOf(await find());
-      // Until the kind is known, the path is a guess.
+      // Until the kind is known, the path is a guess, which is not kept.
       if (await kind() !== undefined) path = found;
       return found;
     },

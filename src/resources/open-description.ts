@@ -1,5 +1,5 @@
 /**
- * The description to show: the operator's, the node's or its kind's, with the operations of the service.
+ * The description to show: the operator's, the node's or its kind's, together with the service's operations.
  *
  * @module
  */
@@ -25,10 +25,10 @@ import type { NodeBeside } from "./node-beside.ts";
 
 type PageContent = Pick<Content, "page" | "origins">;
 
-/** The longest waits for the first reading of a description, and for the kind of the node, in milliseconds. */
+/** The longest wait for the first reading of a description, and for the kind of the node, in milliseconds. */
 const PATIENCE = 10_000, PATIENCE_FOUND = 3000;
 
-/** Resolves as soon as a description can be shown, at first the service's own if the node's takes long to read. */
+/** Resolves once a description can be shown: at first the service's own if reading the node's takes long. */
 export async function openDescription(
   options: ResolvedOptions,
   beside: NodeBeside,
@@ -42,7 +42,7 @@ export async function openDescription(
   const makePage = async ({ page, origins }: PageContent, notice?: string) =>
     createPage(page, { origins, notice, title, view, icons: await icons.get() });
   const hasNoHistory = typeof options.info === "object" && options.info.history === "off";
-  // A host's operation of any method replaces the service's own.
+  // A host's operation at one of these paths, of any method, replaces the service's own.
   const omitted = ["/v1/events", "/v1/history"].filter((path) =>
     hasOperationAt(options.operations, path) || (hasNoHistory && path === "/v1/history")
   );

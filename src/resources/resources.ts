@@ -107,7 +107,7 @@ export function createResources(options: ResolvedOptions): Resources {
       headers: { link: '<api-catalog>; rel="api-catalog"' },
     })
   );
-  /** The name on the last page: the icon does not wait for the node. */
+  /** The name on the last page, for the icon, which does not wait for the node. */
   let iconName = options.page.title ?? "";
   const favicon: Resource<Representation> = {
     get: async () => await (await icons.get()).get(iconName),
@@ -170,7 +170,7 @@ function lookInterval(place: DescriptionPlace | undefined, node: string | undefi
 }
 
 interface RefreshOptions {
-  /** The shortest interval between checks, in milliseconds, except those of `refresh`. */
+  /** The shortest interval between checks, in milliseconds; `refresh` always checks. */
   readonly interval: number;
   readonly isMadeCurrent: boolean;
   readonly onError: (error: unknown) => void;
@@ -181,7 +181,7 @@ interface RefreshOptions {
 /** The longest time that a request waits for a check, in milliseconds. */
 const PATIENCE = 250;
 
-/** Refreshes a resource when it is requested, and not by a timer; `end` stops further checks. */
+/** Wraps a resource so that requests refresh it, not a timer; `end` stops further checks. */
 export function refreshOnDemand<T extends { refresh(): Promise<void> }>(
   resource: Lazy<T>,
   { interval, isMadeCurrent, onError, now = () => performance.now() }: RefreshOptions,

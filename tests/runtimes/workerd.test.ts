@@ -75,7 +75,7 @@ for (const flags of [[], ["nodejs_compat"]]) {
     );
     try {
       const failure =
-        'TypeError: forward must be "off" in a worker, where calls are not forwarded to the node';
+        'TypeError: forward must be "off" in a worker, which cannot forward calls to the node';
       assert.equal(await (await fetch(url)).json(), ["undefined", failure, failure]);
     } finally {
       await stop();
