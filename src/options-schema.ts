@@ -45,7 +45,7 @@ const TEXT_OF_DOCUMENT = s.object({
 });
 const VERSION = v.optional(v.string('a version such as "3.1.1"'));
 
-/** A copy of the document as text, so that both are checked alike. */
+/** Converts a document to text, so that documents and texts are checked alike. */
 const DOCUMENT_AS_TEXT = v.pipe(
   s.json,
   v.looseObject({ openapi: VERSION, swagger: VERSION }),
@@ -73,15 +73,15 @@ const LOGO = v.pipe(
   }),
 );
 
-const TEXT: Schema = v.string("a text");
-const TEXTS = v.array(TEXT, "a list of texts");
+const TEXT: Schema = v.string("a string");
+const TEXTS = v.array(TEXT, "a list of strings");
 const OBJECT: Schema = v.custom(isPlainObject, "an object");
 const mapOf = (of: Schema): Schema =>
   v.pipe(OBJECT, v.record(v.string(), of, "an object") as Schema);
 const OBJECTS = mapOf(OBJECT);
 const OPENAPI = structureOf({ openapi: "3.1.1" }).kinds;
 
-/** Makes the schema of an object of OpenAPI by its table, with extensions; `closer` has narrower members. */
+/** Makes the schema of an OpenAPI object, which may have extensions; `closer` has stricter schemas for some members. */
 function openApi(kind: string, closer: Settings = {}): Schema {
   const settings = [...OPENAPI[kind]!].map(([key, { shape = "", needed }]) => {
     const schema = closer[key] ?? schemaOfShape(shape);
@@ -160,7 +160,7 @@ type ReadOptions = Omit<CheckedOptions, "description"> & {
   readonly description?: DescriptionPlace | { from: DescriptionPlace; servers?: string };
 };
 
-/** @throws {TypeError} with a line for everything that is wrong */
+/** @throws {TypeError} with a line for each error */
 export function checkOptions(options: NodefaceOptions): CheckedOptions {
   const own = Object.keys(options?.kinds ?? {});
   const { value, diagnostics } = s.readValue(options, optionsSchema(own));

@@ -44,13 +44,13 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
    * @default those of the node's description, or this service's own
    */
   document?: DocumentOptions | undefined;
-  /** Kinds of node by name, in the form of `spec/kinds/`. They replace known ones of the same name. @default {} */
+  /** Kinds of node by name, in the form of `spec/kinds/`. Each replaces a known kind of its name. @default {} */
   kinds?: Readonly<Record<string, Kind>> | undefined;
   /** The title, logo and first view of the page. @default the name of the node and its first letter */
   page?: PageSettings | undefined;
   /** The node: its URL, or the `node` part of the configuration file. */
   node?: string | URL | NodeOptions | undefined;
-  /** The calls that are forwarded to the node, as `forward` in the configuration file. @default "off" */
+  /** The calls that are forwarded to the node, like `forward` in the configuration file. @default "off" */
   forward?: Forward | undefined;
   /** If true, `/v1/metrics` is served, for Prometheus. @default false */
   metrics?: boolean | undefined;
@@ -68,7 +68,7 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
    * for each error that becomes a 500. @default console.error
    */
   log?: Log | undefined;
-  /** The calls of the node that are logged: those that failed, all, or none. @default "failed" */
+  /** The calls to the node that are logged: failed calls, all, or none. @default "failed" */
   logCalls?: LogCalls | undefined;
   /** When the service started. @default now */
   startedAt?: Date | undefined;
@@ -84,10 +84,10 @@ export interface PageSettings {
   readonly view?: View | undefined;
 }
 
-/** An OpenAPI document, of JSON values only. */
+/** An OpenAPI document that contains only JSON values. */
 export type DescriptionDocument = { readonly openapi: string } | { readonly swagger: string };
 
-/** A description, and the use of its top-level servers. */
+/** A description, and how its top-level servers are used. */
 export interface DescriptionWithServers {
   readonly from: DescriptionPlace | DescriptionDocument;
   /**
@@ -97,7 +97,7 @@ export interface DescriptionWithServers {
   readonly servers?: string | undefined;
 }
 
-/** The node, whose URLs may be objects as well. */
+/** The settings of the node; its URLs may also be `URL` objects. */
 export interface NodeOptions extends Omit<NodeSettings, "url" | "public_url"> {
   /** Its URL, `http:` or `https:`. */
   url?: string | URL | undefined;

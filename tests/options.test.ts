@@ -24,7 +24,7 @@ const peers = { method: "GET", path: "/v1/peers", operation, handle };
 /** Operation objects at `/v1/peers/{id}`, and their errors. */
 const OPERATIONS: readonly [operation: unknown, complaint: string][] = [
   [5, " must be an object"],
-  [{ tags: "Node" }, '.tags must be a list of texts, not "Node"'],
+  [{ tags: "Node" }, '.tags must be a list of strings, not "Node"'],
   [{ responses: [] }, ".responses must be an object, not a list"],
   [{ responses: { 200: "Done" } }, '.responses.200 must be an object, not "Done"'],
   [{ parameters: {} }, ".parameters must be a list of parameters, not an object"],
@@ -44,7 +44,7 @@ const OPERATIONS: readonly [operation: unknown, complaint: string][] = [
     ".parameters[1] (a) is a duplicate",
   ],
   [{ deprecated: "yes" }, '.deprecated must be true or false, not "yes"'],
-  [{ security: [{ key: "all" }] }, '.security[0].key must be a list of texts, not "all"'],
+  [{ security: [{ key: "all" }] }, '.security[0].key must be a list of strings, not "all"'],
   [{ "x-since": () => 5 }, ".x-since must be a JSON value, not a function"],
 ];
 
