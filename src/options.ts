@@ -33,11 +33,11 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
   prefix?: string | undefined;
   /**
    * The node's own OpenAPI description: the path or URL of a file, its text, or the document, which is copied; `"none"`
-   * for this service's operations alone. With `node.url`, its top-level servers mean the node; `{ from, servers: "keep" }`
-   * leaves them unchanged. @default where nodes of its kind describe themselves
+   * for this service's operations alone. With `node.url`, its top-level servers stand for the node;
+   * `{ from, servers: "keep" }` leaves them unchanged. @default where nodes of its kind describe themselves
    */
   description?: DescriptionPlace | DescriptionDocument | DescriptionWithServers | undefined;
-  /** Further operations, which the description and the explorer show as well. @default [] */
+  /** Further operations, which the description and the explorer also show. @default [] */
   operations?: { readonly [Index in keyof Paths]: Operation<Paths[Index]> } | undefined;
   /**
    * The other parts of the description: `info`, `tags`, `externalDocs`, and `components` for the host's operations.
@@ -64,8 +64,8 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
    */
   info?: InfoSettings | HostInfo | undefined;
   /**
-   * Takes messages for the operator: when a failure of the node begins and ends, each time its description is read, and
-   * for each error that becomes a 500. @default console.error
+   * A function that takes messages for the operator: when a failure of the node begins or ends, each time its
+   * description is read, and for each error that becomes a 500. @default console.error
    */
   log?: Log | undefined;
   /** The calls to the node that are logged: failed calls, all, or none. @default "failed" */
@@ -80,7 +80,7 @@ export interface PageSettings {
   readonly title?: string | undefined;
   /** An image, which is the icon as well: PNG, SVG, JPEG, WebP, GIF or ICO, at most 256 KiB. */
   readonly logo?: Uint8Array | undefined;
-  /** The page at `/v1/spec`; the other view is at `/v1/spec/reference` or `/v1/spec/simple`. @default "reference" */
+  /** The page at `/v1/spec`; both are also at `/v1/spec/reference` and `/v1/spec/simple`. @default "reference" */
   readonly view?: View | undefined;
 }
 
@@ -91,8 +91,8 @@ export type DescriptionDocument = { readonly openapi: string } | { readonly swag
 export interface DescriptionWithServers {
   readonly from: DescriptionPlace | DescriptionDocument;
   /**
-   * `"keep"` leaves them unchanged; a path, such as `/v1`, comes before every path of the node.
-   * @default with `node.url`, they mean the node, and only their path is used
+   * `"keep"` leaves the servers unchanged; a path, such as `/v1`, replaces them and is put before every path.
+   * @default with `node.url`, they stand for the node, and only their path is used
    */
   readonly servers?: string | undefined;
 }

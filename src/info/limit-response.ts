@@ -54,7 +54,7 @@ export function readText(text: string): SourceResponse {
   return { value: undefined, omitted: [`the text: ${TOO_LONG}`] };
 }
 
-/** Reads a number of JSON: `NaN` if it has too many digits, `Infinity` if it is out of range. */
+/** Reads a number in JSON: `NaN` if it has too many digits, `Infinity` if it is out of range. */
 function readDigits(raw: string): number | bigint {
   // `BigInt` takes seconds for a million digits.
   const isLong = raw.length > LIMITS.digits && raw.replaceAll(/\D/g, "").length > LIMITS.digits;

@@ -328,7 +328,7 @@ export async function readFileSource(path: string, limits: RequestLimits): Promi
   }
 }
 
-/** Runs a program to its end; no shell reads its arguments. */
+/** Runs a program to its end, without a shell. */
 export async function runCommandSource(
   command: readonly string[],
   limits: RequestLimits,

@@ -11,13 +11,13 @@ import { formatDuration } from "./settings.ts";
 import type { Instant, Values } from "./source-cache.ts";
 import type { NodeStatus, Status, StatusCode } from "./status.ts";
 
-/** Takes a message for the operator. */
+/** A function that takes a message for the operator. */
 export type NodeLog = (message: string, event: NodeEvent) => void;
 
 /** The subject of a message about the node. */
 export type NodeEvent = StatusEvent | KindEvent | IdentityEvent | RemarkEvent;
 
-/** The status of the node has changed. */
+/** A change of the node's status. */
 export interface StatusEvent {
   readonly code: "status";
   readonly level: Level;
@@ -25,19 +25,19 @@ export interface StatusEvent {
   readonly statusCode?: StatusCode | undefined;
 }
 
-/** The kind of the node was detected. */
+/** The detection of the node's kind. */
 export interface KindEvent {
   readonly code: "kind";
   readonly level: "info";
 }
 
-/** Another chain or network responds at the address, or the start time has moved back. */
+/** Another chain or network at the address, or a start time that moved back. */
 export interface IdentityEvent {
   readonly code: "identity";
   readonly level: "warn";
 }
 
-/** A fault of a source or a key of the info has begun or ended. */
+/** The beginning or end of a fault of a source or of a key of the info. */
 export interface RemarkEvent {
   readonly code: Topic;
   readonly level: Level;
