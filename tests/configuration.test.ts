@@ -554,7 +554,7 @@ config("invalid values are refused, with the limit or the nearest valid name", (
     of("node: { auth: { basic_file: /x, mach: y } }"),
     "unknown key node.auth.mach; did",
   );
-  assert.match(of("listen: '*:9160'"), "0.0.0.0 listens on all addresses of IPv4, :: on all");
+  assert.match(of("listen: '*:9160'"), "0.0.0.0 listens on all IPv4 addresses, :: on all");
   assert.match(of("info: { static: { a: .inf } }"), "must be a JSON value, not Infinity");
 });
 
@@ -678,7 +678,7 @@ config("the error of a URL is reported without possible secrets", async () => {
     ]
   ) {
     assert.is(
-      (await of(url!)).replace(/: nothing from.*|; node\.auth.*/, ""),
+      (await of(url!)).replace(/: remove.*|; node\.auth.*/, ""),
       `NODE_URL ${complaint}`,
     );
   }
@@ -727,7 +727,7 @@ config("a key at another place is answered with its own", () => {
       ["node: { basic_file: a }", "unknown key node.basic_file; did you mean auth.basic_file?"],
       [
         "forward: true",
-        'forward must be off, reads, or an object with what is open, not "true"; did you mean reads?',
+        'forward must be off, reads, or an object such as { open: [reads] }, not "true"; did you mean reads?',
       ],
       ["forward: false", 'not "false"; did you mean off?'],
       ["forward: red", 'not "red"; did you mean reads?'],

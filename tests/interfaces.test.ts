@@ -168,7 +168,7 @@ interfaces(
         ["17:15", 'must be heavy, not "light"'],
         ["18:16", 'must be a version in quotes, as in "0.19", not 0.19'],
         ["19:20", 'must be the name of software in lower case, not "One"'],
-        ["20:17", "must be true; leave it out where it does not hold"],
+        ["20:17", "must be true or omitted"],
         ["21:62", '"other.yaml#/A" does not lead to #/components/…'],
       ],
     );
@@ -213,7 +213,7 @@ interfaces(
       [
         [
           "8:20",
-          "must be a path such as /v1, which comes after the node's URL",
+          "must be a path such as /v1, appended to the node's URL",
         ],
         ["11:7", "openapi.paths./blocks/{hash}.get needs x-access"],
         ["11:7", 'the parameters do not include "hash" of the path "/blocks/{hash}"'],

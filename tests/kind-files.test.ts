@@ -263,10 +263,10 @@ health:
     ["14:13", "must be one of warming_up, syncing, no_leader, alarm, no_peers, stalled"],
     [
       "15:15",
-      "reason must be a line of text; between braces stands a place such as {net#/version}, not",
+      "reason must be a line of text, with places in braces such as {net#/version}, not",
     ],
     ["15:15", 'reason names the source "nfo"'],
-    ["16:7", "must be places, each with what it is tested for"],
+    ["16:7", "must be places, each with a test"],
     ["19:11", 'health.target names the source "infox"'],
     ["20:3", "health.complete needs the field sync_progress"],
     ["21:8", "health.lag must be a whole number from 0, not -1"],

@@ -59,7 +59,7 @@ const ARGUMENTS: readonly Row<string>[] = [
   ["--host a --host b", "--host is given twice"],
   [
     "--host *",
-    '--host must be an address, not "*"; 0.0.0.0 listens on all addresses of IPv4, :: on all',
+    '--host must be an address, not "*"; 0.0.0.0 listens on all IPv4 addresses, :: on all',
   ],
   ["--host [::1]:80", '--host must be a host name or an address, not "[::1]:80"'],
   [
@@ -83,7 +83,7 @@ const ARGUMENTS: readonly Row<string>[] = [
     "http://user:pass@host/",
     "NODE_URL must not contain a user or a password; name a file with them under node.auth",
   ],
-  ["http://127.0.0.1:8545/?key=x", 'NODE_URL must have no query: nothing from the "?" on'],
+  ["http://127.0.0.1:8545/?key=x", 'NODE_URL must have no query: remove the "?" and the rest'],
   ["http://127.0.0.1:99999", "NODE_URL must have a port up to 65535"],
   ["http://", "NODE_URL must be a URL such as http://127.0.0.1:8545"],
   [
@@ -173,7 +173,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
   [
     "listen: '*:80'",
-    '1:9: listen must be an address, not "*"; 0.0.0.0 listens on all addresses of IPv4, :: on all',
+    '1:9: listen must be an address, not "*"; 0.0.0.0 listens on all IPv4 addresses, :: on all',
   ],
   [
     "listen: 127.0.0.1:99999",
@@ -198,7 +198,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ["metrics: on", '1:10: metrics must be true or false, not "on"'],
   [
     "forward: true",
-    '1:10: forward must be off, reads, or an object with what is open, not "true"; did you mean reads?',
+    '1:10: forward must be off, reads, or an object such as { open: [reads] }, not "true"; did you mean reads?',
   ],
   [
     "forward: { open: reads }",
@@ -434,7 +434,7 @@ const KINDS: readonly Row<string>[] = [
   ],
   [
     "openapi: { servers: [{ url: 'https://a/v1' }], paths: { /a: { gett: {}, get: { operationId: a b, summary: A, responses: {}, x-access: read } } } }",
-    '7:29: openapi.servers[0].url must be a path such as /v1, which comes after the node\'s URL, not "https://a/v1"',
+    '7:29: openapi.servers[0].url must be a path such as /v1, appended to the node\'s URL, not "https://a/v1"',
     "7:63: unknown key openapi.paths./a.gett; did you mean get?",
     '7:93: openapi.paths./a.get.operationId must be a name of letters, digits, _ and -, not "a b"',
   ],

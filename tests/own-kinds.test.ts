@@ -111,7 +111,7 @@ own("a method in with_token can be called with the token only", async () => {
   // The library requires complete kinds.
   assert.throws(
     () => createNodeface({ kinds: { hardhat: HARDHAT as unknown as Kind } }),
-    /kinds.hardhat.extends is only for the files of operators/,
+    /kinds.hardhat.extends is only allowed in an operator's files/,
   );
 });
 
@@ -156,7 +156,7 @@ own("errors are reported at their place, including those with the base kind", as
       "unknown key kinds[2].colour",
       "kinds[3].openrpc.path is inherited from ethereum; leave it out",
       "kinds[3].openrpc.methods[0] needs x-access",
-      "7:5: kinds[5] must be a file such as mine.yaml, or an object with name",
+      "7:5: kinds[5] must be a file such as mine.yaml, or an object with name or extends",
       "8:5: kinds[6] needs url",
     ]
   ) {

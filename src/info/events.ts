@@ -12,7 +12,7 @@ import type { Info } from "./info.ts";
 export const EVENTS = ["info", "head", "status", "description"] as const;
 type EventName = (typeof EVENTS)[number];
 
-/** The shortest time between two snapshots, in milliseconds. A snapshot replaces a patch that holds a `null`. */
+/** The shortest time between two snapshots, in milliseconds. A snapshot replaces a patch that would set a `null`. */
 const SNAPSHOT_INTERVAL_MS = 10_000;
 
 /** Names of members that would change a prototype in a client that applies a patch carelessly. */
@@ -25,7 +25,7 @@ export class NodeEvents {
   #told: Json | undefined;
   #isBehind = false;
   #toldWhole = -Infinity;
-  /** The last known height: a node that is unreachable for a while has none. */
+  /** The last known height, kept while an unreachable node has none. */
   #height: Info["height"];
   #etag: string | undefined;
 
@@ -44,7 +44,7 @@ export class NodeEvents {
     this.#height ??= this.#taken.height;
   }
 
-  /** Emits what has changed since the last info. It must be called with an unchanged info as well. */
+  /** Emits what has changed since the last info. Call it for an unchanged info too: a delayed snapshot may be due. */
   take(info: Info): void {
     const before = this.#taken;
     this.#taken = info;
@@ -111,7 +111,7 @@ export function patchBetween(before: unknown, after: unknown): unknown {
   return patch.length > 0 ? Object.fromEntries(patch) : undefined;
 }
 
-/** Tells whether a patch holds a `null` that is a value, which a client would take for a removal. */
+/** Tells whether a patch sets a member to `null`, which a client would take for a removal. */
 function holdsNull(patch: unknown, after: unknown): boolean {
   if (!isObject(patch) || !isObject(after)) return false;
   return Object.entries(patch).some(([key, member]) =>

@@ -1,5 +1,5 @@
 /**
- * The keys of the info that all kinds share, and the conversions of values, which return `undefined` and never throw.
+ * The keys of the info that all kinds share, and conversions of values, which return `undefined` instead of throwing.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { exact } from "../json/lossless.ts";
 import { startOf } from "../untrusted-text.ts";
 import { MILLISECONDS } from "./settings.ts";
 
-/** The keys in the order of the info; each brings a value into the form that clients expect, or returns `undefined`. */
+/** The keys in the order of the info, each with a function that normalizes a value or returns `undefined`. */
 export const KNOWN_KEYS: Readonly<Record<string, (value: unknown) => unknown>> = {
   name: textOf,
   software: textOf,
@@ -27,7 +27,7 @@ export const KNOWN_KEYS: Readonly<Record<string, (value: unknown) => unknown>> =
   started_at: time,
 };
 
-/** The keys that the status depends on, so that they are read even if they are hidden. */
+/** The keys that the status depends on, which are read even if they are hidden. */
 export const STATUS_KEYS: readonly string[] = [
   "network",
   "chain_id",
@@ -53,18 +53,18 @@ function share(value: unknown): number | undefined {
 }
 
 interface ConversionContext {
-  /** In milliseconds since 1970. */
+  /** When the response arrived, in milliseconds since 1970. */
   learntAt: number;
   previous?: unknown;
 }
 
-/** The placeholder of nodes that hide a number of 64 bits. */
+/** The placeholder that some nodes send for a hidden 64-bit number. */
 const ALL_BITS = 18446744073709551615n;
-/** The start that is computed from an uptime moves by up to this from one response to the next, in milliseconds. */
+/** The most by which a start time computed from an uptime may vary between responses, in milliseconds. */
 const UPTIME_JITTER = 3000;
 const MATCHED_LENGTH = 1024;
 
-/** A smaller number is not a time since 1970. */
+/** The least number that is read as a time since 1970. */
 const SECONDS_MIN = 1e8;
 /** The end of the year 9999, in milliseconds since 1970. */
 const TIME_MAX = 253402300799999;
@@ -107,7 +107,7 @@ export function numberFrom(value: unknown): number | bigint | undefined {
   return value.includes(".") ? Number(value) : exact(BigInt(value));
 }
 
-/** Returns the first group of a regular expression in the text of a value, or all that it matches. */
+/** Returns the first group of a regular expression in the text of a value, or else its whole match. */
 export function match(value: unknown, expression: string): string | undefined {
   const text = typeof value === "boolean" ? String(value) : textOf(value);
   if (text === undefined) return undefined;
@@ -186,7 +186,7 @@ function uptime(
   return format(started - started % 1000);
 }
 
-/** Writes RFC 3339; `undefined` before 1970, since Go writes an unknown time as the first day of year 1. */
+/** Formats a time as RFC 3339; `undefined` before 1970, since Go writes an unknown time as the first day of year 1. */
 function format(milliseconds: number): string | undefined {
   const isTime = milliseconds > 0 && milliseconds <= TIME_MAX;
   return isTime ? new Date(milliseconds).toISOString() : undefined;

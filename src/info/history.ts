@@ -9,12 +9,12 @@ import type { Info } from "./info.ts";
 import type { Instant } from "./source-cache.ts";
 import { startOf } from "../untrusted-text.ts";
 
-/** The most samples, which divide the span into intervals. */
+/** The most samples; the span has as many intervals. */
 const SAMPLES_MAX = 240;
 const COLUMNS = ["height", "peers"] as const;
 
 export interface Measured extends Instant {
-  /** The time of the node's responses, in milliseconds; `undefined` if there were none. */
+  /** The time that the node's slowest response took, in milliseconds; `undefined` if there was none. */
   readonly took: number | undefined;
   readonly columns: readonly string[] | undefined;
 }
@@ -36,7 +36,7 @@ export class History {
   #taken = 0;
   #representation: Promise<Representation> | undefined;
 
-  /** @param run differs in each run of the service */
+  /** @param run an id of this run of the service */
   constructor(
     span: number,
     hide: readonly string[],

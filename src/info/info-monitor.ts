@@ -1,6 +1,6 @@
 /**
- * Queries the node for `/v1/info`, on request and at most once in a `ttl`. A request goes through `get`, `#start`, `#query`,
- * `#askSources` and `#publish`, or gets the snapshot that was published last.
+ * Queries the node for `/v1/info`, on request and at most once per `ttl`. A request goes through `get`, `#start`,
+ * `#query`, `#askSources` and `#publish`, or receives the snapshot that was published last.
  *
  * @module
  */
@@ -28,19 +28,19 @@ import { createQuery, type Outcome, type Query, settle } from "./sources.ts";
 import { type NodeLog, NodeMemory, StateLog } from "./state-log.ts";
 import { assessStatus, type NodeStatus, NOT_ASKED, withoutHidden } from "./status.ts";
 
-/** The time for which a request waits for a running query if there was another request lately, in milliseconds. */
+/** The time for which a request waits for a running query if there was another recent request, in milliseconds. */
 const PATIENCE = 20;
-/** The time without requests after which the last snapshot is not sent while the node is queried, in milliseconds. */
+/** The milliseconds without requests after which a request does not receive the last snapshot at once. */
 const PAUSE = 10_000;
-/** The time beyond a source's timeout for which a request waits if there is no snapshot to send, in milliseconds. */
+/** The time beyond a source's timeout for which a request waits without a recent snapshot, in milliseconds. */
 const GRACE = 200;
-/** The delays before the next query of a node that does not respond, in milliseconds; the last is for listeners. */
+/** The delays before the next query of a node that does not respond, in milliseconds; the last while clients listen. */
 const BACKOFF_FIRST = 1000, BACKOFF_MAX = 24_000, BACKOFF_LISTENED = 3000;
-/** The time after which a query is given up, in milliseconds: workerd drops the work of requests that have ended. */
+/** The time after which a query is abandoned, in milliseconds: workerd drops the work of requests that have ended. */
 const QUERY_MAX = 60_000;
 /** The time for which optional sources may delay a snapshot, in milliseconds. */
 const OPTIONAL_PATIENCE = 200;
-/** The shortest time between two detections of another kind than the present one, in milliseconds. */
+/** The shortest time between two attempts to detect another kind than the current one, in milliseconds. */
 const DETECTION_PAUSE = 10_000;
 
 interface MonitorOptions {
@@ -51,7 +51,7 @@ interface MonitorOptions {
   readonly log: NodeLog;
   onError(error: unknown): void;
   readonly client?: Client;
-  /** Milliseconds that only count up, and milliseconds since 1970. @default the runtime's own */
+  /** Monotonic milliseconds, and milliseconds since 1970. @default the runtime's clock */
   readonly clock?: { monotonic(): number; now(): number };
   readonly random?: () => number;
   readonly memory?: NodeMemory;
@@ -168,7 +168,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     return isValid ? published.snapshot : await this.#publish();
   }
 
-  /** Queries the node if that is due, without a request; resolves when it has responded. Never rejects. */
+  /** Queries the node, if due, without a client's request. Resolves when the query ends, and never rejects. */
   async look(): Promise<void> {
     if (this.#isDue(this.#now().monotonic)) this.#start(true);
     if (this.#state.name === "querying") await withTimeout(this.#state.done, QUERY_MAX, () => {});
@@ -218,7 +218,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
         hasResponded = await this.#query(abort.signal, isWatch);
         if (!abort.signal.aborted) await this.#publish();
       } catch (error) {
-        // The last snapshot may be wrong by now.
+        // The last snapshot may be outdated.
         this.#published = undefined;
         this.#options.onError(error);
       }
@@ -256,10 +256,10 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     const found = await detectKind({ url: url!, kinds, auth, client: this.#client, signal });
     if (signal.aborted) return;
     const before = this.#detection?.kind;
-    // A kind that was found stays until another one is.
+    // A detected kind stays until another one is detected.
     if (found.kind === undefined && before !== undefined) return;
     if (found.kind !== undefined && found.kind !== before) {
-      // The evidence may have a hidden value.
+      // The evidence may contain a hidden value.
       const because = this.#hide.length > 0 ? "" : `: ${found.because}`;
       const message = `${this.#label} is of the kind ${found.kind}${because}`;
       log(message, { code: "kind", level: "info" });
@@ -344,7 +344,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     return snapshot;
   }
 
-  /** Makes the info of the last responses. `until` is the end of its validity, in milliseconds that only count up. */
+  /** Makes the info from the last responses. `until` is when it expires, in monotonic milliseconds. */
   #report() {
     const { service, node } = this.#options;
     const [plan, cache, now] = [this.#plan, this.#cache, this.#now()];
@@ -374,7 +374,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     return { status, values, ...made, answers, until, respondedAt };
   }
 
-  /** Returns the longest time of a required source, and the faults that do not affect the status. */
+  /** Returns the time that the slowest required source took, and the faults that do not affect the status. */
   #reviewOutcomes(): { took: number | undefined; remarks: Map<string, string> } {
     const remarks = new Map<string, string>();
     let took: number | undefined;

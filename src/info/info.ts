@@ -11,7 +11,7 @@ import type { NodeExamples, Values } from "./source-cache.ts";
 import { RESERVED_KEYS } from "./settings.ts";
 import { represent, type Representation } from "../http/representation.ts";
 
-/** The info of a node, with any further keys; keys of unknown values are omitted. */
+/** The info of a node. It may have further keys; keys with unknown values are omitted. */
 export interface Info {
   /** The operator's name for this node. */
   name?: string | undefined;
@@ -34,13 +34,13 @@ export interface Info {
   started_at?: string | undefined;
   status: Status;
   status_code?: StatusCode | undefined;
-  /** One sentence for people. */
+  /** A clause for people. */
   status_reason?: string | undefined;
   /** When the oldest of the stale values was last known to be valid, RFC 3339. */
   updated_at?: string | undefined;
   /** Set while the status is `unreachable`. */
   last_seen?: LastSeen | undefined;
-  /** The service itself, if it runs beside a node. */
+  /** The service itself, if a node is configured. */
   api?: Service | undefined;
   /** References relative to the URL of the info. */
   links: Readonly<Record<string, string>>;
@@ -70,7 +70,7 @@ const LINKS = {
 
 const KEYS_MAX = 64, SIZE_MAX = 60 * 1024;
 
-/** Makes the info. `omitted` has the keys that exceed its limits, each with the reason. */
+/** Makes the info. `omitted` has the keys beyond its limits, each with the reason. */
 export function makeInfo({ service, isBesideNode, values, status, updatedAt, lastSeen, hide }: {
   readonly service: Service;
   readonly isBesideNode: boolean;
@@ -113,7 +113,7 @@ export function makeInfo({ service, isBesideNode, values, status, updatedAt, las
   return { info, omitted };
 }
 
-/** The info at a time. An unchanged info has the same snapshot. */
+/** The info at some time, with its representations. An unchanged info keeps its snapshot. */
 export interface Snapshot {
   readonly info: Info;
   readonly examples: NodeExamples;
@@ -126,7 +126,7 @@ export function createSnapshots(
   ttl: number,
   run: string,
 ): (info: Info, examples: NodeExamples) => Promise<Snapshot> {
-  // A number is quicker than the first digest, for which some runtimes load all of their cryptography.
+  // A counter is faster than a digest: for the first digest, some runtimes load all of their cryptography.
   let contents = 0;
   let last: { text: string; key: string; made: Promise<Snapshot> } | undefined;
   return (info, examples) => {
@@ -149,7 +149,7 @@ async function makeSnapshot(info: Info, text: string, tag: string, ttl: number):
   const isWell = status === "ok" || status === "syncing";
   const type = "application/json";
   const cache = isWell ? `public, max-age=${Math.floor(ttl / 1000)}` : "public, no-cache";
-  // A constant tag: to load cryptography for one word would take too long.
+  // A constant tag: loading cryptography for one word would take too long.
   const probed = { type, cache: "no-store", ...(status === "ok" && { tag: status }) };
   const [representation, passing, failing] = await Promise.all([
     represent(text, { tag, type, cache }),

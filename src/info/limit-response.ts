@@ -26,11 +26,11 @@ export interface SourceResponse {
   readonly omitted: readonly string[];
 }
 
-/** The most members in `omitted`, and the longest name of one, in UTF-16 code units. */
+/** The most members named in `omitted`, and the longest name, in UTF-16 code units. */
 const NAMED_MAX = 3;
 const NAME_LENGTH = 80;
 
-/** Parses JSON, keeps all digits of numbers, and leaves out what exceeds the limits. @throws {SourceError} */
+/** Parses JSON, keeps all digits of numbers, and omits what exceeds the limits. @throws {SourceError} */
 export function readResponse(text: string): SourceResponse {
   if (text.length > LIMITS.bytes) throw new SourceError("bad_answer", TOO_LARGE);
   try {
@@ -46,7 +46,7 @@ export function notJson(text: string): SourceError {
   return new SourceError("bad_answer", message, { isForeign: true, isQuoting: true });
 }
 
-/** Reads the output of a file or a program: JSON only if it begins like an object or a list, as `1.10` may be a version. */
+/** Reads a file's or a program's text: as JSON only if it begins like an object or a list; `1.10` may be a version. */
 export function readText(text: string): SourceResponse {
   const trimmed = text.trim();
   if (/^[[{]/.test(trimmed)) return readResponse(trimmed);
@@ -54,7 +54,7 @@ export function readText(text: string): SourceResponse {
   return { value: undefined, omitted: [`the text: ${TOO_LONG}`] };
 }
 
-/** Reads a number of JSON: `NaN` if it has too many digits, `Infinity` if it is out of range. */
+/** Reads a number in JSON: `NaN` if it has too many digits, `Infinity` if it is out of range. */
 function readDigits(raw: string): number | bigint {
   // `BigInt` takes seconds for a million digits.
   const isLong = raw.length > LIMITS.digits && raw.replaceAll(/\D/g, "").length > LIMITS.digits;

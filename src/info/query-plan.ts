@@ -1,5 +1,5 @@
 /**
- * The plan of a query: the sources to ask, the effect of their failure, and the places that are read in their responses.
+ * The plan of a query: the sources to query, the effect of their failure, and the places to read in their responses.
  *
  * @module
  */
@@ -22,9 +22,9 @@ export interface PlannedSource {
 
 /**
  * The effect of a source's failure:
- * - `required`, a request of the node by its kind: if none of these gets a response, the node is unreachable.
- * - `degrading`, such a request with a `ttl` of its own: the node is degraded.
- * - `optional`, any other source: none.
+ * - `required`: a request to the node by its kind; if none of these gets a response, the node is unreachable.
+ * - `degrading`: such a request with its own `ttl`; if it fails, the node is degraded.
+ * - `optional`: any other source; its failure does not affect the status.
  */
 export type Role = "required" | "degrading" | "optional";
 
@@ -35,7 +35,7 @@ export interface Plan {
   readonly static: Readonly<Record<string, unknown>>;
   readonly health: KindHealth | undefined;
   readonly history?: readonly string[] | undefined;
-  /** The places of values that the page fills into the forms of reads, each with its pattern. */
+  /** The places of values with which the page fills in the forms of reads, each with its pattern. */
   readonly examples: Readonly<Record<Reference, string>>;
 }
 
@@ -49,7 +49,7 @@ export function isAlone(
 
 type Times = Pick<PlannedSource, "ttl" | "timeout">;
 
-/** Combines a kind, if there is one, with the settings. A source that nothing refers to is not asked. */
+/** Combines a kind, if there is one, with the settings. A source that nothing refers to is not queried. */
 export function makePlan(
   name: string | undefined,
   kind: Kind | undefined,
@@ -75,7 +75,7 @@ export function makePlan(
   };
   for (const field of Object.values(fields)) referencesOf(field).forEach(take);
   if (kind) referencesOfHealth(kind.health).forEach(take);
-  // Examples come only from sources of the kind that are asked anyway and have no hidden field.
+  // Examples come only from sources of the kind that are queried anyway and have no hidden field.
   const hidden = allFields.filter(([key]) => hide.includes(key))
     .flatMap(([, field]) => referencesOf(field).map((reference) => parseReference(reference)[0]));
   const examples = (Object.entries(kind?.examples ?? {}) as [Reference, string][])

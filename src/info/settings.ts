@@ -1,5 +1,5 @@
 /**
- * The settings `node`, `info` and `events`, as in the configuration file; and the notation of durations and large numbers.
+ * The settings `node`, `info` and `events` of the configuration file, and the notation of durations and large numbers.
  *
  * @module
  */
@@ -11,13 +11,13 @@ export interface NodeSettings {
   url?: string | undefined;
   /** The URL at which pages reach the node; replaces the servers of its description. */
   public_url?: string | undefined;
-  /** One of the kinds, or `none` for a node that only `info` describes. @default detected */
+  /** The name of a kind, or `none` for a node that only `info` describes. @default detected */
   kind?: string | undefined;
   /** The place of its secret, which is sent only to the origin of `url`. */
   auth?: SecretPlace | undefined;
-  /** A further authority to trust, for `https:`. */
+  /** An additional certificate authority to trust, for `https:`. */
   tls?: { ca_file: string } | undefined;
-  /** The longest time of a response. @default "2s" */
+  /** The longest time for a response. @default "2s" */
   timeout?: Duration | undefined;
 }
 
@@ -43,9 +43,9 @@ export interface InfoSettings {
 }
 
 export interface EventSettings {
-  /** The most streams at a time. @default 1000 */
+  /** The most concurrent streams. @default 1000 */
   listeners?: number | undefined;
-  /** The most streams of one address, if the server knows it. @default 250 */
+  /** The most concurrent streams to one address, if the server knows it. @default 250 */
   per_address?: number | undefined;
 }
 

@@ -12,7 +12,7 @@ import { isNodeValue } from "../untrusted-text.ts";
 import { convert, formOf, isKnown } from "./fields.ts";
 
 export interface Instant {
-  /** Milliseconds that only count up. */
+  /** Monotonic milliseconds. */
   readonly monotonic: number;
   /** Milliseconds since 1970. */
   readonly date: number;
@@ -20,7 +20,7 @@ export interface Instant {
 
 interface SourceState {
   readonly last?: { readonly taken: Taken } & Instant;
-  /** When `last` was last known to be valid: it was received, or the node responded to other requests. */
+  /** When `last` was last known to be valid: when it arrived, or when the node last responded to other requests. */
   readonly held?: Instant;
   readonly asked?: Instant;
   readonly error?: SourceError | undefined;
@@ -73,14 +73,14 @@ export class SourceCache {
       .sort((a, b) => b.monotonic - a.monotonic)[0];
   }
 
-  /** True if the node responded to the last requests, but with nothing that was requested. */
+  /** True if the node responded to the last requests, but with no value. */
   get gaveNothing(): boolean {
     const states = this.#ofRequired();
     return !this.isUnreachable && states.some((state) => state?.error) &&
       states.every((state) => state?.error || state?.isAbsent);
   }
 
-  /** Lists the sources to ask: those whose `ttl` is over; after a failure or a pause, all. */
+  /** Lists the sources to query: those whose `ttl` has passed; after a failure or a pause, all. */
   dueSources(now: Instant, isWatch: boolean): string[] {
     const isUncertain = this.#ofRequired().some((state) =>
       !state?.held || state.error || (!isWatch && now.monotonic - state.held.monotonic >= PAUSE)
@@ -113,7 +113,7 @@ export class SourceCache {
     for (const name of this.required) this.#states.set(name, { ...this.get(name), error });
   }
 
-  /** @param stale the time for which a response is shown after it became stale, in milliseconds */
+  /** @param stale the time for which a stale response is shown, in milliseconds */
   shownAt(now: Instant, stale: number): Shown {
     const isGone = this.isUnreachable;
     const answers = new Map<string, { taken: Taken; date: number }>();

@@ -1,5 +1,5 @@
 /**
- * Asks the sources of the info at the same time: HTTP, JSON-RPC, files, programs, and a host's function.
+ * Queries the sources of the info at the same time: HTTP, JSON-RPC, files, programs, and a host's function.
  *
  * @module
  */
@@ -27,11 +27,11 @@ import {
 } from "./query-plan.ts";
 import { RESERVED_KEYS } from "./settings.ts";
 
-/** The values of a response by their pointers. */
+/** The values of a response by pointer. */
 export type Taken = ReadonlyMap<string, unknown>;
 
 export type Outcome =
-  /** In milliseconds. */
+  /** The time until the response, in milliseconds. */
   & { readonly took: number }
   & (
     | {
@@ -43,7 +43,7 @@ export type Outcome =
     | { readonly error: SourceError }
   );
 
-/** Asks sources; no promise rejects. `remembered` returns values of sources that are not among them. */
+/** Queries sources; no promise rejects. `remembered` returns values of other sources. */
 export type Query = (
   sources: ReadonlyMap<string, PlannedSource>,
   signal: AbortSignal,
@@ -77,7 +77,7 @@ export function createQuery({ url: nodeUrl, credentials, client }: {
     const valueOf = async (place: Reference): Promise<unknown> => {
       const [name, pointer] = parseReference(place);
       if (!sources.has(name)) return remembered(name, pointer);
-      // After this turn all sources are in `responses`.
+      // After this microtask all sources are in `responses`.
       await undefined;
       return resolvePointer((await responses.get(name))?.value, pointer);
     };
@@ -110,7 +110,7 @@ export function createQuery({ url: nodeUrl, credentials, client }: {
       return await requestJson(source, url, limits, access());
     };
 
-    // Calls of the same endpoint are sent together, except those that wait for values of others.
+    // Calls to the same endpoint are sent together, unless they wait for values from other sources.
     const batches = new Map<string, [name: string, planned: PlannedSource][]>();
     for (const [name, planned] of sources) {
       const { source } = planned;
@@ -157,17 +157,17 @@ async function take(response: Promise<SourceResponse>, { source, pointers }: Pla
     const { value, omitted } = await response;
     return { taken: new Map(pointers.map((p) => [p, resolvePointer(value, p)])), omitted };
   } catch (cause) {
-    // Runtimes throw errors of their own for what they do not allow.
+    // Runtimes throw their own errors for what they do not allow.
     const error = cause instanceof SourceError
       ? cause
-      : new SourceError("bad_answer", "cannot be asked here", { hint: (cause as Error).name });
+      : new SourceError("bad_answer", "cannot be queried here", { hint: (cause as Error).name });
     const isOptional = "optional" in source && source.optional;
     if (isOptional && error.isAbsent) return { taken: new Map(), omitted: [], absent: error };
     return { error };
   }
 }
 
-/** @throws {SourceError} unless JSON comes with a status of 2xx; with `keep_errors`, other statuses will do too */
+/** @throws {SourceError} unless the response is JSON with a 2xx status, or `keep_errors` allows its status */
 export async function requestJson(
   source: GetSource | PostSource,
   url: string,
@@ -191,7 +191,7 @@ export async function requestJson(
   throw failureOfStatus(status);
 }
 
-/** Resolves a link to the node; only its path and query are used, since a proxy in front may have another host. */
+/** Resolves a link at the node: only its path and query are used, since a proxy in front may have another host. */
 export function urlOfLink(link: unknown, nodeUrl: string, place: string): string {
   if (typeof link !== "string") throw new SourceError("bad_answer", `has no link at ${place}`);
   const { origin } = new URL(nodeUrl);
@@ -215,7 +215,7 @@ type Endpoint = (
   access: NodeAccess,
 ) => Promise<PromiseSettledResult<SourceResponse>[]>;
 
-/** Creates an endpoint. Calls are sent in a batch until the node rejects one, then one by one. */
+/** Creates an endpoint, which sends calls in batches until the node rejects a batch, then one by one. */
 export function createEndpoint(url: string): Endpoint {
   let takesBatches = true;
   return async (calls, limits, access) => {
@@ -301,7 +301,7 @@ export function resultOf({ result, error }: RpcResponse): string {
 
 const NO_METHOD = -32601;
 
-/** Matches messages with other codes: -32604 of Besu, -32004 of EIP-1474 (which means something else on Solana). */
+/** The words of the same error with other codes: -32604 in Besu, -32004 in EIP-1474 (which Solana uses otherwise). */
 const NO_METHOD_WORDS =
   /\bmethod\b.{0,80}\b(?:not (?:found|supported|enabled|available|implemented)|does not exist|unknown)|\bunknown method/i;
 
@@ -328,7 +328,7 @@ export async function readFileSource(path: string, limits: RequestLimits): Promi
   }
 }
 
-/** Runs a program to its end; no shell reads its arguments. */
+/** Runs a program to its end, without a shell. */
 export async function runCommandSource(
   command: readonly string[],
   limits: RequestLimits,

@@ -1,5 +1,5 @@
 /**
- * The log of the node: a line for each change of its status or its chain, and for the beginning and end of other faults.
+ * Logs about the node: a line for each change of status or chain, and when other faults begin or end.
  *
  * @module
  */
@@ -11,13 +11,13 @@ import { formatDuration } from "./settings.ts";
 import type { Instant, Values } from "./source-cache.ts";
 import type { NodeStatus, Status, StatusCode } from "./status.ts";
 
-/** Takes a message for the operator. */
+/** A function that takes a message for the operator. */
 export type NodeLog = (message: string, event: NodeEvent) => void;
 
 /** The subject of a message about the node. */
 export type NodeEvent = StatusEvent | KindEvent | IdentityEvent | RemarkEvent;
 
-/** The status of the node has changed. */
+/** A change of the node's status. */
 export interface StatusEvent {
   readonly code: "status";
   readonly level: Level;
@@ -25,19 +25,19 @@ export interface StatusEvent {
   readonly statusCode?: StatusCode | undefined;
 }
 
-/** The kind of the node was detected. */
+/** The detection of the node's kind. */
 export interface KindEvent {
   readonly code: "kind";
   readonly level: "info";
 }
 
-/** Another chain or network responds at the address. */
+/** Another chain or network at the address, or a start time that moved back. */
 export interface IdentityEvent {
   readonly code: "identity";
   readonly level: "warn";
 }
 
-/** A fault of a source or a key of the info has begun or ended. */
+/** The beginning or end of a fault of a source or of a key of the info. */
 export interface RemarkEvent {
   readonly code: Topic;
   readonly level: Level;
@@ -64,17 +64,17 @@ const CHAIN = ["chain_id", "network"] as const;
 const SEEN = ["software", "version", "network", "chain_id", "height"] as const;
 const TEXT_LENGTH = 100;
 
-/** The most changes of the chain that are logged within a time, in milliseconds. */
+/** The most changes of chain that are logged within a period, and this period in milliseconds. */
 const CHANGES_MAX = 5, CHANGES_TIME = 3_600_000;
-/** A start that is computed from an uptime may go back by this, in milliseconds. */
+/** The most by which a start time computed from an uptime may move back, in milliseconds. */
 const START_JITTER = 60_000;
 
-/** The memory of a node, which outlives a reload of the configuration. */
+/** The facts about a node that outlive a reload of the configuration. */
 export class NodeMemory {
   lastSeen: LastSeen | undefined;
   samples: readonly Sample[] = [];
   chain: Partial<Readonly<Record<"chain_id" | "network", string | undefined>>> = {};
-  /** The last changes of the chain, in milliseconds that only count up. */
+  /** The times of the last changes of chain, in monotonic milliseconds. */
   changes: readonly number[] = [];
   start: { readonly at: number; readonly loggedAt: number } = {
     at: -Infinity,
@@ -92,7 +92,7 @@ interface StateLogOptions {
 
 interface NodeReport {
   readonly status: NodeStatus;
-  /** The values of the node and the operator, also those that are hidden. */
+  /** The values from the node and the operator, including hidden values. */
   readonly values: Values;
   readonly info: Info;
   readonly respondedAt: Instant;
@@ -111,7 +111,7 @@ export class StateLog {
     this.#options = options;
   }
 
-  /** Logs what has changed since the last report. @param now milliseconds that only count up */
+  /** Logs what has changed since the last report. @param now in monotonic milliseconds */
   take({ status, values, info, respondedAt, omitted, remarks }: NodeReport, now: number): void {
     if (status.status !== "unreachable" && status.status !== "stale") {
       this.#logChain(values, respondedAt.monotonic);
@@ -139,7 +139,7 @@ export class StateLog {
     memory.lastSeen = undefined;
     onIdentity?.();
     const recent = memory.changes.filter((at) => now - at < CHANGES_TIME);
-    // Changes that are not logged count as well: logging resumes after a time without any.
+    // Changes that are not logged count as well, so logging resumes only when changes are rarer.
     memory.changes = [...recent, now].slice(-CHANGES_MAX - 1);
     if (recent.length > CHANGES_MAX) return;
     const shown = changed.filter((key) => !hide.includes(key))
@@ -150,7 +150,7 @@ export class StateLog {
     log(`${label} ${message}`, { code: "identity", level: "warn" });
   }
 
-  /** Logs a start that moves back: a restart moves it forward, so the uptime must be in another unit. */
+  /** Logs a start time that moves back: a restart moves it forward, so the uptime must be in another unit. */
   #logStart(started: unknown, now: number): void {
     const { label, log, hide, memory } = this.#options;
     const at = Date.parse(String(started));
@@ -195,7 +195,7 @@ export class StateLog {
     const log = (level: Level, name: string, text: string) =>
       this.#options.log(`${label}, ${topic} ${name}: ${text}`, { code: topic, level });
     for (const [name, remark] of remarks) {
-      // Its text may change with every query.
+      // The text of a remark may change with every query.
       if (!before.has(name)) log("warn", name, excerpt(remark, CLAUSE_LENGTH));
     }
     for (const name of before.keys()) {

@@ -23,7 +23,7 @@ export const STATUSES = ["ok", "starting", "syncing", "degraded", "stale", "unre
 /** The status of a node. */
 export type Status = (typeof STATUSES)[number];
 
-/** The reason of a status that is not `ok`. */
+/** The reason for a status other than `ok`. */
 export type StatusCode = "starting" | KindStatusCode | FailureCode;
 
 export interface NodeStatus {
@@ -37,7 +37,7 @@ export interface NodeStatus {
   readonly looksLike?: string | undefined;
   /** The keys of the info whose values are in the reason; `any` if it quotes the node. */
   readonly keys?: readonly string[] | "any" | undefined;
-  /** Replaces `synced` as the node reports it. */
+  /** Replaces the value of `synced` that the node reports. */
   readonly synced?: boolean;
 }
 
@@ -114,7 +114,7 @@ function statusOfFailures({ plan, cache, values }: Seen): NodeStatus | undefined
       .map(({ name }) => name);
     return {
       ...statusOfError(error),
-      // Other sources have responded, so the node is there.
+      // Other sources have responded, so the node is reachable.
       code: error.isAnswer ? error.code : "bad_answer",
       reason: `${error.message} (${names.join(", ")})`,
     };
@@ -166,7 +166,7 @@ function statusInNetwork(
     return { status: STATUS_OF.no_peers, code: "no_peers", reason, keys: ["peers"] };
   }
   const quiet = stalledAfter ?? (expected?.quiet && milliseconds(expected.quiet));
-  // Without the time of the head, its age counts from the last change of the height.
+  // Without `head_at`, a configured `stalled_after` counts from the last change of the height.
   const isWatched = head_at === undefined && stalledAfter !== undefined && height !== undefined;
   const age = date - (isWatched ? movedAt : Date.parse(String(head_at)));
   if (!quiet || !(age > quiet)) return undefined;
@@ -178,7 +178,7 @@ function syncing(reason: string): NodeStatus {
   return { status: STATUS_OF.syncing, code: "syncing", reason, synced: false };
 }
 
-/** Reasons in place of those with a hidden value. */
+/** Reasons that replace those with a hidden value. */
 const PLAIN_REASONS: Readonly<Partial<Record<StatusCode, string>>> = {
   bad_answer: "responds with something unexpected",
   warming_up: "is warming up",
@@ -253,7 +253,7 @@ export function worst(errors: readonly SourceError[]): SourceError {
 
 const URGENT = ["unauthorized", "forbidden", "no_credentials"] as const;
 
-/** Writes a share as per cent, rounded down: 100 % is complete. */
+/** Formats a share as a percentage, rounded down: only a complete chain has 100 %. */
 function formatPercent(share: number): string {
   return `${Math.floor(share * 1000) / 10} %`;
 }

@@ -7,7 +7,7 @@
 /** The effect that calling an operation may have. */
 export type Access = "read" | "write" | "secret";
 
-/** The marks of an operation, which are explained in {@linkcode MARKS}. */
+/** The marks of an operation; {@linkcode MARKS} explains them. */
 export interface OperationMarks {
   "x-access": Access;
   "x-cost"?: "heavy" | undefined;
@@ -21,7 +21,7 @@ export interface OperationMarks {
 export interface Mark {
   readonly on: "operation" | "parameter" | "schema of a parameter" | "schema";
   readonly value: string;
-  /** Its meaning in sentences, without a period at the end. */
+  /** Its meaning, without a final period. */
   readonly text: string;
 }
 
@@ -40,11 +40,11 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     on: "operation",
     value: "`read`, `write` or `secret`",
     text:
-      "The effect of a call. Every operation needs this mark; neither its verb nor its name decides. " +
-      "read changes nothing and shows what anybody may see. secret changes nothing and shows private " +
+      "The effect of a call. Every operation needs this mark; its HTTP method and its name do not " +
+      "count. read changes nothing and shows public data. secret changes nothing and shows private " +
       "data: balances and keys of a wallet, addresses of peers, configuration, logs. write is " +
-      "everything else, also a method whose parameters decide. A method that blocks the node for " +
-      "everybody is not a read",
+      "everything else, including an operation whose effect depends on its parameters. An operation " +
+      "that blocks the node for other clients is not a read",
   },
   "x-cost": {
     on: "operation",
@@ -55,7 +55,7 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   "x-streaming": {
     on: "operation",
     value: "`true`",
-    text: "Its response does not end, or waits for an event: shown, but never forwarded",
+    text: "The response does not end, or waits for an event: shown, but never forwarded",
   },
   "x-since": {
     on: "operation",
@@ -69,51 +69,51 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     value: "names in lower case, as in `[mastodon]`",
     text:
       "The software that has the operation, for kinds whose nodes run different software; without this " +
-      "mark, all have it. The operation is omitted if the node does not report its software",
+      "mark, all have it. A marked one is omitted if the node does not report its software",
   },
   "x-common": {
     on: "operation",
     value: "`true`",
-    text: "For operations that a client developer uses in the first hour: shown before the others",
+    text: "A client developer uses the operation in the first hour: shown before the others",
   },
   "x-auth": {
     on: "operation",
     value: "`none`",
     text:
-      "The operation is called without the node's secret, with which it would return private data",
+      "The operation is called without the node's secret, since with it the node would return " +
+      "private data",
   },
   "x-multi-segment": {
     on: "parameter",
     value: "`true` or `encoded`",
     text:
-      "A parameter of the path that may contain slashes. true: it spans several segments. encoded: it " +
+      "A path parameter that may contain slashes. true: it spans several segments. encoded: it " +
       "is one segment, whose slashes are sent as %2F. In 0.2: x-spans, which still works",
   },
   "x-excludes": {
     on: "schema of a parameter",
     value: "a list, as in `[ipns/*.*]`",
-    text:
-      "Forbidden parts of a path in a text, one after the other; `*` stands for any characters " +
-      "within a part, and letter case does not matter",
+    text: "Forbidden sequences of path segments in a value; `*` matches any characters within a " +
+      "segment, and letter case does not matter",
   },
   "x-heavy-from": {
     on: "schema of a parameter",
     value: "a number",
-    text: "A call with this number or a higher one is heavy, as with `x-cost`",
+    text: "A call with this number or a higher number is heavy, as with `x-cost`",
   },
   "x-example-from": {
     on: "schema of a parameter",
     value: "a place, as in `head#/hash`, or `none`",
     text:
-      "The page fills a read in with the node's own value at that place, if the whole value matches the " +
-      "`pattern` beside it and the source is queried anyway. none: no source has such a value and an " +
-      "example from another node would be wrong, so the page asks the reader. Only for the kinds that " +
-      "come with Nodeface; served descriptions do not contain it",
+      "In a form for a read, the page fills in the node's own value at that place, if the whole value " +
+      "matches the `pattern` beside it and the source is queried anyway. none: no source has such a " +
+      "value and an example from another node would be wrong, so the page asks the reader. Only for " +
+      "the kinds that come with Nodeface; served descriptions do not contain it",
   },
   "x-unit": {
     on: "schema",
     value: "`quantity`, `wei`, `satoshi` or `unix-time`",
-    text: "The unit of a number in a response, whose meaning the page shows. quantity is a " +
+    text: "The unit of a number in a response; the page shows the converted value. quantity is a " +
       "hexadecimal number, unix-time counts seconds",
   },
   "x-position": {
@@ -125,13 +125,13 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   },
 };
 
-/** The key of `x-example-from` in a document: a symbol is never written, and no node can send it. */
+/** The key of `x-example-from` in a document: a symbol is never serialized, and no node can send it. */
 export const EXAMPLE_FROM: unique symbol = Symbol("x-example-from");
 
-/** Marks a path item whose `GET` and `POST` call the same method. */
+/** The mark of a path item whose `GET` and `POST` call the same method. */
 export const ONE_METHOD = "x-one-method";
 
-/** `true` if a parameter of the path spans several segments, `encoded` if its slashes are encoded. */
+/** `true` if a path parameter spans several segments, `encoded` if its slashes are encoded. */
 export type MultiSegment = true | "encoded";
 
 export function multiSegmentOf(
@@ -141,7 +141,7 @@ export function multiSegmentOf(
   return mark === true || mark === "encoded" ? mark : undefined;
 }
 
-/** A JSON Schema (2020-12); references lead to `#/components/schemas/…` in the same part. */
+/** A JSON Schema (2020-12), which may refer to `#/components/schemas/…` in the same part. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** A parameter or the result of a method (OpenRPC: Content Descriptor). */
@@ -167,7 +167,7 @@ export interface MethodExample {
 
 export type ParamStructure = "by-name" | "by-position" | "either";
 
-/** A method of JSON-RPC (OpenRPC: Method) with marks. */
+/** A JSON-RPC method (OpenRPC: Method) with marks. */
 export interface Method extends OperationMarks {
   readonly name: string;
   readonly summary: string;
@@ -190,7 +190,7 @@ export interface OpenRpcPart {
   readonly components?: { readonly schemas?: Readonly<Record<string, JsonSchema>> } | undefined;
 }
 
-/** An operation of REST: an Operation Object of OpenAPI 3.1 with marks. */
+/** A REST operation: an Operation Object of OpenAPI 3.1 with marks. */
 export interface RestOperation extends OperationMarks {
   readonly operationId: string;
   readonly summary: string;
@@ -204,13 +204,13 @@ export interface RestOperation extends OperationMarks {
 
 /** The part of an OpenAPI 3.1 document that a kind has. */
 export interface OpenApiPart {
-  /** Path items by their template, below the node's URL and the base path. */
+  /** Path items by path template, below the node's URL and the base path. */
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly components?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
   readonly tags?:
     | readonly { readonly name: string; readonly description?: string | undefined }[]
     | undefined;
-  /** At most one server, whose URL is only a path: the base of all paths. */
+  /** At most one server, whose URL is only a path: the prefix of all paths. */
   readonly servers?: readonly { readonly url: string }[] | undefined;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The types of a kind of node, which is data: one file of `spec/kinds/`, checked by `src/settings/kind.ts`.
+ * The types of a kind of node, which is a data file in `spec/kinds/`, checked by `src/settings/kind.ts`.
  *
  * @module
  */
@@ -19,20 +19,20 @@ export interface SourceOptions {
   /** If true, a missing method or path is not an error. */
   optional?: boolean | undefined;
   /**
-   * If true, an error of the node is a value as well: of JSON-RPC, the whole response with `result` or
-   * `error`; of HTTP, the content, whatever the status. A missing method or path stays an error.
+   * If true, errors from the node count as values: for JSON-RPC, the whole response (`result` or `error`); for HTTP,
+   * the content, whatever the status. A missing method or path remains an error.
    */
   keep_errors?: boolean | undefined;
 }
 
-/** A method of JSON-RPC that is called without parameters. */
+/** A JSON-RPC method to call. */
 export interface MethodCall {
   readonly jsonrpc: string;
   /** The path that calls are posted to, below the node's URL. @default the node's URL itself */
   readonly path?: string | undefined;
 }
 
-/** A call of JSON-RPC 2.0 over HTTP. */
+/** A JSON-RPC 2.0 call over HTTP. */
 export interface JsonRpcSource extends SourceOptions, MethodCall {
   /** In a list, `{ from: reference }` is replaced by the value at that place. */
   params?: readonly unknown[] | Readonly<Record<string, unknown>> | undefined;
@@ -61,7 +61,7 @@ export interface FileSource extends SourceOptions {
 
 /** A program whose standard output is JSON or plain text. */
 export interface CommandSource extends SourceOptions {
-  /** The program and its arguments; no shell reads them. */
+  /** The program and its arguments, run without a shell. */
   command: readonly string[];
 }
 
@@ -69,16 +69,16 @@ export type Source = JsonRpcSource | GetSource | PostSource | FileSource | Comma
 
 /**
  * A conversion of a value:
- * - `hex`: a number from its hexadecimal form, or that form from a number
+ * - `hex`: a number from its hexadecimal form, or the reverse
  * - `number`: a number from its decimal form
  * - `not`: true for false, null, 0 and "", otherwise false
- * - `count`: the number of members; with a pointer, of those in which the value at it is true
+ * - `count`: the number of members; with a pointer, of members whose value at this pointer is true
  * - `match`: the first group of a regular expression, or its whole match
  * - `time`: RFC 3339 from a text or from the seconds (or milliseconds, …) since 1970, decimal or `0x`
- * - `uptime`: the start time (RFC 3339), from the time since then in seconds or in another unit
- * - `sum`: the sum of all places
- * - `add`, `times`: the sum or the product of the number and this one, such as -1 or 0.001
- * - `join`: the texts of all places, with a separator
+ * - `uptime`: the start time (RFC 3339), from an uptime in seconds or in another unit
+ * - `sum`: the sum of the values at all places
+ * - `add`, `times`: the value plus or times a constant, such as -1 or 0.001
+ * - `join`: the values at all places as text, with a separator between them
  */
 export type Conversion =
   | "hex"
@@ -96,14 +96,14 @@ export type Conversion =
   | { join: string };
 
 export interface FieldOptions {
-  /** The place of the value; of several places, the first that has a value. */
+  /** The place of the value. Of several places, the first that has a value; `sum` and `join` use all. */
   from: Reference | readonly Reference[];
   as?: Conversion | undefined;
-  /** Omits the value if the value at this place is true: some nodes replace hidden values by placeholders. */
+  /** Omits the field if the value at this place is true: some nodes replace hidden values with placeholders. */
   unless?: Reference | undefined;
 }
 
-/** The origin of a key of the info. */
+/** The place of a value for a key of the info, with its conversion. */
 export type Field = Reference | FieldOptions;
 
 /** A file with a secret: its content, or the first group of the regular expression `match`. */
@@ -121,20 +121,20 @@ export type AuthFile =
   );
 
 export interface KindAuth {
-  /** A header of a 401 or 403 and a regular expression for it. No other node receives the secrets in `files`. */
+  /** A header of a 401 or 403, and a pattern for its value. Only nodes that refuse so are sent secrets in `files`. */
   refusal?: { readonly header: string; readonly pattern: string } | undefined;
   /** The files in which such a node stores its secret for programs of the same user. */
   files?: readonly AuthFile[] | undefined;
-  /** `none` if reads are called without the secret, with which a node with accounts would return private data. */
+  /** `none` if reads are called without the secret, since with it a node that has accounts returns private data. */
   reads?: "none" | undefined;
   /** An example of `node.auth` for kinds without `files`. */
   example?: AuthFile | undefined;
 }
 
-/** A test of a value: `null` if it is missing or `null`, a regular expression for its text, or a bound of its number. */
+/** A test of a value: `null` if it must be missing or `null`, a regular expression for its text, or a numeric bound. */
 export type Test = string | null | { readonly above: number } | { readonly below: number };
 
-/** The reasons for which a node that responds is not `ok`. */
+/** The reasons why a node that responds is not `ok`. */
 export type KindStatusCode =
   | "warming_up"
   | "syncing"
@@ -144,10 +144,10 @@ export type KindStatusCode =
   | "stalled";
 
 export interface HealthRule {
-  /** Tests of the values at places; all must hold. No test holds if its source has no response. */
+  /** Tests of the values at places; all must hold. A test fails if its source has no response. */
   when: Readonly<Record<Reference, Test>>;
   code: KindStatusCode;
-  /** One sentence for people. `{source#/pointer}` is replaced by the value there. */
+  /** A clause for people. `{source#/pointer}` is replaced by the value there. */
   reason: string;
 }
 
@@ -162,15 +162,15 @@ export type NamesIn =
   | {
     /** A regular expression; the first group of each match in the response is a name. */
     readonly names: string;
-    /** If set, each name is that of a group: the part of a method name before this text. */
+    /** If set, each name is a group of methods: the part of their names before this text. */
     readonly before?: string | undefined;
   }
   /** The names are paths below the root, such as `block/get`. */
   | { readonly tree: NameTree };
 
 /**
- * A request for the operations of a node: names of methods if its kind has methods, otherwise paths without their first
- * slash. Operations that the response does not list are omitted; listed methods that are unknown are shown without marks.
+ * A request that lists a node's operations: method names if its kind has methods, otherwise paths without their first
+ * slash. Operations that the response does not list are omitted; listed methods that the kind lacks are shown unmarked.
  */
 export type Listing =
   & NamesIn
@@ -182,7 +182,7 @@ export type Listing =
   );
 
 export interface NetworkRules {
-  /** The longest time between two blocks; `head_at` older than that is `stalled`. */
+  /** The longest time between two blocks; a node with an older `head_at` is `stalled`. */
   quiet?: Duration | undefined;
   /** The fewest peers; a node with fewer has `no_peers`. */
   peers?: number | undefined;
@@ -191,7 +191,7 @@ export interface NetworkRules {
 export interface KindHealth {
   /** The meaning of `ok`, for people: a clause such as "it has a leader and raises no alarm". */
   ok: string;
-  /** Codes of JSON-RPC errors, or statuses of HTTP, of a node that is starting. */
+  /** The JSON-RPC error codes or HTTP statuses of a node that is starting. */
   warming_up?: readonly number[] | undefined;
   /** The first rule that holds decides. */
   rules?: readonly HealthRule[] | undefined;
@@ -201,7 +201,7 @@ export interface KindHealth {
   target?: Reference | readonly Reference[] | undefined;
   /** The number of blocks by which a node may be behind `target`. @default 2 */
   lag?: number | undefined;
-  /** By `chain_id` or `network` of the info; `*` for any other. */
+  /** The rules for each `chain_id` or `network` in the info; `*` for any other. */
   networks?: Readonly<Record<string, NetworkRules>> | undefined;
 }
 
@@ -215,12 +215,12 @@ export interface Kind extends KindInterface {
   title: string;
   /** The usual URL of such a node, for people: no request is sent there automatically. */
   url: string;
-  /** Other names of the kind: of programs and networks. */
+  /** Other names for the kind: programs and networks. */
   aliases?: readonly string[] | undefined;
-  /** The node's own description: a path to OpenAPI or Swagger, or a method of JSON-RPC that returns OpenRPC. */
+  /** The node's own description: a path to OpenAPI or Swagger, or a JSON-RPC method that returns OpenRPC. */
   description?: `/${string}` | MethodCall | undefined;
   listing?: Listing | undefined;
-  /** The evidence in its responses: places, each with a regular expression. */
+  /** The evidence in its responses: places, each with a regular expression that must match. */
   detect: Readonly<Record<Reference, string>>;
   auth?: KindAuth | undefined;
   /** Constant values of the info. */
@@ -230,7 +230,7 @@ export interface Kind extends KindInterface {
   health: KindHealth;
   /** The keys of the info for `/v1/history`, at most four. @default height and peers */
   history?: readonly string[] | undefined;
-  /** The places of values that the page fills into reads, each with its pattern; built from `x-example-from`. */
+  /** The places of values with which the page fills in reads, each with its pattern; built from `x-example-from`. */
   examples?: Readonly<Record<Reference, string>> | undefined;
   /** The URLs of the files or folders that its operations were written from, at a version. */
   written_from?: readonly string[] | undefined;

@@ -1,5 +1,5 @@
 /**
- * The settings of flags, variables and the configuration file, from which the help, the manual and a schema are made.
+ * The settings in flags, variables and the configuration file, which the help, the manual and a schema are made from.
  *
  * @module
  */
@@ -136,7 +136,7 @@ export function explainRenamed(before: string, now: string): string {
   return `${before} is now called ${now}; only 0.3 still reads the old name`;
 }
 
-/** A configuration file; its paths are as the process sees them. */
+/** The content of a configuration file, with resolved paths. */
 export interface FileConfig {
   listen?: { host: string; port: number } | undefined;
   access_log?: AccessLog | undefined;
@@ -162,16 +162,16 @@ export const placeWithServers = <T>(
   place: Schema<T>,
 ): Schema<{ from: T; servers: string | undefined }> =>
   s.object({
-    from: s.needed(place, { ...CLI_OPTIONS.spec, text: "Its place, as above" }),
+    from: s.needed(place, { ...CLI_OPTIONS.spec, text: "The file or URL, or none" }),
     servers: s.setting(t.SERVERS, {
-      text: "The servers at its top: keep leaves them as they are; a path replaces them, and " +
-        "comes before every path of the node",
+      text: "The top-level servers: keep leaves them unchanged; a path replaces them, and is " +
+        "put before every path",
       default: "with node.url, they stand for the node, and only their path is used",
       example: "keep",
     }),
   });
 
-/** The settings of the page. The logo is a path in a file, and bytes in the options of a host. */
+/** The settings of the page. The logo is a path in a configuration file, and bytes in a host's options. */
 interface Page<Logo> {
   title?: string | undefined;
   logo?: Logo | undefined;
@@ -198,17 +198,17 @@ export const pageSettings = <Logo>(logo: Schema<Logo>): SettingsOf<Page<Logo>> =
   }),
 });
 
-const KIND = "a file such as mine.yaml, or an object with name";
+const KIND = "a file such as mine.yaml, or an object with name or extends";
 
 const OWN_KIND = v.pipe(
   s.object({
     name: s.setting(t.KIND_NAME, {
-      text: "Its name",
+      text: "The name of your kind",
       default: "the name of the kind that it extends",
       example: "mine",
     }),
     extends: s.setting(s.json, {
-      text: "The known kind that it adds to",
+      text: "The known kind that yours extends",
       example: "ethereum",
     }),
   }, () => true),
@@ -247,7 +247,7 @@ export function configuration(
     kinds: s.setting(v.array(v.union([t.KIND_FILE, OWN_KIND], KIND), "a list of kinds"), {
       text:
         "Kinds of your own: files in the form of those in spec/kinds/, each named after its kind, " +
-        "or objects with the keys of such a file and a name. They replace known kinds of that name",
+        "or objects with such a file's keys plus a name. Each replaces a known kind of its name",
       default: "[]",
       example: "[mine.yaml]",
     }),
@@ -261,7 +261,7 @@ export function configuration(
 }
 
 const OPERATIONS = v.array(t.LINE, "a list of operations, as in [reads, getblock]");
-const FORWARD = "off, reads, or an object with what is open";
+const FORWARD = "off, reads, or an object such as { open: [reads] }";
 
 export function sharedSettings(
   path: Schema<string>,
@@ -286,11 +286,11 @@ export function sharedSettings(
     events: s.setting(
       s.section<SettingsOf<EventSettings>>({
         listeners: s.setting(s.wholeNumber(1, 10_000), {
-          text: "The most streams of /v1/events at a time",
+          text: "The most concurrent streams of /v1/events",
           default: String(EVENT_DEFAULTS.listeners),
         }),
         per_address: s.setting(s.wholeNumber(1, 10_000), {
-          text: "The most streams of one address. Behind a proxy, all clients have its address",
+          text: "The most streams to one address. Behind a proxy, all clients share its address",
           default: String(EVENT_DEFAULTS.per_address),
           example: "1000",
         }),
@@ -304,7 +304,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
   const settings: SettingsOf<ForwardSettings> = {
     open: s.setting(OPERATIONS, {
       text: "The operations that need no token: reads, or names. A name is a JSON-RPC " +
-        "method, an operationId, or an HTTP method with a path template; * stands for any part, but " +
+        "method, an operationId, or an HTTP method with a path template; * matches any text, but " +
         "never opens operations marked write or secret. If the description is fetched over HTTP, " +
         "neither * nor an operationId can be used",
       default: "[]",
@@ -319,19 +319,19 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
       text: "A file with the token, of 32 or more characters. It is read at each use",
       example: "/etc/nodeface/token",
     }),
-    token_env: s.setting(t.LINE, { text: "A variable of the environment with the token" }),
+    token_env: s.setting(t.LINE, { text: "An environment variable with the token" }),
     origins: s.setting(allowed(t.ORIGIN, "origins"), {
-      text: "The origins whose pages may call, besides this service's own. * applies to open only",
+      text: "The origins whose pages may call, besides this service's own. * applies only to open",
       default: "[]",
       example: "[https://app.example]",
     }),
     timeout: s.setting(t.CALL_TIMEOUT, {
-      text: "The longest time for a call with its whole response",
+      text: "The longest time for a call, including its whole response",
       default: FORWARD_DEFAULTS.timeout,
     }),
     limit: s.setting(t.SIZE, { text: "The longest response", default: FORWARD_DEFAULTS.limit }),
     concurrency: s.setting(s.wholeNumber(1, 1000), {
-      text: "The most calls that the node gets at a time. 64 more wait for up to 5 s",
+      text: "The most concurrent calls to the node. 64 more wait for up to 5 s",
       default: String(FORWARD_DEFAULTS.concurrency),
     }),
   };
@@ -361,7 +361,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
   );
 }
 
-/** Finds clashes of `forward` with other settings; `hasNode` is `undefined` if it is not known yet. */
+/** Finds conflicts between `forward` and other settings; `hasNode` is `undefined` while unknown. */
 export function clashesOfForward(
   forward: ResolvedForward | undefined,
   hosts: Hosts = [],

@@ -1,5 +1,5 @@
 /**
- * A kind that extends a built-in one: its members and operations are added to those of the other, or replace them.
+ * Kinds that extend a built-in one: their members and operations are added to its own, or replace them.
  *
  * @module
  */
@@ -11,10 +11,10 @@ import { followReference, operationsOf } from "../openapi/operations.ts";
 import { decodePercent, describeValue } from "../untrusted-text.ts";
 import type { Diagnostic, Path } from "./schema.ts";
 
-/** The members that are merged; others are replaced. */
+/** The members that are merged key by key. */
 const MERGED = ["detect", "static", "sources", "fields", "health"] as const;
 
-/** Merges an extension, whose parts may be wrong, into the kind that it extends. */
+/** Merges an extension, parts of which may be invalid, into the kind that it extends. */
 export function extendKind(base: Kind, own: Json): Json {
   const { aliases: _, written_from: __, tried: ___, examples: ____, ...inherited } = base;
   const whole: Json = { ...inherited, ...own };
@@ -23,7 +23,7 @@ export function extendKind(base: Kind, own: Json): Json {
   }
   const rules = [...listOf(objectOf(own.health).rules), ...base.health.rules ?? []];
   whole.health = { ...objectOf(whole.health), ...rules.length > 0 && { rules } };
-  // A new auth does not send a secret where the old one sends none.
+  // Where the base kind sends no secret, an `auth` of the extension sends none either.
   if (own.auth) whole.auth = { reads: base.auth?.reads, ...objectOf(own.auth) };
   for (const key of ["openrpc", "openapi"] as const) {
     if (own[key] && base[key]) whole[key] = extendPart(objectOf(base[key]), objectOf(own[key]));
@@ -66,7 +66,7 @@ interface Loosening {
   readonly how: string;
 }
 
-/** Finds the operations that an extension opens further than its base, which `loosen` must list. */
+/** Finds the operations that an extension restricts less than its base; `loosen` must list them. */
 export function looseningsIn(base: Kind, own: Json): Loosening[] {
   const methods = new Map(base.openrpc?.methods.map((method) => [method.name as unknown, method]));
   const pairs = listOf(objectOf(own.openrpc).methods).map((method, at) => ({
@@ -82,7 +82,7 @@ export function looseningsIn(base: Kind, own: Json): Loosening[] {
   for (const [path, item] of Object.entries(objectOf(rest.paths))) {
     for (const { keys: [key], operation } of operationsOf(item)) {
       const place = { name: operation.operationId, path: ["openapi", "paths", path, key!] };
-      // The path items of both are merged.
+      // A path item of the extension inherits the shared parameters of the base.
       const { parameters: shared = base.openapi?.paths[path]?.parameters } = objectOf(item);
       const now = { ...operation, shared };
       for (const before of operationsAt(base, path, key!, now, spans)) {
@@ -97,8 +97,8 @@ export function looseningsIn(base: Kind, own: Json): Loosening[] {
 }
 
 /**
- * Lists the operations of a kind whose calls an operation at `path` takes: the one at the same path or, if there is
- * none, those with a more general template. Names of parameters, case, encoding and a final slash make no difference.
+ * Lists the base operations whose calls would reach an operation at `path`: the one at the same path or, if there is
+ * none, those with a more general template. Parameter names, case, encoding and a final slash make no difference.
  */
 function operationsAt(
   base: Kind,
@@ -127,7 +127,7 @@ function operationsAt(
 const segmentsOf = (template: string): string[] =>
   foldPath(decodePercent(template.replaceAll(/\{[^{}]*\}/g, "{}"))).split("/").slice(1);
 
-/** Tells whether one path may fit both templates; where a name spans segments, only what precedes all names counts. */
+/** Tells whether a path can match both templates; if a name spans segments, only the part before any name counts. */
 function overlap(own: readonly string[], others: readonly string[], hasSpan: boolean): boolean {
   const isName = (segment: string) => segment.includes("{}");
   const fixed = hasSpan
@@ -139,7 +139,7 @@ function overlap(own: readonly string[], others: readonly string[], hasSpan: boo
     );
 }
 
-/** The most open first. */
+/** The accesses, least restricted first. */
 const ACCESSES: readonly unknown[] = ["read", "secret", "write"];
 const RESTRICTING = ["x-cost", "x-streaming", "x-auth"];
 const INPUT = ["params", "parameters", "shared", "requestBody"];

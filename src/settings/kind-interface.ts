@@ -1,6 +1,6 @@
 /**
- * The interface of a kind of node: `openrpc` and `openapi` of its file. The schema has what kinds add to the standards;
- * all else is checked as the description of `--spec` is.
+ * The interface of a kind of node: `openrpc` and `openapi` in its file. The schema covers what kinds add to the
+ * standards; the rest is validated like a description given by `--spec`.
  *
  * @module
  */
@@ -27,11 +27,11 @@ const METHOD_NAME = s.text("the name of a method", /^[^\s\p{Cc}]+$/u);
 const OPERATION_ID = s.text("a name of letters, digits, _ and -", /^[A-Za-z_][\w-]*$/);
 const TEMPLATE = s.text("a path such as /blocks/{hash}, without a query", /^\/[^\s?#]*$/);
 const BASE_PATH = s.text(
-  "a path such as /v1, which comes after the node's URL",
+  "a path such as /v1, appended to the node's URL",
   /^(\/[\w.~-]+)+$/,
 );
 
-const TRUE = v.literal(true, "true; leave it out where it does not hold") as Schema<true>;
+const TRUE = v.literal(true, "true or omitted") as Schema<true>;
 
 const OPERATION_MARKS: SettingsOf<OperationMarks> = {
   "x-access": s.needed(s.word(["read", "write", "secret"]), MARKS["x-access"]),
@@ -55,14 +55,14 @@ const openRpc = (...keys: readonly string[]) => standard("OpenRPC 1.3", keys);
 const openApi = (...keys: readonly string[]) => standard("OpenAPI 3.1", keys);
 
 const METHOD = s.object({
-  name: s.needed(METHOD_NAME, { text: "Its name at the node" }),
+  name: s.needed(METHOD_NAME, { text: "The method's name at the node" }),
   summary: SUMMARY,
   params: s.needed(v.array(s.json, "a list of parameters"), {
-    text: "Its parameters, in the order of their positions",
+    text: "The parameters, in order of position",
   }),
-  result: s.needed(s.json, { text: "Its result" }),
+  result: s.needed(s.json, { text: "The result" }),
   paramStructure: s.setting(s.word(["by-name", "by-position", "either"]), {
-    text: "The form of its parameters",
+    text: "The form of the parameters",
     default: "either",
   }),
   ...openRpc("description", "tags", "examples", "deprecated"),
@@ -73,14 +73,14 @@ const OPERATION = s.object({
   operationId: s.needed(OPERATION_ID, { text: "A unique name, for generated clients" }),
   summary: SUMMARY,
   responses: s.needed(s.json, {
-    text: "The responses by their status. Headers that are not named here are not passed on",
+    text: "The responses by status. Headers that are not listed here are not passed on",
   }),
   ...openApi("description", "tags", "parameters", "requestBody", "deprecated"),
   ...OPERATION_MARKS,
 });
 
 const ITEM = s.object({
-  parameters: s.setting(s.json, { text: "Parameters of all its operations" }),
+  parameters: s.setting(s.json, { text: "Parameters that all operations at this path share" }),
   ...Object.fromEntries(COMMON_METHODS.map((name) => [
     name,
     s.setting(OPERATION, { text: `The operation ${name.toUpperCase()}` }),
@@ -89,7 +89,7 @@ const ITEM = s.object({
 
 const SERVERS = v.pipe(
   v.array(
-    s.object({ url: s.needed(BASE_PATH, { text: "The start of all paths" }) }),
+    s.object({ url: s.needed(BASE_PATH, { text: "The prefix of all paths" }) }),
     "a list of one server",
   ),
   v.check((servers) => servers.length === 1, "a list of one server"),
@@ -108,20 +108,20 @@ const OPENAPI = s.object({
   paths: s.needed(s.filledMap(TEMPLATE, ITEM, "paths, each with its operations"), {
     text: "The operations by path, below the node's URL",
   }),
-  servers: s.setting(SERVERS, { text: "One server, whose path comes before all others" }),
+  servers: s.setting(SERVERS, { text: "One server, whose path is the prefix of all paths" }),
   ...openApi("components", "tags"),
 });
 
 export const interfaceSettings = (): SettingsOf<KindInterface> => ({
   openrpc: s.setting(OPENRPC as Schema<KindInterface["openrpc"]>, {
-    text: "Its methods of JSON-RPC: a part of an OpenRPC document",
+    text: "The JSON-RPC methods: a part of an OpenRPC document",
   }),
   openapi: s.setting(OPENAPI as Schema<KindInterface["openapi"]>, {
-    text: "Its operations of REST: a part of an OpenAPI 3.1 document",
+    text: "The REST operations: a part of an OpenAPI 3.1 document",
   }),
 });
 
-/** Finds what is wrong in `openrpc` and `openapi` of a kind, which may refer to the components of `base`. */
+/** Finds errors in a kind's `openrpc` and `openapi`, which may refer to components of `base`. */
 export function diagnosticsOfInterface(kind: unknown, base: KindInterface = {}): Diagnostic[] {
   const { openrpc, openapi } = objectOf(kind);
   const partOf = (key: keyof KindInterface, part: unknown, version: string) => {
@@ -149,7 +149,7 @@ export function examplesIn(
   return [...here, ...members];
 }
 
-/** The clauses of a message that tell how a wrong part is served. */
+/** The clause of a message that tells how an invalid part is served. */
 const CONSEQUENCE = /; (?:it is omitted|[^;]* is (?:put there|taken for )[^;]*)/;
 
 function diagnosticsOfPart(key: string, part: Json, version: Json): Diagnostic[] {
@@ -171,7 +171,7 @@ function diagnosticsOfPart(key: string, part: Json, version: Json): Diagnostic[]
   return found;
 }
 
-/** Explains what OpenAPI allows in a parameter but a kind must not have. */
+/** Explains what is wrong with a parameter in a kind, though OpenAPI allows it. */
 function* explainParameter(parameter: Json): Generator<string> {
   const { name, in: place } = parameter;
   if (place === "cookie") yield '"in" must be one of path, query, header';

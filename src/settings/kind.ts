@@ -29,15 +29,15 @@ const TEST = v.union([
   t.EXPRESSION,
   v.null("null"),
   s.oneOf({
-    above: { above: s.needed(s.NUMBER, { text: "The number there is greater" }) },
-    below: { below: s.needed(s.NUMBER, { text: "The number there is less" }) },
+    above: { above: s.needed(s.NUMBER, { text: "The value there is greater than this number" }) },
+    below: { below: s.needed(s.NUMBER, { text: "The value there is less than this number" }) },
   }),
 ], "a regular expression, null, or an object with above or below");
 
 const RULE = s.object({
-  when: s.needed(s.filledMap(t.REFERENCE_TEXT, TEST, "places, each with what it is tested for"), {
-    text: "Places, each with a regular expression for the text there, null for nothing there, " +
-      "or { above: NUMBER } or { below: NUMBER }. All have to hold",
+  when: s.needed(s.filledMap(t.REFERENCE_TEXT, TEST, "places, each with a test"), {
+    text: "Places, each with a test of the value there: a regular expression, null if it must be " +
+      "missing, { above: NUMBER } or { below: NUMBER }. All must hold",
     example: "{ 'status#/leader': null }",
   }),
   code: s.needed(s.word(CODES), { text: "The status_code", example: "no_leader" }),
@@ -53,7 +53,7 @@ const NETWORK_RULES: SettingsOf<NetworkRules> = {
     example: "3h",
   }),
   peers: s.setting(s.wholeNumber(1), {
-    text: "The fewest peers; a node with fewer has no_peers",
+    text: "The fewest peers; with fewer, the status_code is no_peers",
     example: "1",
   }),
 };
@@ -64,7 +64,7 @@ const HEALTH: SettingsOf<Omit<KindHealth, "ok">> = {
     example: "[-28]",
   }),
   rules: s.setting(v.array(RULE, "a list of rules"), {
-    text: "Rules for states that the responses show. The first that holds decides",
+    text: "Rules for the status. The first rule that holds decides",
   }),
   complete: s.setting(s.NUMBER, {
     text: "The sync_progress of a node that is in sync",
@@ -80,8 +80,7 @@ const HEALTH: SettingsOf<Omit<KindHealth, "ok">> = {
     default: "2",
   }),
   networks: s.setting(s.map(t.LINE, s.object(NETWORK_RULES)), {
-    text: "Expectations by network: by chain_id or network as the info has it, " +
-      "* for any other",
+    text: "Expectations for each chain_id or network in the info; * for any other",
     example: "{ main: { quiet: 3h, peers: 1 } }",
   }),
 };
@@ -96,22 +95,21 @@ const CALL = {
 
 const NAMES = {
   names: s.setting(t.EXPRESSION, {
-    text: "A regular expression whose first group is a name, wherever it matches in the response",
+    text: "A regular expression; the first group of each match in the response is a name",
   }),
   tree: s.setting(
     s.object({
       name: s.needed(t.LINE, { text: "The member that holds a name" }),
-      children: s.needed(t.LINE, { text: "The member that holds the list of those below" }),
+      children: s.needed(t.LINE, { text: "The member that holds the list of children" }),
     }),
     {
       text:
-        "If the response is a tree in JSON instead: its members. Names are the paths from the " +
-        "root, such as block/get",
+        "Instead of names, if the response is a JSON tree: the members to read. Names are the " +
+        "paths from the root, such as block/get",
     },
   ),
   before: s.setting(t.LINE, {
-    text:
-      "If the names are those of groups: the separator that follows them in the names of methods",
+    text: "If the response lists groups of methods: the separator after the group in a method name",
   }),
 };
 
@@ -121,7 +119,7 @@ const LISTING = v.pipe(
   s.oneOf({
     jsonrpc: { ...CALL, ...NAMES },
     get: { get: PATH, ...NAMES },
-    post: { post: PATH, json: s.setting(s.json, { text: "The JSON that is posted" }), ...NAMES },
+    post: { post: PATH, json: s.setting(s.json, { text: "The JSON to post" }), ...NAMES },
   }),
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
@@ -131,27 +129,27 @@ const LISTING = v.pipe(
 ) as Schema<unknown> as Schema<Listing>;
 
 export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<Kind> {
-  // A kind inherits what it omits.
+  // An extension inherits what it omits.
   const needed = base ? s.setting as typeof s.needed : s.needed;
   const auth: SettingsOf<KindAuth> = {
     refusal: s.setting(
       s.object({
         header: s.needed(t.HEADER, { text: "A header of the refusal" }),
-        pattern: s.needed(t.EXPRESSION, { text: "A regular expression for it" }),
+        pattern: s.needed(t.EXPRESSION, { text: "A regular expression for its value" }),
       }),
-      { text: "How such a node refuses a call. Secrets in files are sent to no other node" },
+      { text: "How such a node refuses a request. Secrets in files are sent to no other node" },
     ),
     files: s.setting(v.array(authFile(path), "a list of files"), {
       text:
-        "The files in which such a node leaves its secret on this machine, in the form of node.auth",
+        "The files in which such a node stores its secret on this machine, in the form of node.auth",
     }),
     reads: s.setting(s.word(["none"]), {
       text:
-        "none: reads are called without the secret, since the node shows private data to callers " +
-        "with the secret",
+        "none: reads are called without the secret, since with it the node would return private " +
+        "data",
     }),
     example: s.setting(authFile(path), {
-      text: "An example of node.auth, for when there are no such files",
+      text: "An example of node.auth, for nodes without such files",
     }),
   };
   const kind: SettingsOf<Omit<Kind, "examples">> = {
@@ -164,24 +162,23 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
       v.union([t.PATH, s.object(CALL)], "a path, or a method as in { jsonrpc: rpc.discover }"),
       {
         text:
-          "Where it describes its own interface: a path below the node's URL to OpenAPI, or a " +
-          "method of JSON-RPC that gives OpenRPC",
+          "Where the node describes its own interface: a path to OpenAPI below the node's URL, or a " +
+          "JSON-RPC method that returns OpenRPC",
       },
     ),
     listing: s.setting(LISTING, {
-      text:
-        "The request for which such a node lists its operations, and how names are found in the " +
-        "response. Operations that the node does not list are omitted. The names are those of methods " +
-        "if the kind has some, otherwise paths without their first slash",
+      text: "The request that lists the node's operations, and how to find their names in the " +
+        "response. Operations that the node does not list are omitted. The names are method names " +
+        "if the kind has methods, otherwise paths without their first slash",
     }),
     detect: needed(
       s.filledMap(t.REFERENCE_TEXT, t.EXPRESSION, "places, each with a regular expression"),
-      { text: "Places in its responses, each with a regular expression. All have to match" },
+      { text: "Places in its responses, each with a regular expression. All must match" },
     ),
-    auth: s.setting(s.object(auth), { text: "Its refusals, and the places of its secret" }),
-    static: s.setting(s.map(t.INFO_KEY, s.json), { text: "Keys whose values are always the same" }),
+    auth: s.setting(s.object(auth), { text: "How it refuses access, and where its secret is" }),
+    static: s.setting(s.map(t.INFO_KEY, s.json), { text: "Keys with constant values" }),
     sources: needed(s.map(t.SOURCE_NAME, NODE_SOURCE), { text: "The sources by name" }),
-    fields: needed(s.map(t.INFO_KEY, FIELD), { text: "The keys, and where their values are" }),
+    fields: needed(s.map(t.INFO_KEY, FIELD), { text: "The keys, and the places of their values" }),
     health: needed(
       s.object({
         ok: needed(t.LINE, {
@@ -190,7 +187,7 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
         }),
         ...HEALTH,
       }),
-      { text: "The rules of its status" },
+      { text: "The rules for the status" },
     ),
     history: s.setting(
       v.pipe(v.array(t.INFO_KEY, "a list of keys"), v.maxLength(4, "at most 4 keys")) as Schema<
@@ -202,18 +199,18 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
       },
     ),
     written_from: s.setting(s.filledList(t.WEB_URL, "a list of URLs"), {
-      text: "The sources of its operations: a file or a folder, at a version",
+      text: "The files or folders that its operations were written from, at a version",
     }),
-    tried: s.setting(t.LINE, { text: "The node that its reads were tested with, and its version" }),
+    tried: s.setting(t.LINE, { text: "The node and version that its reads were tested with" }),
     ...interfaceSettings(),
     extends: s.setting(s.word(KIND_NAMES, "a known kind (see nodeface kinds)", KIND_ALIASES), {
       text:
-        "The known kind that this one extends. All else may be left out then; methods, paths and " +
-        "other members replace those of the known kind",
+        "The known kind that this one extends. All other keys are then optional; methods, paths " +
+        "and other members are added to those of the known kind, or replace them",
     }),
     loosen: s.setting(v.array(t.LINE, "a list of operations"), {
       text:
-        "The operations that this file opens further than the kind that it extends, by method or " +
+        "The operations that this file restricts less than the kind that it extends, by method or " +
         "operationId: a write that is a read here, or a read with other parameters",
     }),
   };
@@ -229,7 +226,7 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
       ];
       if (base) found.push(...diagnosticsOfExtension(base, own));
       else if (own.extends !== undefined) {
-        const message = "is only for the files of operators";
+        const message = "is only allowed in an operator's files";
         found.push({ path: ["extends"], message, isKey: true });
       }
       for (const { path, message, isKey } of found) {
@@ -239,13 +236,13 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
   );
 }
 
-/** Removes files with secrets: a kind that is not built in could have any file sent to any node. */
+/** Removes `auth.files`, by which a kind that is not built in could send any file to any node. */
 export function withoutSecretFiles(kind: Kind): Kind {
   const { files, ...auth } = kind.auth ?? {};
   return files ? { ...kind, auth: { example: files[0], ...auth } } : kind;
 }
 
-/** Finds what is wrong between the parts of a kind, which may be wrong themselves. */
+/** Finds conflicts between the parts of a kind, which may be invalid themselves. */
 function diagnosticsBetween(kind: Json): Diagnostic[] {
   const found: Diagnostic[] = [];
   const report = (path: Path, message: string, isKey = false) =>
@@ -313,7 +310,7 @@ function diagnosticsBetween(kind: Json): Diagnostic[] {
   return found;
 }
 
-/** Tells whether a source waits for others in a circle, so that none of them can be asked first. */
+/** Tells whether a source depends on itself by way of others, so that none of them can be queried first. */
 function leadsTo(name: string, links: ReadonlyMap<string, readonly Reference[]>): boolean {
   const seen = new Set<string>();
   const next = (at: string) => (links.get(at) ?? []).map((place) => parseReference(place)[0]);

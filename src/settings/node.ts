@@ -27,7 +27,7 @@ const HEADER = s.setting(t.HEADER, {
 });
 
 const MATCH = s.setting(t.EXPRESSION, {
-  text: "A regular expression. The secret is its first group, or all that it matches",
+  text: "A regular expression. The secret is its first group, or else its whole match",
   example: "'<apikey>(.*?)</apikey>'",
 });
 
@@ -54,13 +54,13 @@ export const authFile = (path: Schema<string>): Schema<AuthFile> =>
 function auth(path: Schema<string>): Schema<NodeSettings["auth"]> {
   const variables = authForms("env", (secret) =>
     s.needed(t.LINE, {
-      text: `A variable of the environment with ${secret}`,
+      text: `An environment variable with ${secret}`,
       example: "NODE_SECRET",
     }));
   const forms = s.oneOf({ ...authFileForms(path), ...variables }) as Schema<unknown>;
   return s.setting(s.secret(forms as Schema<NonNullable<NodeSettings["auth"]>>), {
     text: "The place of the secret for the node, which is sent only to the origin of node.url",
-    default: "where nodes of its kind leave it, on this machine",
+    default: "where nodes of its kind store it on this machine",
     example: "{ basic_file: ~/.node/cookie }",
   });
 }
@@ -78,7 +78,7 @@ export const KIND_OPTION: CliOption<string> = {
   key: "node.kind",
   schema: t.KIND_OR_FILE,
   text: "The kind of the node, or the file of a kind of your own",
-  default: "found by asking",
+  default: "detected",
   example: "bitcoin",
   flag: "kind",
   variables: ["NODEFACE_KIND"],
@@ -92,29 +92,29 @@ export function nodeSettings(
   return {
     url: s.setting(t.NODE_URL, URL_OPTION),
     public_url: s.setting(t.NODE_URL, {
-      text: "The URL of the node for pages. It replaces the servers of its description",
+      text: "The node's URL for web pages. It replaces the servers of its description",
       example: "https://node.example/rpc",
     }),
     kind: s.setting(t.kindName(own), {
       ...KIND_OPTION,
-      text: "The kind of the node; none if info describes all of it",
+      text: "The kind of the node; none if only info describes it",
     }),
     auth: auth(path),
     tls: s.setting(
       s.object({
         ca_file: s.needed(path, {
-          text: "A PEM file of the authority that signed the node's certificate",
+          text: "A PEM file with the certificate of the authority that signed the node's",
           example: "~/.node/ca.pem",
         }),
       }),
       {
-        text: "A further certificate authority to trust with https",
+        text: "An additional certificate authority to trust for https",
         default: "the authorities that the runtime trusts",
         example: "{ ca_file: ~/.node/ca.pem }",
       },
     ),
     timeout: s.setting(t.TIMEOUT, {
-      text: "The longest time for a response of the node",
+      text: "The longest time for a response from the node",
       default: DEFAULTS.timeout,
       example: "5s",
     }),
@@ -126,15 +126,15 @@ const COMMON: SettingsOf<SourceOptions> = {
     text: "The longest time for a response",
     default: "node.timeout",
   }),
-  ttl: s.setting(t.AGE, { text: "The time for which a response is current", default: "info.ttl" }),
+  ttl: s.setting(t.AGE, { text: "The time for which a response is valid", default: "info.ttl" }),
   optional: s.setting(s.BOOLEAN, {
     text: "If true, a missing method or path is not an error",
     default: "false",
   }),
   keep_errors: s.setting(s.BOOLEAN, {
     text:
-      "If true, an error is a value as well: for JSON-RPC, the whole response with result or error; " +
-      "for HTTP, the content, whatever the status",
+      "If true, errors from the node count as values: for JSON-RPC, the whole response (result or " +
+      "error); for HTTP, the content, whatever the status",
     default: "false",
   }),
 };
@@ -142,13 +142,13 @@ const COMMON: SettingsOf<SourceOptions> = {
 const nodeSources = (path: Schema<string>, get: Schema<string>) => ({
   jsonrpc: {
     jsonrpc: s.needed(t.LINE, {
-      text: "A method of JSON-RPC that is called",
+      text: "The JSON-RPC method to call",
       example: "getmininginfo",
     }),
     params: s.setting(
       v.union([v.array(s.json, "a list"), s.map(t.LINE, s.json)], "a list or an object"),
       {
-        text: "Its parameters. In a list, { from: PLACE } stands for a value of another response",
+        text: "Its parameters. In a list, { from: PLACE } stands for a value in another response",
         example: "[1, true]",
       },
     ),
@@ -165,7 +165,7 @@ const nodeSources = (path: Schema<string>, get: Schema<string>) => ({
       example: "/status",
     }),
     accept: s.setting(t.LINE, {
-      text: "The media type that is asked for",
+      text: "The media type to request",
       default: "application/json",
       example: "application/nostr+json",
     }),
@@ -173,15 +173,15 @@ const nodeSources = (path: Schema<string>, get: Schema<string>) => ({
   },
   post: {
     post: s.needed(path, {
-      text: "A path below node.url, or a URL, that is posted to",
+      text: "A path below node.url, or a URL, to post to",
       example: "/v3/maintenance/status",
     }),
-    json: s.setting(s.json, { text: "The JSON that is posted", example: "{}" }),
+    json: s.setting(s.json, { text: "The JSON to post", example: "{}" }),
     ...COMMON,
   },
 });
 
-/** A source of a kind, whose file may come from anywhere: it runs no program, reads no file and asks no other host. */
+/** A source of a kind, which may come from anywhere: it runs no program, reads no file and queries no other host. */
 export const NODE_SOURCE: Schema<Source> = s.oneOf(nodeSources(t.PATH, t.PATH_OR_LINK));
 
 const source = (path: Schema<string>): Schema<Source> =>
@@ -193,7 +193,7 @@ const source = (path: Schema<string>): Schema<Source> =>
     },
     command: {
       command: s.needed(s.filledList(v.string("text"), "a list: the program and its arguments"), {
-        text: "A program that prints JSON or plain text, and its arguments; no shell reads them",
+        text: "A program that prints JSON or plain text, and its arguments; run without a shell",
         example: "[df, --output=avail, /data]",
       }),
       ...COMMON,
@@ -205,15 +205,17 @@ const CONVERSIONS = ["hex", "number", "not", "count", "time", "uptime", "sum"] a
 const CONVERSION = v.union([
   s.word(CONVERSIONS),
   s.oneOf({
-    count: { count: s.needed(t.POINTER, { text: "Counts the members that are true there" }) },
-    match: { match: s.needed(t.EXPRESSION, { text: "The first group, or all that it matches" }) },
-    add: { add: s.needed(s.NUMBER, { text: "The number with this one added" }) },
-    times: { times: s.needed(s.NUMBER, { text: "The number multiplied by this one" }) },
+    count: {
+      count: s.needed(t.POINTER, { text: "Counts the members whose value there is true" }),
+    },
+    match: { match: s.needed(t.EXPRESSION, { text: "The first group, or else the whole match" }) },
+    add: { add: s.needed(s.NUMBER, { text: "The value plus this number" }) },
+    times: { times: s.needed(s.NUMBER, { text: "The value times this number" }) },
     uptime: {
-      uptime: s.needed(s.word(["ms", "s", "m", "h"]), { text: "The start, from the time since" }),
+      uptime: s.needed(s.word(["ms", "s", "m", "h"]), { text: "The start time, from an uptime" }),
     },
     join: {
-      join: s.needed(v.string("text"), { text: "All the places, with this text between them" }),
+      join: s.needed(v.string("text"), { text: "All the values, with this text between them" }),
     },
   }),
 ], `one of ${CONVERSIONS.join(", ")}, or an object with count, match, add, times, join or uptime`);
@@ -228,13 +230,13 @@ export const FIELD: Schema<Field> = v.union([
   s.object({
     from: s.needed(REFERENCES, {
       text: "The place of the value: a source, # and a JSON Pointer. " +
-        "Of several places, the first that has a value",
+        "Of several places, the first that has a value; sum and join use all",
       example: "net#/version",
     }),
     as: s.setting(CONVERSION, {
-      text: "The conversion of the value: hex (a number from or to its hexadecimal form), " +
-        "number (from its decimal form), not, count (how many), time (RFC 3339), " +
-        "uptime (the start, from the seconds since), sum, { count: POINTER }, " +
+      text: "The conversion of the value: hex (to or from hexadecimal), " +
+        "number (from decimal), not, count (of members), time (to RFC 3339), " +
+        "uptime (seconds to start time), sum, { count: POINTER }, " +
         "{ match: EXPRESSION }, { add: NUMBER }, { times: NUMBER }, { uptime: ms } or { join: TEXT }",
       example: "{ match: '^v(.+)' }",
     }),
@@ -248,31 +250,30 @@ export const FIELD: Schema<Field> = v.union([
 export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
   return {
     ttl: s.setting(t.AGE, {
-      text: "The node is asked at most once in this time",
+      text: "The shortest time between two queries of the node",
       default: DEFAULTS.ttl,
       example: "5s",
     }),
     stale: s.setting(t.AGE, {
-      text: "The time for which last known values are shown when the node stops responding",
+      text: "The time for which last known values are shown after the node stops responding",
       default: DEFAULTS.stale,
       example: "2m",
     }),
     static: s.setting(s.map(t.INFO_KEY, s.json), {
-      text: "Keys whose values are always the same",
+      text: "Keys with constant values",
       example: "{ name: my-node }",
     }),
     hide: s.setting(v.array(t.INFO_KEY, "a list of keys"), {
-      text: "Keys that are not shown",
+      text: "Keys to omit",
       example: "[peers]",
     }),
     watch: s.setting(t.WATCH, {
-      text: "The interval at which the node is asked even if no client asks; or off",
+      text: "The interval at which the node is queried without requests; or off",
       default: "30s",
       example: "5s",
     }),
     history: s.setting(t.HISTORY, {
-      text:
-        "The time for which /v1/history goes back, at most 24h, with at most 240 samples; or off",
+      text: "The span of /v1/history, at most 24h, with at most 240 samples; or off",
       default: DEFAULTS.history,
       example: "24h",
     }),
@@ -282,13 +283,13 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
       example: "10m",
     }),
     sources: s.setting(s.map(t.SOURCE_NAME, source(path)), {
-      text: "The sources by name, in addition to or in place of those of the kind",
+      text: "Sources by name, which are added to those of the kind or replace them",
       example: "{ mining: { jsonrpc: getmininginfo } }",
     }),
     fields: s.setting(s.map(t.INFO_KEY, FIELD), {
       text:
-        "The keys and where their values are, in addition to or in place of those of the kind: a place, " +
-        "or an object as below",
+        "Keys and the places of their values, which are added to those of the kind or replace them: " +
+        "each a place, or an object as below",
       example: "{ difficulty: mining#/difficulty }",
     }),
   };
@@ -298,7 +299,7 @@ export function hasKind({ kind, url }: NodeSettings): boolean {
   return kind === undefined ? url !== undefined : kind !== "none";
 }
 
-/** Finds fields whose source neither the info nor any of `kinds`, those that the node may be, has. */
+/** Finds fields whose source is neither in the info nor in any of `kinds`, the kinds that the node may be. */
 export function unknownSources(info: InfoSettings, kinds: readonly Kind[]): Diagnostic[] {
   const own = Object.keys(info.sources ?? {});
   const names = [...own, ...kinds.flatMap(({ sources }) => Object.keys(sources))];
@@ -326,7 +327,7 @@ export function placesOf(field: unknown): readonly Reference[] {
   return isRight ? referencesOf(field as Field) : [];
 }
 
-/** Explains that the source of a place does not exist; `listed` are those that the message may list. */
+/** Returns a message if the source of a place does not exist; `listed` has the sources that it may list. */
 export function explainSource(
   place: unknown,
   names: readonly string[],

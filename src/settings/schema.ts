@@ -1,6 +1,6 @@
 /**
- * The schemas that settings are made of: those of valibot, with the text of each setting. The message of a schema
- * follows "must be"; those of a picklist, a `rawCheck` and a `rawTransform` are whole clauses.
+ * The schemas of settings: valibot schemas, with a description of each setting. The message of a schema follows
+ * "must be"; the messages of a picklist, a `rawCheck` and a `rawTransform` are whole clauses.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { describeValue } from "../untrusted-text.ts";
 export type Schema<T = unknown> = v.GenericSchema<unknown, T>;
 
 export interface About {
-  /** For `--help` and the reference, without a period at the end. */
+  /** The description for `--help` and the manual, without a final period. */
   readonly text: string;
   readonly default?: string;
   readonly example?: string;
@@ -20,18 +20,18 @@ export interface About {
   readonly flag?: string;
   /** The environment variables; the first that is set is read. */
   readonly variables?: readonly string[];
-  /** Wrong names of its key in a configuration file, for which it is suggested. */
+  /** Wrong keys in a configuration file, for which the right key is suggested. */
   readonly also?: readonly string[];
-  /** The word for its value in `--help`; a flag without one is a switch. */
+  /** The placeholder for its value in `--help`; a flag without a placeholder is a switch. */
   readonly argument?: string;
 }
 
-/** A setting that a flag or a variable may give, as text. */
+/** A setting that a flag or an environment variable can set, as text. */
 export interface CliOption<T = unknown> extends About {
   readonly schema: Schema<T>;
-  /** Its key in the configuration file; one with a dot is inside of another. */
+  /** Its key in the configuration file; a dot separates nested keys. */
   readonly key?: string;
-  /** Its names in the version before, which are read with a warning. */
+  /** Its names in the previous version, which are read with a warning. */
   readonly before?: { readonly flag: string; readonly variable: string; readonly key: string };
 }
 
@@ -75,7 +75,7 @@ export function partsOf(schema: Schema): Parts {
 interface TextRule<T = string> {
   /** Returns a whole message for a known mistake. */
   readonly explain?: (text: string) => string | undefined;
-  /** Checks a text that matches. @default every one is valid */
+  /** Checks a text that matches the pattern. @default every such text is valid */
   readonly isValid?: (text: string) => boolean;
   /** Converts a valid text. @default the text itself */
   readonly read?: (text: string) => T;
@@ -102,14 +102,14 @@ export function text<T = string>(
   return v.config(schema, { abortPipeEarly: true }) as Schema<T>;
 }
 
-/** Makes the schema of one of some words; `also` has wrong words that people write, with the right ones. */
+/** Makes the schema of a choice of words; `also` maps wrong words that people write to the right ones. */
 export function word<const W extends string>(
   words: readonly W[],
   expected: string = `one of ${words.join(", ")}`,
   also?: Readonly<Record<string, W>>,
 ): Schema<W> {
   return v.picklist(words, (issue) => {
-    // YAML has `true` for what is meant as a word.
+    // YAML reads `true` as a boolean, even where a word is meant.
     const isWord = typeof issue.input === "string" || (also && typeof issue.input === "boolean");
     if (!isWord) return mustBe(expected, issue);
     const input = String(issue.input);
@@ -143,7 +143,7 @@ export function filledList<T>(of: Schema<T>, expected: string): Schema<T[]> {
   return v.pipe(v.array(of, expected), v.minLength(1, `${expected}; it must not be empty`));
 }
 
-/** Makes the schema of an object with known keys, and other keys that `isOther` takes, with any value. */
+/** Makes the schema of an object with known keys; other keys that `isOther` accepts may have any value. */
 export function object<S extends Settings>(
   settings: S,
   isOther: (key: string) => boolean = () => false,
@@ -158,14 +158,14 @@ export function object<S extends Settings>(
   ) as Schema<Output<S>>;
 }
 
-/** Makes the schema of an object with known keys; `null`, as YAML has it for nothing, is an empty one. */
+/** Makes the schema of an object with known keys; `null`, YAML's empty value, counts as an empty object. */
 export function section<S extends Settings>(settings: S): Schema<Output<S>> {
   return v.nullable(object(settings), {}) as Schema<Output<S>>;
 }
 
 export function map<K extends string, T>(name: Schema<K>, of: Schema<T>): Schema<Record<K, T>> {
   const schema = v.record(name as v.GenericSchema<string, K>, of, "an object");
-  // valibot leaves these keys out without an issue (1.5).
+  // valibot 1.5 drops these keys without an issue.
   const taken = ["__proto__", "constructor", "prototype"];
   return v.nullable(
     plainObject(schema, (key) => taken.includes(key) ? "must be another name" : undefined),
@@ -184,7 +184,7 @@ export function filledMap<K extends string, T>(
   );
 }
 
-/** Makes the schema of an object that has one of several forms, each named by a key that only it has. */
+/** Makes the schema of an object in one of several forms, each identified by a key that only it has. */
 export function oneOf<F extends Readonly<Record<string, Settings>>>(
   forms: F,
 ): Schema<{ [Key in keyof F]: Output<F[Key]> }[keyof F]> {
@@ -210,7 +210,7 @@ export function byKey<T>(
   });
 }
 
-/** The schema of any JSON value; whole numbers that `number` cannot hold are `bigint`s. */
+/** The schema of any JSON value; whole numbers that `number` cannot hold become `bigint`s. */
 export const json: Schema = v.pipe(
   v.unknown(),
   v.rawTransform(({ dataset, addIssue }) =>
@@ -220,10 +220,10 @@ export const json: Schema = v.pipe(
   ),
 );
 
-/** The `lang` of issues about secrets: valibot hands no other setting on to issues. */
+/** The `lang` of issues about secrets: valibot passes no other setting on to issues. */
 const SECRET = "secret";
 
-/** Makes a schema whose messages do not repeat the value: it may be a secret in the wrong place. */
+/** Returns a schema whose messages do not repeat the value, which may be a secret in the wrong place. */
 export function secret<T>(schema: Schema<T>): Schema<T> {
   return v.config(schema, { lang: SECRET });
 }
@@ -235,13 +235,13 @@ function mustBe(
   return `must be ${expected}${lang === SECRET ? "" : `, not ${describeValue(input)}`}`;
 }
 
-/** Makes a schema take plain objects alone; `explain` returns what is wrong with a key. */
+/** Returns a schema that accepts only plain objects; `explain` returns a message for an invalid key. */
 function plainObject<T>(
   schema: Schema<T> & { readonly message?: unknown },
   explain: (key: string) => string | undefined,
 ): Schema<T> {
   return v.lazy((value) => {
-    // JSON Schemas are made of a schema without a value.
+    // JSON Schemas are generated from a schema without a value.
     if (value === undefined) return schema;
     if (!isPlainObject(value)) return v.never(schema.message as string);
     const wrong = Object.keys(value).flatMap((key) => {
@@ -287,7 +287,7 @@ export function issuePath(
 export interface Diagnostic {
   readonly path: Path;
   readonly message: string;
-  /** True if it is about the last key of the path and not its value. */
+  /** True if it concerns the last key of the path, not its value. */
   readonly isKey: boolean;
 }
 
@@ -301,7 +301,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Reads a value by its schema; what is wrong stays as it was. */
+/** Reads a value by its schema; invalid parts stay unchanged. */
 export function readValue<T>(
   value: unknown,
   schema: Schema<T>,
@@ -328,14 +328,14 @@ function diagnosticsOf(issue: Issue, around: Path = []): Diagnostic[] {
   return [{ path, message: WHOLE.includes(type) ? message : mustBe(message, issue), isKey }];
 }
 
-/** The issues of a union that come from the form whose type the value has. */
+/** Returns the issues of a union that come from the form whose type the value has. */
 function issuesOfForm({ issues }: Issue): Issue[] {
   return (issues ?? []).flatMap((issue) =>
     issue.path || issue.kind !== "schema" ? [issue] : issuesOfForm(issue)
   );
 }
 
-/** The beginning of the only message that comes before the name of the value. */
+/** The start of the only message that is written before the path. */
 const UNKNOWN_KEY = "unknown key";
 
 export function formatDiagnostic({ path, message }: Diagnostic): string {

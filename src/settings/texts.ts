@@ -1,5 +1,5 @@
 /**
- * The schemas of texts.
+ * The schemas of settings that are written as text.
  *
  * @module
  */
@@ -17,7 +17,7 @@ import { meantWord, type Schema, secret, text, word } from "./schema.ts";
 export const LINE: Schema<string> = text("a line of text", /^[^\r\n]+$/);
 
 export const REASON: Schema<string> = text(
-  "a line of text; between braces stands a place such as {net#/version}",
+  "a line of text, with places in braces such as {net#/version}",
   /^(?:[^{}\r\n]|\{[\w-]+#[^{}\r\n]*\})+$/,
 );
 
@@ -41,10 +41,9 @@ export const FILE: Schema<string> = text("the path of a file", /^[^\r\n]+$/, {
   },
 });
 
-const ANY_ADDRESS =
-  'must be an address, not "*"; 0.0.0.0 listens on all addresses of IPv4, :: on all';
+const ANY_ADDRESS = 'must be an address, not "*"; 0.0.0.0 listens on all IPv4 addresses, :: on all';
 
-/** A host name or an IP literal, which loses its brackets: `[::1]` is `::1`. */
+/** A host name or an IP literal, whose brackets are removed: `[::1]` becomes `::1`. */
 export const HOST: Schema<string> = text(
   "a host name or an address",
   /^(\[[\da-fA-F:.]+\]|[^\s/[\]*]+)$/,
@@ -85,7 +84,7 @@ export const PLACE: Schema<string> = text("the path of a file, a URL, or none", 
   },
 });
 
-/** Tells whether a description is in a file, which must exist at the start; one at a URL may appear later. */
+/** Tells whether a description is a file, which must exist at the start; a description at a URL may appear later. */
 export function isFilePlace(place: string): boolean {
   return place !== "none" && !/^(?:https?|file):/i.test(place);
 }
@@ -98,7 +97,7 @@ export const SERVERS: Schema<string> = text(
 
 export const URL_EXAMPLE = "a URL such as http://127.0.0.1:8545";
 
-/** The URL of a node, which must hold no secret: lists of processes would show it. */
+/** The URL of a node. It must not contain a secret, which lists of processes would show. */
 export const NODE_URL: Schema<string> = secret(
   text(URL_EXAMPLE, /^[hH][tT][tT][pP][sS]?:\/\/[^\s\/?#@]+(\/[^\s?#]*)?$/, {
     explain: explainUrl,
@@ -120,8 +119,8 @@ function explainUrl(text: string): string | undefined {
   }
   if (!/^https?$/i.test(scheme)) return `must begin with http:// or https://, not ${scheme}://`;
   if (hasUser(text)) return NO_USER;
-  if (text.includes("?")) return 'must have no query: nothing from the "?" on';
-  if (text.includes("#")) return 'must have no fragment: nothing from the "#" on';
+  if (text.includes("?")) return 'must have no query: remove the "?" and the rest';
+  if (text.includes("#")) return 'must have no fragment: remove the "#" and the rest';
   const port = /^(?:\[[^\]]*\]|[^/:]*):(\d+)/.exec(rest)?.[1];
   return port && Number(port) > 65535 ? "must have a port up to 65535" : undefined;
 }
@@ -164,7 +163,7 @@ export const ORIGIN: Schema<string> = text(
 
 export const PREFIX: Schema<string> = text(
   'a path such as "/node1", with a slash in front and none at the end',
-  // URLs leave out the parts "." and "..".
+  // URLs drop the segments "." and "..".
   /^(\/(?!\.{1,2}(\/|$))[\w.~-]+)*$/,
 );
 
@@ -194,7 +193,7 @@ export const KIND_OR_FILE: Schema<string> = text(KIND_EXPECTED, /^[^\r\n]+$/, {
 export function kindName(own: readonly string[]): Schema<string> {
   const names = [...KIND_NAMES, ...own];
   return v.pipe(
-    // For editors: these names, and that there may be others.
+    // For editors, which suggest these names and accept others.
     v.union([v.picklist(names), v.string()], KIND_EXPECTED),
     v.rawCheck(({ dataset: { value }, addIssue }) => {
       if (typeof value !== "string" || value === "none" || names.includes(value)) return;
