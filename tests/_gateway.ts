@@ -18,7 +18,7 @@ export interface Come {
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
-/** The response of the node. */
+/** Sends the node's response to a request. */
 export type PlayedAnswer = (come: Come, response: ServerResponse) => unknown;
 
 /** A node whose responses the test chooses. */
@@ -29,7 +29,6 @@ export interface PlayedNode extends Played {
   forget(): void;
 }
 
-/** Starts a node. */
 export const playNode = (): Promise<PlayedNode> => startNode(nodeToStart());
 
 /** Registers the node of a suite: starts and stops it, and clears its requests before each test. */
@@ -83,7 +82,7 @@ export const result = (text: string): PlayedAnswer =>
 export const rpcError = (error: unknown, status = 200): PlayedAnswer =>
   json({ jsonrpc: "2.0", id: 1, error }, status);
 
-/** The body of a request, as text. */
+/** Returns the body of a request as text. */
 export const textOf = ({ body }: Come): string => new TextDecoder().decode(body);
 
 const ok = { responses: { 200: { description: "" } } };
@@ -236,14 +235,14 @@ export const RPC = {
 /** A service in this process, with its log. */
 export interface Gateway {
   readonly app: ReturnType<typeof createNodeface>;
-  /** The log lines of calls. */
+  /** The log entries for calls. */
   readonly calls: CallRecord[];
   ask(path: string, init?: RequestInit): Promise<Response>;
   /** Sends a JSON-RPC body. */
   rpc(content: unknown, init?: RequestInit): Promise<Response>;
 }
 
-/** The options of a service for a node, as JSON. */
+/** Returns the options of a service in front of a node. */
 export const optionsFor = (url: string, description: typeof REST | typeof RPC) => ({
   node: { url, kind: "none" },
   description: { name: "a.json", text: formatJson(description) },

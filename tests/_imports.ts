@@ -2,7 +2,7 @@
 import { build } from "esbuild";
 
 /**
- * Lists a module and all its static imports, those by `import()` excluded.
+ * Lists a module and all its static imports; does not follow `import()`.
  *
  * @param folder the folder that paths are relative to
  * @param entry the module's path

@@ -1,7 +1,7 @@
 /** Parses the Prometheus text format, as far as this service uses it. */
 import * as assert from "uvu/assert";
 
-/** A sample: the metric's name with its labels as written, and the value. */
+/** The samples: each value by its metric's name with labels, as written. */
 export type Lines = ReadonlyMap<string, string>;
 
 /** A name, labels with escaped quotes and backslashes, and a number. */
@@ -21,6 +21,6 @@ export function readMetrics(text: string): Lines {
   return lines;
 }
 
-/** The names of metrics. */
+/** Lists the names of metrics. */
 export const namesIn = (lines: Lines): Set<string> =>
   new Set([...lines.keys()].map((series) => series.replace(/\{.*/s, "")));

@@ -25,7 +25,7 @@ export function without(...programs: string[]): string | undefined {
   return missing.length === 0 ? undefined : `needs ${missing.join(" and ")}`;
 }
 
-/** Returns why a test that needs root on Linux cannot run; `undefined` if it can. */
+/** The reason why tests that need root on Linux cannot run; `undefined` if they can. */
 export const NOT_ROOT: string | undefined = process.getuid?.() === 0 && process.platform === "linux"
   ? undefined
   : "needs root on Linux";

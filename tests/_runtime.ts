@@ -5,25 +5,25 @@
 import process from "node:process";
 import type { Test } from "uvu";
 
-/** A sample has one row in this many. */
+/** A sample has every n-th row. */
 const NTH = 10;
 
 /** True on Node. */
 export const IS_NODE: boolean = !("Deno" in globalThis) && !("Bun" in globalThis);
 
-/** All rows on Node; elsewhere every tenth, beginning with the first. */
+/** Returns all rows on Node; elsewhere every tenth, beginning with the first. */
 export function sampleOf<T>(rows: readonly T[]): readonly T[] {
   return IS_NODE ? rows : rows.filter((_, at) => at % NTH === 0);
 }
 
-/** A number of random inputs: all on Node, elsewhere a tenth. */
+/** Returns the number of random inputs to use: all on Node, a tenth elsewhere. */
 export function sampleSize(count: number): number {
   return IS_NODE ? count : Math.ceil(count / NTH);
 }
 
 /**
- * Returns the processor time of some work in milliseconds, which other processes hardly affect; the best of several
- * runs. For tests on Node.
+ * Returns the processor time of some work in milliseconds, the best of several runs: other processes hardly affect it.
+ * For tests on Node.
  */
 export async function processorTime(runs: number, work: () => unknown): Promise<number> {
   let best = Infinity;

@@ -18,15 +18,14 @@ export interface Held {
   asked: number;
   /** The error with which the node fails: an error code of Node. */
   failure: string | undefined;
-  /** Responses wait for this. */
+  /** Responses wait until this resolves. */
   gate: Promise<unknown>;
-  /** The response. */
+  /** Creates the response. */
   fetch: typeof fetch;
   /** True while a client listens to the events. */
   isHeard: boolean;
 }
 
-/** The options of a scene. */
 export interface SceneOptions {
   fetch: typeof fetch;
   info?: InfoSettings | HostInfo;
@@ -42,20 +41,19 @@ export interface Scene {
   said: string[];
   /** The history of an hour. */
   history: History;
-  /** The number of chain changes. */
+  /** Returns the number of chain changes. */
   changes(): number;
   /** Advances the clock. */
   pass(milliseconds: number): void;
   /**
-   * The info of `GET /v1/info` when no query is running or due, without the service's own facts; independent of the
-   * machine's speed.
+   * Returns the info of `GET /v1/info` once no query is running or due, without the service's own facts. Does not
+   * depend on the machine's speed.
    */
   info(): Promise<Record<string, unknown>>;
-  /** The info that a request gets while a query is still running, after the longest wait. */
+  /** Returns the info that a request gets while a query is still running, after the longest wait. */
   infoMeanwhile(): Promise<Record<string, unknown>>;
 }
 
-/** Creates a scene. */
 export function setScene({ fetch, info = {}, node = {}, kinds = KINDS }: SceneOptions): Scene {
   const said: string[] = [];
   const span = 3_600_000;

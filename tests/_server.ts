@@ -14,14 +14,14 @@ process.on("exit", () => rmSync(PROGRAMS, { recursive: true, force: true }));
 /** The program for Node, bundled from `src/main.ts`. */
 const MAIN = bundle("src/main.ts");
 
-/** The command on each runtime. */
+/** The command for each runtime. */
 export const COMMANDS: Readonly<Record<"Node" | "Deno" | "Bun", readonly string[]>> = {
   Node: [process.execPath, MAIN],
   Deno: [...DENO_RUN, ...denoFlags()],
   Bun: [BUN, "src/main.ts"],
 };
 
-/** A command that runs another module instead of `src/main.ts`. */
+/** Replaces `src/main.ts` in a command with another module. */
 export const serving = (command: readonly string[], file: string): readonly string[] =>
   command.map((part) => part === MAIN ? bundle(file) : part === "src/main.ts" ? file : part);
 
@@ -52,7 +52,7 @@ function bundle(module: string): string {
   return outfile;
 }
 
-/** Runs a function for every command at once, since most of the time is waiting; an error names the command. */
+/** Runs a function for all commands at once, since most of the time is waiting; an error names the command. */
 export async function withEach<T>(
   commands: Iterable<readonly [runtime: string, T]>,
   act: (command: T, runtime: string) => Promise<void>,
@@ -101,9 +101,9 @@ export interface Ended {
 export interface Surroundings {
   /** @default the root of the checkout */
   cwd?: string;
-  /** True if the process does not inherit the environment of the tests. */
+  /** If true, the process does not inherit the tests' environment. */
   bare?: boolean;
-  /** The user that it runs as. */
+  /** The ID of the user that it runs as. */
   uid?: number;
 }
 
@@ -171,7 +171,7 @@ function launch(
   return { child, ended, ready, printed };
 }
 
-/** The flags and module of `deno task start`, with its permissions. */
+/** Returns the flags and module of `deno task start`, with its permissions. */
 function denoFlags(): string[] {
   const { tasks } = JSON.parse(readFileSync(`${ROOT}deno.json`, "utf8"));
   return tasks.start.command.split(" ").slice(2);

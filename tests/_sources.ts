@@ -9,13 +9,13 @@ import { createCredentials, type CredentialsOptions } from "../src/node/credenti
 import type { SourceError } from "../src/node/failures.ts";
 import { type NodeAccess, type RequestLimits, requestText } from "../src/node/request.ts";
 
-/** Limits that tests do not reach by accident. */
+/** Returns limits that tests do not reach by accident. */
 export const within = (
   timeout = 10_000,
   signal: AbortSignal = new AbortController().signal,
 ): RequestLimits => ({ timeout, signal });
 
-/** Kinds used only for the way their nodes refuse. */
+/** Creates kinds that differ only in how their nodes refuse requests. */
 export function kindsRefusing(
   auths: Readonly<Record<string, KindAuth>>,
 ): Record<string, Kind> {
@@ -33,14 +33,14 @@ export function kindsRefusing(
   return Object.fromEntries(kinds);
 }
 
-/** A client on a test's `fetch`, which returns texts. */
+/** Creates a client from a test's `fetch`, which gets request bodies as text. */
 export const playedBy = (fetch: typeof globalThis.fetch): Client =>
   clientOfFetch((input, init) => {
     const body = init?.body instanceof Uint8Array ? new TextDecoder().decode(init.body) : null;
     return fetch(input, { ...init, body });
   });
 
-/** The access of sources to a URL, by default without credentials. */
+/** Returns the access of sources to a URL, by default without credentials. */
 export const contextFor = (
   nodeUrl: string,
   { fetch, tls, ...options }:
@@ -51,14 +51,14 @@ export const contextFor = (
   credentials: createCredentials({ nodeUrl, ...options }),
 });
 
-/** Sends a request; rejects as a source does. */
+/** Sends a request; rejects as a source would. */
 export const get = (
   url: string,
   context: NodeAccess = contextFor(url),
   limits = within(),
 ) => requestText({ ...limits, url, method: "GET" }, context);
 
-/** Resolves to the failure of a source. */
+/** Resolves to the error with which a source fails. */
 export async function failure(work: Promise<unknown>): Promise<SourceError> {
   try {
     await work;
@@ -104,7 +104,7 @@ export function playTcp(
   );
 }
 
-/** The parts that every type of server shares. */
+/** The members that all types of server share. */
 interface Listening {
   listen(port: number, host: string, ready: () => void): unknown;
   address(): unknown;

@@ -37,8 +37,8 @@ console.log(`Processor: ${processorSeconds().toFixed(1)} s${costliest()}\n`);
 process.exit(process.exitCode ?? 0);
 
 /**
- * Processor seconds of this process and of its finished children; `NaN` except on Linux. It includes only a small part
- * of Chromium, which does not wait for its children.
+ * Returns the processor seconds of this process and of its finished children; `NaN` except on Linux. It includes only a
+ * small part of Chromium, which does not wait for its children.
  */
 function processorSeconds(): number {
   try {
@@ -61,13 +61,13 @@ function measured(name: string, run: Run): Run {
   };
 }
 
-/** The most expensive files. */
+/** Formats the most expensive files. */
 function costliest(): string {
   const rows = [...costs].filter(([, seconds]) => seconds >= 1).sort(([, a], [, b]) => b - a);
   return rows.slice(0, 8).map(([name, seconds]) => `, ${name} ${seconds.toFixed(1)}`).join("");
 }
 
-/** uvu 0.5.6 ignores the error of a `before` hook and counts the suite as passed. */
+/** Makes a failed hook count: uvu 0.5.6 ignores the error of a `before` hook and counts the suite as passed. */
 function failOnHook(name: string, run: Run): Run {
   return async () => {
     const [errors, passed, skipped, total] = await run();

@@ -14,11 +14,11 @@ type Description = {
 };
 
 const description: Description = await (await ask("/spec.json")).json();
-// OpenAPI has formats and keywords that do not matter for validation here.
+// OpenAPI's own formats and keywords do not matter here.
 const ajv = new Ajv2020.default({ strict: false, validateFormats: false });
 ajv.addSchema(description, "description");
 
-/** Requests that give a representation's path every possible status except 500. */
+/** Requests to a representation's path that produce every possible status except 500. */
 const REQUESTS: readonly [status: number, query: string, headers: Record<string, string>][] = [
   [200, "", {}],
   [200, "", { "accept-encoding": "gzip" }],
@@ -34,7 +34,7 @@ for (const [path, { get }] of Object.entries(description.paths)) {
   if (!get.responses["304"]) continue;
   for (const [status, query, headers] of REQUESTS) {
     answers(`GET ${path} ${JSON.stringify(headers)}${query.slice(0, 2)}: ${status}`, async () => {
-      // Written by hand, since `Request` does not allow a test to set Host.
+      // A plain object, since a test cannot set Host in a `Request`.
       const request = {
         url: `http://localhost${path}${query}`,
         method: "GET",
@@ -45,7 +45,7 @@ for (const [path, { get }] of Object.entries(description.paths)) {
   }
 }
 
-/** Validates a response with the responses of its operation. */
+/** Validates a response against those documented for its operation. */
 async function check(
   response: Response,
   responses: Description["paths"][string]["get"]["responses"],

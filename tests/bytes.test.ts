@@ -10,7 +10,7 @@ const JOINT = 65_536;
 
 const [PAIR, HALF] = ["\u{1f600}", "\ud83d"];
 
-/** Texts in which a part ends at, before and within certain characters. */
+/** Creates texts in which a part ends at, before and within certain characters. */
 const textsAround = (...characters: string[]) =>
   characters.flatMap((around) =>
     Array.from({ length: 5 }, (_, i) => "a".repeat(JOINT - i) + around + "b".repeat(JOINT))

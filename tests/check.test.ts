@@ -93,7 +93,7 @@ check("its verdict has the state of a node that is not there yet", async () => {
   }
   assert.match(
     await report({ file: "nodeface.yaml" }),
-    "All is well; no node is named, so none was asked\n",
+    "All is well; no node is configured, so none was queried\n",
   );
   await report({}).then(
     () => assert.unreachable(),
@@ -109,7 +109,7 @@ check("reports that the operations of the kind are shown, and why", async () => 
   );
   assert.match(
     text,
-    "The description has the operations of nodes of the kind bitcoin; it is unknown which this one lacks",
+    "The description has the operations of the kind bitcoin; which ones this node lacks is unknown",
   );
 });
 
@@ -128,7 +128,7 @@ check("a node that cannot be reached is said to be that, in plain words", async 
   assert.match(text, "- the node is unreachable: ");
 });
 
-/** A description with many findings, notes among them. */
+/** Creates a description with many findings, notes among them. */
 const many = (count: number) => {
   const wrong = Array.from(
     { length: count },
@@ -284,11 +284,11 @@ check("says how often the node is asked by the service itself", async () => {
   const node = { url: NOWHERE, kind: "bitcoin" };
   assert.match(
     await report({ node, info: { watch: "30s" } }),
-    "The service asks the node every 30s by itself (info.watch)\n",
+    "The service queries the node every 30s, even without requests (info.watch)\n",
   );
   assert.match(
     await report({ node, info: { watch: "off" } }),
-    "The node is asked only when a client asks the service (info.watch: off)\n",
+    "The service queries the node only when a client sends a request (info.watch: off)\n",
   );
 });
 
@@ -297,10 +297,10 @@ check("says where others learn when the node was down, and how to prevent it", a
   const notesOf = async (config: Partial<Config>) =>
     JSON.parse((await checked({ node, ...config })).json).notes;
   assert.equal(await notesOf({ host: "0.0.0.0" }), [
-    "whoever reaches 0.0.0.0 learns from /v1/history when the node was down; " +
-    "to switch it off, set info.history: off",
+    "clients that can reach 0.0.0.0 see in /v1/history when the node was down; " +
+    "to disable it, set info.history: off",
   ]);
-  assert.match(await report({ node, host: "0.0.0.0" }), "note  whoever reaches 0.0.0.0 learns");
+  assert.match(await report({ node, host: "0.0.0.0" }), "note  clients that can reach 0.0.0.0 see");
   assert.equal(await notesOf({ host: "0.0.0.0", info: { history: "off" } }), []);
   assert.equal(await notesOf({ host: "127.0.0.1" }), []);
 });

@@ -249,7 +249,7 @@ config("a field may name a source of the kind that a flag or a variable tells", 
   assert.equal(await of(["--kind", "ethereum"]), []);
   assert.equal(await of(["http://127.0.0.1:1"]), []);
   assert.match((await of(["--kind", "etcd"]))[0]!, complaint);
-  // The kind in the file is ignored then.
+  // With `--kind`, the kind in the file is ignored.
   assert.match(
     (await of(["--kind", "etcd"], `${fields}\nnode: { kind: ethereum }`))[0]!,
     complaint,
@@ -442,7 +442,7 @@ config("every example of the reference is a configuration", () => {
   }
 });
 
-/** The examples in a schema, each with its own schema. */
+/** Lists the examples in a schema, each with its own schema. */
 function* examplesIn(schema: Schema): Generator<[Schema, string]> {
   const { example } = aboutOf(schema);
   if (example !== undefined) yield [schema, example];
@@ -584,7 +584,7 @@ config("a flag that takes the place of a section of the file is said to", async 
   const remarks = async (...flags: string[]) =>
     (await read(["--config", "n.yaml", ...flags], {}, file)).remarks.map(({ message }) => message);
   assert.equal(await remarks("--forward", "reads"), [
-    '--forward replaces all of "forward" in n.yaml, also its token',
+    '--forward replaces all of "forward" in n.yaml, with its token',
   ]);
   assert.equal(await remarks(), []);
 });
@@ -685,7 +685,7 @@ config("the error of a URL is reported without possible secrets", async () => {
   assert.is((await read(["HTTP://127.0.0.1:1/@a"])).node.url, "http://127.0.0.1:1/@a");
 });
 
-/** Unknown flags, by the message after its first clause. */
+/** The rest of the message after "unknown option", by flag. */
 const NO_FLAGS: Readonly<Record<string, string>> = {
   "--cors": "; it is a key of the configuration: cors",
   "--hosts": "; it is a key of the configuration: hosts",

@@ -17,7 +17,7 @@ const large = suite("a large description");
 const ROOT = "file:///folder/openapi.json";
 const JOB: LoadJob = { entry: ROOT, own: { paths: {} }, operations: [], where: {} };
 
-/** A description of about a kilobyte for each operation. */
+/** Creates a description with about a kilobyte for each operation. */
 function describe(count: number, more: object = {}): string {
   const description = "What it is and how it is doing. ".repeat(25);
   const responses = { "200": { description } };
@@ -29,7 +29,7 @@ function describe(count: number, more: object = {}): string {
   return JSON.stringify({ openapi: "3.1.1", info: { title: "Things", version: "1" }, paths });
 }
 
-/** The initial description. */
+/** Removes the YAML form, which the initial description does not have. */
 function without({ content, ...prepared }: Prepared) {
   const { yaml: _, ...first } = content!;
   return { ...prepared, content: first };

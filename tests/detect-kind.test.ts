@@ -23,7 +23,7 @@ const WITH_SECRETS: Readonly<Record<string, Kind>> = Object.fromEntries(
   }),
 );
 
-/** A node on this machine that refuses, and the secrets that it received. */
+/** Returns the secrets sent to a local node that responds with 401. */
 async function sentTo(refuse: (method: string) => Record<string, string>): Promise<string[]> {
   const sent = new Set<string>();
   await detectKind({

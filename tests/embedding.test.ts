@@ -126,7 +126,7 @@ embedding(
     const failing = { ...peer, handle: () => Promise.reject(new Error("the disk is full")) };
     const app = createNodeface({
       description: { text: 'openapi: 3.1.1\ninfo: { title: A, version: "1" }\npaths: 7\n' },
-      // The port of the discard protocol, on which nothing answers.
+      // The port of the discard protocol, on which nothing listens.
       node: { url: "http://127.0.0.1:9", kind: "etcd" },
       operations: [failing],
       log: (message, { code, level }) => told.push([code, level, message]),
@@ -267,7 +267,7 @@ for (const [how, callback] of FAILING) {
   });
 
   embedding(`a log that ${how} on a state changes no answer`, async () => {
-    // The port of the discard protocol, on which nothing answers.
+    // The port of the discard protocol, on which nothing listens.
     const node = { url: "http://127.0.0.1:9", kind: "etcd" };
     const app = createNodeface({ node, log: callback, description: "none" });
     for (const path of ["/v1/info", "/v1/info", "/v1/spec"]) {
@@ -343,7 +343,7 @@ embedding("it answers where another class has taken the place of Promise", async
   const paths = ["/v1/info", "/v1/spec", "/v1/peers/b2", "/assets/a/b"];
   const app = createNodeface({ operations: [peer] });
   try {
-    // As zone.js does: the result of an `async` function is not of that class.
+    // Replaces `Promise` as zone.js does: the result of an `async` function is not of that class.
     const Other = function (executor: ConstructorParameters<PromiseConstructor>[0]) {
       return new native(executor);
     };

@@ -36,7 +36,7 @@ async function readEvents(reader: ReadableStreamDefaultReader<Uint8Array>): Prom
   }
 }
 
-/** A pending read is kept for the next call. */
+/** Pending reads, each kept for the next call. */
 const waiting = new WeakMap<object, ReturnType<ReadableStreamDefaultReader<Uint8Array>["read"]>>();
 
 function pending(reader: ReadableStreamDefaultReader<Uint8Array>) {
@@ -200,7 +200,7 @@ events("of many that were missed the whole info comes instead", async () => {
   const told = await read({ id }).events();
   assert.equal(told.map(({ event }) => event), ["snapshot"]);
   assert.is((told[0]!.data as Json).height, 299);
-  // A few long ones have the same effect.
+  // A few long events have the same effect.
   for (let height = 300; height < 303; height++) {
     node.take(info({ height, text: `${height}${"x".repeat(30_000)}` }));
   }
@@ -334,7 +334,7 @@ events("clients come back at different times", async () => {
   assert.ok(new Set(times).size > 10);
 });
 
-/** JSON Merge Patch (RFC 7396, section 2). */
+/** Applies a JSON Merge Patch (RFC 7396, section 2). */
 function merge(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
   const merged = new Map(isObject(target) ? Object.entries(target) : []);

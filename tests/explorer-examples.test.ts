@@ -1,4 +1,4 @@
-/** Values of the node itself, with which the page fills in forms of reads. */
+/** Values from the node itself, with which the page fills in the forms of reads. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { loadInterface } from "../src/description/known-interface.ts";
@@ -21,7 +21,7 @@ const examples = suite("values of the node in forms");
 
 const HASH = `0x${"a1".repeat(32)}`;
 
-/** The responses of a simulated Ethereum node from which forms are filled in. */
+/** Returns the values that a simulated Ethereum node's responses give to forms. */
 async function givenBy(head: Json, info: InfoSettings = {}) {
   const results: Json = {
     web3_clientVersion: "anvil/v1.7.1",
@@ -94,7 +94,7 @@ for (const [name, { examples: patterns = {}, sources }] of Object.entries(KINDS)
   });
 }
 
-/** The simple page of a description, with values of the node. */
+/** Renders the simple page of a description, with values from the node. */
 async function pageOf(
   document: Json,
   values: Record<string, string>,

@@ -9,11 +9,11 @@ const form = suite("the forms of the first HTML");
 
 const DONE = { responses: { 200: { description: "Done" } } };
 
-/** The page of a description with some paths. */
+/** Renders a description with some paths. */
 const render = (paths: Json, more: Json = {}) =>
   renderContent(readOutline({ openapi: "3.1.1", info: { title: "A" }, paths, ...more }));
 
-/** The data of the only form of a path with one operation. */
+/** Returns the form data of a path with one operation, which has the only form. */
 async function dataOf(operation: Json, path = "/a", method = "get", more: Json = {}) {
   const html = await render({ [path]: { [method]: { ...DONE, ...operation } } }, more);
   const [, json] = /data-try='([^']*)'/.exec(html) ?? [];
@@ -112,7 +112,7 @@ form(
       components,
     });
     assert.is(data.token, "Key");
-    // A secret of this service only.
+    // The secret is for this service only, so no form sends it elsewhere.
     const elsewhere = { servers: [{ url: "https://a.example" }], components };
     assert.equal(await dataOf({ security }, "/a", "get", elsewhere), {
       method: "GET",
@@ -135,7 +135,7 @@ form("without a script there is one where the query says everything, at this ser
     },
     "/c/{id}": { get: DONE },
     "/d": { post: DONE },
-    // Without a script nothing would ask before it is sent.
+    // Without a script, nothing would ask for confirmation.
     "/e": { get: { ...DONE, "x-access": "write" } },
   });
   assert.equal([...html.matchAll(/<form action="([^"]*)"/g)].map(([, to]) => to), [`${V1}../b`]);
@@ -148,7 +148,7 @@ form("what is not known to change nothing is a write", async () => {
     const marked = access === undefined ? {} : { "x-access": access };
     return (await dataOf(marked, "/a", method)).isWrite ?? false;
   };
-  // The gateway takes a mark that it does not know for none.
+  // The gateway treats an unknown mark as none.
   for (const access of [undefined, "sign", "", 7, null, ["read"]]) {
     assert.is(await isWrite("delete", access), true, `DELETE ${access}`);
     assert.is(await isWrite("get", access), false, `GET ${access}`);

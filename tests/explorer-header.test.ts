@@ -472,7 +472,7 @@ header("is text, whatever the node says", () => {
 
 header.run();
 
-/** Integers around every power of ten and of two up to 40 digits, as nodes may send them. */
+/** Lists the integers around every power of ten and of two up to 40 digits, as nodes may send them. */
 function numbers(): (number | bigint)[] {
   const powers = Array.from({ length: 40 }, (_, digits) => 10n ** BigInt(digits));
   const doubles = Array.from({ length: 130 }, (_, bits) => 2n ** BigInt(bits));

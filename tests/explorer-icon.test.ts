@@ -51,7 +51,7 @@ async function ask(app: ReturnType<typeof createNodeface>, path: string): Promis
   return await app.fetch(new Request(`http://localhost${path}`));
 }
 
-/** The page of a service, and its icon, requested by the URL in the page. */
+/** Requests a service's page, and its icon by the URL in the page. */
 async function show(options: NodefaceOptions) {
   const app = createNodeface({ log() {}, ...options });
   const html = await (await ask(app, "/v1/spec")).text();

@@ -336,7 +336,7 @@ page("an operation shows the rules of its parameters, and fields two levels deep
       "<dt><code>400</code></dt><dd><i>application/problem+json</i> Wrong</dd>",
     ]
   ) assert.match(html, text);
-  // The parent of the parent is not followed.
+  // The parent's own parent is not followed.
   const [article] = html.split("</article>");
   assert.is(article!.split("<summary>Schema: 3 fields").length - 1, 4);
   assert.not.match(html, "The result.");
@@ -562,10 +562,10 @@ page("1,000 operations take less than 75 kB, whatever is said of them", async ()
     const html = await unpack(manyOperations(1000, words));
     const own = html.split("Get the ").length - 1;
     assert.ok(own >= 1000, `${own}`);
-    // Without a value for its parameter, no operation has a line.
+    // An operation shows no command without a value for its parameter.
     assert.is(html.match(/<div class="command" hidden>/g)?.length, 1000);
     assert.match(html, "<h4>Responses</h4>");
-    // Where a response cannot be described, none is started.
+    // No description of a response begins that would not fit.
     if (words === 20) assert.match(html, "<dt><code>404</code></dt><dd></dd>");
   }
 });
@@ -660,7 +660,7 @@ function manyOperations(count: number, words: number): Document {
   return { info: { title: "Many" }, paths: Object.fromEntries(paths) };
 }
 
-/** The names of a page's elements and of their attributes, in order. */
+/** Lists the names of a page's elements and of their attributes, in order. */
 function tagsOf(html: string): string[] {
   // A name of several words may break between them.
   return [...html.replaceAll("<wbr>", "").matchAll(/<[^>]*>/g)].map(([tag]) =>
@@ -696,13 +696,13 @@ async function show(
   return response;
 }
 
-/** The page without its style sheet, which contains similar words, and without `dir` attributes. */
+/** Returns the page without its style sheet, which contains similar words, and without `dir` attributes. */
 async function render(description: Document, info = {}): Promise<string> {
   const html = await (await show(description, info)).text();
   return html.replace(/<style>.*?<\/style>/gs, "").replaceAll(' dir="auto"', "");
 }
 
-/** The page, which takes less than 75 kB in gzip. */
+/** Returns the page, which must take less than 75 kB in gzip. */
 async function unpack(description: Document): Promise<string> {
   const response = await show(description, {}, { "accept-encoding": "gzip" });
   const packed = await response.arrayBuffer();

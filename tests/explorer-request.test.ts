@@ -83,7 +83,7 @@ const QUERY: FormData = {
   token: "Token",
 };
 
-/** The form of a GET with some fields. */
+/** Creates the form of a GET with some fields. */
 const withFields = (...fields: FieldData[]): FormData => ({ method: "GET", address: "/a", fields });
 
 requests("a line has the values of the form, and none of it runs", async () => {

@@ -8,7 +8,7 @@ import { ask, askWith } from "./_app.ts";
 
 const explorer = suite("explorer");
 
-/** The documents with a text that only one of them has: Scalar's, and the simple page. */
+/** The paths of the documents, each with its document's name: `reference` is Scalar's, `simple` the simple page. */
 const DOCUMENTS = [
   ["/v1/spec", "reference"],
   ["/v1/spec/reference", "reference"],
@@ -17,7 +17,7 @@ const DOCUMENTS = [
 
 const htmlOf = async (path: string) => await (await ask(path)).text();
 
-/** Everything that a document references, as paths. */
+/** Returns everything that a document references, as paths. */
 const referencesOf = (html: string, path: string) =>
   [...html.matchAll(/(?:href|src|data-scalar)="([^"#]+)"/g)].map(([, reference]) => {
     assert.not.match(reference!, /^(\w+:|\/)/);
@@ -112,7 +112,7 @@ explorer("its files may be kept for a year, and are offered in brotli and gzip",
   }
 });
 
-/** The path of the simple page's script. */
+/** Returns the path of the simple page's script. */
 const scriptOf = async () =>
   referencesOf(await htmlOf("/v1/spec/simple"), "/v1/spec/simple")
     .find((path) => path.endsWith("simple.js"))!;

@@ -235,7 +235,7 @@ answers("an answer that says that it is not encoded is passed on", async () => {
   assert.equal([answer.status, answer.headers.get("content-encoding")], [200, null]);
 });
 
-/** A node that sends these bytes on each connection, after a complete request. */
+/** Starts a node that sends these bytes on each connection, after a complete request. */
 const raw = async (
   answer: (socket: Socket, count: number) => void,
   use: (url: string, count: () => number) => Promise<void>,
@@ -388,7 +388,7 @@ for (
       const write = await methods.ask("/v1/rpc/send", init);
       assert.is(write.status, 504);
       assert.match((await write.json()).detail, "carried out");
-      // A batch has one time limit.
+      // All calls in a batch share one time limit.
       const batch = Array(5).fill({ id: 1, method: "number" });
       const members = await (await methods.rpc(batch)).json();
       assert.equal(

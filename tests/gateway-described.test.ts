@@ -13,7 +13,7 @@ import { load } from "./description/_load.ts";
 
 const described = suite("what a description says of calls");
 
-/** Operations of each mark at the node, and some elsewhere. */
+/** Operations with each mark at the node, and some elsewhere. */
 const DOCUMENT: Json = {
   openapi: "3.1.1",
   info: { title: "A node", version: "1" },
@@ -71,7 +71,7 @@ const TOKEN: Forward = { open: ["reads"], with_token: ["POST /write"], token_fil
 const say = (forward: Forward, document: Json = DOCUMENT) =>
   annotateCalls(structuredClone(document), resolveForward(forward), "operator").document;
 
-/** An operation of a document. */
+/** Returns an operation of a document. */
 const operation = (document: Json, path: string, method = "get"): Json =>
   objectOf(objectOf(objectOf(document.paths)[path])[method]);
 

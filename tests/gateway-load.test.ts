@@ -263,7 +263,7 @@ load(
       }]),
     ];
     await until(() => heldBy.heavy.length > 0);
-    // Requested later, so that it arrives later than a call sent beside the first.
+    // Sent later, so that it arrives after any call sent beside the first.
     const light = ask("/v1/rpc/block?hash=d&verbosity=2");
     await until(() => heldBy.light.length === 1);
     for (const _ of heavy) {
@@ -279,7 +279,7 @@ load(
   },
 );
 
-/** Reads responses slowly, and counts those whose connection closed before their end. */
+/** Holds the node's responses, and counts those whose connection closed before their end. */
 const holdAndCount = () => {
   const count = { closed: 0 };
   node.answer = (_, response) => {
@@ -355,7 +355,7 @@ load(
     await until(() => node.come.length === 2);
     release();
     assert.is((await next).status, 200);
-    // A silent node is not waited for any longer.
+    // The service waits no longer for a silent node.
     assert.is((await ask("/v1/rpc/heavy?n=3")).status, 504);
     assert.is(count.closed, 0);
     await until(() => count.closed === 1);
@@ -474,7 +474,7 @@ load(
 
 const MIB = 1024 * 1024;
 
-/** Leases for a node whose responses have the length in their path, in bytes; they are never released. */
+/** Creates leases, never released, for a node whose responses have the length in their path, in bytes. */
 const leasing = (timeout = 10_000) => {
   const sent: string[] = [];
   const block = new Uint8Array(MIB);
@@ -534,7 +534,7 @@ load(
     }
     assert.is(await send(40), 40);
     assert.is(await send(1 * MIB, true), MIB);
-    // Short ones have a limit too; later calls are not sent to the node at all.
+    // Short responses have a limit too; later calls are not sent to the node at all.
     let filled: number | UpstreamError = 0;
     while (typeof filled === "number") filled = await send(16_000);
     assert.ok(filled.wasRefused);

@@ -248,7 +248,7 @@ requests("a content without a length is counted as it arrives", async () => {
   assert.ok(sent < 4 * 1024 * 1024);
 });
 
-/** A content in parts. */
+/** Sends content in parts. */
 const inParts = (path: string, type: string, pull: UnderlyingDefaultSource["pull"]) =>
   rest.ask(path, {
     method: "POST",

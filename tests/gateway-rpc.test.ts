@@ -524,7 +524,7 @@ rpc("how many parameters are wrong is said in words that fit the number", async 
 rpc("between large contents there is time for others", async () => {
   const large = `{"id":1,"method":"block","params":[${"0,".repeat(200_000)}0]}`;
   let read = 0;
-  /** The number of contents read before each turn of other tasks. */
+  /** The numbers of contents that were read when other tasks had their turn. */
   const turns = new Set<number>();
   const all = Promise.all(Array.from({ length: 8 }, async () => {
     await gateway.rpc(large);

@@ -11,7 +11,7 @@ const settings = suite("the settings of calls");
 
 const NODE = "http://127.0.0.1:8545";
 
-/** Diagnostics as sentences with their levels. */
+/** Returns the diagnostics as sentences with their levels. */
 const said = async (
   forward: ForwardSettings,
   listening?: { host: string; port: number },
@@ -140,7 +140,7 @@ settings(
   },
 );
 
-/** Operations of a description from the network, or on disk. */
+/** Creates the operations of a description from the network, or on disk. */
 const operations = (isForeign: boolean): NodeOperation[] =>
   ([
     ["GET", "/status", "getStatus", undefined],
@@ -173,7 +173,7 @@ const operations = (isForeign: boolean): NodeOperation[] =>
   }));
 
 const OPENS: readonly [names: Forward, own: string, foreign: string][] = [
-  // For GET /status, GET /blocks/{height}, POST /send and GET /keys: o is open, t needs the token.
+  // For GET /status, GET /blocks/{height}, POST /send and GET /keys: o is public, t needs the token.
   [{ open: ["GET /status"] }, "o---", "o---"],
   [{ open: ["getStatus"] }, "o---", "----"],
   [{ open: ["*"] }, "oo--", "----"],
@@ -186,7 +186,7 @@ const OPENS: readonly [names: Forward, own: string, foreign: string][] = [
   [{ with_token: ["GET /status", "send", "GET /keys"] }, "t-tt", "t-tt"],
   [{ with_token: ["*"] }, "tt--", "----"],
   [{ with_token: ["*", "send", "GET /keys"] }, "tttt", "--tt"],
-  // An operation that needs the token is not opened if there is none.
+  // Even without a token, an operation under `with_token` does not become public.
   [{ open: ["reads"], with_token: ["*"] }, "tt--", "----"],
 ];
 

@@ -45,7 +45,7 @@ function describe(
   } as typeof REST;
 }
 
-/** The output of `check` on the operations of a description. */
+/** Returns the rows that `check` prints on the operations of a description. */
 const rowsOf = (description: typeof REST) =>
   policyRows(
     listNodeOperations({ ...description, servers: [{ url: "./v1/node" }] }, "operator"),
@@ -146,7 +146,7 @@ templates(
         .status,
       200,
     );
-    // A node that routes by the path alone takes it for the one that needs the token.
+    // A node that routes by the path alone would run the operation that needs the token.
     const answer = await ask("/v1/node/queues/a/q");
     assert.equal([answer.status, answer.headers.get("allow")], [
       405,
@@ -240,7 +240,7 @@ templates("a path takes time in proportion to its length", async () => {
   assert.is((await ask(`/v1/node/${"a-".repeat(2500)}/y`)).status, 404);
 });
 
-/** A template as a regular expression, which is slow but obviously correct. */
+/** Converts a template to a regular expression, which is slow but obviously correct. */
 function patternOf(template: string, spans: string | undefined): RegExp {
   const source = template.split(/(\{[^{}]*\})/).map((part) =>
     !part.startsWith("{")
@@ -415,7 +415,7 @@ templates(
     );
     const { ask } = forwarding(node.url, closed);
     const disguise = fc.constantFrom(...DISGUISES);
-    /** Encodes all characters, or only those that need it. */
+    /** True encodes all characters, false only those that need it. */
     const encoding = fc.boolean();
     const write = (text: string, isAll: boolean) =>
       isAll

@@ -5,7 +5,7 @@ import { app, ask, askWith } from "./_app.ts";
 
 const guard = suite("the guard");
 
-/** Requests from an app that serves these hosts, with this `Host`. */
+/** Sends a request with this `Host` to an app that serves these hosts. */
 async function askAs(host: string, hosts: string[] | "*"): Promise<Response> {
   const headers = new Headers({ host });
   const request = { url: "http://127.0.0.1/v1/info", method: "GET", headers } as Request;

@@ -8,7 +8,7 @@ import { setScene } from "./_scene.ts";
 
 const bounds = suite("info, whatever a node answers");
 
-/** A generator of numbers from 0 to below 1, the same for the same seed (mulberry32). */
+/** Creates a generator of numbers from 0 to below 1, the same for the same seed (mulberry32). */
 function randomOf(seed: number): () => number {
   return () => {
     seed = (seed + 0x6d2b79f5) | 0;
@@ -80,7 +80,7 @@ function randomNode(random: () => number): typeof fetch {
   };
 }
 
-/** Enough for every push, with a sample on Deno and Bun; the slow tier runs a million. */
+/** The number of responses: enough for every push, and a sample on Deno and Bun; the slow tier sends a million. */
 const ROUNDS = Number(globalThis.process?.env?.NODEFACE_RANDOM_ANSWERS ?? sampleSize(600));
 
 bounds(

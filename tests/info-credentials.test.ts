@@ -19,7 +19,7 @@ async function secret(name: string, text: string): Promise<string> {
   return file;
 }
 
-/** A `fetch` that requires a password, and records the credentials that it received. */
+/** Creates a `fetch` that requires a password, and records the credentials that it received. */
 function guarded(
   right: () => string,
   refusal: Record<string, string> = {},
@@ -247,7 +247,7 @@ credentials(
     assert.equal(node.shown, [null, `Basic ${btoa("user:one")}`]);
     await get(NODE, context);
     assert.is(node.shown.length, 3, "it is not asked for again");
-    // The node has written a new one.
+    // The node has written a new secret.
     await secret("usual", "user:two");
     const restarted = guarded(() => "user:two", JSONRPC);
     assert.is(

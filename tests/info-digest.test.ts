@@ -45,7 +45,7 @@ digest("challenges are parsed, however many there are in one line", () => {
   assert.ok(performance.now() - started < 2000, "it takes too long");
 });
 
-/** The response to a header. */
+/** Returns the response in a header. */
 const responseOf = (header: string) => /response="(\w+)"/.exec(header)?.[1];
 
 digest("the examples of RFC 7616 and RFC 2617 come out as printed", () => {
@@ -136,7 +136,7 @@ const HASHES = {
   "SHA-256-sess": "sha256",
 };
 
-/** A server that verifies RFC 7616 with a hash from another library. */
+/** Creates a server that verifies RFC 7616 with a hash from another library. */
 function guard(
   algorithm: keyof typeof HASHES,
   password: string,
@@ -257,7 +257,7 @@ digest("many requests at once are answered", async () => {
   await close();
 });
 
-/** A node with a nonce per connection: its responses, and the number of refusals. */
+/** Starts a node with a nonce per connection, and counts its refusals. */
 function guardConnections(answer: (url: string, response: ServerResponse) => void) {
   const nonces = new Map<unknown, string>();
   const count = { refused: 0 };

@@ -7,7 +7,7 @@ import { contextFor, failure, get, play, type Played, playTcp, within } from "./
 
 const failures = suite("why a node gives nothing");
 
-/** A server for one check. */
+/** Runs one check with a server. */
 async function beside(
   server: Promise<Played>,
   check: (url: string) => Promise<void>,
@@ -263,7 +263,7 @@ failures(
   },
 );
 
-/** A node that keeps connections, and closes each at its second request without a response. */
+/** Starts a node that keeps connections, and closes each at its second request without a response. */
 function playForgetful(): Promise<Played> & { requests: () => number } {
   let requests = 0;
   const played = playTcp((socket) => {

@@ -26,7 +26,7 @@ const calls = [{ jsonrpc: "a" }, { jsonrpc: "b" }];
 
 type Call = { id: number; method: string };
 
-/** A `fetch` that returns this response, and records the posted content. */
+/** Creates a `fetch` that returns this response, and records the posted content. */
 function answering(answer: (body: string) => Response) {
   const sent: string[] = [];
   const fetch: typeof globalThis.fetch = (_, init) => {
@@ -36,8 +36,7 @@ function answering(answer: (body: string) => Response) {
   return { sent, context: contextFor(NODE, { fetch }) };
 }
 
-/** A `fetch` that responds to JSON-RPC. */
-/** An endpoint whose outcomes are given as a response or an error. */
+/** Creates an endpoint whose outcomes are a response or an error each. */
 function createEndpoint(url: string) {
   const endpoint = createSettling(url);
   return async (...parameters: Parameters<typeof endpoint>) =>
@@ -456,7 +455,7 @@ if (process.platform !== "win32") {
   sources(
     "the children of a program end with it after a timeout, too much output or an abort",
     async () => {
-      /** A shell that starts another one, which prints its process id and stays. */
+      /** Returns the command of a shell that starts another one, which prints its process ID and stays. */
       const starting = (file: string, then: string) => [
         "/bin/sh",
         "-c",

@@ -66,7 +66,7 @@ async function sign(name: string, names: string, days: string): Promise<void> {
 
 const text = (name: string) => readFile(join(folder, name), "utf8");
 
-/** A node with a certificate. */
+/** Starts a node with a certificate. */
 async function playTls(
   name: string,
   options: ServerOptions = {},
@@ -106,7 +106,7 @@ let ca: string;
 
 const TRUST = { ca_file: join(folder, "ca.pem") };
 
-/** A context that trusts the authority; each has its own TLS sessions, which outlive a server. */
+/** Creates a context that trusts the authority; each has its own TLS sessions, which outlive a server. */
 const trusting = (url: string) => contextFor(url, { tls: TRUST });
 
 tls.before(async () => {

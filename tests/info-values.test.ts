@@ -124,7 +124,7 @@ values("an earlier start than before is logged once an hour, unless it is hidden
   const told = (hide: string[]) => {
     const stateLog = new StateLog({ label: "node", log, hide, memory: new NodeMemory() });
     lines.length = 0;
-    // Milliseconds that are taken for seconds.
+    // The node's milliseconds were read as seconds.
     for (let second = 0; second < 7200; second += 5) {
       const started_at = new Date(NOW + second * 1000 - (100 + second) * 1_000_000).toISOString();
       const respondedAt = { monotonic: second * 1000, date: NOW + second * 1000 };

@@ -21,7 +21,7 @@ const NOWHERE = "http://127.0.0.1:2";
 
 const EMPTY = { head: ["Head"], values: {}, remarks: {}, examples: {} };
 
-/** Creates an empty folder, and returns the output of `init` with its file. */
+/** Runs a test in an empty folder, with a function that returns the output of `init`. */
 async function inFolder(
   use: (folder: string, run: (...args: string[]) => Promise<string>) => Promise<void>,
 ): Promise<void> {
@@ -39,7 +39,7 @@ async function inFolder(
 const readBack = (folder: string): Promise<Config> =>
   readConfig(["check", "--config", join(folder, "nodeface.yaml")], {}, files);
 
-/** The error of a failed attempt. */
+/** Returns the error of a failed attempt. */
 async function refusal(attempt: Promise<unknown>): Promise<string> {
   try {
     await attempt;
@@ -55,7 +55,8 @@ starts(
     inFolder(async (folder, run) => {
       await using node = await serveFetch(play(RECORDINGS.get("etcd")!));
       const said = await run(node.url, "--forward", "reads", "--port", "8099", "--metrics");
-      assert.match(said, `nodeface.yaml is written, for ${node.url}: etcd`);
+      assert.match(said, /^Wrote .*nodeface\.yaml for /);
+      assert.match(said, ` for ${node.url}: etcd`);
       assert.match(said, "Next: nodeface check --config ");
       const config = await readBack(folder);
       assert.equal([config.node.url, config.node.kind], [node.url, "etcd"]);
@@ -155,7 +156,7 @@ starts(
         const said = await run(node.url);
         assert.match(said, "The node is degraded: requires credentials (401)");
         assert.match(said, "~/.bitcoin/.cookie: no such file");
-        assert.match(said, /Set auth below node in .*nodeface\.yaml.*\n {2}auth: \{ basic_file: /);
+        assert.match(said, /In .*nodeface\.yaml, set node\.auth .*\n {2}auth: \{ basic_file: /);
       } finally {
         if (home === undefined) delete process.env.HOME;
         else process.env.HOME = home;
@@ -173,7 +174,7 @@ starts(
 /** Checks a configuration without the files that it names. */
 const readFile = (text: string, name: string) => checkFile(parseConfiguration(text, name));
 
-/** Every setting of the file except nested objects, by its path. */
+/** Lists every setting of the file except nested objects, by its path. */
 function* leaves(settings: Settings, path = ""): Generator<[path: string, about: string]> {
   for (const [key, setting] of Object.entries(settings)) {
     const { entries } = partsOf(setting);

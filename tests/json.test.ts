@@ -21,7 +21,7 @@ const json = suite("JSON");
 
 const nested = (depth: number, inside = "") => "[".repeat(depth) + inside + "]".repeat(depth);
 
-/** The error that a function throws; `undefined` if none. */
+/** Returns the error that a function throws; `undefined` if none. */
 function thrownBy(act: () => unknown): Error | undefined {
   try {
     act();
@@ -31,7 +31,7 @@ function thrownBy(act: () => unknown): Error | undefined {
   }
 }
 
-/** Texts that are not JSON, with the position and message of the error. */
+/** Returns the position and message of the error in a text; `undefined` if it is JSON. */
 function mistakeIn(text: string): [number, string] | undefined {
   const error = thrownBy(() => parseJson(text));
   if (error === undefined) return undefined;
@@ -40,7 +40,7 @@ function mistakeIn(text: string): [number, string] | undefined {
   return [offset, message];
 }
 
-/** Placeholders of numbers in an earlier implementation. */
+/** The placeholder for numbers in an earlier implementation. */
 const MARK = "\0\uffff";
 
 const anyJson = fc.letrec((tie) => ({
@@ -61,7 +61,7 @@ const anyJson = fc.letrec((tie) => ({
   ),
 })).value;
 
-/** A value as it is read back: `-0` becomes `0`, and a large integer a `bigint`. */
+/** Returns a value as it is read back: `-0` becomes `0`, and a large integer a `bigint`. */
 function readAgain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(readAgain);
   if (typeof value === "object" && value !== null) {

@@ -11,7 +11,7 @@ import { loadInterface } from "../src/description/known-interface.ts";
 
 const access = suite("who may call what a kind offers");
 
-/** The marks of all operations of a kind, by method name or operation. */
+/** Returns the marks of all operations of a kind, by method name or operation. */
 async function marksOf(kind: string): Promise<Map<string, OperationMarks>> {
   const { openrpc, openapi } = await loadInterface(kind);
   const operations = Object.values(openapi?.paths ?? {}).flatMap((item) => operationsOf(item));

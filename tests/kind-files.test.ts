@@ -160,7 +160,7 @@ function hardTexts(expression: string, length: number): string[] {
   });
 }
 
-/** The time of an expression on a text, in milliseconds: the best of several runs. */
+/** Measures the time of an expression on a text, in milliseconds: the best of several runs. */
 function timeOf(expression: RegExp, text: string, repeat: number): number {
   const times = [0, 1, 2].map(() => {
     const started = performance.now();
@@ -407,7 +407,7 @@ kinds("--kind takes a file, and the node is of that kind", async () => {
   assert.match((await wrong(["--kind", "etdc"], {}))[0]!, "did you mean etcd?");
 });
 
-/** The library's error on options. */
+/** Returns the library's error on options. */
 function complaint(options: unknown): string {
   try {
     createNodeface(options as NodefaceOptions);

@@ -50,7 +50,7 @@ for (const [code, message, isNone] of ERRORS) {
   );
 }
 
-/** An Ethereum node with two methods, which reports missing ones as hardhat does. */
+/** Starts an Ethereum node with two methods, which reports missing ones as hardhat does. */
 async function playEthereum() {
   const results: Record<string, unknown> = {
     eth_chainId: "0x7a69",
@@ -112,7 +112,7 @@ lacking(
     assert.equal(await marked(), [["eth_blobBaseFee", "txpool_status"], true]);
     const page = await (await read("/v1/spec/simple")).text();
     assert.match(page, "This node does not have it: it said so when it was called.");
-    // It can be called nevertheless.
+    // The method can be called nevertheless.
     assert.is((await (await read("/v1/rpc", call)).json()).error.code, -32004);
     await read("/v1/info");
     results.web3_clientVersion = "HardhatNetwork/3.19.0";

@@ -10,7 +10,7 @@ const metrics = suite("metrics");
 
 const at = (path: string, init?: RequestInit) => new Request(`http://localhost${path}`, init);
 
-/** A service with metrics; its log does not matter. */
+/** Creates a service with metrics; its log does not matter. */
 function serviceOf(options: NodefaceOptions = {}) {
   const app = createNodeface({ metrics: true, log: () => {}, ...options });
   const ask = async (path: string, init?: RequestInit) => await app.fetch(at(path, init));

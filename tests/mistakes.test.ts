@@ -1,4 +1,4 @@
-/** Typical mistakes with their complete messages: of the command, of files, and of a host's options. */
+/** Typical mistakes in commands, files and a host's options, with their complete messages. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { readConfig } from "../src/cli/configuration.ts";
@@ -29,7 +29,6 @@ const read = (args: string, env: Readonly<Record<string, string>> = {}, text = "
     isThere: () => Promise.resolve(false),
   });
 
-/** Arguments. */
 const ARGUMENTS: readonly Row<string>[] = [
   ["--bogus", 'unknown option "--bogus"; see nodeface --help'],
   ["--prot 80", 'unknown option "--prot"; did you mean --port?'],
@@ -127,7 +126,6 @@ const ARGUMENTS: readonly Row<string>[] = [
   ],
 ];
 
-/** Variables. */
 const VARIABLES: readonly Row<Record<string, string>>[] = [
   [
     { "NODEFACE_URL": "a.b" },
@@ -358,7 +356,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
 ];
 
-/** A valid kind; the tests add something in its seventh line. */
+/** A valid kind; the tests add something at its seventh line. */
 const KIND = `title: Good
 url: http://127.0.0.1:9000
 detect: { "info#/software": ^good$ }
@@ -367,7 +365,7 @@ fields: { version: info#/version }
 health: { ok: it answers }
 `;
 
-/** Additions to it; each message begins with `mine.yaml:`. */
+/** Additions to this kind; each message begins with `mine.yaml:`. */
 const KINDS: readonly Row<string>[] = [
   [
     "colour: blue",

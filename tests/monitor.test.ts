@@ -9,11 +9,11 @@ const monitor = suite("monitor");
 
 const anvil = play(RECORDINGS.get("anvil")!);
 
-/** A recorded node of a configured kind. */
+/** Simulates a recorded node of a configured kind. */
 const scene = (options: Partial<SceneOptions> = {}) =>
   setScene({ fetch: anvil, node: { kind: "ethereum" }, ...options });
 
-/** A gate that the test opens. */
+/** Creates a gate that the test opens. */
 function gate() {
   let open = () => {};
   const closed = new Promise<void>((resolve) => open = resolve);
@@ -33,7 +33,7 @@ const KIND: Kind = {
   health: { ok: "it answers" },
 };
 
-/** Responses by path; a number is a status. */
+/** Responds by path; a number is a status. */
 const answers = (paths: Record<string, unknown>): typeof fetch => (input) => {
   const answer = paths[new URL(String(input)).pathname] ?? 404;
   const isStatus = typeof answer === "number";

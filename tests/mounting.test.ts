@@ -17,7 +17,7 @@ const anywhere = createNodeface({ operations: [echo] });
 const ask = async (path: string, app = below) =>
   await app.fetch(new Request(`http://localhost${path}`));
 
-/** The target of a redirect of `path` for a client that requested `visited`. */
+/** Returns the target of a redirect of `path` for a client that requested `visited`. */
 async function destination(path: string, visited: string): Promise<string> {
   const { status, headers } = await ask(path);
   assert.is(status, 307, path);
@@ -87,7 +87,7 @@ mounting("a request is for the service where its path is served, whatever the me
   assert.is(anywhere.matches({ url: "ftp://localhost/v1/info" }), false);
 });
 
-/** A host's server for one test. */
+/** Runs a host's server for one test. */
 async function serving(
   handler: (message: IncomingMessage, response: ServerResponse) => void,
   check: (url: string) => Promise<void>,

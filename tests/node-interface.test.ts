@@ -14,7 +14,7 @@ import { RECORDINGS } from "./nodes/_recorded.ts";
 
 const shown = suite("what the node can do");
 
-/** The JSON-RPC call in a request; `undefined` if there is none. */
+/** A JSON-RPC call. */
 type Call = { id: unknown; method: string };
 
 let answers: Record<string, unknown>;
@@ -154,7 +154,7 @@ shown("a node's own description gets the marks of its kind, and no others", asyn
     },
   };
   const { read } = create({ node: { url, kind: "bitcoin" } });
-  // On a busy machine what the kind offers is shown until it has been read.
+  // On a busy machine, the kind's operations are shown until the node's own description has been read.
   await until(async () => (await read()).info.title === "Bitcoin");
   const document = await read();
   assert.equal(namesOf(document).sort(), ["getblockcount", "getnew", "stop"]);

@@ -23,7 +23,7 @@ const responses = { 200: { description: "" } };
 const info = { title: "A node", version: "1" };
 const GET = { "x-access": "read", responses };
 
-/** A description with servers at its top, and others at one of its paths. */
+/** Creates a description with servers at its top, and others at one of its paths. */
 const describe = (servers?: readonly unknown[], more: object = {}) => ({
   ...{ openapi: "3.0.3", info, ...more, ...servers && { servers } },
   paths: {
@@ -35,7 +35,7 @@ const describe = (servers?: readonly unknown[], more: object = {}) => ({
   },
 });
 
-/** The request that the node receives for a path below `/v1/node`; `undefined` if there is no such operation. */
+/** Returns the request that the node gets for a path below `/v1/node`; `undefined` if no operation has it. */
 async function arrives(
   path: string,
   from: object,
@@ -65,7 +65,7 @@ const TEMPLATE = {
   },
 };
 
-/** The servers of the description, the path that the node is below, the called path, and the path received. */
+/** The servers of the description, the base path of the node, the called path, and the path received. */
 const CALLED: readonly (readonly [
   name: string,
   from: object,
@@ -260,11 +260,11 @@ const NOTHING: readonly (readonly [
       },
     },
     {},
-    `the servers of the description lead elsewhere:
+    `the description's servers are not the node:
   https://rpc.example/hub
   https://b.example/v1
   https://other.example
-Name the path that is the node's:
+Set the node's base path:
   description: { from: FILE, servers: /hub }
   description: { from: FILE, servers: /v1 }
 `,
@@ -272,25 +272,25 @@ Name the path that is the node's:
   [
     { ...describe([PUBLIC]), paths: { "/a": { get: GET } } },
     { servers: "keep" },
-    `the servers of the description lead elsewhere:
+    `the description's servers are not the node:
   https://rpc.example/hub
-Without "servers: keep" they stand for the node:
+Without "servers: keep", they would stand for the node:
   description: FILE
 `,
   ],
   [
     { ...describe(), paths: { "/a": { servers: [PUBLIC], get: GET } } },
     {},
-    `the servers of the description lead elsewhere:
+    `the description's servers are not the node:
   https://rpc.example/hub
-They belong to single paths or operations. Remove them there, or replace them by:
+They belong to single paths or operations. Remove them there, or replace them with:
   servers: [{ url: / }]
 `,
   ],
   [
     describe([PUBLIC]),
     {},
-    "Other operations are not called at the node: their servers are https://other.example\n",
+    "Other operations are not forwarded: their servers are https://other.example\n",
   ],
   [{ ...describe(), paths: {} }, {}, "the description has no operations\n"],
   [{ openapi: 5 }, {}, "the description cannot be shown; see above\n"],

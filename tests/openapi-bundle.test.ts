@@ -109,7 +109,7 @@ references("each kind of part leads to its own section", async () => {
   assert.equal(document.components.examples, { e: parts.e });
 });
 
-/** A document with the same example in each possible place. */
+/** Creates a document with the same example in each possible place. */
 const describeExamples = (example: unknown) =>
   describe({
     parameters: [{ name: "p", in: "query", schema: { type: "string", example }, example }],

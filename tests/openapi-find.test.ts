@@ -195,7 +195,7 @@ found("it is taken up when it is there, and looked at again later", async () => 
 
 const SECRET = "a-secret-of-the-node";
 
-/** A node that requires a secret, and the requests that it and another server received. */
+/** Starts a node that requires a secret, and records the requests that it and another server received. */
 async function playLogin(start: (ours: URL) => Response) {
   const came: string[] = [];
   const answer =

@@ -11,7 +11,7 @@ import { processorTime } from "./_runtime.ts";
 
 const hostile = suite("hostile descriptions");
 
-/** The size of the smaller one, in bytes, approximately. */
+/** The approximate size of the smaller description, in bytes. */
 const SIZE = 300_000;
 
 /** The limit for the larger one: a multiple of the smaller one's time, plus some milliseconds. */
@@ -34,7 +34,7 @@ const method = (name: string, params: unknown[]) => ({
 const text = (part: string) => (n: number) =>
   openapi({ info: { ...info, description: part.repeat(n / part.length) } });
 
-/** Descriptions, by their approximate size in bytes. */
+/** The forms of descriptions; each is created by its approximate size in bytes. */
 const FORMS: Readonly<Record<string, (n: number) => object>> = {
   "one operation a path": (n) => openapi({ paths: map(n / 80, () => ({ get: R }), "/a") }),
   "a tag an operation": (n) =>
@@ -154,7 +154,7 @@ const FORMS: Readonly<Record<string, (n: number) => object>> = {
   ),
 };
 
-/** The processor time of a description, in milliseconds. */
+/** Measures the processor time of a description, in milliseconds. */
 async function timeOf(description: object): Promise<number> {
   const bytes = new TextEncoder().encode(JSON.stringify(description));
   const node = "http://127.0.0.1:9000";

@@ -21,7 +21,7 @@ const map = <T>(
 ): Record<string, T> => Object.fromEntries(range(count).map((i) => [`${key}${i}`, of(i)]));
 const A = { $ref: "#/components/schemas/A" };
 
-/** The number of objects in a value; shared ones count once. */
+/** Counts the objects in a value; shared ones count once. */
 function countObjects(value: unknown, seen = new Set<unknown>()): number {
   if (typeof value !== "object" || value === null || seen.has(value)) {
     return seen.size;
@@ -31,7 +31,7 @@ function countObjects(value: unknown, seen = new Set<unknown>()): number {
   return seen.size;
 }
 
-/** An object that counts the reads of a member. */
+/** Creates an object that counts the reads of a member. */
 function counted<T extends object>(
   object: T,
   member: string,

@@ -369,7 +369,7 @@ invalid("anything in any place leaves the description shown, in both forms", asy
   }
 });
 
-/** Further members, one of each kind. */
+/** Adds further members, one of each kind. */
 function enrich({ components }: Json): Json {
   const own = components as Record<string, Json>;
   const content = { "application/json": { schema: {}, examples: { e: { value: 1 } } } };

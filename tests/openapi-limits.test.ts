@@ -1,6 +1,6 @@
 /**
  * Diagnostics of descriptions beyond a limit, and growth of the work with the size of the text. Node runs everything;
- * Deno and Bun, with the same code, every tenth limit and no measurement.
+ * Deno and Bun run the same code, so they test every tenth limit and measure nothing.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";

@@ -47,7 +47,7 @@ ${tags}paths: { /height: { get: { tags: [chain], responses: {} } } }
       return (JSON.parse(json) as { tags?: { name: string }[] }).tags?.map(({ name }) => name);
     };
     assert.equal(await tagsOf("tags: [{ name: chain }]\n"), ["chain", "About this service"]);
-    // The only declared one would be shown first.
+    // A single declared tag would be shown first.
     assert.is(await tagsOf(""), undefined);
   },
 );

@@ -17,7 +17,7 @@ const SCHEMAS = {
   Object: { type: "object" },
 };
 
-/** A read method with these members. */
+/** Creates a read method with these members. */
 const method = (more: Json = {}): Json => ({
   name: "m",
   summary: "M",
@@ -27,7 +27,7 @@ const method = (more: Json = {}): Json => ({
   ...more,
 });
 
-/** The OpenAPI form of methods. */
+/** Returns the OpenAPI form of methods. */
 function made(...methods: readonly Json[]) {
   const parts = openApiOfMethods({ methods, components: { schemas: SCHEMAS } });
   // deno-lint-ignore no-explicit-any -- each test looks at one place of it
@@ -103,7 +103,7 @@ openrpc("a read is a GET with a query and a POST with an object", () => {
   });
 });
 
-/** Tells whether a method with one parameter has a GET, by the parameter's schema. */
+/** The schemas of a method's one parameter, and whether the method has a GET. */
 const GETTABLE: readonly (readonly [schema: unknown, isGettable: boolean])[] = [
   [{ type: "string" }, true],
   [{ type: "integer", enum: [1, 2] }, true],
@@ -310,7 +310,7 @@ for (const kind of KINDS_WITH_INTERFACE) {
       assert.is(Object.keys(document.paths).length, openrpc.methods.length);
       const { diagnostics } = await bundleFiles({ "root.json": document });
       assert.equal(diagnostics, []);
-      // It modifies its input.
+      // The validator modifies its input.
       const { valid, errors } = await new Validator().validate(document);
       assert.ok(valid, JSON.stringify(errors));
     },

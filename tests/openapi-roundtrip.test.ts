@@ -196,7 +196,7 @@ function isText(text: string): boolean {
   return new TextDecoder().decode(new TextEncoder().encode(text)) === text;
 }
 
-/** The YAML form as values, with all digits of large numbers. */
+/** Returns the YAML form as values, with all digits of large numbers. */
 function exactly(yaml: string): unknown {
   const { errors } = parseDocument(yaml);
   if (errors.length > 0) return undefined;

@@ -69,7 +69,7 @@ description("everything described is served, with a status that is described", a
   }
 });
 
-/** The described responses of a path by status, with the properties of their content. */
+/** Returns the described response of a path with a status. */
 const responsesOf = async (path: string, status: number) => {
   const { [status]: response } = (await json("/spec.json")).paths[path]!.get.responses;
   return response as { headers?: Record<string, unknown>; $ref?: string } | undefined;

@@ -31,7 +31,7 @@ const ADDRESSES = [
 type Item = Record<string, Json & { servers?: Json[] }> & { servers?: Json[] };
 type Described = { servers?: Json[]; paths: Record<string, Item> };
 
-/** The description of a service below a prefix. */
+/** Reads the description of a service below a prefix. */
 async function read(
   options: NodefaceOptions,
   address: string,
@@ -44,7 +44,7 @@ async function read(
   return parse(text) as Described;
 }
 
-/** The URL of an operation for a client that read the description at an address (RFC 3986). */
+/** Returns the URL of an operation for a client that read the description at an address (RFC 3986). */
 function resolve(
   { servers = [], paths }: Described,
   path: string,

@@ -46,7 +46,7 @@ const PARTS = {
 
 const ref = (name: string) => ({ $ref: `parts.json#/${name}` });
 
-/** Files whose root states a version. */
+/** Creates files whose root states a version. */
 const filesOf = (openapi: string, more = {}): FilesOf => ({
   "root.json": describe({}, {
     paths: {
@@ -134,7 +134,7 @@ valid.after(() => rmSync(folder, { recursive: true }));
 testWhere(valid, without(VALIDATOR), "is valid by the schema of its version", async () => {
   const { Validator } = await import(pathToFileURL(VALIDATOR).href) as Schemas;
   for (const [name, document] of documents) {
-    // It modifies its input, parts of which may be shared.
+    // The validator modifies its input, parts of which may be shared.
     const copy = JSON.parse(JSON.stringify(document));
     const { valid, errors } = await new Validator().validate(copy);
     assert.ok(valid, `${name}: ${JSON.stringify(errors)}`);

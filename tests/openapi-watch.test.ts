@@ -24,7 +24,7 @@ servers: [{ url: "${server}" }]
 paths: {}
 `;
 
-/** Schemas, each of which the reference leads to in turn. */
+/** Formats schemas, one for each reference. */
 const schemas = (...refs: string[]) =>
   refs.map((ref, i) => `    S${i}: { $ref: "${ref}" }\n`).join("").replace(
     /^/,
@@ -49,7 +49,7 @@ function write(path: string, text: string) {
   utimesSync(path, ++time, time);
 }
 
-/** The errors reported so far. */
+/** Lists the errors reported so far. */
 const diagnostics = () => reports.flatMap(({ diagnostics }) => diagnostics.map(formatDiagnostic));
 
 async function create(description: string | URL): Promise<Nodeface> {
@@ -298,7 +298,7 @@ remote("a change during a refresh is picked up by the next one", async () => {
   const app = await create(`${origin}/spec.yaml`);
   let release = () => {};
   const after = new Promise<void>((resolve) => release = resolve);
-  // Requested once conditionally, then as a whole, which takes a while.
+  // The file is requested once conditionally, then as a whole, which takes a while.
   asked = [];
   answers = {
     get "/spec.yaml"() {

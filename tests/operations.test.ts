@@ -44,7 +44,7 @@ async function ask(
   return { response, told };
 }
 
-/** `Request` in browsers and some runtimes does not accept `Origin`. */
+/** Creates a request with any headers: `Request` in browsers and some runtimes does not accept `Origin`. */
 function requestOf(path: string, { method = "GET", headers = {} }: RequestInit): Request {
   const fields = new Headers();
   const request = new Request(`http://localhost${path}`, { method });
@@ -211,7 +211,7 @@ const FOREIGN: readonly Record<string, string>[] = [
   { "sec-fetch-site": "anything" },
 ];
 
-/** The number of calls of a handler, and the status of the response. */
+/** Returns how often a handler was called, and the status of the response. */
 async function call(made: Partial<Operation>, headers: Record<string, string>) {
   let calls = 0;
   const handle = () => {
@@ -311,7 +311,7 @@ operations("its own errors cannot be read by pages of other origins either", asy
   assert.is(response.headers.get("access-control-allow-origin"), null);
 });
 
-/** The description of a service. */
+/** Reads the description of a service. */
 async function describe(options: NodefaceOptions) {
   const app = createNodeface({ log() {}, ...options });
   const [json, yaml] = await Promise.all(["/spec.json", "/spec.yaml"].map(async (path) => {
@@ -417,7 +417,7 @@ for (const size of ["small", "large"] as const) {
   );
 }
 
-/** The described methods of a path; `undefined` if it is not described. */
+/** Returns the described methods of a path; `undefined` if it is not described. */
 async function describedAt(path: string, options: NodefaceOptions): Promise<string[] | undefined> {
   const app = createNodeface({ ...options, log: () => {} });
   const found: (string[] | undefined)[] = [];

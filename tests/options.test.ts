@@ -4,7 +4,7 @@ import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 
 const options = suite("options");
 
-/** The message on invalid options, without the first line if there are several. */
+/** Returns the message on invalid options, without the first line if there are several. */
 function complaints(wrong: unknown): string[] {
   try {
     createNodeface(wrong as NodefaceOptions);
@@ -20,7 +20,6 @@ const handle = () => new Response();
 const operation = { responses: { 200: { description: "Done" } } };
 const peers = { method: "GET", path: "/v1/peers", operation, handle };
 
-/** Options with one error, and the start of its message. */
 /** Operation objects at `/v1/peers/{id}`, and their errors. */
 const OPERATIONS: readonly [operation: unknown, complaint: string][] = [
   [5, " must be an object"],
@@ -218,7 +217,7 @@ options("an operation that contains itself is refused, where it does", () => {
 });
 
 options("the node may be its URL alone", async () => {
-  // The port of the discard protocol, on which nothing answers.
+  // The port of the discard protocol, on which nothing listens.
   for (const node of ["http://127.0.0.1:9", new URL("http://127.0.0.1:9/rpc")]) {
     const app = createNodeface({ node, log() {} });
     const info = await (await app.fetch(new Request("http://localhost/v1/info"))).json();

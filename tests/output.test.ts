@@ -6,7 +6,7 @@ const output = suite("output");
 
 const soon = () => new Promise((resolve) => setTimeout(resolve, 0));
 
-/** A reader that reads a text on demand. */
+/** Creates a reader that reads a text on demand. */
 function slowReader() {
   const taken: string[] = [];
   let read = () => {};

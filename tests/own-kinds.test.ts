@@ -312,7 +312,7 @@ own(
   },
 );
 
-/** A JSON-RPC node that requires a secret. */
+/** Simulates a JSON-RPC node that may require a secret. */
 const nodeOf = (results: Readonly<Record<string, unknown>>, secret?: string) => {
   const seen: (string | null)[] = [];
   const client = playedBy((_, init) => {

@@ -4,7 +4,7 @@ import { createProgress } from "../src/cli/output.ts";
 
 const progress = suite("what takes long");
 
-/** Some work, its progress lines, and a wait for a number of lines. */
+/** Creates some work, its progress lines, and a wait for a number of lines. */
 function bench(isTerminal: boolean, after: number) {
   let written: string[] = [];
   let wake = () => {};

@@ -41,7 +41,7 @@ properties(
 
 const etag = (await ask("/spec.json")).headers.get("etag")!;
 
-/** The status of `/spec.json` under a condition. */
+/** Returns the status of `/spec.json` under a condition. */
 const statusOf = async (field: "if-match" | "if-none-match", list: string) =>
   (await askWith({ [field]: list }, "/spec.json")).status;
 

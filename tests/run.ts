@@ -59,7 +59,7 @@ const folders = [...new Set(inFolders.map((file) => file.split("/")[0]!))];
 const APART = ["browser", "raw", "nodes"];
 const onNodeAlone = folders.filter((name) => !APART.includes(name)).map(folder);
 
-/** Longest first. The suites of a row run one after the other. */
+/** The fast suites, the longest first. Those in a row run one after the other. */
 const FAST: readonly (readonly Run[])[] = [
   [folder("browser")],
   [PORTABLE_HALVES[0]!],
@@ -82,7 +82,7 @@ const slowOf = (...starts: string[]) =>
 
 /** Measurements, which need the machine to themselves. */
 const ALONE = slowOf("release/start", "gateway/attack");
-/** One lane changes files, such as the package, that the other lane does not read. */
+/** Suites for one lane: it may change files, such as the package, that the other lane does not read. */
 const BESIDE_OTHERS = slowOf("gateway/", "hosts/", "release/").filter((run) =>
   !ALONE.includes(run)
 );
@@ -206,7 +206,7 @@ function read(
   return { ...counts, failed: counts.failed + 1, notes: [mistake, ...notes] };
 }
 
-/** The ten files that took the most processor time, on all runtimes together. */
+/** Lists the ten files that took the most processor time, on all runtimes together. */
 function costliest(results: readonly Result[]): string {
   const costs = new Map<string, number>();
   for (const [file, seconds] of results.flatMap(({ costs }) => costs)) {

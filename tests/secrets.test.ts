@@ -37,7 +37,7 @@ async function file(name: string, text: string, mode = 0o600): Promise<string> {
   return path;
 }
 
-/** The configuration in a file of the folder. */
+/** Reads a configuration from a file in the folder. */
 async function configured(text: string) {
   const path = await file("nodeface.yaml", text);
   return await readConfig(["check", "--config", path], {}, files);

@@ -8,14 +8,14 @@ import { until } from "./_gateway.ts";
 
 const slow = suite("clients that read slowly");
 
-/** The real limit is 1 kB/s for ten seconds; here it is 100 kB in one and a half, which a busy machine manages too. */
+/** The limit here: 100 kB in 1.5 s, which a busy machine manages too. The real one is 1 kB/s for ten seconds. */
 const SLOWEST = { bytes: 100_000, time: 1500, check: 50 };
 const PART = new Uint8Array(65_536);
 /** More than the system buffers for a client that does not read. */
 const LONG = new Uint8Array(50_000_000);
 const REQUEST = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
-/** A part of a long response. */
+/** The ways to send a long response. */
 const WAYS: Readonly<Record<string, () => Response>> = {
   "part by part": () =>
     new Response(new ReadableStream({ pull: (controller) => controller.enqueue(PART) })),
@@ -24,7 +24,7 @@ const WAYS: Readonly<Record<string, () => Response>> = {
   "from a blob": () => new Response(new Blob([LONG])),
 };
 
-// On Bun, its own server disconnects them.
+// On Bun, its own server disconnects slow clients.
 for (const [way, respond] of "Bun" in globalThis ? [] : Object.entries(WAYS)) {
   slow(`are cut where they take less than the least, and no others: ${way}`, async () => {
     const { http, close } = createNodeServer({ fetch: respond }, {}, SLOWEST);

@@ -1,6 +1,6 @@
 /**
- * `npm run build:exe`: compiles the executable `dist/nodeface` with Bun. With `--all`, also one for each platform, in
- * `dist/executables/`, with checksums and a bill of materials.
+ * `npm run build:exe`: compiles the executable `dist/nodeface` with Bun. With `--all`, also compiles one for each
+ * platform into `dist/executables/`, with checksums and a bill of materials.
  *
  * @module
  */
@@ -25,7 +25,7 @@ export const fileOf = (target: string): string =>
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const ALL = join(ROOT, "dist/executables");
 
-/** The executable must not read `.env` and `bunfig.toml` of the working directory. */
+/** Flags of `bun build`. The executable must not read `.env` or `bunfig.toml` in the working directory. */
 const FLAGS = [
   "--compile",
   "--bytecode",
@@ -61,7 +61,7 @@ async function main(all: boolean) {
     if (!all) return;
     await mkdir(ALL, { recursive: true });
     for (const target of TARGETS) {
-      // Bun downloads the runtimes of other platforms from the npm registry.
+      // Bun downloads the runtimes for other platforms from the npm registry.
       const runtime = `--target=bun-${target.replace("macos", "darwin")}`;
       await compile(join(ALL, fileOf(target)), runtime);
     }

@@ -1,6 +1,6 @@
 /**
- * Bundles the service for one runtime, `npm run build:worker` and `npm run build:deno`, and lists the packages of a
- * bundle: their licences, and the bill of materials of an executable (CycloneDX 1.6).
+ * `npm run build:worker` and `npm run build:deno`: bundles the service for one runtime. Also lists the packages in a
+ * bundle: their licences, and the bill of materials for an executable (CycloneDX 1.6).
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-/** Returns the path of a package's folder, with a slash at its end. */
+/** Returns the path of a package's folder, with a trailing slash. */
 export function packageFolder(name: string): string {
   for (let folder = new URL(".", import.meta.resolve(name));; folder = new URL("..", folder)) {
     const file = new URL("package.json", folder);
@@ -24,14 +24,14 @@ export function packageFolder(name: string): string {
   }
 }
 
-/** The yaml to bundle. Its entry for Node is CommonJS and calls `require`, which an ES module does not have. */
+/** The entry of `yaml` to bundle. Its entry for Node is CommonJS and calls `require`, which ES modules do not have. */
 const YAML: string = `${packageFolder("yaml")}browser/index.js`;
 
 export const COMMON = {
   bundle: true,
   metafile: true,
   mainFields: ["module", "main"],
-  // Deno has no `node_modules` in which esbuild would find them.
+  // Under Deno there is no `node_modules` in which esbuild would find these.
   alias: { "yaml": YAML, "fastest-levenshtein": packageFolder("fastest-levenshtein") },
   target: "es2023",
   logLevel: "warning",
@@ -39,10 +39,10 @@ export const COMMON = {
 
 type Runtime = "deno" | "bun" | "worker";
 
-/** @returns the folders of the bundled packages. With Bun, other modules are written beside `outfile`. */
+/** Bundles into `outfile`, and for Bun into modules beside it. @returns the folders of the bundled packages */
 export async function bundle(runtime: Runtime, outfile: string): Promise<string[]> {
   const isWorker = runtime === "worker";
-  // An executable of Bun may have several modules.
+  // A Bun executable may contain several modules.
   const isSplit = runtime === "bun";
   const { metafile } = await build({
     ...COMMON,
@@ -65,7 +65,7 @@ export function packagesOf({ inputs }: Metafile): string[] {
 
 const PACKAGE_FOLDER = /node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+(?=\/)/;
 
-/** Leaves out the adapters of other runtimes, whose imports would be loaded at the start. */
+/** Replaces the adapters for other runtimes by stubs: their imports would be loaded at startup. */
 function onlyAdapter(runtime: string): Plugin {
   return {
     name: "only-adapter",

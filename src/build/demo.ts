@@ -1,6 +1,6 @@
 /**
- * `npm run demo`: serves beside anvil, a chain for development, which gets a block with some transfers every three
- * seconds. When one of the two programs ends, the other does too.
+ * `npm run demo`: serves beside anvil, a development chain, which gets a block with some transfers every three
+ * seconds. When one of the two programs ends, so does the other.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import { createNodeface } from "../index.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
-/** Runs a program until it or the standard input of the shell ends. The kernel closes that with this process. */
+/** A shell script that runs a program, and kills it once standard input is closed, as when this process ends. */
 const GUARD = `exec 3<&0; "$0" "$@" 3<&- & program=$!
 { read -r _ <&3; kill "$program"; } 2> /dev/null & wait "$program"`;
 
@@ -25,7 +25,7 @@ const node = program && await startAnvil(program);
 if (!node) {
   console.error(
     `anvil is not available for ${process.platform} on ${process.arch}; serving without a node\n` +
-      "Beside your own node: npm start -- http://127.0.0.1:8545",
+      "To serve beside your own node: npm start -- http://127.0.0.1:8545",
   );
 }
 
@@ -39,13 +39,13 @@ try {
 } catch (error) {
   const { code, message } = error as Error & { code?: string };
   const isInUse = code === "EADDRINUSE";
-  console.error(isInUse ? "The port is in use; choose another, as in PORT=8081" : message);
+  console.error(isInUse ? "The port is in use; choose another: PORT=8081 npm run demo" : message);
   process.exit(1);
 }
 
 function findAnvil(): string | undefined {
   const build = `${process.platform}-${process.arch.replace("x64", "amd64")}`;
-  // Windows has no shell for `GUARD`.
+  // Windows has no `sh` to run `GUARD`.
   if (!/^(?:linux|darwin)-(?:amd64|arm64)$/.test(build)) return undefined;
   const name = `@foundry-rs/anvil-${build}`;
   const pathIn = (folder: string) =>
@@ -55,7 +55,7 @@ function findAnvil(): string | undefined {
   if (!found()) {
     const tests = JSON.parse(readFileSync(new URL("tests/package.json", ROOT), "utf8"));
     const version = tests.dependencies["@foundry-rs/anvil"];
-    console.error(`Installing anvil ${version}, a chain for development`);
+    console.error(`Installing anvil ${version}, a development chain`);
     const folder = fileURLToPath(new URL("node_modules/.demo", ROOT));
     const flags = ["--no-save", "--no-audit", "--no-fund", "--loglevel=error"];
     spawnSync("npm", ["install", "--prefix", folder, ...flags, `${name}@${version}`], {
@@ -71,7 +71,7 @@ function startAnvil(path: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     let text = "";
     let url: string | undefined;
-    // All output is read: a full pipe would block anvil.
+    // All output is read, even after the URL: a full pipe would block anvil.
     anvil.stdout.setEncoding("utf8").on("data", (part: string) => {
       if (url) return;
       text += part;
@@ -80,7 +80,7 @@ function startAnvil(path: string): Promise<string | undefined> {
     });
     anvil.on("exit", () => {
       if (!url) return resolve(undefined);
-      console.error("anvil has ended, and the demo with it");
+      console.error("anvil has ended, so the demo ends too");
       process.exit(1);
     });
   });
@@ -94,7 +94,7 @@ async function transfer(url: string): Promise<void> {
       await call(url, "eth_sendTransaction", { from: accounts[i], to: accounts[i + 1], value });
     }
   } catch {
-    // The node is ending.
+    // The node has ended; so will the demo.
   }
 }
 

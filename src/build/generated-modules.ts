@@ -1,6 +1,6 @@
 /**
- * `npm run assets`: writes the modules of `src/generated/`, so that the service reads no files: the page, the explorer's
- * and Scalar's files in every content coding, the service's own description, and the kinds of node, validated.
+ * `npm run assets`: writes the modules in `src/generated/`, so that the service reads no files: the page, the files of
+ * the explorer and Scalar in every content coding, the service's own description, and the validated kinds of node.
  *
  * @module
  */
@@ -28,10 +28,10 @@ const TARGET = join(ROOT, "src/generated");
 const KINDS = "spec/kinds";
 const SCALAR = packageFolder("@scalar/api-reference");
 
-/** The documents of the explorer: `static/simple.html` with its `.css` and `.ts`, … */
+/** The explorer's documents: each has files in `static/`, such as `simple.html`, `simple.css` and `simple.ts`. */
 const DOCUMENTS = ["reference", "simple"] as const;
 
-/** Smaller files of a folder, in bytes, share one module. */
+/** The size, in bytes, below which the files of a folder share one module. */
 const OWN_MODULE_SIZE = 8192;
 const METRICS = /^ {2}\/v1\/metrics:\n(?:\n| {3,}.*\n)*/m;
 type Files = Map<string, Buffer>;
@@ -41,7 +41,7 @@ await main();
 
 async function main() {
   const kinds = await readKindFiles();
-  // The schema of a kind imports the names.
+  // The schema of a kind imports this module.
   await writeModules(new Map([["kind-names.js", kindNamesModule(kinds)]]));
   const { version } = await packageJson(ROOT);
   const explorer = await bundleScripts();
@@ -61,7 +61,7 @@ async function main() {
       ["build-info.js", moduleText({ VERSION: version, COMMIT: shortCommit() })],
     ]),
   );
-  // It imports some of the modules above.
+  // The thread program imports some of the modules above.
   await writeModules(new Map([["thread-program.js", await threadModule()]]));
   for (const name of await readdir(join(TARGET, "assets"))) {
     if (!Object.values(folders).includes(name)) {
@@ -70,13 +70,13 @@ async function main() {
   }
 }
 
-/** Bundles the script of each document. They share no file: what one document needs of a module is less than both do. */
+/** Bundles the script of each document. They share no file: each would load what only the other needs. */
 async function bundleScripts(): Promise<Files> {
   const { outputFiles } = await build({
     entryPoints: DOCUMENTS.map((name) => join(ROOT, `static/${name}.ts`)),
     absWorkingDir: ROOT,
     outdir: "out",
-    // Modules shared with the service import these, unused here.
+    // Modules shared with the service import these; nothing here uses them.
     external: ["node:*"],
     ...{ bundle: true, minify: true, format: "esm", target: "es2022", write: false },
     charset: "utf8",
@@ -84,7 +84,7 @@ async function bundleScripts(): Promise<Files> {
   return new Map(outputFiles.map(({ path, contents }) => [basename(path), Buffer.from(contents)]));
 }
 
-/** Bundles the thread's program as text: the bundler of a host would not find a file. */
+/** Bundles the thread's program as a string: a host's bundler would not find a file. */
 async function threadModule(): Promise<string> {
   const { outputFiles } = await build({
     ...COMMON,
@@ -96,7 +96,7 @@ async function threadModule(): Promise<string> {
   return moduleText({ PROGRAM: outputFiles[0]!.text });
 }
 
-/** Packs the files of a folder, which is named by their digest, unless it is there: Scalar's take ten seconds. */
+/** Packs files unless their folder exists, whose name has their digest: packing Scalar takes ten seconds. */
 async function contentModules(folder: string, files: Files): Promise<Modules> {
   const paths = [...files].map(([path, content]) => modulePath(folder, path, content));
   if (paths.every((path) => existsSync(join(TARGET, path)))) return new Map();
@@ -105,7 +105,7 @@ async function contentModules(folder: string, files: Files): Promise<Modules> {
       [modulePath(folder, path, content), basename(path), await packContent(content)] as const
     ),
   );
-  // In the order of the files, so that builds of one commit are the same.
+  // In the order of the files, so that builds of one commit are identical.
   const packed: Record<string, Record<string, PackedContent>> = {};
   for (const [module, name, content] of contents) (packed[module] ??= {})[name] = content;
   return new Map(Object.entries(packed).map(([path, FILES]) => [path, moduleText({ FILES })]));
@@ -116,7 +116,7 @@ function modulePath(folder: string, path: string, content: Buffer): string {
   return `assets/${folder}/${name}.js`;
 }
 
-/** Each `import()` has a literal, so that bundlers follow it. */
+/** Returns the module with the table of assets. Each `import()` has a literal, so that bundlers follow it. */
 function tableModule(folders: readonly [folder: string, files: Files][]): string {
   const lines = folders.flatMap(([folder, files]) =>
     [...files].map(([path, content]) => {
@@ -148,7 +148,7 @@ async function descriptionModule(yaml: string): Promise<string> {
   });
 }
 
-/** Returns the offset of the dot that is the server of the service's own description, in bytes. */
+/** Returns the byte offset of the dot, the server's URL in the service's own description. */
 function placeOfDot(yaml: string): number {
   const [before] = /^[^]*?\nservers:\n {2}- url: "(?=\."\n)/.exec(yaml)!;
   return Buffer.byteLength(before);
@@ -205,7 +205,7 @@ function kindNamesModule(kinds: ReadonlyMap<string, string>): string {
   });
 }
 
-/** Reads the aliases of a kind, which stand in one line; the file is validated later. */
+/** Reads the aliases of a kind, which must be on one line; the file is validated later. */
 function aliasesIn(text: string): readonly string[] {
   const [line = "aliases: []"] = /^aliases: \[[\w, .-]*\]$/m.exec(text) ?? [];
   return parse(line).aliases;
@@ -229,7 +229,7 @@ async function checkedKinds(files: ReadonlyMap<string, string>): Promise<Modules
       if (examples.length > 0) Object.assign(kind, { examples: Object.fromEntries(examples) });
       kinds[name] = kind;
       if (openrpc || openapi) {
-        // A literal is seven times as long.
+        // As a literal, the interface would be seven times as long.
         const { br: _, ...INTERFACE } = await packContent(
           Buffer.from(formatJson({ ...openrpc && { openrpc }, ...openapi && { openapi } })),
         );
@@ -273,12 +273,12 @@ async function packContent(content: Buffer): Promise<PackedContent> {
 async function writeModules(modules: Modules): Promise<void> {
   for (const [path, content] of modules) {
     const file = join(TARGET, path);
-    // Deno finds declarations by this line alone.
+    // Deno finds the declarations only by this line.
     const types = path.includes("/") ? "" : `// @ts-self-types="./${basename(path, ".js")}.d.ts"\n`;
     const text = `// Made by "npm run assets"\n${types}${content}`;
     if (await readFile(file, "utf8").catch(() => undefined) === text) continue;
     await mkdir(dirname(file), { recursive: true });
-    // A run may be interrupted, or another process may be reading.
+    // Never leaves a partial file: a run may be interrupted, or another process may be reading.
     const begun = `${file}.${process.pid}`;
     await writeFile(begun, text);
     await rename(begun, file);
@@ -295,7 +295,7 @@ function digest(files: Files): string {
   return sum.digest("hex").slice(0, 8);
 }
 
-/** The checked-out commit, equally long in every clone; `undefined` if this folder is not the root of one. */
+/** Returns the checked-out commit, equally long in every clone; `undefined` if this folder is not a clone's root. */
 function shortCommit(): string | undefined {
   try {
     const [top, commit] = execFileSync("git", ["rev-parse", "--show-cdup", "--short=10", "HEAD"], {

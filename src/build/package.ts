@@ -1,6 +1,6 @@
 /**
- * The last step of `npm run build`: bundles the modules of the npm package, so that starting reads few files and
- * installing needs few packages.
+ * The last step of `npm run build`: bundles the modules of the npm package, so that startup reads few files and
+ * installation needs few packages.
  *
  * @module
  */
@@ -40,7 +40,7 @@ const { metafile } = await build({
   platform: "node",
   alias: {
     ...COMMON.alias,
-    // The one for Node imports `node:crypto`, which workerd does not have.
+    // The entry for Node imports `node:crypto`, which workerd does not have.
     "@noble/hashes/crypto": join(ROOT, "node_modules/@noble/hashes/esm/crypto.js"),
   },
   // Identifiers keep their names, for stack traces.
@@ -48,7 +48,7 @@ const { metafile } = await build({
   minifyWhitespace: true,
   external: Object.keys(dependencies).flatMap((name) => [name, `${name}/*`]),
   charset: "ascii",
-  // The package has the sources themselves, for declaration maps as well.
+  // The package has the sources themselves, which declaration maps need too.
   sourcemap: "linked",
   sourcesContent: false,
   legalComments: "none",
@@ -62,7 +62,7 @@ await setModes([...files, "package.json", "README.md", "LICENSE"]);
 async function removeUnreachableTypes(): Promise<void> {
   const exported = ENTRIES.filter((entry) => entry !== "main");
   const kept = new Set(exported.map((entry) => join(DIST, `${entry}.d.ts`)));
-  // The loop also visits what it adds.
+  // The loop also visits the files that it adds.
   for (const file of kept) {
     const text = await readFile(file, "utf8");
     for (const [, path] of text.matchAll(/(?:from |import\()"(\.[^"]+)\.[jt]s"/g)) {
@@ -75,18 +75,18 @@ async function removeUnreachableTypes(): Promise<void> {
   }
 }
 
-/** Declares `Symbol.asyncDispose` for TypeScript before 5.2. The source cannot: JSR takes no declarations of globals. */
+/** Declares `Symbol.asyncDispose` for TypeScript before 5.2. The source cannot: JSR rejects declarations of globals. */
 async function declareDisposal(): Promise<void> {
   const file = join(DIST, "closeable.d.ts");
   const declaration =
     "declare global { interface SymbolConstructor { readonly asyncDispose: unique symbol } }";
   const text = await readFile(file, "utf8");
   const declared = text.replace(/^\/\/\/ <reference lib=.*$/m, declaration);
-  if (declared === text) throw new Error("closeable.d.ts has no reference to a library");
+  if (declared === text) throw new Error('closeable.d.ts has no "/// <reference lib"');
   await writeFile(file, declared);
 }
 
-/** Sets the modes of the published files, which npm packs as they are, so that builds of a commit are the same. */
+/** Sets the modes of the published files, so that builds of one commit are identical: npm packs modes as they are. */
 async function setModes(published: readonly string[]): Promise<void> {
   for (const path of published.filter((path) => !path.startsWith("!"))) {
     const isFolder = (await stat(join(ROOT, path))).isDirectory();

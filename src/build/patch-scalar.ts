@@ -1,5 +1,5 @@
 /**
- * Reads Scalar's browser modules, without source maps and patched.
+ * Reads Scalar's browser modules, patches them, and removes their references to source maps.
  *
  * @module
  */
@@ -16,49 +16,49 @@ interface Patch {
   with: string;
 }
 
-/** The changes that the content policy and the token need. `docs/scalar.md` lists what else could be better. */
+/** The changes that the content policy and the token require. `docs/scalar.md` lists other shortcomings. */
 const PATCHES: readonly Patch[] = [
   {
     file: "chunks/workspace-events",
     why:
-      "Zod tests for `Function`, which the content policy blocks and the browser reports each time",
+      "Zod tests whether `Function` works: the content policy blocks it, and the browser reports that",
     from: "try{return Function(``),!0}catch{return!1}",
     with: "return!1",
   },
   {
     file: "chunks/modal",
-    why: "The content policy blocks frames: a response of HTML is shown as text",
+    why: "The content policy blocks frames: an HTML response is shown as text",
     from: "raw:!0,language:`html`,preview:`object`",
     with: "raw:!0,language:`html`",
   },
   {
     file: "chunks/modal",
-    why: "The content policy blocks frames: a response of PDF can be downloaded",
+    why: "The content policy blocks frames: a PDF response is only offered for download",
     from: "{extension:`.pdf`,preview:`object`}",
     with: "{extension:`.pdf`}",
   },
   {
     file: "chunks/ScalarTooltip.vue",
     why:
-      "What is sent does not say by which scheme: `reference.ts` keeps the token of this service here",
+      "A secret does not name its scheme: by this, `reference.ts` tells the service's token from others",
     from: "name:`Authorization`,value:r||t,format:`bearer`})}if(e.type===`oauth2`)",
     with: "name:`Authorization`,value:r||t,format:`bearer`,bearerFormat:e.bearerFormat})}" +
       "if(e.type===`oauth2`)",
   },
 ];
 
-/** The version for which each patch is known to be needed, as no setting does the same. */
+/** The version of Scalar for which each patch is known to be needed: no setting does the same. */
 const SEEN_WITH = "1.72.1";
 const ENTRY = "standalone.esm.js";
 const STATIC_IMPORT = /(?:^|[;}\n])(?:import|export)\b(?:[^;'"()]*?from)?\s*["'](\.[^"']+)["']/g;
 
-/** Reads the entry and its chunks, patched; throws if a patch does not apply, or for another version of Scalar. */
+/** Returns the patched entry and chunks; throws if a patch does not apply, or for another version of Scalar. */
 export async function readScalar(folder: string): Promise<Map<string, Buffer>> {
   const { version } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
   if (version !== SEEN_WITH) {
     throw new Error(
-      `src/build/patch-scalar.ts: Scalar is ${version}; see for each patch of ${SEEN_WITH} whether ` +
-        "it is still needed, and set SEEN_WITH",
+      `src/build/patch-scalar.ts: Scalar is ${version}; check for each patch of ${SEEN_WITH} ` +
+        "whether it is still needed, then set SEEN_WITH",
     );
   }
   const browser = join(folder, "dist/browser");
@@ -78,7 +78,7 @@ export function staticImports(files: ReadonlyMap<string, Buffer>): string[] {
     const text = files.get(path)!.toString();
     for (const [, reference] of text.matchAll(STATIC_IMPORT)) {
       const imported = posix.join(posix.dirname(path), reference!);
-      if (!files.has(imported)) throw new Error(`${path} imports ${imported}, which is not there`);
+      if (!files.has(imported)) throw new Error(`${path} imports ${imported}, which is missing`);
       found.add(imported);
     }
   }

@@ -1,5 +1,5 @@
 /**
- * `npm run release`: builds and tests what a release has, with notes and checksums. It publishes nothing.
+ * `npm run release`: builds and tests the files of a release, and writes notes and checksums. Publishes nothing.
  *
  * @module
  */
@@ -72,19 +72,19 @@ export function releaseNotes(changelog: string, version: string, commit: string)
   const date = /\d{4}-\d{2}-\d{2}/.exec(heading)?.[0];
   return `# Nodeface ${version}${date === undefined ? "" : `, ${date}`}
 
-Built from the commit ${commit}. With all files in one folder, this checks those that you have:
+Built from the commit ${commit}. Run this in the folder of your downloaded files to check them:
 
 \`\`\`sh
 sha256sum --check --ignore-missing ${CHECKSUMS}
 \`\`\`
 
-\`nodeface.cdx.json\` lists what is inside of the executables (CycloneDX 1.6).
+\`nodeface.cdx.json\` lists what the executables contain (CycloneDX 1.6).
 
 ${content.replaceAll(RELATIVE_LINK, "$1")}
 `;
 }
 
-/** A link that works in the checkout only; its text names the file. */
+/** A link that works only in the checkout; its text, which remains, names the file. */
 const RELATIVE_LINK = /\[([^\]]+)\]\((?!https?:)[^)]+\)/g;
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) release();

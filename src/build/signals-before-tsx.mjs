@@ -1,5 +1,5 @@
 /**
- * Ends the process with 0 at a signal that comes while tsx is still loading, as `npm start` needs.
+ * Ends the process with exit code 0 on a signal that arrives while tsx is still loading, for `npm start`.
  * `signals.ts` takes over.
  *
  * @module

@@ -44,7 +44,7 @@ function jsonSchemaOf(of: Schema, title: string, change = (schema: JsonSchema) =
   return `${JSON.stringify({ $schema, title, ...schema }, null, 2)}\n`;
 }
 
-/** A kind that extends another needs nothing else. */
+/** Requires either the keys of a whole kind or `extends`, which is enough alone. */
 function withExtensions({ required, ...schema }: JsonSchema): JsonSchema {
   return { ...schema, anyOf: [{ required }, { required: ["extends"] }] } as JsonSchema;
 }
@@ -57,7 +57,7 @@ function convert(schema: Schema): JsonSchema {
     overrideAction: ({ jsonSchema }) => described(jsonSchema),
     overrideSchema: ({ valibotSchema, jsonSchema }) => {
       if (!("getter" in valibotSchema)) return closed(jsonSchema, valibotSchema.type);
-      // Editors show a schema in its place better than a reference to it.
+      // Editors show an inlined schema better than a reference to it.
       const { $schema: _, ...inner } = convert((valibotSchema.getter as () => Schema)());
       return inner;
     },
@@ -72,7 +72,7 @@ function described(schema: JsonSchema & { about?: About }): JsonSchema {
   return { description: `${about.text}${usual}`, ...others };
 }
 
-/** Forbids unknown keys, and removes the default of an empty object. */
+/** Forbids unknown keys, and removes the default `{}`. */
 function closed({ default: _, required = [], ...schema }: JsonSchema, type: string): JsonSchema {
   if (type !== "loose_object") return schema;
   return { ...schema, additionalProperties: false, ...required.length > 0 && { required } };
@@ -110,7 +110,7 @@ function sections(settings: Settings, path: string): string[] {
   return [part, ...inner];
 }
 
-const HEAD = ["key", "value", "default", "what it says"];
+const HEAD = ["key", "value", "default", "meaning"];
 
 function row(key: string, setting: Schema, more = ""): string[] {
   const { text, default: usual = "" } = aboutOf(setting);
@@ -134,8 +134,8 @@ function details(path: string, forms: readonly Settings[]): string {
     return row(key, setting, example && `. Example: ${code(`${key}: ${example}`)}`);
   });
   const choice = forms.length > 1
-    ? `One of ${forms.map((settings) => code(Object.keys(settings)[0]!)).join(", ")}, ` +
-      "and of the other keys those that go with it.\n\n"
+    ? `Set one of ${forms.map((settings) => code(Object.keys(settings)[0]!)).join(", ")}, ` +
+      "and only other keys that go with it.\n\n"
     : "";
   return `## ${code(path)}\n\n${choice}${table(HEAD, rows)}`;
 }
@@ -168,7 +168,7 @@ function kindsReference(): string {
   return fillPage("docs/kinds.md", {
     table: table(["kind", "what it is", "usual URL", "operations"], rows),
     silent: listOf(KNOWN.filter((kind) => !saysSync(kind)).map(({ name }) => code(name))),
-    marks: table(["mark", "of", "value", "what it says"], marks),
+    marks: table(["mark", "on", "value", "meaning"], marks),
     kinds: KNOWN.map(partOf).join("\n"),
     example: `\`\`\`yaml\n${example.trim()}\n\`\`\``,
     health: within(partsOf(kindSchema()).entries!.health!, "health").join("\n"),
@@ -211,13 +211,13 @@ function partOf(kind: KnownKind): string {
   const { header, pattern } = auth?.refusal ?? {};
   const rows = [
     ["ok", health.ok],
-    ["in sync", !saysSync(kind) && "it cannot tell"],
+    ["in sync", !saysSync(kind) && "not reported"],
     ["detected by", listOf(evidence)],
     ["also called", listOf(aliases.map(code))],
     ["describes itself at", method && code(method)],
     ["starting", listOf(starting)],
     ["synced within", health.target && `${health.lag ?? 2} blocks`],
-    ["refuses with", header && pattern && `${code(header)} that matches ${code(pattern)}`],
+    ["refusal", header && pattern && `${code(header)} matches ${code(pattern)}`],
     ["operations", operationsText(kind)],
     ["reads", auth?.reads === "none" && "called without `node.auth`"],
   ].filter(([, value]) => value);
@@ -226,7 +226,7 @@ function partOf(kind: KnownKind): string {
 
 function evidenceOf({ sources }: Kind, place: string, test: string): string {
   const [name = "", pointer] = place.split(/#(.*)/);
-  const where = pointer ? `${code(pointer)} of ` : "";
+  const where = pointer ? `${code(pointer)} in ` : "";
   return `${where}${code(questionOf(sources[name]!))} matches ${code(test)}`;
 }
 
@@ -240,7 +240,7 @@ function rulesOf({ health: { rules = [] } }: Kind): string {
 }
 
 function testOf(test: Test): string {
-  if (test === null) return "is not there";
+  if (test === null) return "is missing";
   if (typeof test === "string") return `matches ${code(test)}`;
   return "above" in test ? `is above ${test.above}` : `is below ${test.below}`;
 }
@@ -250,7 +250,7 @@ function networksOf({ health: { networks = {} } }: Kind): string {
     return [name === "*" ? "any" : code(name), quiet, peers];
   });
   if (rows.length === 0) return "";
-  return `\n${table(["network", "stalled after", "fewest peers"], rows)}`;
+  return `\n${table(["network", "stalled after", "minimum peers"], rows)}`;
 }
 
 const listOf = (texts: readonly string[]) => new Intl.ListFormat("en-GB").format(texts);
@@ -270,7 +270,7 @@ function besidePartOf(kind: KnownKind): string {
   const rows = [
     ["shown", shownOf(kind)],
     ["opened", openedOf(kind)],
-    ["its secret", secretOf(kind)],
+    ["secret", secretOf(kind)],
     ["`ok` means", `see [kinds of node](kinds.md#${name})`],
   ];
   const configuration = auth?.example && `
@@ -311,11 +311,11 @@ function openedOf({ operations }: KnownKind): string {
 
 function secretOf({ auth }: Kind): string {
   const { files = [], example } = auth ?? {};
-  if (!example) return "none is usual";
-  if (files.length === 0) return "if it wants one, as below";
+  if (!example) return "usually none";
+  if (files.length === 0) return "if required, set it as below";
   const places = files.slice(0, PLACES_MAX).map((file) => code(pathIn(file))).join(", ");
   const others = files.length > PLACES_MAX ? ` and ${files.length - PLACES_MAX} more` : "";
-  return `found in ${places}${others} for the same user; elsewhere, as below`;
+  return `read from ${places}${others} if run by the same user; otherwise, set it as below`;
 }
 
 const pathIn = (file: AuthFile): string =>

@@ -1,5 +1,5 @@
 /**
- * The sections of `nodeface check` on the description and the calls.
+ * The sections of `nodeface check` on the description and on calls.
  *
  * @module
  */
@@ -31,7 +31,7 @@ import { formatTable, type Section } from "./output.ts";
 
 interface Described extends Partial<Pick<Prepared, "content" | "basePaths">> {
   readonly sections: readonly Section[];
-  /** The place of the description; `undefined` if it comes from the kind. */
+  /** The file or URL of the description; `undefined` if it comes from the kind. */
   readonly from?: string | undefined;
 }
 
@@ -73,7 +73,7 @@ export async function describeDescription(
   }
   if (!ofKind) return { sections: before === "" ? [] : [{ title: TITLE, text: before }] };
   const lacking = await lackingOf(known, offer);
-  const why = `The description has the operations of nodes of the kind ${known.kind}${lacking}`;
+  const why = `The description has the operations of the kind ${known.kind}${lacking}`;
   return await describeShown(ofKind, why, undefined, before);
 }
 
@@ -101,7 +101,7 @@ async function watchPreparing({ description: _, servers, node, kinds, forward }:
 }
 
 async function lackingOf({ listing, loadInterface }: KnownNode, offer: Offer | Error) {
-  if (offer instanceof Error) return `; it is unknown which this one lacks: it ${offer.message}`;
+  if (offer instanceof Error) return `; which ones this node lacks is unknown: it ${offer.message}`;
   const parts: KindInterface = JSON.parse(new TextDecoder().decode(await loadInterface()));
   const names = ({ openrpc, openapi }: KindInterface) => [
     ...openrpc?.methods.map(({ name }) => name) ?? [],
@@ -112,10 +112,10 @@ async function lackingOf({ listing, loadInterface }: KnownNode, offer: Offer | E
   const lacking = names(offered(parts, { software })).filter((name) => !has.has(name));
   if (lacking.length === 0) {
     if (!parts.openrpc || offer.names) return "";
-    return "; methods that this node lacks are found by calls, and marked on the page of the service";
+    return "; methods that this node lacks are known once called, and marked on the page then";
   }
   const why = listing && offer.names ? "does not list" : `is too old for (${offer.version})`;
-  return `, but ${lacking.length} that this node ${why}: ${excerpt(lacking.join(", "), 400)}`;
+  return `, except ${lacking.length} that this node ${why}: ${excerpt(lacking.join(", "), 400)}`;
 }
 
 async function describeShown(
@@ -182,7 +182,7 @@ export async function describeCalls(
 
 const READS_WITHOUT_AUTH: Diagnostic = {
   level: "warn",
-  message: "reads are called without node.auth, with which the node would show private data",
+  message: "reads are called without node.auth: with it, the node would return private data",
 };
 
 function whyNothing(
@@ -198,38 +198,38 @@ function whyNothing(
   const { elsewhere } = content;
   if (elsewhere.length === 0) return "the description has no operations";
   const list = (lines: readonly string[]) => lines.map((line) => `\n  ${line}`).join("");
-  const lead = `the servers of the description lead elsewhere:${list(elsewhere)}\n`;
+  const lead = `the description's servers are not the node:${list(elsewhere)}\n`;
   if (servers === "keep") {
-    return `${lead}Without "servers: keep" they stand for the node:${
+    return `${lead}Without "servers: keep", they would stand for the node:${
       list([`description: ${from}`])
     }`;
   }
   if (basePaths) {
     const lines = basePaths.map((path) => lineWithServers(from, path));
-    return `${lead}Name the path that is the node's:${list(lines)}`;
+    return `${lead}Set the node's base path:${list(lines)}`;
   }
   return `${lead}They belong to single paths or operations. Remove them there, or replace them ` +
-    "by:\n  servers: [{ url: / }]";
+    "with:\n  servers: [{ url: / }]";
 }
 
 function hintElsewhere({ content }: Described): string {
   const { elsewhere = [] } = content ?? {};
   return elsewhere.length === 0
     ? ""
-    : `Other operations are not called at the node: their servers are ${elsewhere.join(", ")}\n`;
+    : `Other operations are not forwarded: their servers are ${elsewhere.join(", ")}\n`;
 }
 
-/** Writes lines to paste for operations without a mark; never one that may write. */
+/** Formats configuration lines to paste for operations without a mark, but only for those that are GET. */
 function hint(unmarked: readonly NodeOperation[]): string {
   if (unmarked.length === 0) return "";
   const reads = unmarked.filter(({ method }) => method === "GET");
   const intro = `${unmarked.length} operations have no access mark.`;
   if (reads.length === 0) {
-    return `${intro} List those that only read under forward.open, others under with_token\n`;
+    return `${intro} List those that only read under forward.open, the others under with_token\n`;
   }
   const names = reads.slice(0, NAMES_MAX).map(({ name }) => `      - ${JSON.stringify(name)}\n`);
   const more = reads.length - NAMES_MAX;
-  if (more > 0) names.push(`      # and ${more} more that are a GET\n`);
-  return `${intro} To allow some by name, keep the lines of those that only read:\n` +
+  if (more > 0) names.push(`      # and ${more} more GET operations\n`);
+  return `${intro} To allow some by name, keep the lines for those that only read:\n` +
     `  forward:\n    open:\n      - reads\n${names.join("")}`;
 }

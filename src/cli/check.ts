@@ -112,13 +112,13 @@ function describeSources(config: Config, inspection: Inspection): Section[] {
   return [{
     title: "Sources",
     text: formatTable(table) + linesOf(notes.map((note) => `note  ${note}`)),
-    troubles: failed.length > 0 ? [`no response from ${failed.join(", ")}`] : [],
+    troubles: failed.length > 0 ? [`failed sources: ${failed.join(", ")}`] : [],
     notes,
     data: { sources },
   }];
 }
 
-/** Reports the fields of an operator's own that have no value, though their sources responded. */
+/** Reports the operator's own fields that have no value although their sources responded. */
 function describeEmptyFields({ kinds = {}, info: settings }: Config, inspection: Inspection) {
   const { plan, outcomes, info } = inspection;
   const ofKind = Object.hasOwn(kinds, plan.kind ?? "") ? kinds[plan.kind!]!.fields : {};
@@ -138,11 +138,11 @@ function describeEmptyFields({ kinds = {}, info: settings }: Config, inspection:
 function describeService({ info, host }: Config): Section {
   const { watch = "off", history } = info;
   const pace = watch === "off"
-    ? "The node is asked only when a client asks the service (info.watch: off)"
-    : `The service asks the node every ${watch} by itself (info.watch)`;
+    ? "The service queries the node only when a client sends a request (info.watch: off)"
+    : `The service queries the node every ${watch}, even without requests (info.watch)`;
   const notes = history === "off" || isLoopback(host) ? [] : [
-    `whoever reaches ${host} learns from /v1/history when the node was down; ` +
-    "to switch it off, set info.history: off",
+    `clients that can reach ${host} see in /v1/history when the node was down; ` +
+    "to disable it, set info.history: off",
   ];
   const text = linesOf([pace, ...notes.map((note) => `note  ${note}`)]);
   return { title: "Service", text, notes };
@@ -182,7 +182,7 @@ function verdictOn(
   isWithoutNode: boolean,
 ): string {
   if (troubles.length > 0) return linesOf(troubles.map((trouble) => `- ${trouble}`));
-  if (isWithoutNode) return "All is well; no node is named, so none was asked\n";
+  if (isWithoutNode) return "All is well; no node is configured, so none was queried\n";
   return status === "ok" ? "All is well\n" : `All is well; the node is ${status}: it ${reason}\n`;
 }
 

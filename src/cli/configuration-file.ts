@@ -1,5 +1,5 @@
 /**
- * The configuration file, with the files that it names.
+ * Reads the configuration file and the files that it names.
  *
  * @module
  */
@@ -26,11 +26,11 @@ import { kindNameOf } from "../settings/texts.ts";
 import { describeValue } from "../untrusted-text.ts";
 import { checkKind, locateBeside, parseYaml, type YamlFile } from "./yaml-file.ts";
 
-/** The files that the command reads; rejects with messages for the operator. */
+/** The access to files; each method rejects with a message for the operator. */
 export interface Files {
   read(path: string): Promise<string>;
   readBytes(path: string, limit: number): Promise<Uint8Array>;
-  /** Looks for a file, whatever its size. */
+  /** Rejects if a file cannot be found; its size does not matter. */
   find(path: string): Promise<void>;
   isThere(path: string): Promise<boolean>;
 }
@@ -150,8 +150,8 @@ function kindsIn(yaml: YamlFile): NamedKind[] {
 }
 
 /**
- * @param own the operator's kinds whose files are right, by name
- * @throws {ConfigError} with all that is wrong, each with line and column
+ * @param own the operator's valid kinds, by name
+ * @throws {ConfigError} with all errors, each with line and column
  */
 export function checkFile(
   yaml: YamlFile,
@@ -171,7 +171,7 @@ export function checkFile(
   if (logo?.problem && file.page?.logo) {
     found.push({ path: ["page", "logo"], message: `names ${logo.problem}`, isKey: false });
   }
-  // The sources and fields of a kind are not known if its file is wrong.
+  // The sources and fields of a kind are unknown if its file is invalid.
   if (names.every((name) => Object.hasOwn(own, name))) {
     const kinds = { ...KINDS, ...own };
     const node = { ...file.node, ...given.node };

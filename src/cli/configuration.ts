@@ -38,13 +38,13 @@ export interface Config
   topic?: string | undefined;
   asJson?: boolean;
   asFile?: boolean;
-  /** The configuration file that was read; for `nodeface init` the one to write. */
+  /** The configuration file that was read, or that `nodeface init` writes. */
   file?: string | undefined;
-  /** The settings of flags and variables, for `nodeface init`. */
+  /** The settings from flags and variables, for `nodeface init`. */
   given?: CliValues;
   remarks: readonly { level: "info" | "warn"; message: string }[];
   host: string;
-  /** 0 for a free one. */
+  /** 0 for any free port. */
   port: number;
   accessLog: AccessLog;
   logCalls: LogCalls;
@@ -58,7 +58,7 @@ export interface Config
 
 const USUAL_FILE = "nodeface.yaml";
 
-/** @throws {ConfigError} with all that is wrong in the arguments, the environment and the files */
+/** @throws {ConfigError} with all errors in the arguments, the environment and the files */
 export async function readConfig(
   args: readonly string[],
   env: Environment,
@@ -74,7 +74,7 @@ export async function readConfig(
   const kindFile = values.kind !== undefined && isKindFile(values.kind) ? values.kind : undefined;
   const isRead = (path !== undefined && !isNew) || kindFile !== undefined;
   const read: ReadFiles = isRead
-    // Imports YAML and all kinds, which other commands do without.
+    // Imports YAML and all kinds, which are not needed without a file.
     ? await (await import("./configuration-file.ts"))
       .readConfigurationFile(isNew ? undefined : path, kindFile, given, files)
     : { file: {}, kinds: {}, warnings: [], problems: [] };
@@ -103,7 +103,7 @@ export async function readConfig(
   const usual = `the configuration is ${USUAL_FILE} in the working directory`;
   const remarks: Config["remarks"][number][] = isUsual ? [{ level: "info", message: usual }] : [];
   if (values.forward !== undefined && file.forward !== undefined) {
-    const message = `${calledOf("forward")} replaces all of "forward" in ${path}, also its token`;
+    const message = `${calledOf("forward")} replaces all of "forward" in ${path}, with its token`;
     remarks.push({ level: "warn", message });
   }
   const used = Object.values(file.node?.auth ?? {});
@@ -164,7 +164,7 @@ interface ParsedArgs {
   topic?: string;
   asJson: boolean;
   asFile: boolean;
-  /** The settings as texts, right or wrong, with the flag or variable of each. */
+  /** The text of each setting, valid or not, and the flag or variable that set it. */
   given: Map<Name, { text: string; called: string }>;
   values: CliValues;
   problems: string[];
@@ -226,7 +226,7 @@ function parseArguments(args: readonly string[], env: Environment): ParsedArgs {
   return found;
 }
 
-/** Tells whether to print one JSON object, even if other arguments are wrong. */
+/** Tells whether to print one JSON object, even if other arguments are invalid. */
 export function wantsJson(args: readonly string[]): boolean {
   const { command, asJson } = readArguments(args);
   return asJson && command === "check";
@@ -241,13 +241,13 @@ function readArguments(args: readonly string[]): ParsedArgs {
     ...{ args: [...args], options: OPTIONS, strict: false, allowPositionals: true, tokens: true },
   });
   const positionals: string[] = [];
-  /** The index of the last unknown flag, and of what may be its value. */
+  /** The index of the last unknown flag, and of the argument that may be its value. */
   let unknownAt = -1, valueAt = -1;
   for (const token of tokens) {
     const whole = args[token.index]!;
     if (token.kind === "positional" && token.index !== valueAt) positionals.push(token.value);
     if (token.kind !== "option" || token.index === unknownAt) continue;
-    // `-port` is one mistake, not four flags of one letter.
+    // `-port` is one mistake, not four one-letter flags.
     const isWhole = token.rawName.startsWith("--") || whole === token.rawName;
     if (isWhole && Object.hasOwn(OPTIONS, token.name)) readOption(token, found);
     else {
@@ -342,7 +342,7 @@ function nearestFlag(flag: string): string | undefined {
     const known = [...flags, ...Object.keys(SWITCHES)].map((name) => `--${name}`);
     return nearest(flag.replace(/^-+/, "--"), known);
   }
-  // Any short flag is one slip from any other.
+  // All short flags differ by one letter, so only another case is suggested.
   const short = Object.values(SWITCHES).flatMap(({ short }) => short ? `-${short}` : []);
   return short.find((other) => other.toLowerCase() === flag.toLowerCase());
 }
@@ -365,13 +365,13 @@ function explainUnknownVariables(env: Environment, used: readonly unknown[]): st
   return withPrefix(tryRead(() => Object.keys(env)) ?? []).flatMap((end) => {
     const name = PREFIX + end;
     if (VARIABLES.has(name) || used.includes(name)) return [];
-    // With the prefix, all names would be alike.
+    // With the prefix, all names would look similar.
     const meant = nearest(end, known);
     return `unknown environment variable ${name}${didYouMean(meant && PREFIX + meant)}`;
   });
 }
 
-/** Reads the environment; Deno may forbid it. */
+/** Reads the environment; returns `undefined` if Deno forbids it. */
 function tryRead<T>(read: () => T): T | undefined {
   try {
     return read();

@@ -1,5 +1,5 @@
 /**
- * `nodeface init`: asks the node and writes a configuration for it, with every setting of the table.
+ * `nodeface init`: queries the node and writes a configuration for it, with every setting explained.
  *
  * @module
  */
@@ -31,10 +31,10 @@ const WANTS_SECRET: readonly (string | undefined)[] = [
   "no_credentials",
 ];
 
-/** The modes of a file that says where a secret is, and of any other. */
+/** The modes of a file that names the place of a secret, and of any other file. */
 const PRIVATE = 0o600, PUBLIC = 0o644;
 
-/** Asks the node and writes the file; returns the report. Throws if nothing is written. */
+/** Queries the node and writes the file; returns the report. Throws if nothing is written. */
 export async function init(
   config: Config,
   files: Pick<Files, "isThere">,
@@ -58,7 +58,7 @@ export async function init(
     head: [
       `The configuration of Nodeface ${VERSION}, beside ${node}.`,
       "Every key is optional. A line that begins with # is not read: remove the # to set a key.",
-      "Files are relative to this one; ~/ is the home directory, $CREDENTIALS_DIRECTORY/ systemd's.",
+      "Paths are relative to this file; ~/ is the home directory, $CREDENTIALS_DIRECTORY/ systemd's.",
     ],
     values: valuesOf(config, path, name),
     remarks: {
@@ -107,10 +107,10 @@ function valuesOf(
 }
 
 function whyKind({ node }: Config, detection: Detection | undefined): string {
-  if (node.kind !== undefined) return "It was named.";
+  if (node.kind !== undefined) return "It was set, not detected.";
   const isFound = detection?.kind !== undefined;
-  const because = isFound ? excerpt(detection.because) : "it refuses as nodes of this kind do";
-  return `It was found by asking: ${because}`;
+  const because = isFound ? excerpt(detection.because) : "it refuses access as this kind does";
+  return `It was detected: ${because}`;
 }
 
 interface SecretPlaces {
@@ -122,13 +122,13 @@ async function lookForSecret(auth: Kind["auth"] = {}): Promise<SecretPlaces | un
   const { files = [], example = files[0] } = auth;
   if (example === undefined) return undefined;
   if (files.length === 0) {
-    return { lines: ["Nodes of this kind leave their secret in no usual place."], example };
+    return { lines: ["Nodes of this kind have no usual place for their secret."], example };
   }
   const all = await Promise.all(files.map(checkPlace));
   const found = all.filter(({ reason }) => reason === undefined);
   const places = found.length > 0 ? found : all;
   const lines = [
-    "Without this key, the secret is looked for where nodes of this kind leave it:",
+    "Without this key, the secret is read from the usual places of this kind:",
     ...places.slice(0, PLACES_MAX).map(({ name, reason }) => `  ${name}: ${reason ?? "found"}`),
   ];
   const more = places.length - PLACES_MAX;
@@ -144,13 +144,13 @@ function report(
   secret: SecretPlaces | undefined,
 ): string {
   const flag = given?.config === undefined ? "" : ` --config ${file}`;
-  const lines = [`${path} is written, for ${node.url}: ${name}`];
+  const lines = [`Wrote ${path} for ${node.url}: ${name}`];
   if (code !== undefined) lines.push(`The node is ${status}: ${reason}`);
   if (WANTS_SECRET.includes(code)) {
     const example = inFlow(secret?.example ?? { basic_file: "/path/to/secret" });
     lines.push(...secret?.lines ?? []);
     lines.push(
-      `Set auth below node in ${path} to where its secret is, such as\n  auth: ${example}`,
+      `In ${path}, set node.auth to the place of its secret, such as\n  auth: ${example}`,
     );
   }
   lines.push(`Next: nodeface check${flag}, then nodeface${flag}\n`);
@@ -159,7 +159,7 @@ function report(
 
 const LONGEST = 92;
 
-/** What is known of the node; values, remarks and examples are by path of the setting, such as `node.url`. */
+/** The facts about the node; values, remarks and examples are by path of the setting, such as `node.url`. */
 interface Known {
   readonly head: readonly string[];
   readonly values: Readonly<Record<string, unknown>>;
@@ -173,7 +173,7 @@ export function newConfiguration(known: Known): string {
   return `${head}\n${blocksOf(entries!, "", known).join("\n")}`;
 }
 
-/** Writes a block for each setting. The keys of objects need no `#`: an object may be empty. */
+/** Formats a block for each setting. The keys of objects need no `#`: an object may be empty. */
 function blocksOf(settings: Settings, path: string, known: Known): string[] {
   return Object.entries(settings).map(([key, setting]) => {
     const place = path ? `${path}.${key}` : key;
@@ -193,7 +193,7 @@ function commentOf(setting: Schema, remarks: readonly string[] = []): string {
   return lines.filter(Boolean).map((line) => `# ${line}\n`).join("");
 }
 
-/** Formats the object that a setting may have in place of a word; an empty text if it may not. */
+/** Formats the object form of a setting that also takes a word; an empty string for other settings. */
 function longForm(setting: Schema): string {
   const forms = (partsOf(setting).options ?? []).map((option) => partsOf(option).entries);
   const entries = forms.find((entries) => entries !== undefined);
@@ -218,12 +218,12 @@ const WRITE_FAILURES: Readonly<Record<string, string>> = {
   ENOTDIR: "no such folder",
   EACCES: "this user may not write there",
   EPERM: "this user may not write there",
-  EROFS: "nothing can be written there",
+  EROFS: "the file system is read-only",
   ENOSPC: "no space left",
   NotCapable: "the runtime has not been allowed to write it",
 };
 
-/** Writes a new file, or none if that fails; throws with a message for the operator. */
+/** Writes a new file, and leaves none if that fails; throws with a message for the operator. */
 export async function writeNewFile(path: string, text: string, mode: number): Promise<void> {
   let file: FileHandle | undefined;
   try {

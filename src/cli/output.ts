@@ -1,6 +1,6 @@
 /**
- * The output of the command: text, the log, colours and progress. Nothing is lost in a slow pipe, and a reader that is
- * gone or stuck does no harm.
+ * The output of the command: text, the log, colours and progress. A slow pipe loses no printed text, and a reader that
+ * is gone or stuck does no harm.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { withTimeout } from "../with-timeout.ts";
 import { isatty } from "node:tty";
 import { styleText } from "node:util";
 
-/** Writes a text; resolves when all of it is written or nobody reads it. Never rejects. */
+/** Writes a text; resolves when all of it is written. */
 type WriteText = (text: string) => Promise<void>;
 
 /** Deno's own output: `process.stdout` blocks Deno 2.9 while a pipe is full. */
@@ -25,7 +25,7 @@ export function openOutput(name: "stdout" | "stderr"): WriteText {
       write ??= openWriter(name);
       await write(text);
     } catch {
-      // EPIPE: the reader is gone.
+      // EPIPE: the reader is gone, which is not an error here.
     }
   };
 }
@@ -39,7 +39,7 @@ function openWriter(name: "stdout" | "stderr"): WriteText {
     };
   }
   const stream = process[name];
-  // Without a listener, its errors are uncaught.
+  // Without a listener, an error of the stream would end the process.
   stream.on("error", () => {});
   return (text) =>
     new Promise((resolve, reject) => {
@@ -50,17 +50,17 @@ function openWriter(name: "stdout" | "stderr"): WriteText {
 export const print: WriteText = openOutput("stdout");
 
 interface LineWriter {
-  /** Writes a line, which has no line break. Neither waits nor throws. */
+  /** Queues a line without a line break. Neither waits nor throws. */
   write(line: string): void;
   /** Resolves when all lines are written, or after a second if the reader is stuck. */
   flush(): Promise<void>;
 }
 
-/** In UTF-16 code units. */
+/** The limit of queued text, in UTF-16 code units. */
 const WAITING_MAX = 1_048_576;
 const FLUSH_MAX_MS = 1000;
 
-/** Makes a writer of lines: up to 1 MiB of them wait while the reader is stuck, others are dropped. */
+/** Creates a line writer: while the reader is stuck, it queues up to the limit and drops further lines. */
 export function createLineWriter(
   write: WriteText,
   logDropped: (count: number) => void = () => {},
@@ -73,7 +73,7 @@ export function createLineWriter(
       const text = waiting;
       waiting = "";
       await write(text);
-      // Collects the lines of many requests.
+      // Meanwhile the lines of many requests accumulate.
       await new Promise((resolve) => setTimeout(resolve, 0));
       if (dropped === 0) continue;
       const count = dropped;
@@ -110,7 +110,7 @@ export function formatMessage(message: string, level: string, time: Date): strin
   return withoutKeys(message).split("\n").map((line) => `${start} ${printable(line)}`).join("\n");
 }
 
-/** Breaks a text into lines of at most `width` characters; a longer word has a line of its own. */
+/** Breaks a text into lines of at most `width` characters; a longer word gets its own line. */
 export function wrap(text: string, width: number): string[] {
   const lines = [""];
   for (const word of text.split(" ")) {
@@ -129,7 +129,7 @@ export function formatTable(rows: readonly (readonly string[])[]): string {
   return rows.map((row) => `${line(row)}\n`).join("");
 }
 
-/** Tells whether an output is a terminal on which a written line may be changed. */
+/** Tells whether an output is a terminal that can erase a written line. */
 export function isTerminal(name: "stdout" | "stderr"): boolean {
   return isatty(name === "stdout" ? 1 : 2) && process.env.TERM !== "dumb";
 }
@@ -141,7 +141,7 @@ const STYLES = [
   [/^All is well$/gm, "green"],
 ] as const;
 
-/** Colours a report on a terminal, unless `NO_COLOR` is set to any text (no-color.org). */
+/** Colours a report on a terminal, unless `NO_COLOR` is a non-empty string (no-color.org). */
 export function color(report: string): string {
   if (!isTerminal("stdout") || process.env.NO_COLOR) return report;
   return STYLES.reduce(
@@ -157,15 +157,15 @@ export interface Progress {
 
 export const SILENT: Progress = { during: (_, work) => work };
 
-/** Goes to the start of the line and erases it (ECMA-48, EL). */
+/** The sequence that returns to the start of the line and erases it (ECMA-48, EL). */
 const CLEAR = "\r\x1b[K";
 const WIDTH = 70;
 
 export function createProgress({ write, isTerminal, after = 1000 }: {
   readonly write: (text: string) => unknown;
-  /** True for a line that counts the seconds and is erased at the end; false for one plain line. */
+  /** True for a line that counts the seconds and is erased at the end, false for one plain line. */
   readonly isTerminal: boolean;
-  /** The time before the line and between its changes, in milliseconds. */
+  /** The time before the line appears, and between its updates, in milliseconds. */
   readonly after?: number;
 }): Progress {
   return {
@@ -192,8 +192,8 @@ export interface Section {
   readonly title: string;
   readonly text: string;
   readonly troubles?: readonly string[];
-  /** Lines of `text` that are no errors. */
+  /** Messages that are not errors. */
   readonly notes?: readonly string[];
-  /** The keys of the section in the object of `--json`. */
+  /** The section's members in the JSON object of `--json`. */
   readonly data?: Readonly<Record<string, unknown>>;
 }

@@ -27,7 +27,7 @@ interface RunningService {
   shown?: DescriptionReport["shown"];
 }
 
-/** Serves until a signal; throws if it cannot listen. */
+/** Serves until a signal arrives; throws if it cannot listen. */
 export async function runService(config: Config, read: () => Promise<Config>): Promise<void> {
   const { log, flush } = openLog();
   let reload = async () => {};
@@ -48,7 +48,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   );
   // Counters survive a reload.
   const meters = new Meters();
-  /** Messages on the description, which a reload does not repeat. */
+  /** Logged messages on the description, which a reload does not repeat. */
   const logged = new Set<string>();
   let isReloading = false;
   const logOnce: Log = (message, { code, level }) => {
@@ -72,7 +72,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   const options: ServeOptions = {
     hostname: config.host,
     port: config.port,
-    // Adapters read it on every request.
+    // A getter, which adapters read on every request: the setting may change.
     get onAnswer(): ServeOptions["onAnswer"] {
       const { accessLog: form } = current.config;
       return form === "off" ? undefined : (record) => requests.write(formatAccess(record, form));
@@ -89,7 +89,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
     try {
       await made.nodeface.ready();
       warmUp(made);
-      // The node's description must not be missing for a while.
+      // Otherwise, the node's description would be missing for a while.
       await made.nodeface.refresh();
       if (!isWorse(made, current)) return made;
       throw new Error("the node's description cannot be read now, and would be lost");
@@ -129,7 +129,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   await Promise.all([flush(), requests.flush()]);
 }
 
-/** Logs diagnostics of credentials and of `forward`. A node may write its secret later, so the service goes on. */
+/** Logs diagnostics of credentials and `forward`. The service continues: a node may write its secret later. */
 async function logSettings(
   { node, forward, hosts = [], host, port }: Config,
   log: WriteLog,
@@ -158,7 +158,7 @@ function isSameNode(next: Config, now: Config): boolean {
 
 const SLOW_MS = 1000;
 
-/** Reads the node's description; a file again whenever it changes. Returns a function that ends the watch. */
+/** Reads the description, and a file again whenever it changes. Returns a function that stops this. */
 function watchDescription(
   { config: { description, node }, nodeface }: RunningService,
   log: WriteLog,
@@ -209,7 +209,7 @@ async function listen(app: Pick<App, "fetch">, options: ServeOptions): Promise<L
   }
 }
 
-/** Formats URLs for a browser, which cannot open `0.0.0.0` or `::`. */
+/** Formats the service's URLs for a browser, which cannot open `0.0.0.0` or `::`. */
 function addressOf(url: string): string {
   const open = url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
   const others = open === url ? "" : " and every other address of this machine";
@@ -218,12 +218,12 @@ function addressOf(url: string): string {
 
 const UNKNOWN = "-";
 
-/** RFC 9110, section 5.6.2. */
+/** A token (RFC 9110, section 5.6.2). */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
- * Formats a request, such as `2026-01-02T03:04:06.789Z GET /spec.json 200 1204.1 aborted`. Nothing that a client sends
- * begins a new line: a path is percent-encoded, and a method is a token.
+ * Formats a line of the access log, such as `2026-01-02T03:04:06.789Z GET /spec.json 200 1204.1 aborted`. No client can
+ * add a line break: a path is percent-encoded, and a method is a token.
  *
  * @param time when the response ended
  */

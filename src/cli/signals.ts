@@ -1,11 +1,11 @@
 /**
- * The entry imports this module before all others: until a command handles signals, one ends the process with 0.
+ * The entry imports this module first: until a command handles signals, SIGINT and SIGTERM end the process with 0.
  *
  * @module
  */
 
 interface SignalHandlers {
-  /** A signal to a whole process group may come twice. */
+  /** May be called twice: a signal to a process group can arrive twice. */
   stop(signal: "SIGINT" | "SIGTERM"): void;
   hangUp(): void;
 }
@@ -23,7 +23,7 @@ process.on("SIGHUP", () => {
   else isHungUp = true;
 });
 
-/** Sets the handlers, once. A SIGHUP that came before is handled now. */
+/** Sets the handlers. A SIGHUP that arrived earlier is handled now. */
 export function handleSignals(next: SignalHandlers): void {
   handlers = next;
   if (isHungUp) next.hangUp();

@@ -12,17 +12,17 @@ export type CommandName = "check" | "init" | "kinds";
 export const COMMANDS: Readonly<Record<CommandName, { arguments: string; text: string }>> = {
   check: {
     arguments: "[NODE_URL] [options] [--json]",
-    text: "ask the node once, print what /v1/info would say and what is wrong with the " +
+    text: "query the node once, print /v1/info and any errors in the configuration or the " +
       "description; exit 1 on trouble",
   },
   init: {
     arguments: "NODE_URL [options]",
-    text: "ask the node and write nodeface.yaml, or the file of --config, which must not " +
-      "exist yet, with every setting explained",
+    text: "query the node and write nodeface.yaml, or the file named by --config, with every " +
+      "setting explained; the file must not exist yet",
   },
   kinds: {
     arguments: "[KIND [--file]]",
-    text: "list the kinds of node that are known, or print one as configuration",
+    text: "list the known kinds of node, or print one as configuration",
   },
 };
 

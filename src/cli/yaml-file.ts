@@ -1,5 +1,5 @@
 /**
- * YAML files (or JSON): the configuration, and kinds of node. Diagnostics have a line and a column.
+ * Reads YAML or JSON files: the configuration, and kinds of node. Diagnostics have a line and a column.
  *
  * @module
  */
@@ -26,9 +26,9 @@ import { FILE } from "../settings/texts.ts";
 
 export interface YamlFile {
   readonly name: string;
-  /** Whole numbers that `number` cannot hold are `bigint`s. */
+  /** The content. Integers that `number` cannot represent exactly are `bigint`s. */
   readonly value: unknown;
-  /** The old names of keys at its top, which have their new names in the value. */
+  /** The top-level keys with old names; `value` has their new names. */
   readonly renamed: readonly string[];
   /** Formats diagnostics with their places, in the order of the file. */
   describe(diagnostics: readonly Diagnostic[]): string[];
@@ -36,7 +36,7 @@ export interface YamlFile {
 
 /**
  * @param what a noun for messages
- * @param names the new names of keys at its top by their old ones
+ * @param names the new names of top-level keys, by their old names
  * @throws {ConfigError}
  */
 export function parseYaml(
@@ -55,7 +55,7 @@ export function parseYaml(
     const { line, col } = lines.linePos(offset);
     return `${name}:${line}:${col}:`;
   };
-  // Later errors are consequences of an unexpected token.
+  // Errors after an unexpected token only follow from it.
   const first = document.errors.findIndex(({ code }) => code === "UNEXPECTED_TOKEN");
   const errors = first < 0 ? document.errors : document.errors.slice(0, first + 1);
   if (errors.length > 0) {
@@ -70,7 +70,7 @@ export function parseYaml(
   });
   let value: unknown;
   try {
-    // The limit refuses aliases that multiply.
+    // The limit refuses alias bombs.
     value = document.toJS({ maxAliasCount: 100 }) ?? {};
   } catch (error) {
     throw new ConfigError([`${name}: ${(error as Error).message}`]);
@@ -82,7 +82,7 @@ export function parseYaml(
   return { name, value, renamed, describe };
 }
 
-/** Renames old keys at the top, unless the new one is there as well. */
+/** Renames top-level keys with old names, unless the new name is there as well. */
 function rename(document: Document, names: Readonly<Record<string, string>>): string[] {
   const { contents } = document;
   if (!isMap(contents)) return [];
@@ -101,7 +101,7 @@ function explain({ code, message }: YAMLError, what: string): string {
   return `is not YAML: ${message}`;
 }
 
-/** Returns the offset of a value or its key, or of the nearest that exists. */
+/** Returns the offset of a value or its key, or else of the nearest parent that exists. */
 function offsetOf(document: Document, { path, isKey }: Pick<Diagnostic, "path" | "isKey">): number {
   let node: unknown = document.contents;
   let offset = document.contents?.range?.[0] ?? 0;
@@ -133,7 +133,7 @@ export function parseKind(text: string, name: string): Kind {
   return checkKind(parseYaml(text, name, "a kind"));
 }
 
-/** Checks the kind at a place of a file, which may extend `base`; throws a {@linkcode ConfigError}. */
+/** Validates the kind at a place in a file; it may extend `base`. Throws a {@linkcode ConfigError}. */
 export function checkKind(
   { value, name, describe }: YamlFile,
   place: { readonly at: Diagnostic["path"]; readonly value: unknown } = { at: [], value },

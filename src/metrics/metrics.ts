@@ -1,5 +1,5 @@
 /**
- * Metrics in the text format of Prometheus, 0.0.4. A new one needs a row here, a row in `docs/monitoring.md` and a sample.
+ * Metrics in Prometheus text format 0.0.4. A new metric needs a row here, a row in `docs/monitoring.md` and a sample.
  * https://prometheus.io/docs/instrumenting/exposition_formats/
  *
  * @module
@@ -35,7 +35,7 @@ const TABLE = {
   node_head_age_seconds: ["gauge", "Time since the latest block was made"],
   node_peers: ["gauge", "The number of peers of the node"],
   node_synced: ["gauge", "1 if the node is in sync with its network, 0 if not"],
-  node_sync_progress_ratio: ["gauge", "The part of the chain that the node has, from 0 to 1"],
+  node_sync_progress_ratio: ["gauge", "Fraction of the chain that the node has, from 0 to 1"],
   node_start_time_seconds: ["gauge", "Start time of the node, in seconds since 1970"],
   nodeface_build_info: [
     "gauge",
@@ -46,11 +46,11 @@ const TABLE = {
   nodeface_requests_total: ["counter", "Responses by path template, or other", "route", "status"],
   nodeface_node_queries_total: [
     "counter",
-    "Queries of sources; the result is ok, absent or a status code",
+    "Queries by source; the result is ok, absent or a status code",
     "source",
     "result",
   ],
-  nodeface_node_query_duration_seconds: ["histogram", "Duration of queries of sources", "source"],
+  nodeface_node_query_duration_seconds: ["histogram", "Duration of queries by source", "source"],
   nodeface_calls_total: ["counter", "Calls forwarded to the node", "operation", "status"],
   nodeface_call_duration_seconds: ["histogram", "Duration of calls forwarded to the node"],
   nodeface_queue_length: ["gauge", "Calls that wait for a slot at the node"],
@@ -66,7 +66,7 @@ export const METRICS: Readonly<Record<MetricName, Metric>> = TABLE;
 export const MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 export interface Sample {
-  /** The values of its labels, in the order of the table; those that are `undefined` are omitted. */
+  /** The values of the metric's labels, in the order of the table; `undefined` omits a label. */
   readonly labels?: readonly (string | number | undefined)[];
   readonly value: number | bigint | Observed;
 }
@@ -80,7 +80,7 @@ export const STATUS_CODES: readonly StatusCode[] = [
   ...NO_ANSWER,
 ];
 
-/** Creates the samples of all known values; `now` is in milliseconds since 1970. */
+/** Creates the samples of the node's known values; `now` is in milliseconds since 1970. */
 export function nodeSamples(info: Info, now: number): Samples {
   const { status, status_code: code } = info;
   const isSilent = status === "stale" || status === "unreachable";
@@ -123,7 +123,7 @@ export function serviceSamples(
   meters: Meters,
   gauges: Readonly<Partial<Record<MetricName, number | undefined>>>,
 ): Samples {
-  // Node has a user agent since version 21.
+  // Node has `navigator` since version 21.
   const { navigator } = globalThis as { navigator?: { userAgent?: string } };
   // On workerd, the start time is unknown.
   const startedAt = performance.timeOrigin > 0 ? performance.timeOrigin / 1000 : undefined;
@@ -179,10 +179,10 @@ function linesOf(
   ];
 }
 
-/** Escapes a label, in which `labelOf` has left no line feed. */
+/** Escapes a label's value; `labelOf` has already replaced line feeds. */
 const escape = (text: string) => text.replaceAll(/["\\]/g, "\\$&");
 
-/** The label that all labels beyond a limit share. */
+/** The label value that all series beyond a limit share. */
 export const OTHER = "other";
 const SERIES_MAX = 500;
 
@@ -213,7 +213,7 @@ export const BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] 
 const LABELS_MAX = 100;
 
 export interface Observed {
-  /** The number of durations up to each of {@linkcode BOUNDS}, in seconds. */
+  /** For each of {@linkcode BOUNDS}, the number of durations up to it. */
   readonly counts: number[];
   count: number;
   sum: number;
@@ -257,7 +257,7 @@ export class Meters {
 
 const LENGTH_MAX = 128;
 
-/** Limits a text to the value of a label, and replaces control characters and lone surrogates. */
+/** Truncates a text to a label's value, and replaces control characters and lone surrogates. */
 export function labelOf(text: string): string {
   return printable(startOf(text, LENGTH_MAX)).replaceAll(/\p{Surrogate}/gu, "\ufffd");
 }

@@ -10,7 +10,7 @@ import type { Runtime } from "./servers.ts";
 export const FOLDER: string = mkdtempSync(join(tmpdir(), "nodeface-bench-"));
 process.on("exit", () => rmSync(FOLDER, { recursive: true, force: true }));
 
-/** The file with the recorded responses of a runtime's Nodeface. */
+/** Returns the file with the recorded responses of a runtime's Nodeface. */
 export const answersOf = ({ id }: Runtime): string => join(FOLDER, `${id}.json`);
 
 /** Starts Nodeface on a runtime and records its responses. */
@@ -35,7 +35,7 @@ export async function startBare(runtime: Runtime, nodeface: Running): Promise<Ru
   return running;
 }
 
-/** The responses of bare servers, by path and content coding: the full one and the 304. */
+/** Records the responses for bare servers, by path and content coding: the full one and the 304. */
 async function record({ port }: Running): Promise<object[]> {
   const both = async (path: string, headers: Readonly<Record<string, string>>) => {
     const full = await ask(port, path, headers);

@@ -1,4 +1,4 @@
-/** Measures how long a large description takes until it is served, and what it costs meanwhile and afterwards. */
+/** Measures how soon a large description is served, and what it costs meanwhile and afterwards. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stringify } from "yaml";
@@ -15,7 +15,7 @@ const DOCUMENT = `${ROOT}tests/.cache/documents/github.json`;
 /** The pause before the memory of a service is measured, in milliseconds: V8 returns memory late. */
 const REST = 60_000;
 
-/** The minimal work of a JavaScript service on a description, by format. */
+/** The least work that any JavaScript service has with a description, by format. */
 const LEAST = {
   JSON: "JSON.stringify(JSON.parse(text))",
   YAML: 'require("yaml").parse(text)',
@@ -93,7 +93,7 @@ async function timeOfLeast(form: Form, file: string): Promise<number> {
   return Number(await run([PROGRAMS["Node 26"], "-e", program, file]));
 }
 
-/** Milliseconds and MB. */
+/** Times in milliseconds, and sizes in MB. */
 interface Served {
   took: number;
   yaml: number;
@@ -131,7 +131,7 @@ async function serve(
   return { took: whole, yaml, wait, most, more };
 }
 
-/** After ten seconds without the node's description, a service shows its own until the other is ready. */
+/** Waits for the node's description: after ten seconds without it, a service shows its own until it is ready. */
 async function askUntilLarge(port: number): Promise<void> {
   for (let i = 0; i < 300; i++) {
     const sizes: number[] = [];

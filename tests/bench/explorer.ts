@@ -25,7 +25,7 @@ const LARGE: readonly (readonly [name: string, file: string])[] = [
   ["Nodeface, GitHub's description, 13 MB", `${ROOT}tests/.cache/documents/github.json`],
 ];
 
-/** 1.6 Mbit/s and 150 ms, in bytes per second; and a processor four times slower than this one. */
+/** A slow connection: 150 ms and 1.6 Mbit/s, in bytes per second. `SLOWER` slows the processor down. */
 const LINE = {
   offline: false,
   latency: 150,
@@ -34,7 +34,7 @@ const LINE = {
 };
 const SLOWER = { rate: 4 };
 
-/** The longest time for an explorer, in milliseconds. */
+/** The time limit for an explorer, in milliseconds. */
 const PATIENCE = 60_000;
 
 /** Compares Nodeface's page on Node 26 with others, and measures it with larger descriptions. */
@@ -92,7 +92,7 @@ larger descriptions, whose calls go through it to a node.`;
   return { title: "The explorer", text, table };
 }
 
-/** A description whose operations are at the node. */
+/** Returns the path of a description whose operations are at the node. */
 async function atNode(file: string): Promise<string> {
   if (!file.endsWith(".json")) return file;
   const { servers: _, ...document } = JSON.parse(await readFile(file, "utf8"));
@@ -111,7 +111,7 @@ async function untilDescribed(url: string): Promise<void> {
   throw new Error(`${url} does not show its description after ${PATIENCE / 1000} s`);
 }
 
-/** A node that responds to everything. */
+/** Serves a node that responds to everything. */
 const serveNode = () =>
   listen((_, response) => response.setHeader("content-type", "application/json").end("[]"));
 
@@ -157,7 +157,7 @@ async function visit(browser: Browser, explorer: Explorer, url: string): Promise
 
 type Noted = { times: Record<string, number> };
 
-/** Runs in the page: clicks each element as soon as it is visible, and records the time. */
+/** Returns a script for the page, which clicks each element once it is visible, and records the time. */
 const watch = ({ readable, presses, answered }: Explorer): string =>
   `{
   globalThis.times = {};
@@ -198,7 +198,7 @@ async function serveExplorers(own: string): Promise<Listening> {
     const type = url === "/v1/info" ? types[".json"] : types[extname(url)] ?? "text/html";
     response.writeHead(200, { "content-type": type, "content-encoding": "br" }).end(file);
   });
-  // Not all of them support a relative server.
+  // Not all explorers support a relative server URL.
   const spec = JSON.parse(await read("/spec.json"));
   files.set(
     "/spec.json",

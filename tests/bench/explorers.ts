@@ -1,6 +1,5 @@
 /** The measured explorers as data: their pages, and how to try an operation in each. */
 
-/** An explorer. */
 export interface Explorer {
   readonly name: string;
   readonly page: string;
@@ -16,7 +15,7 @@ export interface Explorer {
 
 const one = (selector: string) => `document.querySelector(${JSON.stringify(selector)})`;
 
-/** Finds an element by its text or its accessible name. */
+/** Returns an expression that finds an element by its text or its accessible name. */
 const named = (selector: string, name: RegExp) =>
   `[...document.querySelectorAll(${JSON.stringify(selector)})]` +
   `.find((element) => ${name}.test(element.ariaLabel + element.innerText))`;
@@ -25,7 +24,7 @@ const named = (selector: string, name: RegExp) =>
 const FIRST_OF_RAPIDOC =
   `document.querySelector("rapi-doc")?.shadowRoot?.querySelector("[data-content-id^=get-]")`;
 
-/** RapiDoc's elements, which are nested in two of its own. */
+/** Returns an expression for RapiDoc's elements, which are in two nested shadow roots. */
 const inRapiDoc = (selector: string) =>
   `document.querySelector("rapi-doc")?.shadowRoot.querySelector("api-request")?.shadowRoot` +
   `.querySelector(${JSON.stringify(selector)})`;

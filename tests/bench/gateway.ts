@@ -9,7 +9,7 @@ import { chosen, PROGRAMS, type Runtime } from "./servers.ts";
 import { median, ratiosOf } from "./statistics.ts";
 import { type Asked, CONNECTIONS, measureInTurn, modeOf } from "./wrk.ts";
 
-/** Each request has a different number, as most calls have parameters. */
+/** A parameter: each request has a different number, as most calls have parameters. */
 const NUMBER = { name: "n", schema: { type: "integer" } };
 const READ = {
   "x-access": "read",
@@ -104,7 +104,7 @@ export async function gateway({ only, isQuick, beside }: Options): Promise<Secti
   return { title: "Calls of the node", text: TEXT, table };
 }
 
-/** For comparison with Deno, Bun and the executable, the proxy runs on Node 26. */
+/** Lists the servers to compare. Next to Deno, Bun and the executable, the proxy runs on Node 26. */
 function entrantsOn(
   { nodeface, nodefaceIn, proxyProgram }: Runtime,
   beside: readonly string[],
@@ -127,7 +127,7 @@ function entrantsOn(
   ];
 }
 
-/** The settings of Nodeface, with as many slots as there are connections. */
+/** Writes the settings of Nodeface, with as many slots as there are connections; returns the file's path. */
 function writeConfig(url: string, content: object): string {
   const description = join(FOLDER, "node.json");
   writeFileSync(description, JSON.stringify(content));

@@ -6,7 +6,7 @@ export type Cell = string | number;
 
 /** The options of a measurement. */
 export interface Options {
-  /** The runtimes; all if none is named. */
+  /** The named runtimes; empty for all. */
   readonly only: readonly string[];
   readonly isQuick: boolean;
   /** Folders of other commits, each with its build. */
@@ -21,10 +21,10 @@ export interface Section {
   table: Table;
 }
 
-/** The smallest width of a column on the terminal. */
+/** The smallest widths of the first column and of the others on the terminal. */
 const FIRST = 26, OTHERS = 7;
 
-/** Rows below a header, printed as they come. */
+/** A header and rows, which are printed as they are added. */
 export class Table {
   readonly head: readonly string[];
   readonly rows: string[][] = [];
@@ -42,7 +42,7 @@ export class Table {
     console.log(this.#line(row));
   }
 
-  /** The table in Markdown; `deno fmt` aligns it. */
+  /** Formats the table in Markdown; `deno fmt` aligns it. */
   toString(): string {
     const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
     const rule = this.head.map((_, column) => column === 0 ? "---" : "---:");
@@ -57,7 +57,7 @@ export class Table {
   }
 }
 
-/** A number with three digits, or with all integer digits: `0.97`, `12.3`, `45,678`. */
+/** Formats a number with three digits, or with all integer digits: `0.97`, `12.3`, `45,678`. */
 function format(value: number): string {
   if (!Number.isFinite(value)) return "–";
   const decimals = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;

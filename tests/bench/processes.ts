@@ -128,12 +128,12 @@ export function ask(
   });
 }
 
-/** The value of a header, by its name in lower case; empty if absent. */
+/** Returns the value of a header, by its name in lower case; empty if absent. */
 export function header({ headers }: Answer, name: string): string {
   return headers.find(([each]) => each.toLowerCase() === name)?.[1] ?? "";
 }
 
-/** The processor time of a process in all its threads, in microseconds; NaN without `/proc`. */
+/** Returns the processor time of a process in all its threads, in microseconds; NaN without `/proc`. */
 export function processorTime(pid: number): number {
   const stat = readProc(pid, "stat");
   // The name, in brackets, may contain anything; user and system time are fields 14 and 15.
@@ -142,7 +142,7 @@ export function processorTime(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * 10_000;
 }
 
-/** The current or peak resident memory of a process, in MB; NaN without `/proc`. */
+/** Returns the current or peak resident memory of a process, in MB; NaN without `/proc`. */
 export function memory(pid: number, which: "VmRSS" | "VmHWM"): number {
   const [, kib] = new RegExp(`^${which}:\\s+(\\d+) kB$`, "m").exec(readProc(pid, "status")) ?? [];
   return Number(kib) * 1024 / 1e6;

@@ -3,7 +3,6 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { BUN, DENO, ROOT } from "../_paths.ts";
 
-/** A server. */
 export interface Server {
   name: string;
   /** Starts the server on a port; all except Nodeface repeat the responses in a file. */
@@ -15,7 +14,7 @@ export interface Runtime {
   id: string;
   name: string;
   nodeface: Server;
-  /** Nodeface from another folder, in which it was built. */
+  /** Returns Nodeface as built in another folder. */
   nodefaceIn(folder: string): Server;
   bare: Server;
   peers: readonly Server[];
@@ -36,7 +35,7 @@ const NODE_HTTP = `${ROOT}tests/bench/bare/node-http.mjs`;
 const FETCH = `${ROOT}tests/bench/bare/fetch.mjs`;
 const BARE_EXECUTABLE = `${ROOT}dist/bench-bare`;
 
-/** Builds the executable of the bare server as Nodeface's is built. */
+/** The command that builds the bare server's executable as Nodeface's is built. */
 export const BUILD_BARE: readonly string[] = [
   ...[BUN, "build", "--compile", "--bytecode", "--format=esm"],
   ...[FETCH, `--outfile=${BARE_EXECUTABLE}`],
@@ -56,7 +55,7 @@ const repeating = (name: string, ...command: string[]): Server => ({
 });
 const peer = (file: string) => `${ROOT}tests/bench/peers/${file}.mjs`;
 
-/** @param program with its flags, in front of `dist/main.js`; `undefined` for the executable */
+/** @param program the runtime and its flags, in front of `dist/main.js`; `undefined` for the executable */
 function runtime(
   id: string,
   name: string,
@@ -100,7 +99,7 @@ export const RUNTIMES: readonly Runtime[] = [
   runtime("executable", "executable", undefined, [BARE_EXECUTABLE], {}),
 ];
 
-/** The named runtimes, or all. */
+/** Returns the named runtimes, or all. */
 export function chosen(only: readonly string[]): readonly Runtime[] {
   return only.length === 0 ? RUNTIMES : RUNTIMES.filter(({ id }) => only.includes(id));
 }

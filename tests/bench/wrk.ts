@@ -7,7 +7,7 @@ const SCRIPT = fileURLToPath(new URL("wrk.lua", import.meta.url));
 /** The number of concurrent connections. */
 export const CONNECTIONS = 32;
 
-/** The request: a path that ends with `n=0`, or a body with `{n}`, gets another number each time. */
+/** A request: `n=0` at the end of its path, or `{n}` in its body, becomes another number each time. */
 export interface Asked {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -64,14 +64,14 @@ export interface Mode {
   readonly seconds: number;
 }
 
-/** Processor time is counted in hundredths of a second, so a second of it is accurate to one percent. */
+/** Returns the mode. Processor time is in hundredths of a second, so one second is accurate to one percent. */
 export const modeOf = (isQuick: boolean): Mode =>
   isQuick ? { rounds: 1, seconds: 2 } : { rounds: 5, seconds: 3 };
 
 /**
  * Measures servers in turn, back and forth, after a warm-up.
  *
- * @param askedOf the request for a server; `undefined` if it is not measured
+ * @param askedOf returns the request for a server; `undefined` skips the server
  * @returns the results of each, round by round
  */
 export async function measureInTurn<Server>(

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { ROOT } from "../_paths.ts";
 
-/** axe is injected despite the content policy, which would refuse it. */
+/** The script of axe; injecting it bypasses the content policy. */
 const AXE = readFileSync(`${ROOT}tests/node_modules/axe-core/axe.min.js`, "utf8");
 
 /**
@@ -16,11 +16,11 @@ const KNOWN = [
   "aria-valid-attr-value",
 ];
 
-/** The serious or critical findings of axe in the reference, without the known ones of Scalar. */
+/** Lists axe's serious or critical findings in the reference, except Scalar's known ones. */
 export const unknownIn = async (page: Page): Promise<string[]> =>
   (await serious(page)).filter((found) => !KNOWN.some((rule) => found.startsWith(`${rule}: `)));
 
-/** The serious or critical findings of axe: the rule, the element and the fault. */
+/** Lists axe's serious or critical findings: the rule, the element and the fault. */
 export async function serious(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
   // An element that is still fading in has less contrast than it will have.

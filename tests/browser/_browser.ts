@@ -29,7 +29,7 @@ export const QUIET: Complaints = { outside: [], console: [], failed: [], refused
 
 let started: Promise<Browser> | undefined;
 
-/** Chromium, shared by the suites of a process. It exits with the process. */
+/** Starts Chromium once for all suites of a process. It exits with the process. */
 export function launch(): Promise<Browser> {
   return started ??= start();
 }
@@ -39,7 +39,7 @@ export async function closePages(browser: Browser | undefined): Promise<void> {
   await Promise.all(browser?.contexts().map((context) => context.close()) ?? []);
 }
 
-/** Starts Chromium with its libraries, so that the machine needs none. */
+/** Starts Chromium with its own libraries, so that the machine needs none. */
 async function start(): Promise<Browser> {
   const { default: packaged, inflate } = await import(pathToFileURL(CHROMIUM).href);
   await inflate(join(dirname(CHROMIUM), "../bin/al2023.tar.br"));

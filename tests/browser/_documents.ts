@@ -9,19 +9,19 @@ import { openApiOfMethods } from "../../src/openapi/openrpc.ts";
 import { withServiceOperations } from "../../src/openapi/merge.ts";
 import { pathOf } from "../description/_load.ts";
 
-/** A JSON-RPC node: all methods of a known kind. */
+/** Describes a JSON-RPC node: all methods of a known kind. */
 export async function describeChain(): Promise<Json> {
   const { openrpc } = await loadInterface("bitcoin");
   const parts = openApiOfMethods(openrpc);
   return await complete({ ...START, info: { title: "Bitcoin", version: "1" }, ...parts });
 }
 
-/** A REST node with its own description. */
+/** Describes a REST node by its own description. */
 export async function describeStorage(): Promise<Json> {
   return await complete(parse(readFileSync(pathOf("ergo-openapi.yaml"), "utf8")));
 }
 
-/** A node with few operations, all marked. */
+/** Describes a node with few operations, all marked. */
 export async function describeBroker(): Promise<Json> {
   const get = (tag: string, summary: string, marks: Json) => ({
     get: { tags: [tag], summary, responses: { 200: { description: "The answer." } }, ...marks },

@@ -49,7 +49,6 @@ export async function hold(
   return release;
 }
 
-/** Takes a screenshot. */
 export async function picture(page: Page, name: string): Promise<void> {
   mkdirSync(SCREENSHOTS, { recursive: true });
   await page.screenshot({ path: `${SCREENSHOTS}${name}.png`, animations: "disabled" });
@@ -61,7 +60,7 @@ export async function send(page: Page, path: string): Promise<void> {
   await page.getByRole("button", { name: /^Send get request/ }).click();
 }
 
-/** Presses Tab until what has the focus has such a name. */
+/** Presses Tab until an element whose name matches has the focus. */
 export async function tabTo(page: Page, name: RegExp): Promise<void> {
   for (let presses = 0; presses < 80; presses++) {
     await page.keyboard.press("Tab");
@@ -80,7 +79,7 @@ export interface Shifts {
   shift: number;
 }
 
-/** Adds up the layout shift of the page from its start. */
+/** Sums up the layout shift of the page from its start. */
 export function observeShifts(): void {
   const shifts = globalThis as unknown as Shifts;
   shifts.shift = 0;

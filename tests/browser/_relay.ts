@@ -16,7 +16,6 @@ export interface CountedNode {
   stop(): Promise<void>;
 }
 
-/** Starts a node. */
 export async function startCountedNode(): Promise<CountedNode> {
   const port = await freePort();
   const anvil = await startDaemon(

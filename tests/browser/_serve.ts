@@ -1,4 +1,4 @@
-/** Services of this process that a browser visits. */
+/** Services in this process that a browser visits. */
 import { serve } from "../../src/adapters/node.ts";
 import { createIcons } from "../../src/explorer/files.ts";
 import { createPage, type DocumentName } from "../../src/explorer/page.ts";

@@ -7,7 +7,7 @@ import { call, type Daemon, startDaemon } from "../nodes/_daemon.ts";
 import { ANVIL } from "./_relay.ts";
 
 export interface WatchedService {
-  /** Ends with a slash. */
+  /** The service's URL, with a trailing slash. */
   readonly url: string;
   readonly node: Daemon;
   /** The current process; a different one after each start. */

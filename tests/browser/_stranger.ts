@@ -1,14 +1,14 @@
-/** The attempts of a page of another origin, run in that page. Each function is self-contained. */
+/** Attempts by a page of another origin, run in that page. Each function is self-contained. */
 
 /** The targets of the attempts. */
 export interface Targets {
-  /** A call by GET. */
+  /** The URL of a call by GET. */
   readonly method: string;
   /** The URL for JSON-RPC bodies. */
   readonly rpc: string;
   /** A URL of the page's own origin that redirects to the call. */
   readonly redirect: string;
-  /** A body with a call. */
+  /** A JSON-RPC body with a call. */
   readonly body: string;
 }
 

@@ -12,13 +12,12 @@ import { fillForm, openForm, operationAt, sendForm } from "./_try.ts";
 /** The results of a node's reads. */
 export interface Reads {
   readonly sent: number;
-  /** Reads whose response differs from the node's. */
+  /** Reads with a response that differs from the node's own. */
   readonly wrong: readonly string[];
 }
 
 /**
- * Sends every read of a node that has example values from its filled-in form, and compares the page with the node's own
- * response.
+ * Sends each read that has example values from its filled-in form, and compares the page with the node's own response.
  */
 export async function sendReads(node: AskedNode, kind: string): Promise<Reads> {
   const { openrpc } = markedAs("read", await loadInterface(kind));
@@ -58,7 +57,7 @@ export async function sendReads(node: AskedNode, kind: string): Promise<Reads> {
   return { sent, wrong };
 }
 
-/** Sends a read with a wrong parameter; returns the field and the message beside it. */
+/** Sends a read with an invalid parameter; returns the field and the message beside it. */
 export async function sendWrong(
   node: AskedNode,
   kind: string,
@@ -92,7 +91,7 @@ async function openPage(page: Page, url: string): Promise<Page> {
   return page;
 }
 
-/** The values as entered: each in its field, or all of them as the body. */
+/** Returns the values as entered: each in its field, or all of them as the body. */
 function valuesFor(item: Json, params: Readonly<Record<string, unknown>>): Record<string, string> {
   const { get } = objectOf(item);
   if (get === undefined) return { body: JSON.stringify(params) };

@@ -1,7 +1,7 @@
 /** Actions of the browser suites on the forms of the simple page. */
 import type { Locator, Page } from "playwright-core";
 
-/** An operation of the simple page, by its short name. */
+/** Finds an operation of the simple page by its short name. */
 export const operationAt = (page: Page, name: string): Locator =>
   page.locator(`#plain article[id="op/${name}"]`);
 

@@ -11,7 +11,7 @@ const accessibility = suite("the explorer for everyone");
 let server: Served;
 let browser: Browser;
 
-/** The header of any state; this one shows the most. */
+/** The info with which the header shows the most. */
 const INFO = {
   ...NODE,
   status: "stale",

@@ -29,7 +29,7 @@ const METHOD = "eth_gasPrice";
 let browser: Browser;
 let node: CountedNode;
 let folder: string;
-/** Services for the same node, by their setting `forward`. */
+/** Services for the same node, named by their setting `forward`. */
 let open: Served;
 let off: Served;
 /** Pages of another origin. */
@@ -94,7 +94,7 @@ calls.after(async () => {
   if (folder) rmSync(folder, { recursive: true });
 });
 
-/** A description with an operation at the node and one elsewhere, with the same kind of secret. */
+/** Describes an operation at the node and one elsewhere, with the same kind of secret. */
 function describeBoth() {
   const get = (summary: string) => ({
     summary,
@@ -129,7 +129,7 @@ function describeBoth() {
   };
 }
 
-/** A service by another host name. */
+/** Returns the URL of a service under another host name. */
 const at = (url: string, host: string): string => {
   const other = new URL(url);
   other.hostname = host;
@@ -157,7 +157,7 @@ async function openClient(page: Page, path: string) {
     .waitFor();
 }
 
-/** Sends the request of the client. */
+/** Sends the client's request. */
 async function send(page: Page, path: string) {
   const [response] = await Promise.all([
     page.waitForResponse((response) => new URL(response.url()).pathname === path),
@@ -194,7 +194,7 @@ const missing = without(ANVIL);
 const test = (name: string, check: () => Promise<void>, lacks = missing) =>
   testWhere(calls, lacks, name, check);
 
-/** The URLs at which a service is visited. */
+/** The host names at which a service is visited. */
 const HOSTS: readonly [host: string | undefined, what: string][] = [
   ["127.0.0.1", "loopback"],
   [FAR, "plain http beyond loopback"],
@@ -279,7 +279,7 @@ test(
       await openClient(page, path);
       assert.is((await send(page, path)).status, 200);
       assert.not.match(await keptBy(page), TOKEN);
-      // A sample has a variable in its place, on the page and when it is copied.
+      // A sample has a variable in place of the token, on the page and when it is copied.
       await page.getByRole("button", { name: "Code Snippet" }).click().catch(() => {});
       const samples = page.locator("#scalar .scalar-code-block");
       await samples.filter({ hasText: "$NODEFACE_TOKEN" }).first().waitFor();
@@ -356,7 +356,7 @@ test("Test Request of a write is sent when it is confirmed, and to the chain of 
     assert.is(arrived(), 1);
   }));
 
-/** Everything that a page stores, and its URL. */
+/** Returns everything that a page stores, and its URL. */
 const keptBy = (page: Page): Promise<string> =>
   page.evaluate(async () => {
     const databases = await indexedDB.databases();
@@ -402,7 +402,7 @@ test("the only sample is our line for sh, and nothing unseen is in it", () =>
       texts.join(),
     );
     assert.not.match(texts.join(), /\p{Cf}|(?!\n)\p{Cc}/u);
-    // Nothing else can be chosen.
+    // No other client can be chosen.
     assert.is(await page.locator("#scalar button[data-testid=client-picker]").count(), 0);
   }));
 

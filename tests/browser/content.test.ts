@@ -153,7 +153,7 @@ content(
       await page.getByRole("link", { name: "Simple page" }).click();
       await page.waitForURL(`${server.url}${SIMPLE}${fragment}`);
       await inView(page, fragment.slice(1));
-      // The operation in view is no longer the link's target.
+      // Scrolls away, so that the operation in view is no longer the link's target.
       const id = "tag/description/GET/spec.json";
       await page.evaluate((id) => document.getElementById(id)!.scrollIntoView(), id);
       // Playwright would scroll to the link, which is in view.
@@ -238,7 +238,7 @@ content("a description from the network leads nowhere, and loads nothing", async
     assert.is(page.url().replace(/#.*/, ""), here);
     assert.is(context.pages().length, 1);
     assert.is(await page.locator("#scalar img:visible").count(), 0);
-    // Those that the policy has refused are named here too.
+    // `failed` also names the requests that the policy blocked.
     assert.equal(complaints.failed.filter((text) => /^\d/.test(text)), []);
     assert.not.match(complaints.outside.join(), "follow");
     const loaded = await page.evaluate(() =>

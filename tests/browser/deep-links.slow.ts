@@ -8,7 +8,7 @@ import { type Served, serveNode } from "./_serve.ts";
 
 const deepLinks = suite("links to an operation");
 
-/** A movement of more than a line. */
+/** The largest movement allowed, in pixels: a line. */
 const LINE = 24;
 
 /** Links, and the operation that each one targets. */
@@ -141,7 +141,7 @@ interface Noted {
   readonly isOpen: boolean;
 }
 
-/** Runs in the page, and records each frame that differs from the previous one. */
+/** A script for the page: it records each frame that differs from the previous one. */
 const NOTE = `
   globalThis.noted = [];
   globalThis.shift = 0;

@@ -26,7 +26,7 @@ filter.after(async () => {
   await Promise.all([chain?.close(), broker?.close()]);
 });
 
-/** Opens the simple page; its script runs once it has marked the operation in view. */
+/** Opens the simple page, and waits until its script has marked the operation in view. */
 async function open(url: string, width = 1280, hash = ""): Promise<Page> {
   const context = await browser.newContext({ viewport: { width, height: 800 }, bypassCSP: true });
   const page = await context.newPage();
@@ -55,7 +55,7 @@ filter("/ and Ctrl+K lead to it, and it finds by name, path, summary and access"
       ["/stacksz", ["What its threads do"]],
       ["sensitive", ["What its threads do", "List who is connected"]],
       ["read show", ["Show the server", "Show its streams"]],
-      // Operations of the service, which are listed while they match.
+      // The service's own operations are listed while they match.
       ["/v1/health", ["Probe the node"]],
       ["nothing like that", []],
     ] as const
@@ -132,7 +132,7 @@ filter(
   "what a link has led to is marked, not its neighbour, until the reader goes on",
   async () => {
     const page = await open(chain.url, 1280, "#op/getblockhash");
-    // After two frames, what has come near has been observed.
+    // After two frames, the observer has seen every element that came near.
     const painted = () =>
       page.evaluate(() =>
         new Promise((seen) => requestAnimationFrame(() => requestAnimationFrame(seen)))

@@ -12,7 +12,7 @@ const { synced: _, ...ANSWERS } = NODE;
 /** An integer with as many digits as a node's response may have. */
 const LONG = 1234567890123456789012345678901234567890n;
 
-/** The info in each state, and the header that it gives. */
+/** The info in each state, and the status in the header. */
 const STATES: [info: Record<string, unknown>, shown: string][] = [
   [NODE, "In sync"],
   [{ ...ANSWERS, head_at: "2026-01-31T08:14:41Z" }, "Online"],

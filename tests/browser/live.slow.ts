@@ -34,7 +34,7 @@ live.after.each(async () => {
   await service.stop();
 });
 
-/** Waits until both documents show the outage, and until the time is over. */
+/** Waits until both documents show the outage and the time is over; then makes the node mine and returns its height. */
 async function away(): Promise<number> {
   const since = performance.now();
   for (const page of pages) {

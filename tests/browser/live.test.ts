@@ -32,7 +32,7 @@ live.after(() => closePages(browser));
 
 const anvil = without(ANVIL);
 
-/** The requests of a page for a path, from now on. */
+/** Collects the requests of a page for a path, from now on. */
 function requestsFor(page: Page, path: string): string[] {
   const urls: string[] = [];
   page.on("request", (request) => {

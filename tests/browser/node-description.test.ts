@@ -15,7 +15,7 @@ const explorer = suite("a node's own interface in Chromium");
 
 const ERGO = readFileSync(pathOf("ergo-openapi.yaml"), "utf8");
 
-/** The same address as another origin. */
+/** Returns the URL of the same server as another origin. */
 const otherName = (url: string) => url.replace("127.0.0.1", "localhost");
 
 let node: Server;
@@ -27,7 +27,7 @@ let page: Page;
 let complaints: Complaints;
 
 explorer.before(async () => {
-  // A node that allows requests from pages, which trying it from a page requires.
+  // A node that allows requests from pages, so that a page can try it.
   node = createServer((request, response) => {
     asked.push(`${request.method} ${request.url}`);
     response.writeHead(200, {
@@ -38,7 +38,7 @@ explorer.before(async () => {
   });
   await new Promise<void>((resolve) => node.listen(0, resolve));
   nodeUrl = `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
-  // It is at both servers of the description; the service does not know that they are a node's.
+  // Both servers in the description lead to it; the service does not know that they are a node's.
   const text = ERGO.replace("- url: /\n", `- url: ${nodeUrl}\n`)
     .replace("http://213.239.193.208:9053", otherName(nodeUrl));
   const app = createNodeface({ description: { text } });

@@ -221,7 +221,7 @@ async function inPage(
   }
 }
 
-/** The positions and sizes of elements, read together, since the script replaces some. */
+/** Reads the positions and sizes of elements together, since the script replaces some. */
 const placesOf = (page: Page, selector: string) =>
   page.evaluate(
     (selector) =>
@@ -230,14 +230,14 @@ const placesOf = (page: Page, selector: string) =>
     selector,
   );
 
-/** The script has written how long ago each time was. */
+/** Waits until the script has written how long ago each time was. */
 const shownAges = (page: Page) =>
   page.waitForFunction(() =>
     [...document.querySelectorAll<HTMLElement>("#node time")]
       .every(({ textContent, title }) => textContent !== title)
   );
 
-/** True if the node's name is in larger type than every other visible heading. */
+/** Tells whether the node's name is in larger type than every other visible heading. */
 const isNameLargest = (page: Page) =>
   page.evaluate(() => {
     const sizes = [...document.querySelectorAll("h1, h2, h3")]

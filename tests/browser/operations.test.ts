@@ -55,7 +55,7 @@ interface Sent {
   headers?: Record<string, string>;
 }
 
-/** The part of a response that a page can read: the content, or only that it failed. */
+/** Returns the part of a response that a page can read: the content, or only that it failed. */
 async function fetchIn(page: Page, path: string, init: Sent): Promise<string> {
   const url = new URL(path, node.url).href;
   return await page.evaluate(async ([url, init]) => {

@@ -60,7 +60,7 @@ prefix("the curl lines and the server are those of the prefix", async () => {
 /** Prefixes in front of the service: the part that a proxy strips, and the part that the service knows. */
 const MOUNTS = [["", ""], ["", "/deep/node"], ["/outer", ""]] as const;
 
-/** Described as a node of unknown address. */
+/** The description of a node whose address is unknown. */
 const NOWHERE = `openapi: 3.1.1
 info: { title: Nowhere, version: "1" }
 servers: [{ url: /v2 }]
@@ -104,7 +104,7 @@ for (const [stripped, known] of MOUNTS) {
           const fragment = `#tag/${tag}/GET${path}`;
           await page.goto(`${base}/${SIMPLE}${fragment}`);
           const curl = page.locator("#plain pre", { hasText: path }).first();
-          // The examples of optional fields are filled in.
+          // The query is cut off: it has the examples of optional fields.
           const [command] = (await curl.textContent() ?? "").replaceAll(/['"]/g, "").split("?");
           assert.is(command, `curl ${base}${below}${path}`);
           await visit(page, `${base}/`, fragment);
@@ -124,7 +124,7 @@ for (const [stripped, known] of MOUNTS) {
   }
 }
 
-/** A proxy that silently strips a prefix, and serves nothing outside of it. */
+/** Starts a proxy that silently strips a prefix, and serves nothing outside of it. */
 async function strip(prefix: string, target: string): Promise<Server> {
   const server = createServer((asked, answer) => {
     if (!asked.url?.startsWith(`${prefix}/`)) return void answer.writeHead(404).end();

@@ -1,4 +1,4 @@
-/** Reads of real nodes by *Test Request* of the reference, each sent as Scalar opens it. */
+/** Reads of real nodes, sent by *Test Request* of the reference with the values that Scalar fills in. */
 import type { Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -10,7 +10,7 @@ import { visit } from "./_page.ts";
 
 const reference = suite("the reads of real nodes from the reference");
 
-/** By the kinds of the nodes: some take nothing, some have examples, some want a body. */
+/** The reads by kind of node: some without parameters, some with examples, some with a body. */
 const READS: Readonly<Record<string, readonly string[]>> = {
   ethereum: [
     ...["eth_chainId", "eth_blockNumber", "eth_gasPrice", "eth_syncing", "web3_clientVersion"],

@@ -256,7 +256,7 @@ results(
   "a download is of no type that a browser opens, whatever came",
   () =>
     inPage(async (page) => {
-      // The policy lets the page read no blob back.
+      // The policy does not let the page read a blob back.
       await page.evaluate(() => {
         const make = URL.createObjectURL.bind(URL);
         const types: string[] = [];

@@ -125,7 +125,7 @@ everyone(
       await page.keyboard.press("Tab");
       assert.equal(await focused(), ["Send", "solid"]);
       await page.keyboard.press("Enter");
-      // The wrong field has the focus.
+      // The invalid field has the focus.
       await page.waitForFunction(() => document.activeElement?.matches("select[aria-invalid]"));
       for (
         const name of ["body application/json", "Send", "Response body", "Copy"]

@@ -219,7 +219,7 @@ tries("missing required fields are marked, and nothing is sent", () =>
     assert.is(await id.getAttribute("aria-invalid"), null);
   }));
 
-/** The message that describes a field. */
+/** Returns the message that describes a field. */
 const errorOf = (page: Page, name: string) =>
   page.locator(`.try[open] [name="${name}"]`).evaluate((field) =>
     document.getElementById(field.getAttribute("aria-describedby")!)!.textContent
@@ -395,7 +395,7 @@ tries(
   "without a script, only a plain GET has a form; others show their command",
   () =>
     inPage(async (page) => {
-      // A line without its required values is not shown.
+      // A command without its required values is not shown.
       assert.is(await operationAt(page, "things").locator("pre").isVisible(), false);
       for (const name of ["wrong", "secretRead", "elsewhere"]) {
         assert.is(await operationAt(page, name).locator("form").count(), 0, name);

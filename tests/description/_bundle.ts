@@ -56,7 +56,7 @@ export async function bundleFiles(
   return { document, diagnostics: diagnosticsIn(found).map(formatDiagnostic), references, asked };
 }
 
-/** A document with one operation, which has these members. */
+/** Creates a document with one operation that has these members. */
 export function describe(
   operation: Json,
   more: Json = {},
@@ -70,12 +70,12 @@ export function describe(
   };
 }
 
-/** A document with one response, whose content has a schema. */
+/** Creates a document with one response whose content has a schema. */
 export function describeSchema(schema: unknown, more: Json = {}, openapi?: string): Json {
   const content = { "application/json": { schema } };
   return describe({ responses: { 200: { description: "OK", content } } }, more, openapi);
 }
 
-/** The schema of {@linkcode describeSchema}. */
+/** Returns the schema of {@linkcode describeSchema}. */
 export const schemaOf = ({ document }: Bundled): unknown =>
   document.paths["/a"].get.responses[200].content["application/json"].schema;

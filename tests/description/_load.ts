@@ -1,4 +1,4 @@
-/** Loads the descriptions in this folder, and others from a text. */
+/** Loads the descriptions in this folder, and others from text. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
@@ -17,7 +17,7 @@ import type { Json } from "../../src/json/values.ts";
 import { parseJson } from "../../src/json/lossless.ts";
 import { ROOT } from "../_paths.ts";
 
-/** The path of a file in this folder. */
+/** Returns the path of a file in this folder. */
 export const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
 /**
@@ -76,7 +76,7 @@ export async function load(
   };
 }
 
-/** Most loads share it. */
+/** Parses the service's own description once, since most loads share it. */
 function parseOnce(own: string): Json {
   const parsed = parsedBefore.get(own) ?? parse(own) as Json;
   parsedBefore.set(own, parsed);
@@ -85,7 +85,7 @@ function parseOnce(own: string): Json {
 
 const parsedBefore = new Map<string, Json>();
 
-/** The YAML form, parsed. */
+/** Parses the YAML form. */
 export function parseYaml(yaml: string): Json {
   return parse(yaml, { maxAliasCount: -1, intAsBigInt: false }) as Json;
 }

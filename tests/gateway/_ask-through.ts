@@ -12,7 +12,7 @@ import {
 } from "../nodes/_interface.ts";
 import type { Beside } from "./_beside.ts";
 
-/** The comparison of a response through the service with the node's own. */
+/** A response through the service, compared with the node's own. */
 export interface Compared {
   /** The request, such as `GET /v1/rpc/getblock?…`. */
   readonly asked: string;
@@ -38,13 +38,13 @@ interface Said {
   readonly text: string;
 }
 
-/** Information of a node about its clients' connections. */
+/** The part of a node's response that depends on its clients' connections. */
 const OF_WHO_ASKS = /("rpc_connections_count": )\d+/g;
 
-/** The number of attempts until the values are stable. */
+/** The most attempts to get stable values. */
 const ATTEMPTS = 4;
 
-/** The operations of one mark. */
+/** Selects the operations with one mark. */
 export function markedAs(
   access: "read" | "secret",
   { openrpc, openapi }: KindInterface,
@@ -84,7 +84,7 @@ async function throughMethods(
   { compared, still }: Pick<AskedThrough, "compared" | "still">,
 ): Promise<Outcome[]> {
   const methods = new Map(part.methods.map((method) => [method.name, method]));
-  // So that its parameters are sent by name.
+  // Parameters are then sent by name.
   const byName = part.methods.map(({ paramStructure: _, ...method }) => method);
   const through: AskedNode = {
     ...node,
@@ -118,7 +118,7 @@ async function throughMethods(
   return await askMethods({ ...part, methods: byName } as OpenRpcPart, through);
 }
 
-/** The requests for a method with some values, by the description. */
+/** Lists the requests for a method with some values, by the description. */
 function formsOf(name: string, values: Json, paths: Beside["paths"]) {
   const path = `/v1/rpc/${encodeURIComponent(name)}`;
   const { get, post } = objectOf(paths[path]);
@@ -168,7 +168,7 @@ async function throughPaths(
   return await askOperations(part, through);
 }
 
-/** Calls both, the node before and after the service, until the kind of difference is clear. */
+/** Calls the node, the service and the node again, until the kind of difference is clear. */
 async function compare(
   direct: () => Promise<Said>,
   through: () => Promise<Said>,
@@ -196,7 +196,7 @@ async function compare(
 
 async function said(response: Response): Promise<Said> {
   const type = response.headers.get("content-type") ?? "";
-  // Bytes become characters of the same number, so that nothing is lost.
+  // One character per byte, so that nothing is lost.
   const octets = Buffer.from(await response.arrayBuffer());
   const isText = /json|text|^$/.test(type);
   const text = octets.toString(isText ? "utf8" : "latin1").replace(
@@ -206,7 +206,7 @@ async function said(response: Response): Promise<Said> {
   return { status: response.status, type, text };
 }
 
-/** Tells whether a bare result equals that of a response, byte for byte. */
+/** Tells whether the service's bare result equals the one in the node's response, byte for byte. */
 function isSameResult(direct: Said, through: Said): boolean {
   const [, before = "", rest = ""] = /^(.*?"result"\s*:\s*)(.*)$/s.exec(direct.text) ?? [];
   if (before === "" || through.status !== 200 || !rest.startsWith(through.text)) return false;
@@ -227,7 +227,7 @@ function isSameError(direct: Said, through: Said): boolean {
   return direct.status === through.status && direct.text === through.text;
 }
 
-/** The JSON-RPC error in a response. */
+/** Returns the JSON-RPC error in a response. */
 function errorOf(text: string): Json | undefined {
   if (!/^\s*\{/.test(text)) return undefined;
   try {

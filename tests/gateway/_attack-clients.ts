@@ -109,7 +109,7 @@ process.on("message", async ({ attack, count, url }: Order) => {
 });
 process.on("disconnect", () => process.exit());
 
-/** One connection of an attacker, until it has a response or is closed. */
+/** Opens one connection of an attacker, until it has a response or is closed. */
 function exchange(
   url: string,
   { path, content, reads = true, leavesAfter }: Attack,

@@ -20,7 +20,7 @@ const CHUNKS = Buffer.from(CHUNK.repeat(10_000));
 /** The default of `limit`, and a shorter content. */
 const LIMIT = 32 * 1024 * 1024, SHORTER = Buffer.alloc(20_000_000, "a");
 
-/** The messages: a query of the load, or a reset of the calls of a service that is gone. */
+/** The messages: they query the load, or reset the calls of a service that has stopped. */
 export type Question = "load" | "forget";
 
 let now: NodeLoad = { light: 0, heavy: 0 };

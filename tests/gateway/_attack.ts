@@ -30,7 +30,7 @@ const SAMPLE_MS = 20;
 export interface Seen {
   readonly info: Waits;
   readonly call: Waits;
-  /** The peak of resident memory above that before the first run, in MB; NaN if unknown. */
+  /** The peak of resident memory in MB, less the memory before the first run; NaN if unknown. */
   readonly memory: number;
   /** The peak of concurrent work at the node. */
   readonly load: NodeLoad;
@@ -47,7 +47,7 @@ export interface Scene {
   stop(): Promise<void>;
 }
 
-/** Starts a service by a command. */
+/** Starts a service with a command. */
 export async function stage(command: readonly string[]): Promise<Scene> {
   const node = child("_attack-node.ts");
   let attackers = child("_attack-clients.ts");
@@ -174,7 +174,7 @@ function inPath(name: string) {
   return { name, in: "path", required: true, schema: { type: "string" } };
 }
 
-/** The resident memory of a process, in MB. */
+/** Returns the resident memory of a process, in MB. */
 function memoryOf(pid: number): number {
   const file = `/proc/${pid}/status`;
   const text = existsSync(file) ? readFileSync(file, "utf8") : "";

@@ -12,10 +12,10 @@ import type { AskedNode } from "../nodes/_interface.ts";
 /** The operator's token, stored in a file next to the configuration. */
 export const TOKEN = "Kq3vJ0mZ8xR5tY2wB7nC4dF6gH9sL1pA";
 
-/** Its key in the configuration. */
+/** The value of `forward.token_file`: the token's file, relative to the configuration. */
 export const TOKEN_FILE = "token";
 
-/** The header that carries it. */
+/** The header that carries the token. */
 export const WITH_TOKEN = { authorization: `Bearer ${TOKEN}` };
 
 /** A forwarding service. */
@@ -26,7 +26,7 @@ export interface Beside {
   readonly paths: Readonly<Record<string, Json>>;
   /** Sends it a request. */
   readonly ask: AskedNode["send"];
-  /** The number of calls sent to the node, by its log. */
+  /** Returns the number of calls sent to the node, from the service's log. */
   forwarded(): number;
   readonly service: Running;
 }

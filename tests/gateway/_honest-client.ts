@@ -5,10 +5,10 @@ import { WITH_TOKEN } from "./_beside.ts";
 /** The request of an honest client during an attack. */
 export type HonestCall = "GET" | "JSON-RPC" | "write";
 
-/** The interval of its requests, in milliseconds. */
+/** The interval of the client's requests, in milliseconds. */
 const INTERVAL_MS = 20;
 
-/** Its timeout, in milliseconds. */
+/** The client's timeout, in milliseconds. */
 const PATIENCE_MS = 60_000;
 
 /** The waits for its responses, in milliseconds, and the number of errors. */

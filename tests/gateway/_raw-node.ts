@@ -1,19 +1,19 @@
 /** A node whose behaviour depends on the path, and which counts its requests. */
 import { createServer, type Socket } from "node:net";
 
-/** The length of its large response, in bytes. */
+/** The length of the node's large response, in bytes. */
 export const LARGE: number = 200 * 1024 * 1024;
 
 /** A listening node. */
 export interface RawNode {
   url: string;
-  /** The number of requests by method and target. */
+  /** Returns the number of requests by method and target. */
   arrived(request: string): number;
   /** The number of requests, and of those pipelined behind another one. */
   readonly total: { arrived: number; kept: number };
   /** The number of open connections. */
   readonly open: number;
-  /** The number of bytes of large responses that it could send. */
+  /** The number of bytes of large responses that the node could send. */
   readonly sent: number;
   stop(): Promise<void>;
 }
@@ -26,7 +26,7 @@ const parts = (socket: Socket, count: number) => {
   for (let at = 0; at < count; at += PART.length) socket.write(PART);
 };
 
-/** The description of its operations; its `do` and `get` are not reads. */
+/** Describes the node's operations; `do` and `get` are not reads. */
 export const describeNode = (url: string): string =>
   JSON.stringify({
     openapi: "3.1.1",
@@ -48,7 +48,7 @@ const operation = (access: string | undefined, body?: string) => ({
   responses: { 200: { description: "Done" } },
 });
 
-/** Its behaviour, by the last segment of a path. */
+/** The node's behaviour, by the last segment of a path. */
 const ANSWERS: Readonly<Record<string, (socket: Socket, count: (bytes: number) => void) => void>> =
   {
     ok: (socket) => void socket.write(`${head("Content-Length: 2")}ok`),
@@ -95,7 +95,6 @@ const ANSWERS: Readonly<Record<string, (socket: Socket, count: (bytes: number) =
     },
   };
 
-/** Starts it. */
 export async function startRawNode(): Promise<RawNode> {
   const arrived = new Map<string, number>();
   const total = { arrived: 0, kept: 0 };
@@ -142,7 +141,7 @@ export async function startRawNode(): Promise<RawNode> {
   };
 }
 
-/** The end of a request in a text; `undefined` if it is incomplete. */
+/** Returns the end of a request in a text; `undefined` if it is incomplete. */
 function endOf(text: string): number | undefined {
   const end = text.indexOf("\r\n\r\n") + 4;
   if (end < 4) return undefined;

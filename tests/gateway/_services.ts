@@ -23,7 +23,7 @@ const folder = mkdtempSync(join(tmpdir(), "nodeface-gateway-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 
-/** Starts the service for a node by a command. */
+/** Starts the service for a node with a command. */
 export async function startService(
   command: readonly string[],
   node: string,

@@ -3,11 +3,11 @@ import type { AskedNode, SentRequest } from "../nodes/_interface.ts";
 
 /** The reads that show whether a node of a kind has changed, and one call that changes it. */
 export interface Writes {
-  /** Asked directly. */
+  /** Reads the state from the node directly. */
   state(node: AskedNode): Promise<unknown>;
   /** The name of the call, as the settings have it. */
   readonly name: string;
-  /** The call through the service. */
+  /** Creates the call to send through the service. */
   write(node: AskedNode): SentRequest & { path: string };
 }
 
@@ -20,14 +20,14 @@ const post = (path: string, body: unknown): ReturnType<Writes["write"]> => ({
   body: JSON.stringify(body),
 });
 
-/** The results of methods, with their parameters. */
+/** Calls methods with their parameters, and collects the results. */
 const results = (...calls: readonly (readonly [string, unknown?])[]) => async (node: AskedNode) => {
   const found = [];
   for (const [method, params] of calls) found.push(await node.call!(method, params));
   return found;
 };
 
-/** The responses of paths; those with a content are sent by POST. */
+/** Requests paths, and collects the responses; those with content are sent by POST. */
 const answers = (...asked: readonly (readonly [string, unknown?])[]) => async (node: AskedNode) => {
   const found = [];
   for (const [path, body] of asked) {

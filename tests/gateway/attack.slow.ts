@@ -16,8 +16,8 @@ const LEAST_RUNS = Number(RUNS ?? 1), MOST_RUNS = Number(RUNS ?? 3);
 const matches = (name: string, pattern = "") => new RegExp(pattern, "i").test(name);
 
 /**
- * The longest wait of others with one attacker and with twenty, in milliseconds, at least twice the target; on a busy
- * machine, twenty times the wait without an attack.
+ * The longest wait of an honest client with one attacker and with twenty, in milliseconds, at least twice the target;
+ * on a busy machine, twenty times the wait without an attack.
  */
 const WAIT_MAX = { 1: 500, 20: 1000 } as const, TIMES_MAX = 20;
 
@@ -35,7 +35,7 @@ interface Row {
   readonly takesSlots?: boolean;
   /** The longest response, in bytes. */
   readonly response?: number;
-  /** The longest wait of others while the attackers send and receive large contents, in milliseconds. */
+  /** The longest wait of an honest client while the attackers send and receive large contents, in milliseconds. */
   readonly wait?: number;
   /** The longest time without a slot for a call, in milliseconds. */
   readonly gap?: number;
@@ -126,7 +126,7 @@ for (const [runtime, command] of Object.entries(RUNTIMES)) {
   attacks.run();
 }
 
-/** The violated expectations. */
+/** Lists the violated expectations. */
 function faultsOf(
   { takesSlots, response = Infinity, gap = Infinity, memory: room = MEMORY_MAX }: Row,
   seen: readonly Seen[],
@@ -144,7 +144,7 @@ function faultsOf(
   const { heavy, light, longest, gaps } = worst(seen);
   const memory = median(seen.map((run) => run.memory));
   demand(gaps <= gap, `no call for ${Math.round(gaps)} ms`);
-  // It is NaN where it cannot be measured.
+  // `memory` is NaN where it cannot be measured.
   demand(!(memory > room), `${Math.round(memory)} MB more`);
   demand(heavy <= HEAVY_MAX && light <= LIGHT_MAX, `${heavy} heavy, ${light} light at once`);
   demand(longest <= response, `a response of ${longest} bytes`);
@@ -155,7 +155,7 @@ const COLUMNS = ["by", "info p99", "longest", "call p99", "longest", "no call", 
   .concat("heavy", "light", "response");
 const HEAD = ["attack".padEnd(46), ...COLUMNS].join(" | ");
 
-/** A row of the table: medians of the runs' p99, and the worst values. */
+/** Formats a row of the table: medians of the runs' p99, and the worst values. */
 function line(name: string, count: number, seen: readonly Seen[]): string {
   const { heavy, light, longest, gaps, memory } = worst(seen);
   const waits = (key: "info" | "call") => {

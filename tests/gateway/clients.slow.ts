@@ -78,7 +78,7 @@ testWhere(
   },
 );
 
-/** The programs of the page by their client: each prints the height of a node. */
+/** The manual's programs by client: each prints the height of a node. */
 const PROGRAMS_OF_PAGE: Readonly<Record<string, readonly [kind: string, method: string]>> = {
   ethers: ["ethereum", "eth_blockNumber"],
   viem: ["ethereum", "eth_blockNumber"],
@@ -97,7 +97,7 @@ for (const [name, [kind, method]] of Object.entries(PROGRAMS_OF_PAGE)) {
       const program = programs.find((program) => program.includes(`from "${name}"`))!;
       const node = await PROGRAMS[kind]!.start();
       const beside = await startBeside(node, kind);
-      // A folder in which it finds the packages.
+      // A folder in which the program finds the packages.
       const file = installed(`.${name}.mjs`);
       try {
         const { host } = new URL(beside.url);
@@ -147,7 +147,7 @@ testWhere(
       daemon = await launch();
       assert.is.not(await readFile(file, "utf8"), first);
       assert.is(await count(), 200);
-      // A wrong token is not passed on as a response of the node.
+      // The node's refusal of an invalid secret is not passed on as its response.
       await writeFile(file, "__cookie__:wrong");
       assert.is(await count(), 502);
     } finally {

@@ -1,5 +1,5 @@
 /**
- * Calls of real nodes through the service: anvil and hsd, and those of Debian (`apt-get install litecoind monero
+ * Calls to real nodes through the service: anvil and hsd, and those of Debian (`apt-get install litecoind monero
  * etcd-server nats-server syncthing`, and curl). A missing node is skipped.
  */
 import process from "node:process";
@@ -19,14 +19,14 @@ import { WRITES } from "./_writes.ts";
 
 const nodes = suite("calls of real nodes");
 
-/** A node, and the form of its secret. */
+/** A node with one form of secret. */
 interface Variant {
   readonly name: string;
   readonly kind: string;
   readonly start: () => Promise<AskedNode>;
 }
 
-/** All of them, or those whose names match `NODES`. */
+/** All variants, or those whose names match `NODES`. */
 const VARIANTS = ([
   ...Object.entries(PROGRAMS).map(([kind, { start }]) => ({ name: kind, kind, start })),
   { name: "bitcoin with rpcauth", kind: "bitcoin", start: () => startLitecoind("op:geheim") },
@@ -50,7 +50,7 @@ for (const { name, kind, start } of VARIANTS) {
   );
 }
 
-/** With public reads: calls the reads, tries all other operations, and checks that the node has not changed. */
+/** Makes reads public: calls them, tries all other operations, and checks that the node has not changed. */
 async function tryReads(node: AskedNode, kind: string, name: string): Promise<void> {
   const parts = await loadInterface(kind);
   const beside = await startBeside(node, kind, "reads");
@@ -80,7 +80,7 @@ async function tryReads(node: AskedNode, kind: string, name: string): Promise<vo
   }
 }
 
-/** With everything for the token only: calls what is sensitive, and makes one change. */
+/** Allows everything with the token only: calls what is sensitive, and makes one change. */
 async function tryToken(node: AskedNode, kind: string, name: string): Promise<void> {
   const secrets = markedAs("secret", await loadInterface(kind));
   const writes = WRITES[kind];
@@ -121,7 +121,7 @@ function assertRight({ outcomes, compared }: AskedThrough): void {
 }
 
 /**
- * All calls with stable results in one body, by position: the results must come in order, in each call's version of
+ * Sends all calls with stable results in one body: the results must come in order, each in its call's version of
  * JSON-RPC.
  */
 async function tryBatch(

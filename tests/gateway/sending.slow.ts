@@ -59,7 +59,7 @@ for (const [runtime, start] of SERVICES) {
     assert.is(node.total.kept, before + 5);
     assert.is(node.open, 1);
     socket.destroy();
-    // Sooner than a connection kept for the next call.
+    // It closes sooner than a connection kept for the next call would.
     await until(() => Promise.resolve(node.open === 0));
   });
 
@@ -121,7 +121,7 @@ for (const [runtime, start] of SERVICES) {
     }
     const held = node.sent - sent - got;
     for (const socket of sockets) socket.destroy();
-    // The system's own buffers hold several MiB of each.
+    // The system's own buffers hold several MiB of each response.
     assert.ok(held < 4 * 24 * MIB, `${Math.round(held / MIB)} MiB are held`);
     assert.ok(most < 96 * MIB, `${Math.round(most / MIB)} MiB`);
     // The rest is read to the end.
@@ -131,7 +131,7 @@ for (const [runtime, start] of SERVICES) {
   sending.run();
 }
 
-/** The resident memory of a service, in bytes. */
+/** Returns the resident memory of a service, in bytes. */
 function memoryOf({ pid }: Service): number {
   const file = `/proc/${pid}/status`;
   if (!existsSync(file)) return 0;

@@ -60,7 +60,7 @@ for (const [runtime, command] of Object.entries(existsSync("/proc/self/fd") ? CO
   soak(`never block the service's own responses, on ${runtime}`, async () => {
     const node = await startRawNode();
     const service = await startService(command, node.url);
-    // Each call is different, so that none are shared.
+    // Each call is different, so that none are coalesced.
     const waiting = Array.from(
       { length: 60 },
       (_, at) => send(service.url, `/v1/node/hang?id=${at}`),
@@ -86,7 +86,7 @@ async function visit({ url }: Service, seconds: number): Promise<void> {
   const client = async () => {
     while (performance.now() < end) {
       const [name, stay] = VISITS[next++ % VISITS.length]!;
-      // Some are equal, and shared.
+      // Some calls are equal, and coalesced.
       const socket = send(url, `/v1/node/${name}?id=${next % 20}`).on("data", () => {});
       if (next % 3 === 0) socket.pause();
       await new Promise((resolve) => setTimeout(resolve, stay));
@@ -97,7 +97,7 @@ async function visit({ url }: Service, seconds: number): Promise<void> {
   await Promise.all(Array.from({ length: CLIENTS }, client));
 }
 
-/** The resources of a service when all clients have left and idle connections have closed. */
+/** Returns the resources of a service when all clients have left and idle connections have closed. */
 async function settled({ pid = 0 }: Service, node: RawNode) {
   await until(() => Promise.resolve(node.open === 0));
   await new Promise((resolve) => setTimeout(resolve, 3000));

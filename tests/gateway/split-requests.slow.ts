@@ -32,7 +32,7 @@ interface Sent {
   readonly id: string;
   readonly bytes: Buffer;
   readonly content: Buffer;
-  /** A malformed one must be refused, or its connection closed. */
+  /** True if the request is malformed: it must be refused, or its connection closed. */
   readonly isBroken: boolean;
 }
 
@@ -89,7 +89,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
   split.run();
 }
 
-/** A node that responds with the content of each request. */
+/** Starts a node that responds with the content of each request. */
 async function startEcho(arrived: Set<string>): Promise<Server> {
   const node = createServer(async (request, response) => {
     const content = await buffer(request);
@@ -128,7 +128,7 @@ function configure(node: Server): string {
 }
 
 /**
- * Several requests that are sent without waiting for responses; a malformed one comes last. Bun 1.4 refuses trailers,
+ * Creates several requests to send without waiting for responses; a malformed one comes last. Bun 1.4 refuses trailers,
  * and may close a connection with pipelined requests, so there each request has its own connection.
  */
 function makeBatch(random: () => number, nextId: () => string, isBun: boolean): Sent[] {

@@ -10,7 +10,7 @@ import { OWN_PAGE } from "./_checks.ts";
 import { type StartOptions, startProgram } from "./_start.ts";
 import type { Started } from "./_suite.ts";
 
-/** The program that runs a bundle. */
+/** A bundler, and the runtime that runs its bundles. */
 export interface Bundler {
   readonly name: string;
   readonly runtime: "node" | "bun";
@@ -34,7 +34,7 @@ export const BUNDLERS: readonly Bundler[] = [
   { name: "bun build, for Bun", runtime: "bun" },
 ];
 
-/** Bundles the example of `node:http`. @returns the folder of what was written */
+/** Bundles the example of `node:http`. @returns the folder with the output */
 export async function bundleExample({ name }: Bundler, examples: string): Promise<string> {
   const source = join(examples, "javascript");
   mkdirSync(source, { recursive: true });

@@ -26,7 +26,7 @@ const PASSWORD = { authorization: "Bearer secret" };
 const ask = ({ base }: Served, path: string, init: Parameters<typeof send>[1] = {}) =>
   send(new URL(base + path), init);
 
-/** A `PUT` of a peer's height. */
+/** Sends a `PUT` with a peer's height. */
 const put = (
   { base }: Served,
   path: string,
@@ -63,7 +63,7 @@ async function readJson<T>(url: string | URL): Promise<T> {
   return await answer.json();
 }
 
-/** The servers of a path: those of its operation, else of the path, else of the document. */
+/** Returns the servers of a path: those of its operation, else of the path, else of the document. */
 function serversOf(document: Description, path: string): string[] {
   const item = document.paths[path];
   const { servers = [] } = [item?.get, item, document].find((place) => place?.servers) ?? {};
@@ -243,7 +243,7 @@ export const LARGE_CHECKS: readonly Check[] = [{
 
 const LARGE_COUNT = 400;
 
-/** A description of that size, as JSON. */
+/** Creates a description of that size, as JSON. */
 export function largeDescription(): string {
   const paths = Array.from({ length: LARGE_COUNT }, (_, i) => {
     const responses = { 200: { description: `Value ${i}. ${"It is so. ".repeat(80)}` } };

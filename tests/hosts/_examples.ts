@@ -15,7 +15,7 @@ export interface Example {
   /** Further packages that it needs. */
   readonly packages: readonly string[];
   readonly runtime: "node" | "deno" | "bun" | "workerd" | "next" | "next standalone";
-  /** True if the host leaves all paths of the mount to the service, so that none are passed on to the host. */
+  /** True if the host leaves all paths of the mount to the service, so that none reach its own page. */
   readonly isLast?: boolean;
 }
 
@@ -56,7 +56,7 @@ export const EXAMPLES: readonly Example[] = [
 
 const TSX = pathToFileURL(`${ROOT}node_modules/tsx/dist/loader.mjs`).href;
 
-/** The command that runs a TypeScript file on each runtime with files. */
+/** The command that runs a TypeScript file, for each runtime that has files. */
 export const COMMANDS: Readonly<Record<"node" | "deno" | "bun", readonly string[]>> = {
   node: [process.execPath, "--import", TSX],
   deno: [DENO, "run", "--allow-net", "--allow-read", "--allow-env", "--node-modules-dir=manual"],

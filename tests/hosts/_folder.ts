@@ -6,12 +6,12 @@ import { ROOT } from "../_paths.ts";
 /** The folder in which the servers and the bundlers are installed. */
 export const PACKAGES: string = `${ROOT}tests/hosts/node_modules`;
 
-/** The reason why tests that need them cannot run; `undefined` if they can. */
+/** The reason why tests that need these packages cannot run; `undefined` if they can. */
 export const NOT_INSTALLED: string | undefined = existsSync(`${PACKAGES}/.installed`)
   ? undefined
   : "needs node tests/hosts/setup.mjs";
 
-/** Copies the examples into a project; resolves to their folder. */
+/** Copies the examples into a project; returns their folder. */
 export function copyExamples(project: string): string {
   const folder = join(project, "examples");
   if (existsSync(folder)) return folder;
@@ -21,7 +21,7 @@ export function copyExamples(project: string): string {
   return folder;
 }
 
-/** A package with its version, such as `express 5.3.0`; `undefined` if it is not installed. */
+/** Returns a package with its version, such as `express 5.3.0`; `undefined` if it is not installed. */
 export function withVersion(name: string): string | undefined {
   const file = join(PACKAGES, name, "package.json");
   if (!existsSync(file)) return undefined;

@@ -8,14 +8,14 @@ import { freePort } from "../_port.ts";
 import { runProgram } from "../tools/_program.ts";
 import { PACKAGES } from "./_folder.ts";
 
-/** An application. */
+/** The options of an application. */
 export interface NextOptions {
   /** The folder of the examples, including that of the route handler. */
   readonly folder: string;
   readonly prefix: string;
   /** True to serve the output of `output: "standalone"`, moved to an empty folder. */
   readonly isStandalone: boolean;
-  /** Files that exist when it is served, but not when it is built. */
+  /** Variables with files that exist when the application is served, but not when it is built. */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -23,7 +23,7 @@ const NEXT = [process.execPath, join(PACKAGES, "next/dist/bin/next")];
 /** The longest wait, in milliseconds. */
 const TIMEOUT = 300_000;
 
-/** Builds it if necessary, and starts it. */
+/** Builds the application if necessary, and starts it. */
 export async function startNext(
   options: NextOptions,
 ): Promise<{ url: string; stop: () => Promise<unknown> }> {

@@ -18,7 +18,6 @@ export interface Started extends Served {
   stop(): Promise<unknown>;
 }
 
-/** Tests a host. */
 export function testHost({ name, missing, start, checks }: Host): Row {
   const host = suite(name);
   const row: Row = { name, cells: new Map() };

@@ -26,7 +26,7 @@ import { copyExamples, NOT_INSTALLED, withVersion } from "./_folder.ts";
 import { type Started, testHost } from "./_suite.ts";
 import { tableOf } from "./_table.ts";
 
-/** Refuses threads, and every read of a file outside of a folder. */
+/** Returns a command with which Node refuses threads, and every read of a file outside of a folder. */
 const RESTRICTED = (folder: string) => [
   `${ROOT}tests/node_modules/node24/bin/node`,
   "--permission",
@@ -68,7 +68,7 @@ const examples = copyExamples(HOME);
 const only = new RegExp(process.env.BUNDLERS ?? "");
 const bundles = new Map<string, Promise<string>>();
 
-/** Bundles it on first use. */
+/** Bundles the example on first use. */
 function bundleOnce(bundler: Bundler): Promise<string> {
   const bundle = bundles.get(bundler.name) ?? bundleExample(bundler, examples);
   bundles.set(bundler.name, bundle);
@@ -86,7 +86,7 @@ const rows = BUNDLERS.filter(({ name }) => only.test(name)).flatMap((bundler) =>
 
 const bundled = suite("a bundle");
 
-/** As Wrangler bundles. */
+/** The options with which Wrangler bundles. */
 const FOR_WORKERD: BuildOptions = {
   format: "esm",
   platform: "browser",

@@ -54,7 +54,7 @@ for (const [name, { needs, mount, takesOff, goesOn }] of Object.entries(HOSTS)) 
         const etag = (await ask("/spec.json")).headers.get("etag")!;
         const again = await ask("/spec.json", { headers: { "if-none-match": etag } });
         assert.is(again.status, 304);
-        // Then it is unknown whether the client's path ends with a slash.
+        // A router that strips silently hides whether the client's path ends with a slash.
         const isUnknown = takesOff === "silent" && at && !prefix;
         for (const path of [...isUnknown ? [] : ["", "?x=/y"], "/", "/v1", "/v1/"]) {
           const { status, headers } = await ask(path);
@@ -99,7 +99,7 @@ for (const [name, { needs, mount }] of Object.entries(HOSTS)) {
         assert.is(response.headers.get("content-type"), "text/event-stream");
         let text = "";
         const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-        // The whole info, and then a head.
+        // The whole info comes first, then a `head` event.
         while (!/^event: head$/m.test(text)) {
           await fetch(`${base}/info`);
           text += (await reader.read()).value;
@@ -117,7 +117,7 @@ for (const [name, { needs, mount }] of Object.entries(HOSTS)) {
   );
 }
 
-/** The reason why a host cannot be tested here; `undefined` if it can. */
+/** Returns the reason why a host cannot be tested here; `undefined` if it can. */
 async function missing(packages: readonly string[]): Promise<string | undefined> {
   for (const name of packages) {
     try {

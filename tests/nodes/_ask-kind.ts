@@ -18,7 +18,7 @@ export interface NamedProgram extends Program {
 export const NODES: readonly NamedProgram[] = Object.entries({ ...PROGRAMS, ...OTHERS })
   .map(([name, program]) => ({ name, kind: name, ...program }));
 
-/** The results of a kind. */
+/** The results for a kind. */
 export interface Asked {
   readonly parts: KindInterface;
   readonly outcomes: readonly Outcome[];
@@ -48,15 +48,15 @@ export async function askKind(
   }
 }
 
-/** The report of a service on the methods of a node. */
+/** The methods of a node, as a service reports them. */
 export interface Learnt {
-  /** The methods that it shows and that were called. */
+  /** The shown methods that were called. */
   readonly called: readonly string[];
-  /** The methods of which it says then that the node does not have them. */
+  /** The methods that the service then marks as missing. */
   readonly lacking: readonly string[];
 }
 
-/** Calls the reads of JSON-RPC that a service shows beside a node, each once, and looks what it has learnt. */
+/** Calls each JSON-RPC read that a service shows for a node once; returns which of them it then marks as missing. */
 export async function callShown(
   { url, auth }: AskedNode,
   kind: string,
@@ -69,9 +69,9 @@ export async function callShown(
     const init = body ? { method: "POST", headers, body: JSON.stringify(body) } : {};
     return await app.fetch(new Request(`http://localhost${path}`, init));
   };
-  /** The descriptions of the methods that are shown. */
+  /** Returns the descriptions of the shown methods. */
   const shownNow = async () => {
-    // The status of the node comes first.
+    // The status of the node is needed first.
     await (await ask("/v1/info")).text();
     await app.refresh();
     const { paths } = await (await ask("/spec.json")).json();

@@ -10,7 +10,7 @@ import { parseJson } from "../../src/json/lossless.ts";
 import { multiSegmentOf, type OpenApiPart, type RestOperation } from "../../src/kinds/interface.ts";
 import { type AskedNode, checkAt, isHarmless, type Outcome } from "./_interface.ts";
 
-/** The methods that an operation may have. */
+/** The HTTP methods of operations. */
 const METHODS = ["get", "head", "post", "put", "patch", "delete", "options"];
 
 /** Calls every read whose required parameters and content have values. */
@@ -60,7 +60,7 @@ export interface RestRequest {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** A request with values that are valid at a node; `undefined` if one is missing. */
+/** Creates a request with values that are valid at a node; `undefined` if one is missing. */
 export function requestOf(
   part: OpenApiPart,
   { operationId, requestBody }: RestOperation,
@@ -99,7 +99,7 @@ export function requestOf(
   return { path: path + search, headers, body, params: { ...params, body: content } };
 }
 
-/** The pointer to the content of a response; `undefined` if its type is not described. */
+/** Returns the pointer to the content of a response; `undefined` if its type is not described. */
 function pathOfContent(
   part: OpenApiPart,
   template: string,

@@ -44,7 +44,6 @@ export interface BadNode {
   close(): Promise<void>;
 }
 
-/** Starts a node. */
 export async function startBadNode(): Promise<BadNode> {
   const good = play(RECORDINGS.get("anvil")!);
   let behaviour = "good";

@@ -43,7 +43,7 @@ export class Bench implements AsyncDisposable {
   }
 }
 
-/** A test with its own bench. */
+/** Creates a test with its own bench. */
 export const bench = (name: string, use: (bench: Bench) => Promise<void>) => async () => {
   const opened = await Bench.open(name);
   try {

@@ -32,7 +32,7 @@ export async function isKnown(call: Call, method: string, params?: unknown): Pro
   return !("error" in answer) || answer.error.code !== METHOD_NOT_FOUND;
 }
 
-/** The result of a call, which must succeed. */
+/** Returns the result of a call, which must succeed. */
 export async function resultOf<T>(
   call: Call,
   method: string,
@@ -52,7 +52,7 @@ export function requestsTo(
     await fetch(url + path, { ...init, headers: { ...headers, ...await own() } });
 }
 
-/** Sends requests of this form. */
+/** Sends REST requests. */
 export function askBy(send: AskedNode["send"]): NonNullable<AskedNode["request"]> {
   return async (method, { path, headers, body }) => {
     const response = await send(path, { method, headers, ...body !== undefined && { body } });
@@ -61,7 +61,7 @@ export function askBy(send: AskedNode["send"]): NonNullable<AskedNode["request"]
   };
 }
 
-/** Sends requests to a URL that requires HTTP Digest with curl, which shares no code with the service. */
+/** Sends requests with curl to a URL that requires HTTP Digest: curl shares no code with the service. */
 export function digestRequestsTo(url: string, login: string): AskedNode["send"] {
   return async (path, { method, headers = {}, body }) => {
     const flags = ["--silent", "--digest", "--user", login, "--request", method];

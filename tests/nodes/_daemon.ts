@@ -65,8 +65,8 @@ export async function call(url: string, method: string, params: unknown[] = []) 
 }
 
 /**
- * The info of the service, and how many milliseconds longer it took than a file requested at the same moment: on a busy
- * machine both are slow.
+ * Returns the service's info, and how many milliseconds longer it took than a file requested at the same moment: on a
+ * busy machine both are slow.
  */
 export async function infoOf(service: string) {
   const started = performance.now();

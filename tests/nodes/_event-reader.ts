@@ -10,7 +10,7 @@ export interface ReadEvent {
   readonly at: number;
 }
 
-/** Listens until it is stopped, and resumes at its position. */
+/** A listener that can stop, and resumes at its position. */
 export class EventReader {
   readonly events: ReadEvent[] = [];
   readonly #url: URL;
@@ -35,7 +35,7 @@ export class EventReader {
     this.#stop.abort();
   }
 
-  /** The data of events of one name, in order. */
+  /** Returns the data of events of one name, in order. */
   of(name: string): ReadEvent["data"][] {
     return this.events.filter(({ event }) => event === name).map(({ data }) => data);
   }

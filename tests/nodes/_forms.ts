@@ -18,20 +18,20 @@ export interface SentForms {
   readonly sent: ReadonlyMap<string, number>;
   /** The reads with a field that only the user can fill in. */
   readonly asking: readonly string[];
-  /** The reads whose `curl` line gives another response than the form. */
+  /** The reads whose `curl` line gets another response than the form. */
   readonly differing: readonly string[];
   /** The messages of reads with a status other than 200. */
   readonly texts: ReadonlyMap<string, string>;
 }
 
-/** Reads the forms of a page by the paths of their operations, and the node's own values. */
+/** Reads the forms of a page, and the node's own values. */
 export function readForms(html: string): { forms: FormData[]; examples: NodeExamples } {
   const forms = [...html.matchAll(/data-try='([^']*)'/g)].map(([, json]) => JSON.parse(json!));
   const [, examples = "{}"] = /id="examples">(.*?)<\/script>/s.exec(html) ?? [];
   return { forms, examples: JSON.parse(examples) };
 }
 
-/** Sends the reads of a node, without those of the service itself. */
+/** Sends the reads of a node, except those of the service itself. */
 export async function sendForms(node: AskedNode, kind: string): Promise<SentForms> {
   const { url, service } = await startBeside(node, kind, "reads");
   const sent = new Map<string, number>();
@@ -71,5 +71,5 @@ export async function sendForms(node: AskedNode, kind: string): Promise<SentForm
   return { sent, asking: asking!, differing: differing!, texts };
 }
 
-/** A response without its numbers, which change between responses. */
+/** Replaces the numbers in a response, which change between responses, and truncates it. */
 const shape = (text: string) => text.replaceAll(/\d+/g, "0").slice(0, 300);

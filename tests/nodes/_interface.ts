@@ -98,11 +98,11 @@ export async function askMethods(part: OpenRpcPart, node: AskedNode): Promise<Ou
 export const isThere = (operation: OperationMarks, { version }: AskedNode): boolean =>
   isAtLeast(version, operation["x-since"] ?? "0");
 
-/** Tells whether a node of this version has a read that ends. */
+/** Tells whether an operation is a read, one that ends, and in a node of this version. */
 export const isHarmless = (operation: OperationMarks, node: AskedNode): boolean =>
   operation["x-access"] !== "write" && !operation["x-streaming"] && isThere(operation, node);
 
-/** The operations of a kind by name: a method's own, or the HTTP method and path. */
+/** Lists the operations of a kind by name: a method's own, or the HTTP method and path. */
 export function operationsOf({ openrpc, openapi }: KindInterface): [string, OperationMarks][] {
   const methods = (openrpc?.methods ?? []).map((method): [string, OperationMarks] => [
     method.name,
@@ -124,7 +124,7 @@ function isAtLeast(version: string, least: string): boolean {
   return at < 0 || (has![at] ?? 0) > wants![at]!;
 }
 
-/** The parameters for a method: its example, with values valid here; `undefined` if one is missing. */
+/** Returns the parameters for a method: its example, with values valid here; `undefined` if one is missing. */
 export function paramsOf(
   { name, params, examples }: Method,
   known: AskedNode["known"],
@@ -141,7 +141,7 @@ export function paramsOf(
   return Object.fromEntries(given.map(([{ name }, value]) => [name, value]));
 }
 
-/** Parameters in the form that the method requires. */
+/** Returns parameters in the form that the method requires. */
 export function formOf(
   { paramStructure, params }: Method,
   values: Record<string, unknown>,
@@ -157,14 +157,14 @@ export interface Checked {
   mistake?: string;
 }
 
-/** Validates results with the schemas of their methods, by the method's index. */
+/** Validates results against the schemas of their methods, by the method's index. */
 export function checkResults(part: OpenRpcPart): (at: number, result: unknown) => Checked {
   const check = checkAt(part);
   return (at, result) => check(`/methods/${at}/result/schema`, result);
 }
 
 /**
- * Validates values with the schemas of a part, by the schema's pointer. Members of an object must all be described;
+ * Validates values against the schemas of a part, by the schema's pointer. Members of an object must all be described;
  * otherwise a wrong name would match wherever nothing is required.
  */
 export function checkAt(part: object): (pointer: string, value: unknown) => Checked {
@@ -174,7 +174,7 @@ export function checkAt(part: object): (pointer: string, value: unknown) => Chec
   return (pointer, value) => {
     const $ref = `part#${pointer.split("/").map(encodeURIComponent).join("/")}`;
     const validate: ValidateFunction = ajv.compile({ $ref, unevaluatedProperties: false });
-    // ajv does not know the type of integers above 2^53.
+    // ajv does not take a `bigint` for an integer.
     if (validate(JSON.parse(formatJson(value)))) return {};
     const texts = validate.errors!.slice(0, 3).map(({ instancePath, message, params }) =>
       `${instancePath || "it"} ${message} ${JSON.stringify(params)}`

@@ -3,7 +3,7 @@
  *
  *     node --import tsx tests/nodes/_record.ts KIND URL "what ran where" > tests/nodes/recorded/KIND.json
  *
- * Read what it prints before it is kept: a node may tell of the machine it runs on.
+ * Read the output before you commit it: a node may reveal facts about its machine.
  */
 import process from "node:process";
 import { Monitor } from "../../src/info/info-monitor.ts";

@@ -29,7 +29,7 @@ export const RECORDINGS: ReadonlyMap<string, Recording> = new Map(
   ]),
 );
 
-/** A `fetch` that responds like the recorded node. */
+/** Creates a `fetch` that responds like the recorded node. */
 export function play({ answers, errors = {}, statuses = {} }: Recording): typeof fetch {
   return async (input, init) => {
     const { pathname } = new URL(String(input));

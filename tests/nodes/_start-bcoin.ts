@@ -1,4 +1,4 @@
-/** A bcoin, which npm installs (tests/nodes/package-lock.json), and what it has in common with hsd. */
+/** Starts bcoin from npm (tests/nodes/package-lock.json), with code that hsd shares. */
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import type { AskedNode } from "./_interface.ts";
 
 export const BCOIN = `${ROOT}tests/nodes/node_modules/bcoin/bin/node`;
 
-/** Starts bcoin, or hsd, which is made of it, on regtest with its data in memory. */
+/** Starts bcoin, or hsd, which is based on it, on regtest with its data in memory. */
 export async function startInMemory(
   program: string,
   port: number,
@@ -27,7 +27,7 @@ export async function startInMemory(
   return await startDaemon([...command, program, ...common, ...flags], port, env);
 }
 
-/** Asks bcoin or hsd, without a secret. */
+/** Returns the access to a bcoin or hsd that needs no secret. */
 export function askInMemory(
   daemon: Daemon,
 ): Omit<AskedNode, "version" | "known"> & { readonly call: Call } {
@@ -38,7 +38,7 @@ export function askInMemory(
     call,
     request: askBy(send),
     async has(method: string) {
-      // The one that does not look whether it is asked for help, and waits.
+      // The only method that ignores a request for help, and waits.
       if (method === "getworklp") return true;
       return await isKnown(call, "help", [method]);
     },
@@ -46,16 +46,15 @@ export function askInMemory(
   };
 }
 
-/** Starts bcoin. */
 export async function startBcoin(key?: string, port?: number): Promise<Daemon> {
   const flags = ["--no-wallet", ...key === undefined ? [] : [`--api-key=${key}`]];
   return await startInMemory(BCOIN, port ?? await freePort(), flags);
 }
 
-/** The first point of the curve. */
+/** A public key: the generator of the curve. */
 export const KEYS = ["0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"];
 
-/** A bcoin that is asked what its kind offers. */
+/** Starts a bcoin to call its kind's operations. */
 export async function startAskedBcoin(): Promise<AskedNode> {
   const node = askInMemory(await startBcoin());
   const { call } = node;

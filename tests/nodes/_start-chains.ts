@@ -1,4 +1,4 @@
-/** Starts and fills the real nodes with a chain on which kinds are tested. */
+/** Starts the real nodes of a chain with which kinds are tested, and gives them data. */
 import { createHmac } from "node:crypto";
 import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -23,14 +23,14 @@ import type { AskedNode } from "./_interface.ts";
 
 /** A running program. */
 export interface Program {
-  /** Its URL. */
+  /** The path of the program. */
   readonly path: string;
   start(): Promise<AskedNode>;
-  /** Methods that other nodes of the kind have and this one lacks. */
+  /** Methods that other nodes of the kind have, but not this one. */
   readonly lacks?: readonly string[];
 }
 
-/** The nodes by their kinds, one of each. */
+/** One node of each kind, by the kind's name. */
 export const PROGRAMS: Readonly<Record<string, Program>> = {
   bcoin: { path: BCOIN, start: startAskedBcoin },
   bitcoin: { path: "/usr/lib/litecoin/litecoind", start: () => startLitecoind() },
@@ -61,7 +61,7 @@ export const OTHERS: Readonly<Record<string, Program & { readonly kind: string }
 /**
  * Starts a litecoind with a wallet.
  *
- * @param login a user and a password, as in its `rpcauth`; without it the cookie is the secret
+ * @param login a user and a password for its `rpcauth`; without it the cookie is the secret
  */
 export async function startLitecoind(login?: string): Promise<AskedNode> {
   const home = await mkdtemp(join(tmpdir(), "nodeface-litecoind-"));
@@ -150,14 +150,14 @@ export async function startLitecoind(login?: string): Promise<AskedNode> {
   }
 }
 
-/** A user and a password in the form of the setting: with a salt and a digest. */
+/** Formats a user and a password for `rpcauth`: with a salt and a digest. */
 function rpcAuthOf(login: string): string {
   const [user, password = ""] = login.split(":");
   const salt = "00112233445566778899aabbccddeeff";
   return `${user}:${salt}$${createHmac("sha256", salt).update(password).digest("hex")}`;
 }
 
-/** The method names in a help text with section headings, except those of the wallet. */
+/** Lists the method names in a help text with section headings, except those of the wallet. */
 function listedIn(help: string): string[] {
   const parts = help.split(/^== (?=.* ==$)/m).filter((part) => !part.startsWith("Wallet"));
   return parts.flatMap((part) => part.split("\n").slice(1))

@@ -1,4 +1,4 @@
-/** Nodes of Ethereum that npm installs: anvil, and hardhat and ganache (tests/nodes/package-lock.json). */
+/** Ethereum nodes that npm installs: anvil, and hardhat and ganache (tests/nodes/package-lock.json). */
 import { existsSync } from "node:fs";
 import process from "node:process";
 import { ROOT } from "../_paths.ts";
@@ -13,13 +13,13 @@ export const ANVIL = `${ROOT}tests/node_modules/.bin/anvil`;
 export const HARDHAT = `${INSTALLED}hardhat/dist/src/cli.js`;
 export const GANACHE = `${INSTALLED}ganache/dist/node/cli.js`;
 
-/** The path of its configuration, which must be beside the installed packages. */
+/** The path of hardhat's configuration, which must be beside the installed packages. */
 const HARDHAT_CONFIG = `${ROOT}tests/nodes/hardhat.config.js`;
 
-/** hardhat wants Node 22. */
+/** Node 22, which hardhat requires. */
 const NODE_22 = `${ROOT}tests/node_modules/node22/bin/node`;
 
-/** Starts hardhat, on a chain and at a port. */
+/** Starts hardhat with a chain ID, on a port. */
 export async function startHardhat(chainId = 31337, port?: number): Promise<Daemon> {
   const at = port ?? await freePort();
   const node = existsSync(NODE_22) ? NODE_22 : process.execPath;
@@ -37,20 +37,19 @@ export async function startHardhat(chainId = 31337, port?: number): Promise<Daem
   return await startDaemon([node, HARDHAT, ...flags], at);
 }
 
-/** Starts ganache, on a chain and at a port. */
+/** Starts ganache with a chain ID, on a port. */
 export async function startGanache(chainId = 1337, port?: number): Promise<Daemon> {
   const at = port ?? await freePort();
   const flags = ["--port", String(at), "--chain.chainId", String(chainId)];
   return await startDaemon([process.execPath, GANACHE, ...flags], at);
 }
 
-/** Starts anvil. */
 export async function startAnvil(): Promise<Daemon> {
   const port = await freePort();
   return await startDaemon([ANVIL, "--port", String(port)], port);
 }
 
-/** Fills one of them with some blocks, to be asked what its kind offers. */
+/** Gives one of these nodes some blocks, to call its kind's operations. */
 export async function askEthereum(starting: Promise<Daemon>): Promise<AskedNode> {
   const daemon = await starting;
   const call = callsTo(daemon.url);
@@ -60,7 +59,7 @@ export async function askEthereum(starting: Promise<Daemon>): Promise<AskedNode>
     const [address, to] = await ask<[string, string]>("eth_accounts");
     const transaction = { from: address, to, value: "0x1" };
     const transactionHash = await ask("eth_sendTransaction", transaction);
-    // A contract whose code is LOG0 of nothing, run as it is made.
+    // A contract whose constructor is LOG0 without data.
     await ask("eth_sendTransaction", {
       from: address,
       data: "0x60006000a000",
@@ -86,7 +85,7 @@ export async function askEthereum(starting: Promise<Daemon>): Promise<AskedNode>
         filter,
         filterId: await ask("eth_newFilter", filter),
         block: "0x1",
-        // anvil 1.7.1 wants what others take for the newest block.
+        // anvil 1.7.1 requires a block; other nodes default to the newest.
         ...Object.fromEntries(
           ["Balance", "TransactionCount", "Code", "StorageAt", "Proof"].map((what) => [
             `eth_get${what}.block`,
@@ -103,7 +102,7 @@ export async function askEthereum(starting: Promise<Daemon>): Promise<AskedNode>
         payload: { blockStateCalls: [{ calls: [transaction] }] },
       },
       async has(method) {
-        // Without parameters none of its methods acts.
+        // Without parameters, none of its methods has an effect.
         return await isKnown(call, method);
       },
       stop: () => daemon.stop("SIGKILL"),

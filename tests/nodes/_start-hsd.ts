@@ -6,7 +6,7 @@ import { until } from "./_daemon.ts";
 import type { AskedNode } from "./_interface.ts";
 import { askInMemory, KEYS, startInMemory } from "./_start-bcoin.ts";
 
-/** Its URL. */
+/** The path of the program. */
 export const HSD = `${ROOT}tests/node_modules/hsd/bin/node`;
 
 export async function startHsd(): Promise<AskedNode> {
@@ -39,7 +39,7 @@ export async function startHsd(): Promise<AskedNode> {
     };
     await mine(10);
     const name = await ask("grindname", 8);
-    // The steps of an auction, each as long as on regtest.
+    // The steps of an auction, with the durations of regtest.
     await send("sendopen", name);
     await mine(7);
     await send("sendbid", name, 1, 2);

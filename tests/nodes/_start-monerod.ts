@@ -9,7 +9,7 @@ import { type Call, callsBy, digestRequestsTo, isKnown, requestsTo, resultOf } f
 import { startDaemon, until } from "./_daemon.ts";
 import type { AskedNode, RestAnswer } from "./_interface.ts";
 
-/** Its URL. */
+/** The path of the program. */
 export const MONEROD = "/usr/bin/monerod";
 
 /** An address whose keys were discarded. */
@@ -17,7 +17,7 @@ const ADDRESS =
   "47ehG1xBa6837pfpgww47F5ztmMGsi4eWPY9NHCDxPk3CTHEQRSMuH6g3HqiQ2qrutgz4F4bHZBtBAW2y7gyfpTACsUvfW9";
 
 /**
- * Starts it.
+ * Starts monerod.
  *
  * @param login a user and a password, which it then requires by HTTP Digest
  */
@@ -54,7 +54,7 @@ export async function startMonerod(login?: string): Promise<AskedNode> {
         const content = body === undefined ? {} : { body };
         const response = await send(path, { method, headers, ...content });
         const text = await response.text();
-        // It reports errors in a member, not by its status.
+        // monerod reports errors in a member, not by its HTTP status.
         const isFailure = response.ok && objectOf(parseJson(text)).status !== "OK";
         const type = response.headers.get("content-type") ?? "";
         return { status: isFailure ? 500 : response.status, type, text };
@@ -87,7 +87,7 @@ export async function startMonerod(login?: string): Promise<AskedNode> {
   }
 }
 
-/** Calls whose failures become errors, since monerod reports them in a member. */
+/** Turns failures into errors, since monerod reports them in a member of the result. */
 function strict(call: Call): Call {
   return async (method, params = {}) => {
     const answer = await call(method, params);

@@ -9,7 +9,7 @@ import type { Bench } from "./_bench.ts";
 import { type Daemon, startDaemon, until } from "./_daemon.ts";
 import type { AskedNode } from "./_interface.ts";
 
-/** The folder into which Debian installs them. */
+/** The programs, as Debian installs them. */
 export const ETCD = "/usr/bin/etcd";
 export const NATS = "/usr/sbin/nats-server";
 export const SYNCTHING = "/usr/bin/syncthing";
@@ -48,7 +48,7 @@ export async function startNats(): Promise<AskedNode> {
     return daemon.stop("SIGKILL");
   };
   try {
-    // It responds here before it accepts clients.
+    // The port responds before the server accepts clients.
     await until(async () => (await fetch(`${daemon.url}/healthz`)).ok);
     socket.connect(client, "127.0.0.1");
     const request = (subject: string, value: unknown) => {
@@ -99,8 +99,8 @@ export async function startNats(): Promise<AskedNode> {
 }
 
 /**
- * Syncthing with a folder and debugging, without features that contact other hosts. With low priority, its second
- * process would leave the process group and outlive the first.
+ * Formats the configuration of Syncthing: a folder and debugging, without features that contact other hosts. With low
+ * priority, its second process would leave the process group and outlive the first.
  */
 const syncthingConfig = (folder: string, key: string, gui: number, listen: number) => `
 <configuration version="36">

@@ -124,7 +124,7 @@ testWhere(
         async () => assert.unreachable(`${line}: ${isFiring}, but ${await firing()}`),
       );
     };
-    /** The current values of a metric in Prometheus, by service. */
+    /** Returns the current values of a metric in Prometheus, by service. */
     const values = async (query: string) => {
       const { data } = await (await fetch(`${url}/api/v1/query?query=${query}`)).json();
       return new Map<Running, string>(

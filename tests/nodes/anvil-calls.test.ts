@@ -33,7 +33,7 @@ const post = (body: unknown, headers: Record<string, string> = {}) => ({
   body: JSON.stringify(body),
 });
 
-/** The height, and the balance and transaction count of an account. */
+/** Returns the height, and the balance and transaction count of an account. */
 const state = async () =>
   await Promise.all([
     ask("eth_blockNumber"),

@@ -17,10 +17,10 @@ const MEBIBYTE = 1024;
 let node: BadNode;
 let service: Running;
 
-/** The memory of the service, in KiB. */
+/** Returns the memory of the service, in KiB. */
 const memory = () => Number(execFileSync("ps", ["-o", "rss=", "-p", String(service.pid)]));
 
-/** Polls until the status is this; resolves to the duration of each response and the peak memory. */
+/** Polls until the status is `wanted`; resolves to the duration of each response and the peak memory. */
 async function watch(wanted: string): Promise<{ times: number[]; most: number }> {
   const times: number[] = [];
   let most = 0;
@@ -48,7 +48,7 @@ bad.after(async () => {
   await node?.close();
 });
 
-/** Without any response, the last known values are shown for a while. */
+/** Behaviours without any response: the last known values are shown for a while. */
 const SILENT = ["refuses", "hangs", "drips a byte a second"];
 
 for (const behaviour of ["refuses", ...Object.keys(BADNESS)]) {
@@ -62,7 +62,7 @@ for (const behaviour of ["refuses", ...Object.keys(BADNESS)]) {
     const seen = [await watch(state)];
     const told = service.stderr().slice(said).trim().split("\n");
     const states = told.map((line) => / is (\w+) /.exec(line)?.[1]);
-    // Whether it is found while its last values are still fresh depends on the machine.
+    // Whether `stale` is seen depends on the speed of the machine.
     const found = states.filter((state) => !isSilent || state !== "stale");
     assert.equal(found, [state], told.join("\n"));
     assert.is(new Set(states).size, states.length, told.join("\n"));

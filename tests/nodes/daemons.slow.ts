@@ -1,6 +1,6 @@
 /**
- * Real daemons from Debian packages: `apt-get install litecoind monero etcd-server nats-server
- * syncthing`, then `npm run test:slow -- nodes`. A daemon that is not there is skipped.
+ * Real daemons from Debian packages: `apt-get install litecoind monero etcd-server nats-server syncthing`, then `npm
+ * run test:slow -- nodes`. A missing daemon is skipped.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -16,11 +16,11 @@ import { infoOf, startDaemon, until } from "./_daemon.ts";
 /** The way to start a daemon, and to query it by its own tool or API. */
 interface Example {
   program: string;
-  /** Its arguments; `other` is a second free port. */
+  /** Returns its arguments; `other` is a second free port. */
   args(port: number, home: string, other: number): string[];
-  /** The expected info, from the daemon itself. */
+  /** Returns the expected info, from the daemon itself. */
   expected(url: string, home: string): Promise<Record<string, unknown>>;
-  /** Paths of its interface that must be shown, and the number of paths of the same form. */
+  /** Returns the paths of its interface that must be shown, and the least number of paths with a form. */
   shown(url: string, home: string): Promise<{ paths: string[]; least: number; form: RegExp }>;
   /** A path that responds once the daemon is ready. */
   ready?: { path: string; method?: string };

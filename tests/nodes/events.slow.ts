@@ -1,4 +1,4 @@
-/** The events of real nodes: anvil of npm, Debian's litecoind and etcd. `npm run test:slow -- nodes`. */
+/** The events of real nodes: anvil from npm, Debian's litecoind and etcd. `npm run test:slow -- nodes`. */
 import { once } from "node:events";
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -31,7 +31,7 @@ async function startAnvil(bench: Bench) {
   return await bench.daemon([ANVIL, "--port", `${port}`, "--silent"], port);
 }
 
-/** Starts the service with settings of the info. */
+/** Starts the service with settings of `info`. */
 async function startBeside(bench: Bench, node: object, info: object) {
   const config = await bench.config("events.json", { node, info });
   return await bench.service(["--config", config]);
@@ -50,7 +50,7 @@ testWhere(
     const heads = () => reader.of("head").map(({ height }) => height as number);
     const reader = await new EventReader(url).open();
     await untilSeen(() => reader.of("snapshot").length === 1);
-    /** The first state was known before anybody listened. */
+    /** The heights in the info; the first one was known before anybody listened. */
     const seen = new Set<number>();
     const look = async () => {
       const { height } = await (await fetch(new URL("v1/info", url))).json();

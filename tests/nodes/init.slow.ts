@@ -106,7 +106,7 @@ for (const [name, { program, args, kind, named }] of Object.entries(NODES)) {
         if (written.code !== 0) written = await shell(`nodeface init ${daemon.url}`);
         return written.code === 0;
       }, PATIENCE).catch(() => assert.unreachable(written.stderr));
-      assert.match(written.stdout, `nodeface.yaml is written, for ${daemon.url}: `);
+      assert.match(written.stdout, `Wrote nodeface.yaml for ${daemon.url}: `);
       assert.match(written.stdout, named);
       assert.is(written.stderr, "");
       assert.equal(await readdir(folder), ["nodeface.yaml"]);

@@ -34,7 +34,7 @@ for (const program of NODES) {
         await compareNames(node, parts, lacks);
         await comparePaths(node, parts);
       });
-      // What another node of the kind has is learnt from calls.
+      // For any other node of the kind, calls show which operations it has.
       const isAsked = (one: Outcome) => name === kind ? !lacks.includes(one.name) : one.exists;
       const asked = outcomes.filter(isAsked);
       const wrong = asked.flatMap(({ name, mistake }) => mistake ? [`${name} ${mistake}`] : []);
@@ -46,7 +46,7 @@ for (const program of NODES) {
   );
 }
 
-/** Calls the listed methods: those that the node reports as missing, and no others, are marked from then on. */
+/** Calls the listed methods: those that the node reports as missing, and no others, must be marked from then on. */
 async function compareLearnt(
   node: AskedNode,
   name: string,

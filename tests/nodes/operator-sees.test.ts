@@ -30,9 +30,7 @@ interface PlayedOptions extends NodefaceOptions {
 
 /** A node and its visible state. */
 interface Row {
-  /** The node. */
   node: () => Promise<{ options: PlayedOptions; stop?: () => Promise<unknown> }>;
-  /** The visible state. */
   seen: Seen;
 }
 
@@ -46,7 +44,7 @@ const recorded = (name: string, answers: Record<string, unknown> = {}, gone: str
 const answersOf = (name: string, key: string) =>
   RECORDINGS.get(name)!.answers[key] as Record<string, unknown>;
 
-/** A node simulated by a `fetch`, created when the test begins. */
+/** Starts a node simulated by a `fetch`, created when the test begins. */
 const played = (make: () => typeof fetch, kind?: string): Row["node"] => async () => {
   const server = await serveFetch(make());
   return { options: { node: { url: server.url, ...kind && { kind } } }, stop: server.stop };
@@ -56,7 +54,7 @@ const status =
   (status: number, headers: Record<string, string> = {}, text = ""): typeof fetch => async () =>
     await Promise.resolve(new Response(text, { status, headers }));
 
-/** A server that handles raw connections without HTTP. */
+/** Starts a server that handles raw connections without HTTP. */
 const rawNode =
   (onConnection: (socket: import("node:net").Socket) => void): Row["node"] => async () => {
     const server = createServer((socket) => onConnection(socket.on("error", () => {}).resume()));
@@ -86,7 +84,7 @@ const synced = {
 };
 const ago = (seconds: number) => Math.floor(Date.now() / 1000) - seconds;
 
-/** A litecoind on the main network, with variations. */
+/** Simulates a litecoind on the main network, with variations. */
 const litecoin = (chain: Record<string, unknown>, headAge = 60) =>
   recorded("litecoin", {
     getnetworkinfo: connected,
@@ -465,7 +463,7 @@ sees("moved to another chain: nothing of the old one is left", async () => {
   await server.stop();
 });
 
-/** An untrusted certificate. */
+/** Creates an untrusted certificate. */
 function certificate(): { key: string; cert: string } {
   const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
   const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];

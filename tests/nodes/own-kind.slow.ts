@@ -31,7 +31,7 @@ testWhere(own, without(PROGRAM), "aria2 is known by its file, and shown whole", 
     await app.refresh();
     const { paths } = await read("/spec.json");
     assert.is(paths["/v1/rpc/aria2.getVersion"].get["x-access"], "read");
-    // It lists operations that the file does not name.
+    // The node lists operations that the file does not name.
     assert.is(paths["/v1/rpc/aria2.pauseAll"].post["x-access"], undefined);
     await app.close();
   } finally {

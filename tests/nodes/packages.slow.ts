@@ -21,7 +21,7 @@ interface Case {
   start(port?: number): Promise<Daemon>;
   /** Starts it on the same port, with another chain. */
   startOther?(port: number): Promise<Daemon>;
-  /** The values of the info, as the node has them. */
+  /** Returns the values of the info, as the node has them. */
   own(url: string): Promise<Values>;
   write(url: string): Promise<unknown>;
   /** A read that other nodes of its kind have. */
@@ -35,7 +35,7 @@ const ofEthereum = async (url: string): Promise<Values> => {
     ["web3_clientVersion", "eth_chainId", "eth_syncing"].map((method) => call(url, method)),
   );
   const { number, timestamp } = await call(url, "eth_getBlockByNumber", ["latest", false]);
-  // hardhat lacks it.
+  // hardhat lacks this method.
   const peers = await call(url, "net_peerCount");
   return {
     ...peers !== undefined && { peers: Number(peers) },
@@ -87,7 +87,7 @@ const CASES: Readonly<Record<string, Case>> = {
         head_at: isoOf(header.time),
         sync_progress: chain.progress,
         peers: pool.inbound + pool.outbound,
-        // To the minute, since it rounds to seconds and responds at another time.
+        // To the minute, since bcoin rounds to seconds and responds at another time.
         started_at: new Date(Math.round((time.system - time.uptime) / 60) * 60_000).toISOString(),
         synced: chain.progress >= 0.9999,
       };
@@ -133,7 +133,7 @@ for (const [name, node] of Object.entries(CASES)) {
           values.started_at = new Date(minutes * 60_000).toISOString();
         }
         assert.equal(values, { ...values, ...own });
-        // Values that it does not report are not invented.
+        // Values that the node does not report are not invented.
         assert.equal(Object.keys(values).filter((key) => !(key in own)), []);
       };
       try {

@@ -48,7 +48,7 @@ function ask(app: App, path: string): Promise<Response> {
   return Promise.resolve(app.fetch(new Request(`http://localhost${path}`)));
 }
 
-/** The description as served. */
+/** Returns the description as served. */
 async function read(app: App): Promise<{ paths: Record<string, unknown> }> {
   return await (await ask(app, "/spec.json")).json();
 }

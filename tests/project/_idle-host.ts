@@ -5,7 +5,7 @@ const log = () => {};
 const hosts: NodefaceOptions[] = [
   {},
   { description: "spec/openapi.yaml", log },
-  // The port of the discard protocol, on which nothing answers.
+  // The port of the discard protocol, on which nothing listens.
   { node: { url: "http://127.0.0.1:9" }, log },
   { info: () => ({ height: 1 }) },
   { info: () => new Promise(() => {}), log },

@@ -31,7 +31,7 @@ export interface Block {
   readonly isLeftOut: boolean;
 }
 
-/** The blocks of a page, in order. Blocks in a list are unindented. */
+/** Lists the blocks of a page, in order. Blocks in a list are unindented. */
 export function blocksOf(page: string): Block[] {
   const found = page.matchAll(/^( *)```([a-z]*)(?: (\S+))?\n([^]*?)^\1```$/gm);
   return [...found].map(({ index, 1: indent = "", 2: language = "", 3: name, 4: content = "" }) => {
@@ -52,7 +52,7 @@ export interface Command {
   readonly printed: string | undefined;
 }
 
-/** The commands of a console or shell block. */
+/** Lists the commands of a console or shell block. */
 export function commandsOf({ language, text }: Pick<Block, "language" | "text">): Command[] {
   const parts = language === "console" ? text.split(/^\$ /m).slice(1) : text.split(COMMAND_END);
   return parts.map((part) => {
@@ -68,13 +68,13 @@ export function commandsOf({ language, text }: Pick<Block, "language" | "text">)
 const ONE_COMMAND = /^((?:\\\n|[^'"\n]|'[^']*'|"[^"]*")*)(?:\n([^]*))?$/;
 const COMMAND_END = /(?<!\\)\n(?=(?:[^'"]*(?:'[^']*'|"[^"]*"))*[^'"]*$)/;
 
-/** A comment begins with # after a space, outside of quotes. */
+/** Removes a comment, which begins with # after a space, outside of quotes. */
 const withoutComment = (command: string) =>
   command.replace(/^((?:'[^']*'|"[^"]*"|[^'"#]|(?<=\S)#)*?)(?:(?<=\s|^)#.*)$/s, "$1");
 
 /** The options for following a page. */
 export interface Surroundings {
-  /** The local addresses of those in the page, such as `127.0.0.1:8545`. */
+  /** The local addresses to use, by those in the page, such as `127.0.0.1:8545`. */
   readonly places?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
   /** The files before the first step, by path in the folder, which is also `HOME`. */
@@ -110,7 +110,7 @@ export async function follow(
     const service = await start([...COMMANDS.Node, ...words], surroundings, { cwd: folder });
     services.set(port, service);
     if (words.some((word) => /^https?:/.test(word)) || words.includes("--config")) {
-      // It may start before the node's kind is known.
+      // The service may start before the node's kind is known.
       await until(async () => {
         const { paths } = await (await fetch(new URL("spec.json", service.url))).json();
         return Object.keys(paths).length > 2;
@@ -147,7 +147,7 @@ const isServing = (command: string) =>
     command,
   );
 
-/** The arguments of a command that serves, without the port; and the port. */
+/** Returns the arguments of a command that serves, without the port; and the port. */
 function serviceOf(command: string): { words: string[]; port: string } {
   const [, ...all] = command.split(/\s+/);
   const at = all.indexOf("--port");
@@ -168,7 +168,7 @@ const shell = (command: string, cwd: string, env: Record<string, string>) =>
     );
   });
 
-/** In expected output, … matches any text. A page may show some lines of a report of `check`; each must occur. */
+/** Compares output with the page, where … matches any text. A page may show only some lines of `check`. */
 function assertPrinted(actual: string, printed: string | undefined, command: string): void {
   if (printed === undefined) return;
   if (/^nodeface check\b/.test(command)) {

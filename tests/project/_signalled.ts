@@ -1,4 +1,4 @@
-/** A process that is told to stop as soon as it handles signals, and would otherwise run on. */
+/** A process that gets a signal to stop as soon as it handles signals, and would otherwise run on. */
 import process from "node:process";
 import "../../src/cli/signals.ts";
 

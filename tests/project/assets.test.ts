@@ -32,7 +32,7 @@ const SCALAR = `assets/${FILES.scalar}/standalone.esm.js`;
 
 const bytes = (base64: string) => Buffer.from(base64, "base64");
 
-/** The modules of a checkout by name, with their contents. */
+/** Returns the modules of a checkout by name, with their contents. */
 function modulesIn(root: string): Map<string, string> {
   const folder = join(root, "src/generated");
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" })

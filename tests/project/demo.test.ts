@@ -35,7 +35,7 @@ const processes = () =>
       return { pid: Number(pid), parent: Number(parent), isZombie: state![0] === "Z", name: name! };
     });
 
-/** The process of anvil, a child of a shell that the demo started. */
+/** Returns the process ID of anvil, a child of a shell that the demo started. */
 function nodeOf(demo: { pid?: number | undefined }): number {
   const all = processes();
   const shells = all.filter(({ parent }) => parent === demo.pid).map(({ pid }) => pid);
@@ -88,7 +88,7 @@ demo("the end of the node ends both processes", async () => {
   await ended;
   assert.not(isRunning(node));
   assert.is(child.exitCode, 1);
-  assert.match(printed.stderr, "anvil has ended, and the demo with it");
+  assert.match(printed.stderr, "anvil has ended, so the demo ends too");
 });
 
 demo("a port that is taken is said, and nothing stays behind", async () => {
@@ -96,7 +96,7 @@ demo("a port that is taken is said, and nothing stays behind", async () => {
   const first = await startDemo(port);
   try {
     const error = await startDemo(port).then(() => undefined, ({ message }: Error) => message);
-    assert.match(error ?? "", "The port is in use; choose another, as in PORT=8081");
+    assert.match(error ?? "", "The port is in use; choose another: PORT=8081 npm run demo");
   } finally {
     first.child.kill();
     await first.ended;

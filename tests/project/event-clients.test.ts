@@ -20,7 +20,7 @@ import { blocksOf } from "./_manual.ts";
 
 const BLOCKS = blocksOf(readFileSync(`${ROOT}docs/events.md`, "utf8"));
 
-/** The program of a page in a language that contains some text. */
+/** Returns the page's only program in this language that contains a text. */
 function clientOf(language: string, has = ""): string {
   const found = BLOCKS.filter((block) => block.language === language && block.text.includes(has));
   assert.is(found.length, 1, `blocks of ${language} with ${has}`);

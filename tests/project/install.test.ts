@@ -8,7 +8,7 @@ const install = suite("installing");
 const { engines } = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8"));
 const { packages } = JSON.parse(readFileSync(`${ROOT}package-lock.json`, "utf8"));
 
-/** The numbers of the lowest version in one part of a range. */
+/** Returns the numbers of the lowest version in one part of a range. */
 const lowest = (range: string) => range.match(/\d+/g)!.map(Number);
 
 /** Tells whether the first version is above the second. */

@@ -49,7 +49,7 @@ const BY_OTHERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 /** Languages without commands: printed output, and configurations of other programs. */
 const OTHERS = ["", "yml", "json", "text", "ini"];
 
-/** The blocks that this suite tries. */
+/** Lists the blocks that this suite tries. */
 const ownBlocks = (page: string): Block[] =>
   blocksOf(PAGES.get(page)!).filter(({ language, isLeftOut }) =>
     !isLeftOut && BY_OTHERS[page]?.[language] === undefined
@@ -113,7 +113,7 @@ for (const page of [...PAGES.keys()].filter((page) => has(page, "yaml"))) {
   });
 }
 
-/** Files of which there is one, the configuration. */
+/** Simulates files of which only one exists, the configuration. */
 const filesOf = (text: string): Files => ({
   read: () => Promise.resolve(text),
   readBytes: () => Promise.reject(new Error("none")),
@@ -121,7 +121,7 @@ const filesOf = (text: string): Files => ({
   isThere: () => Promise.resolve(false),
 });
 
-/** A kind, of which the page may show a part: the other members that every kind has. */
+/** Adds to a kind on a page the other members that every kind has. */
 const wholeKind = (text: string) =>
   [
     "title: A",
@@ -133,7 +133,7 @@ const wholeKind = (text: string) =>
   ].filter((line) => !new RegExp(`^${line.split(":")[0]}:`, "m").test(text))
     .concat(text).join("\n");
 
-/** The programs of a page, in order. */
+/** Lists the programs of a page, in order. */
 const programsOf = (page: string) => ownBlocks(page).filter(({ language }) => language === "ts");
 
 written("every program of docs/operations.md makes a service with the operation", async () => {
@@ -176,7 +176,7 @@ async function runProgram(code: string): Promise<{ nodeface: Nodeface; server: L
   }
 }
 
-/** A program with the declarations that the page assumes. */
+/** Adds to a program the declarations that the page assumes. */
 function programOf(text: string): string {
   const code = text.startsWith("import") ? text : `import { createNodeface } from "nodeface";
 const operation = { responses: { 200: { description: "All of them" } } };

@@ -34,7 +34,7 @@ for (const page of PAGES) {
   });
 }
 
-/** The anchors of the headings of a page. */
+/** Lists the anchors of the headings of a page. */
 function headings(page: string): string[] {
   const found = [...text(page).matchAll(/^#+ (.+)$/gm)].map(([, heading]) => heading!);
   return found.map((heading) =>
@@ -42,7 +42,7 @@ function headings(page: string): string[] {
   );
 }
 
-/** The words outside of code. Rules and table bars do not count. */
+/** Counts the words outside of code. Rules and table bars do not count. */
 function wordsOf(page: string): number {
   const prose = text(page).replaceAll(/^( *)```[^]*?^\1```$/gm, "").replaceAll(/<!--[^]*?-->/g, "");
   return prose.match(/\S*[\p{L}\p{N}]\S*/gu)?.length ?? 0;

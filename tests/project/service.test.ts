@@ -216,7 +216,7 @@ command(
     const { status, last_seen } = await reload("second");
     assert.equal([status, (last_seen as Json).height], ["unreachable", 7]);
     assert.is(await sampledAt(), first);
-    // What is hidden from now on is not remembered.
+    // Keys that are hidden from now on are not remembered.
     await write("third", ["height"]);
     assert.is((await reload("third")).last_seen, undefined);
     await service.stop();
@@ -249,7 +249,7 @@ command(
     const counted = async (route: string) =>
       readMetrics(await (await fetch(`${service.url}v1/metrics`)).text())
         .get(`nodeface_requests_total{route="${route}",status="200"}`);
-    // The service's own query of the node has finished before the first scrape.
+    // The service's own query to the node has finished before the first scrape.
     assert.is(await counted("/v1/metrics"), undefined);
     assert.is(await counted("/v1/info"), undefined);
     await fetch(`${service.url}v1/ready`);

@@ -10,7 +10,7 @@ import { ROOT } from "../_paths.ts";
 // installation are in `release/package.slow.ts`.
 const size = suite("the size of the page and of the program");
 
-/** The number of bytes of a file that are sent to a browser. */
+/** Returns the number of bytes of a file that are sent to a browser. */
 async function sent(name: string): Promise<number> {
   const { br, gzip, identity } = await ASSETS[name]!.importContent();
   return Buffer.from((br ?? gzip ?? identity)!, "base64").length;
@@ -18,7 +18,7 @@ async function sent(name: string): Promise<number> {
 
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
 
-/** The number of bytes sent for a document and its scripts, without Scalar's. */
+/** Returns the number of bytes sent for a document and its scripts, without Scalar's. */
 async function weigh(view: "reference" | "simple") {
   const response = await ask(`/v1/spec/${view}`, { headers: { "accept-encoding": "br" } });
   assert.is(response.headers.get("content-encoding"), "br");
@@ -46,7 +46,7 @@ size("the reference is there after 700 kB, of which 13 kB are ours, in 16 reques
   const { html, own, all, requests } = await weigh("reference");
   assert.ok(html + all < 700_000, `${html + all} bytes`);
   assert.ok(own < 13_000, `${own} bytes`);
-  // With the description.
+  // One more request is for the description.
   assert.ok(requests + 1 <= 16, `${requests} files`);
 });
 

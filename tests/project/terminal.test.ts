@@ -23,7 +23,7 @@ const onTerminal = (args: string, env: Record<string, string> = {}) =>
     ...env,
   });
 
-/** A slow nats-server. */
+/** Runs a test with a slow nats-server. */
 async function withSlowNode(use: (url: string) => Promise<void>): Promise<void> {
   const server = createServer((_, response) => {
     setTimeout(() => response.end('{"server_id":"A","version":"2.9.10"}'), SLOW);

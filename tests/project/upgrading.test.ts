@@ -10,7 +10,7 @@ const upgrading = suite("what the manual says of upgrading");
 
 const page = readFileSync(join(ROOT, "docs/upgrading.md"), "utf8");
 
-/** Files of which there is one, `nodeface.yaml`. */
+/** Simulates files of which only one exists, `nodeface.yaml`. */
 const filesOf = (yaml: string): Files => ({
   read: () => Promise.resolve(yaml),
   readBytes: () => Promise.reject(new Error("none")),

@@ -51,7 +51,7 @@ const methods = (status: number | "closed", path: string, ...names: string[]): C
     bodiless: name === "HEAD",
   }));
 
-/** A request to `/v1/info` that `get` cannot make. */
+/** Creates a request to `/v1/info` that `get` cannot make. */
 const raw = (status: number | "closed", name: string, bytes: string, answers = 1): Case => ({
   name,
   bytes,
@@ -59,7 +59,7 @@ const raw = (status: number | "closed", name: string, bytes: string, answers = 1
   answers,
 });
 
-/** A chunked content, followed by a request. */
+/** Creates a chunked content, followed by a request. */
 const chunks = (status: number, name: string, content: string): Case =>
   raw(
     status,

@@ -86,7 +86,7 @@ async function open({ url, count, from }: Group): Promise<void> {
   }
 }
 
-/** Resolves when there is a response, or the connection is closed. */
+/** Opens a stream; resolves when there is a response, or the connection is closed. */
 function listen(url: string, localAddress?: string): Promise<void> {
   const { hostname, port, host } = new URL(url);
   const to = { host: hostname, port: Number(port), ...localAddress && { localAddress } };
@@ -135,5 +135,5 @@ process.on("message", async (order: Order) => {
   process.send!(tell());
 });
 
-// It ends with an aborted test.
+// This process ends with an aborted test.
 process.on("disconnect", () => process.exit());

@@ -1,5 +1,5 @@
 /**
- * Cases in which a runtime's own parser or server responds, and differently. In all other cases the runtimes respond
+ * Cases in which a runtime's own parser or server responds, so that the responses differ. In all other cases they are
  * alike.
  */
 

@@ -57,7 +57,7 @@ export function rawSuite(title: string, starts: ReadonlyMap<string, () => Promis
   rawCases.run();
 }
 
-/** The part of a response that must be the same. */
+/** Returns the part of a response that must be the same. */
 function comparable({ status, headers, body }: Exchange) {
   const compared = Object.entries(headers).filter(([name]) => !OWN.includes(name));
   const text = decode(body, headers["content-encoding"]).replace(/"started_at": "[^"]*"/, "");

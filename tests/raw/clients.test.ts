@@ -105,7 +105,7 @@ everywhere("unread large responses take no memory each", async ({ url, pid }) =>
   const before = residentMemory(pid);
   const sockets = await Promise.all([1, 2, 3].map(() => dial(url)));
   for (const socket of sockets) socket.pause().write(request.repeat(100));
-  // The response comes after them, on a separate connection.
+  // These requests, on separate connections, finish after the server has read the others.
   for (let i = 0; i < 20; i++) await (await fetch(`${url}v1/info`)).arrayBuffer();
   const grown = residentMemory(pid) - before;
   for (const socket of sockets) socket.destroy();
@@ -115,7 +115,7 @@ everywhere("unread large responses take no memory each", async ({ url, pid }) =>
 
 clients.run();
 
-/** The resident memory of a process in MiB; 0 if it cannot be read. */
+/** Returns the resident memory of a process in MiB; 0 if it cannot be read. */
 function residentMemory(pid: number): number {
   if (!existsSync(`/proc/${pid}/status`)) return 0;
   const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))!;
@@ -162,7 +162,7 @@ async function waitLong(command: readonly string[]): Promise<number> {
   return byteLength;
 }
 
-/** Requests a content that needs several reads of a connection. */
+/** Returns a request for a content that needs several reads of a connection. */
 function largestRequest(): string {
   return `GET /assets/${FILES.scalar}/standalone.esm.js HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 }

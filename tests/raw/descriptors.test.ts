@@ -59,7 +59,7 @@ descriptors("costs no processor while clients wait to be accepted, on every runt
   );
 });
 
-/** A command with a limit on descriptors. */
+/** Returns a command with a limit on descriptors. */
 function limitedTo(count: number, command: readonly string[]): string[] {
   return ["sh", "-c", `ulimit -n ${count} && exec "$@"`, "sh", ...command];
 }

@@ -130,7 +130,7 @@ for (const [runtime, command] of RELEASES) {
         const answer = await talk(paths.url, request(`GET ${target}`));
         // A runtime may refuse a request that its parser cannot read.
         if (sent().length > 0 || statusOf(answer) < 400) {
-          // Bun does not report the host of a target, but that of `Host` is right.
+          // Bun does not report the host in a target, but the one in `Host` is correct.
           const isTold = !(runtime === "Bun" && target.startsWith("http://evil"));
           if (isTold) {
             assert.equal(sent(), url === undefined ? [] : [`GET ${url}`]);
@@ -199,7 +199,7 @@ for (const [runtime, command] of RELEASES) {
         ] as const
       ) {
         const head = [`${line} HTTP/1.1`, "Host: localhost", ...lines];
-        // Fewer bytes come than announced: only closing the connection ends this.
+        // Fewer bytes come than announced: only closing the connection ends the request.
         const bytes = [...head, "Content-Length: 100000", "", inner].join(
           "\r\n",
         );

@@ -55,7 +55,7 @@ async function withAnvil(act: (anvil: Daemon) => Promise<void>): Promise<void> {
   }
 }
 
-/** The memory of a process, in MB. */
+/** Returns the memory of a process, in MB. */
 function memoryOf({ pid }: Running): number {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   return Number(/^VmRSS:\s+(\d+)/m.exec(status)![1]) / 1024;
@@ -74,7 +74,7 @@ const BLOCKS = 30;
 /** The memory limit for so many listeners, in MB, and the longest shutdown with them, in milliseconds. */
 const MEMORY_MAX = 100, ENDED_MS = 5000;
 
-// One after the other, since the listeners of each take processor time.
+// One runtime after the other, since the listeners of each take processor time.
 for (const [runtime, command] of COMMANDS) {
   const name = `are all told each head, although one does not read, and cost little, on ${runtime}`;
   testWhere(listeners, LINUX, name, () =>

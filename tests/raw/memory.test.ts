@@ -30,7 +30,7 @@ memory(
       const grown = memoryOf(server.pid) - before;
       for (const socket of sockets) socket.destroy();
       await server.stop();
-      // A tenth of the memory for a copy per client.
+      // A tenth of what a copy for each client would take.
       assert.ok(grown < HOLDERS * LENGTH / 10, `${Math.round(grown / MIB)} MiB`);
     }),
 );
@@ -69,13 +69,13 @@ function hold(url: string, count: number): Promise<Socket[]> {
   }));
 }
 
-/** The resident memory of a process, in bytes. */
+/** Returns the resident memory of a process, in bytes. */
 function memoryOf(pid: number): number {
   const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))!;
   return Number(kilobytes) * 1024;
 }
 
-/** The number of open descriptors of a process. */
+/** Returns the number of open descriptors of a process. */
 function descriptorsOf(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length;
 }

@@ -16,7 +16,7 @@ const server = Bun.serve({
 console.error("nodeface bare on http://127.0.0.1:" + server.port + "/");
 `;
 
-/** Builds it; resolves to its path. */
+/** Builds the executable; resolves to its path. */
 export async function makeBare(): Promise<string> {
   const folder = dirname(EXECUTABLE);
   writeFileSync(join(folder, "bare.js"), SOURCE);

@@ -18,12 +18,12 @@ export const NOWHERE: Surroundings = {
   bare: true,
 };
 
-/** Starts it as on a machine without Node. */
+/** Starts the executable as on a machine without Node. */
 export function startExecutable(): Promise<Running> {
   return start([EXECUTABLE], {}, NOWHERE);
 }
 
-/** The child processes of a process. */
+/** Lists the child processes of a process. */
 export function childrenOf(pid: number): number[] {
   return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
     readFileSync(`/proc/${pid}/task/${task}/children`, "utf8").split(" ").filter(Boolean)

@@ -32,8 +32,8 @@ export interface Systemd extends AsyncDisposable {
 const TARGETS = ["sysinit", "basic", "network", "shutdown", "multi-user", "tests"];
 
 /**
- * The disk is read-only for it; `/etc`, `/var`, `/run`, `/tmp` and `/usr/local/bin`, where the executable is installed,
- * are in memory. It stops if that fails.
+ * Returns the boot script. systemd sees a read-only disk; `/etc`, `/var`, `/run`, `/tmp` and `/usr/local/bin`, where
+ * the executable is installed, are in memory. The script stops if that fails.
  */
 const boot = (folder: string) => `
 set -e
@@ -66,7 +66,7 @@ exec env -i PATH="$PATH" container=other SYSTEMD_UNIT_PATH=${UNITS} SYSTEMD_GENE
   SYSTEMD_ENVIRONMENT_GENERATOR_PATH=/run/none ${SYSTEMD} --system --unit=tests.target --show-status=no
 `;
 
-/** Starts it, or returns why it cannot run here. */
+/** Starts systemd, or returns why it cannot run here. */
 export async function startSystemd(): Promise<Systemd | string> {
   const missing = NOT_ROOT ?? without(SYSTEMD, "/usr/bin/unshare", "/usr/bin/nsenter");
   if (missing !== undefined) return missing;
@@ -108,7 +108,7 @@ export async function startSystemd(): Promise<Systemd | string> {
   return { shell, write, [Symbol.asyncDispose]: stop };
 }
 
-/** The first process in its namespace, as seen from this one; `undefined` before it exists. */
+/** Returns the ID of the first process in its namespace, as seen from this one; empty before it exists. */
 function firstOf({ pid }: ChildProcess): string {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();

@@ -21,7 +21,7 @@ const TRUST = {
   ),
 };
 
-/** A clone of this commit, and a `PATH` with one runtime and basic shell commands. */
+/** Creates a clone of this commit, and a `PATH` with one runtime and basic shell commands. */
 function prepare(runtime: string, program: string) {
   const folder = makeFolder();
   const [cwd, bin] = [join(folder, "clone"), join(folder, "bin")];

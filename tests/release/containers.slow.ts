@@ -20,7 +20,7 @@ const containers = suite("containers");
 
 const BUILDAH = "/usr/bin/buildah", PODMAN = "/usr/bin/podman", RUNC = "/usr/sbin/runc";
 const COMPOSE = "/usr/bin/podman-compose", ETCD = "/usr/bin/etcd";
-/** Podman's network helper runs it; without it the error is only "No such file or directory". */
+/** A program that Podman's network helper runs; without it the error is only "No such file or directory". */
 const IPTABLES = "/usr/sbin/iptables";
 /** npm's names of processor architectures. */
 const ARCH = process.arch === "x64" ? "amd64" : process.arch;
@@ -68,7 +68,7 @@ async function build(program: string, image: string, dockerfile: string): Promis
   assert.is(code, 0, stderr);
 }
 
-/** The reason why images cannot be built here. */
+/** Returns the reason why images cannot be built here; `undefined` if they can. */
 async function findBuilder(): Promise<string | undefined> {
   const absent = NOT_ROOT ?? without(BUILDAH);
   if (absent !== undefined) return absent;
@@ -80,7 +80,7 @@ async function findBuilder(): Promise<string | undefined> {
 const missing = await findBuilder();
 if (missing === undefined) await build(EXECUTABLE, "nodeface", `${ROOT}deploy/Dockerfile`);
 
-/** The reason why containers cannot run here. */
+/** Returns the reason why containers cannot run here; `undefined` if they can. */
 async function findEngine(): Promise<string | undefined> {
   const absent = missing ?? without(PODMAN, RUNC, COMPOSE, ETCD, IPTABLES);
   if (absent !== undefined) return absent;
@@ -147,7 +147,7 @@ testWhere(containers, noEngine, "the compose file runs two nodes with a service 
     ) {
       const address = "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}";
       const host = await inspect(service, address);
-      // It exits with 0 even if nothing has started.
+      // The command exits with 0 even if nothing has started.
       assert.is.not(host, "", up.stderr);
       const url = `http://${host}:8080/v1/info`;
       let info: { status?: string; software?: string } = {};

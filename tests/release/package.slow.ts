@@ -167,7 +167,7 @@ pack(
   },
 );
 
-/** The paths of the files in a folder of the package. */
+/** Lists the paths of the files in a folder of the package. */
 function filesIn(folder: string): string[] {
   const names = readdirSync(join(INSTALLED, folder), { recursive: true, encoding: "utf8" });
   return names.filter((name) => statSync(join(INSTALLED, folder, name)).isFile());
@@ -219,7 +219,7 @@ pack("every type used by its exports is exported too", () => {
   }
 });
 
-/** The types of this package that an entry's exports use but do not export. */
+/** Lists the types of this package that an entry's exports use but do not export. */
 function hiddenTypes(entry: string): string[] {
   const own = `dist/${entry}.d.ts`;
   const exported = new Map<string, string>();

@@ -19,7 +19,7 @@ import { freePort } from "../_port.ts";
 const folder = makeFolder();
 const OPENSSL = "/usr/bin/openssl";
 
-/** The comment of the snippet for the `http` block. */
+/** Returns the snippet's comment for the `http` block. */
 const forHttpBlock = (snippet: string) =>
   [...new Set(snippet.match(/^# {3}.*$/gm))].map((line) => line.slice(4)).join("\n");
 
@@ -146,7 +146,7 @@ async function startBehind(): Promise<Behind> {
   return behind;
 }
 
-/** The calls of each node, and a part of the response. */
+/** The calls to each node, and a part of the response. */
 const CALLS = {
   ethereum: { path: "/v1/rpc/eth_chainId", below: "", body: "{}", answer: /^"0x7a69"/ },
   etcd: { path: "/v3/maintenance/status", below: "/v1/node", body: "{}", answer: /"version"/ },
@@ -208,7 +208,7 @@ for (const { name, program, snippet, cleans, around, arguments: toArguments } of
     const hostOf = (service: Running | undefined) => new URL(service!.url).host;
     const two = text.replaceAll("127.0.0.1:8080", hostOf(ethereum))
       .replaceAll("127.0.0.1:8081", hostOf(etcd));
-    // The same for the third.
+    // A copy of the snippet for the third service.
     const third = text.replaceAll("ethereum", "rest").replaceAll("etcd", "unused")
       .replaceAll("127.0.0.1:8080", hostOf(rest));
     writeFileSync(config, around(`${two}\n${third}`, port));
@@ -446,7 +446,7 @@ function listen(port: number, path: string) {
   });
 }
 
-/** The status of a path that is sent unchanged, which `fetch` would normalize. */
+/** Returns the status of a path that is sent unchanged, which `fetch` would normalize. */
 function askDirectly(url: string, path: string): Promise<number> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {

@@ -20,7 +20,7 @@ const BUILT: Readonly<Record<string, readonly string[]>> = {
   "npm pack --silent --pack-destination dist": [],
 };
 
-/** A clone of the current commit, with the same packages. */
+/** Creates a clone of the current commit, with the same packages. */
 function clone(folder: string): string {
   execFileSync("git", ["clone", "--quiet", ROOT, folder]);
   cpSync(`${ROOT}node_modules`, join(folder, "node_modules"), { recursive: true });

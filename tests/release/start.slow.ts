@@ -17,7 +17,7 @@ const starting = suite("the executable beside a bare server's");
 let bare = "";
 starting.before(async () => void (bare = await makeBare()));
 
-/** The number of starts of each. */
+/** The number of starts of each program. */
 const STARTS = 15;
 
 starting("its first response comes within four times the time", async () => {
@@ -59,7 +59,7 @@ testWhere(
 
 starting.run();
 
-/** The time from the start of a program to its first response, in milliseconds. */
+/** Measures the time from the start of a program to its first response, in milliseconds. */
 async function firstAnswer(program: string): Promise<number> {
   const port = await freePort();
   const since = performance.now();
@@ -91,18 +91,18 @@ function median(values: number[]): number {
   return values.toSorted((a, b) => a - b)[values.length >> 1]!;
 }
 
-/** The resident memory of a process, in MiB. */
+/** Returns the resident memory of a process, in MiB. */
 function resident(pid: number): number {
   const [, size] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
   return Number(size) / 1024;
 }
 
-/** The files that a server opens from its start until it has responded at every path. */
+/** Lists the files that a server opens from its start until it has responded at every path. */
 async function opens(program: string): Promise<Set<string>> {
   const strace = ["/usr/bin/strace", "--follow-forks", "--trace=open,openat,openat2"];
   const server = await start([...strace, "--output=trace", program], {}, NOWHERE);
   for (const [path] of PATHS) await (await fetch(new URL(path, server.url))).arrayBuffer();
-  // The program itself, since strace does not pass signals on.
+  // Stops the program itself, since strace does not pass signals on.
   for (const traced of childrenOf(server.pid)) process.kill(traced, "SIGKILL");
   await server.ended;
   const trace = join(NOWHERE.cwd!, "trace");

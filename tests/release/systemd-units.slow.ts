@@ -59,7 +59,7 @@ async function well(port: number, unit: string) {
   );
 }
 
-/** A free port among those that the template allows. */
+/** Returns a free port among those that the template allows. */
 async function portOfTemplate(taken: readonly number[] = []): Promise<number> {
   for (let port = 8080; port < 8100; port++) {
     if (taken.includes(port)) continue;
@@ -85,7 +85,7 @@ testWhere(
     const other = await portOfTemplate([ethereum]);
     const rpc = await freePort();
     try {
-      // As in the comment of the template.
+      // These commands are in the comment of the template.
       await shell("mkdir -p /etc/nodeface");
       const file = "/etc/nodeface/ethereum.yaml";
       await shell(`nodeface init ${anvil.url} --port ${ethereum} --config ${file}`);

@@ -148,7 +148,7 @@ testWhere(
     } finally {
       const { stderr } = await service.stop();
       await daemon.stop("SIGKILL");
-      // Only the node can let its group read it.
+      // Only the node can let its group read the cookie.
       assert.not.match(stderr, /can be read by|rejects the credentials/);
     }
   },
@@ -179,7 +179,7 @@ systemd("its environment variables are those that the command reads", async () =
 
 systemd.run();
 
-/** The system calls that a unit's filters allow, by systemd's own sets. */
+/** Lists the system calls that a unit's filters allow, by systemd's own sets. */
 function allowedCalls(said: string, unit: string): Set<string> {
   const sets = new Map<string, string[]>();
   for (const line of said.split("\n")) {
@@ -197,7 +197,7 @@ function allowedCalls(said: string, unit: string): Set<string> {
   return allowed;
 }
 
-/** The system calls from the start of the executable until it has responded at every path. */
+/** Lists the system calls from the start of the executable until it has responded at every path. */
 async function callsMade(): Promise<Set<string>> {
   const strace = ["/usr/bin/strace", "--follow-forks", "--quiet=all", "--output=calls"];
   const server = await start([...strace, EXECUTABLE], {}, NOWHERE);

@@ -7,7 +7,7 @@ runtimeSuite("workerd", startWorkerd);
 
 const threads = suite("workerd, which has no threads");
 
-/** An expression for a service with a description of this size in bytes, as code for the worker. */
+/** Returns the options of a service, as code for the worker, with a description of this size in bytes. */
 const optionsFor = (size: number) =>
   `{ description: { name: "a.json", text: JSON.stringify({
     openapi: "3.1.1",

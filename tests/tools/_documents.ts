@@ -25,7 +25,7 @@ export interface Document {
 
 const downloaded = (file: string) => () => `${ROOT}tests/.cache/documents/${file}`;
 const kept = (file: string) => () => `${ROOT}tests/description/${file}`;
-/** Files by path; the first one is the entry. */
+/** Writes files by path; the first one is the entry, whose path is returned. */
 const written = (files: Record<string, string>) => (folder: string) => {
   const paths = Object.entries(files).map(([name, text]) => {
     const path = join(folder, name);
@@ -240,7 +240,7 @@ components:
     Number: { type: integer, maximum: 18446744073709551615, example: 18446744073709551615 }
 `.replaceAll("\n", "\r\n");
 
-/** Small ones, generated here or part of the project. */
+/** Small descriptions, generated here or part of the project. */
 export const SMALL: readonly Document[] = [
   { name: "our own", operations: 0 },
   { name: "pets 2.0", entry: kept("petstore-2.0.json"), operations: 1 },
@@ -303,7 +303,7 @@ export const OF_KINDS: readonly Document[] = (await Promise.all(
   }),
 )).flat();
 
-/** The software that some operations of a kind are limited to. */
+/** Returns the software that some operations of a kind are limited to. */
 function softwareIn(parts: KindInterface): Set<string> {
   const marks = formatJson(parts).matchAll(/"x-software":(\[[^\]]*\])/g);
   return new Set([...marks].flatMap(([, list]) => JSON.parse(list!) as string[]));
@@ -325,7 +325,7 @@ export const REAL: readonly Document[] = [
   { name: "GitHub 3.0", entry: downloaded("github.json"), operations: 1223 },
 ];
 
-/** Further ones, by path in `DESCRIPTIONS`, separated like the paths in `PATH`. */
+/** Further descriptions, by path in `DESCRIPTIONS`, separated like the paths in `PATH`. */
 export const FURTHER: readonly Document[] = (process.env.DESCRIPTIONS ?? "").split(delimiter)
   .filter((path) => path !== "")
   .map((path) => ({ name: basename(path), entry: () => path, operations: operationsIn(path) }));

@@ -33,7 +33,7 @@ const LANES = 2;
 /** An address where no server listens. */
 const NODE = "http://127.0.0.1:9053";
 
-/** The paths in the entry of a description. */
+/** Lists the paths in the entry of a description. */
 function pathsOf(file: string): string[] {
   const text = readFileSync(file, "utf8").replace(/^\uFEFF/, "");
   const { paths } = (text.startsWith("{") ? JSON.parse(text) : parse(text)) as { paths?: object };
@@ -82,14 +82,14 @@ export async function runPairs(document: Document, tools: readonly Tool[]): Prom
   }
 }
 
-/** The error of a pair; `undefined` if there is none, or only a known one. */
+/** Returns the error of a pair; `undefined` if there is none, or only a known one. */
 export function complaintOf({ problem, original, fault }: Pair): string | undefined {
   if (problem === undefined) return fault && `takes it by now, though it is said: ${fault.why}`;
   if (fault && (original !== undefined || fault.evidence !== undefined)) return undefined;
   return original === undefined ? problem : `${problem}\nand of the original: ${original}`;
 }
 
-/** The arguments for a node of a kind that does not respond. */
+/** Returns the arguments for a kind's node, which does not respond. */
 function argumentsOf({ kind, software }: Document, folder: string): string[] {
   if (kind === undefined) return [];
   if (software === undefined) return ["--kind", kind, NODE];

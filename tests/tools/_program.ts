@@ -12,7 +12,7 @@ export interface Ended {
   isLate: boolean;
 }
 
-/** The time limit of a program, in milliseconds. */
+/** The options of a program; `timeout` is in milliseconds. */
 export interface ProgramOptions {
   cwd: string;
   timeout: number;
@@ -21,7 +21,7 @@ export interface ProgramOptions {
   until?: { text: string; then: (output: string) => Promise<void> };
 }
 
-/** Programs are started often, and compiling them is a part of each start. */
+/** The cache of compiled code: programs are started often, and compiling them is a part of each start. */
 const NODE_COMPILE_CACHE = `${ROOT}tests/.cache/compiled`;
 
 /** The size of the kept end of the output, in characters. */

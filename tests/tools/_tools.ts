@@ -29,7 +29,6 @@ export interface Verdict {
   operations?: number | undefined;
 }
 
-/** A tool. */
 export interface Tool {
   name: string;
   /** The reason why it cannot run on this machine. */
@@ -46,7 +45,7 @@ const HERE = fileURLToPath(new URL(".", import.meta.url));
 const NODE_24 = `${ROOT}tests/node_modules/node24/bin/node`;
 const missing = existsSync(NODE_24) ? undefined : "needs the Node 24 of tests/package-lock.json";
 
-/** The path of a file in a package, from the slow tests or from all tests. */
+/** Returns the path of a file in a package, from the slow tests or from all tests. */
 const inPackage = (path: string): string =>
   [`${HERE}node_modules/${path}`, `${ROOT}tests/node_modules/${path}`].find(existsSync) ?? path;
 const script = (name: string): string => `${HERE}programs/${name}`;
@@ -66,13 +65,13 @@ async function run(
   return { problem: `ended with ${code}: ${excerpt(output)}`, output };
 }
 
-/** The end of an output, without stacks and lists of files. */
+/** Returns the end of an output, without stacks and lists of files. */
 function excerpt(output: string): string {
   const lines = output.split("\n").filter((line) => !/^\s*(at |Writing )|^\s*$/.test(line));
   return lines.join("\n").slice(-EXCERPT);
 }
 
-/** A tool that accepts or rejects, and may print the number of operations. */
+/** Creates a tool that accepts or rejects, and may print the number of operations. */
 function judge(
   name: string,
   command: (input: Input) => readonly string[],
@@ -96,7 +95,7 @@ interface Generator {
   env?: (input: Input) => Record<string, string>;
   /** The files to compile, with all their imports. */
   compiled: RegExp;
-  /** A text that occurs once for each operation, in the files whose path matches, if another text follows it. */
+  /** A text that occurs once for each operation in the files whose path matches, counted only in front of `before`. */
   counted: { files: RegExp; text: RegExp; before?: RegExp };
   /** @default Node 24 */
   node?: string;
@@ -110,7 +109,7 @@ const TSC = [
   ...["--ignoreConfig", "--allowImportingTsExtensions", "--skipDefaultLibCheck"],
 ];
 
-/** A strict `tsc` must compile its output. */
+/** Creates a tool whose output a strict `tsc` must compile. */
 function generator(
   { name, command, env, compiled, counted, node = NODE_24 }: Generator,
 ): Tool {
@@ -146,7 +145,7 @@ const CHECK: Tool = {
   },
 };
 
-/** The properties of both of our forms. */
+/** Creates a tool that runs one of our scripts on both served forms. */
 const ours = (name: string, file: string): Tool => ({
   name,
   isOurs: true,
@@ -155,7 +154,7 @@ const ours = (name: string, file: string): Tool => ({
   },
 });
 
-/** The served form has all operations, and no others. */
+/** The check that the served form has all operations, and no others. */
 const OPERATIONS: Tool = {
   name: "operations",
   isOurs: true,
@@ -169,7 +168,7 @@ const OPERATIONS: Tool = {
 const PRISM: Tool = {
   name: "prism mock",
   missing,
-  // It loads a URL several times, with pauses long enough for its connection to be closed.
+  // Prism loads a URL several times, with pauses long enough for its connection to be closed.
   async run({ jsonFile }, folder, timeout) {
     const port = await freePort();
     const program = inPackage("@stoplight/prism-cli/dist/index.js");
@@ -200,7 +199,7 @@ const PRISM: Tool = {
   },
 };
 
-/** Those whose packages the fast tests have. */
+/** The tools whose packages the fast tests have. */
 export const QUICK: readonly Tool[] = [
   CHECK,
   OPERATIONS,

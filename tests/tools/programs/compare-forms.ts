@@ -13,7 +13,7 @@ if (place !== undefined) {
   process.exit(1);
 }
 
-/** The first place where two values differ; `undefined` if they are equal. */
+/** Returns the first place where two values differ; `undefined` if they are equal. */
 function difference(a: unknown, b: unknown, place: string): string | undefined {
   if (typeof b === "bigint") b = exact(b);
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) {
