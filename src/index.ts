@@ -17,6 +17,7 @@ export type {
   HeaderObject,
   InfoObject,
   MediaTypeObject,
+  NamedObjects,
   Operation,
   OperationObject,
   ParameterObject,

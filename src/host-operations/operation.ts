@@ -66,7 +66,7 @@ export interface ReferenceObject {
 }
 
 /** Objects or references, by name. */
-type Named<T> = Readonly<Record<string, Extended<T> | ReferenceObject>>;
+export type NamedObjects<T> = Readonly<Record<string, Extended<T> | ReferenceObject>>;
 
 export interface OperationObject {
   readonly tags?: readonly string[] | undefined;
@@ -78,7 +78,7 @@ export interface OperationObject {
   readonly parameters?: readonly (Extended<ParameterObject> | ReferenceObject)[] | undefined;
   readonly requestBody?: Extended<RequestBodyObject> | ReferenceObject | undefined;
   /** The responses by status, such as `200`, `"4XX"` or `default`. */
-  readonly responses?: Named<ResponseObject> | undefined;
+  readonly responses?: NamedObjects<ResponseObject> | undefined;
   readonly callbacks?: Readonly<Record<string, object>> | undefined;
   readonly deprecated?: boolean | undefined;
   readonly security?: readonly SecurityRequirementObject[] | undefined;
@@ -114,7 +114,7 @@ export interface RequestBodyObject {
 
 export interface ResponseObject {
   readonly description: string;
-  readonly headers?: Named<HeaderObject> | undefined;
+  readonly headers?: NamedObjects<HeaderObject> | undefined;
   readonly content?: Readonly<Record<string, Extended<MediaTypeObject>>> | undefined;
   readonly links?: Readonly<Record<string, object>> | undefined;
 }
@@ -164,11 +164,11 @@ export interface ExternalDocumentationObject {
 
 export interface ComponentsObject {
   readonly schemas?: Readonly<Record<string, SchemaObject>> | undefined;
-  readonly responses?: Named<ResponseObject> | undefined;
-  readonly parameters?: Named<ParameterObject> | undefined;
+  readonly responses?: NamedObjects<ResponseObject> | undefined;
+  readonly parameters?: NamedObjects<ParameterObject> | undefined;
   readonly examples?: Readonly<Record<string, object>> | undefined;
-  readonly requestBodies?: Named<RequestBodyObject> | undefined;
-  readonly headers?: Named<HeaderObject> | undefined;
+  readonly requestBodies?: NamedObjects<RequestBodyObject> | undefined;
+  readonly headers?: NamedObjects<HeaderObject> | undefined;
   readonly securitySchemes?: Readonly<Record<string, object>> | undefined;
   readonly links?: Readonly<Record<string, object>> | undefined;
   readonly callbacks?: Readonly<Record<string, object>> | undefined;
