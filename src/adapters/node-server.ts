@@ -15,6 +15,7 @@ import {
 import { type Bytes, isInTinyParts, PART_LENGTH } from "../bytes.ts";
 import type { ServedRequest } from "../http/request.ts";
 import {
+  type HttpStatus,
   type NodeForm,
   nodeFormOf,
   problemText,
@@ -22,7 +23,6 @@ import {
   ResponseInParts,
   SECURITY_HEADERS,
   shortPartsOf,
-  type Status,
 } from "../http/response.ts";
 import { LightSignal, type Signal } from "../with-timeout.ts";
 import { Connections, type Slowest } from "./connections.ts";
@@ -365,7 +365,7 @@ function ownResponse({ method, httpVersion, headers, url = "" }: IncomingMessage
 }
 
 /** Status and detail by the parser's error code; other codes get 400. */
-const REFUSALS: Readonly<Record<string, readonly [Status, string]>> = {
+const REFUSALS: Readonly<Record<string, readonly [HttpStatus, string]>> = {
   HPE_HEADER_OVERFLOW: [431, "The request line and header fields are too long"],
   ERR_HTTP_REQUEST_TIMEOUT: [408, "The request did not arrive in time"],
 };

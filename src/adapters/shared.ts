@@ -5,7 +5,7 @@
  */
 import * as v from "valibot";
 import type { Closeable } from "../closeable.ts";
-import { problem, SECURITY_HEADERS, type Status } from "../http/response.ts";
+import { type HttpStatus, problem, SECURITY_HEADERS } from "../http/response.ts";
 import * as s from "../settings/schema.ts";
 
 export type { Closeable } from "../closeable.ts";
@@ -167,7 +167,7 @@ export function watched(
   }, { highWaterMark: 0 });
 }
 
-export function refusal(status: Status, detail: string): Response {
+export function refusal(status: HttpStatus, detail: string): Response {
   return problem(status, detail, SECURITY_HEADERS);
 }
 

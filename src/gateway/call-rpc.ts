@@ -6,12 +6,12 @@
 import { joinBytes } from "../bytes.ts";
 import {
   FastResponse,
+  type HttpStatus,
   notAllowed,
   notFound,
   problem,
   problemWith,
   REASONS,
-  type Status,
 } from "../http/response.ts";
 import {
   CODES,
@@ -291,7 +291,7 @@ function readResponse(
   }
 }
 
-function statusOf(code: number): Status {
+function statusOf(code: number): HttpStatus {
   if (code === CODES.wrongParams) return 400;
   if (code === CODES.noMethod) return 404;
   // Bitcoin Core responds with -28 while it starts.
@@ -306,7 +306,11 @@ const encoder = new TextEncoder();
 const JSON_HEADERS = responseHeaders(new Headers({ "content-type": "application/json" }), []);
 const headersOf = (length: number) => ({ ...JSON_HEADERS, "content-length": String(length) });
 
-function jsonResponse(status: Status, text: string, headers: Refusal["headers"] = {}): Response {
+function jsonResponse(
+  status: HttpStatus,
+  text: string,
+  headers: Refusal["headers"] = {},
+): Response {
   const bytes = encoder.encode(text);
   return new FastResponse(bytes, {
     status,

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Bytes } from "../bytes.ts";
-import { type HeldBytes, problem, type Status } from "../http/response.ts";
+import { type HeldBytes, type HttpStatus, problem } from "../http/response.ts";
 import { failureOf } from "../node/failures.ts";
 import { CODES } from "../node/json-rpc.ts";
 import { HAS_SOCKETS } from "../platform.ts";
@@ -18,7 +18,7 @@ export type MakeResponse = (
 
 /** The reason why a call gets no response from the node, for problem details and JSON-RPC errors. */
 export interface Refusal {
-  readonly status: Status;
+  readonly status: HttpStatus;
   readonly code: number;
   readonly message: string;
   readonly more?: string;

@@ -18,10 +18,10 @@ import {
 import {
   type CommonHeaders,
   FastResponse,
+  type HttpStatus,
   problem,
   REASONS,
   sendable,
-  type Status,
 } from "./response.ts";
 
 export interface Representation {
@@ -50,7 +50,7 @@ interface RepresentationInit {
   type: string;
   cache: string;
   /** @default 200 */
-  status?: Status;
+  status?: HttpStatus;
   headers?: Record<string, string>;
   /** The entity tag without quotes, unique for each content of a path. @default the content's digest */
   tag?: string;
@@ -144,7 +144,7 @@ function makeVariant(
 const bodyOf = (body: Bytes) => FastResponse === Response ? sendable(body) : body;
 
 /** Returns a function that makes a head once for each set of common headers; there are few. */
-function headMaker(status: Status, own: Readonly<Record<string, string>>): MakeHead {
+function headMaker(status: HttpStatus, own: Readonly<Record<string, string>>): MakeHead {
   const heads = new Map<CommonHeaders, ResponseInit>();
   const make = (common: CommonHeaders): ResponseInit => {
     const headers = { ...Object.fromEntries(common.headers), ...own, vary: varyOf(common) };

@@ -180,7 +180,7 @@ export const REASONS = {
   511: "Network Authentication Required",
 } as const;
 
-export type Status = keyof typeof REASONS;
+export type HttpStatus = keyof typeof REASONS;
 
 /**
  * Makes an `application/problem+json` response (RFC 9457), to return or to throw. No cache stores it.

@@ -15,8 +15,8 @@ import {
   challengesIn,
   type Failure,
   looksLike,
+  type NodeRefusal,
   parseChallenges,
-  type Refusal,
   refused,
   unreadable,
   wanted,
@@ -50,7 +50,7 @@ export interface CredentialsOptions {
 type AuthHeaders = Readonly<Record<string, string>>;
 
 /** A generator that yields headers to try, receives the refusal of each, and returns the final error. */
-type Attempts = AsyncGenerator<AuthHeaders, SourceError, Refusal>;
+type Attempts = AsyncGenerator<AuthHeaders, SourceError, NodeRefusal>;
 
 /** The number of retries after a refusal: some servers use a nonce per connection. */
 const RETRIES = 2;
@@ -66,7 +66,7 @@ export function createCredentials(options: CredentialsOptions): Credentials {
   let cached: AuthFile | undefined;
 
   async function* withConfigured(place: SecretPlace, request: NodeRequest): Attempts {
-    let refusal: Refusal | undefined;
+    let refusal: NodeRefusal | undefined;
     let sent: AuthHeaders | undefined;
     for (let retries = 0;; retries++) {
       const secret = await readSecret(place);
@@ -165,7 +165,7 @@ type Authorize = (
   place: SecretPlace,
   secret: string,
   request: NodeRequest,
-  refusal?: Refusal,
+  refusal?: NodeRefusal,
   sent?: AuthHeaders,
 ) => AuthHeaders | undefined | Promise<AuthHeaders | undefined>;
 

@@ -10,21 +10,21 @@ import { cannotRead, type SecretPlace, settingOf } from "./secrets.ts";
 
 type Kinds = Readonly<Record<string, Kind>>;
 
-export interface Refusal {
+export interface NodeRefusal {
   readonly status: number;
   readonly headers: Pick<Headers, "get">;
 }
 
-export const challengesIn = (headers: Refusal["headers"]): string =>
+export const challengesIn = (headers: NodeRefusal["headers"]): string =>
   headers.get("www-authenticate") ?? "";
 
-const schemesOf = (headers: Refusal["headers"]) =>
+const schemesOf = (headers: NodeRefusal["headers"]) =>
   parseChallenges(challengesIn(headers)).map(({ scheme }) => scheme);
 
 const HEADER_LENGTH_MAX = 1024;
 
 /** Returns the kinds whose nodes refuse like this, except kinds that extend another kind in the result. */
-function kindsLike(headers: Refusal["headers"], kinds: Kinds): string[] {
+function kindsLike(headers: NodeRefusal["headers"], kinds: Kinds): string[] {
   const names = Object.keys(kinds).filter((name) => {
     const { header, pattern } = kinds[name]?.auth?.refusal ?? {};
     if (!header || !pattern) return false;
@@ -37,7 +37,7 @@ function kindsLike(headers: Refusal["headers"], kinds: Kinds): string[] {
 }
 
 /** Returns the kind whose nodes refuse like this; `undefined` if none or several do. */
-export function looksLike(headers: Refusal["headers"], kinds: Kinds): string | undefined {
+export function looksLike(headers: NodeRefusal["headers"], kinds: Kinds): string | undefined {
   const [name, ...others] = kindsLike(headers, kinds);
   return others.length > 0 ? undefined : name;
 }
@@ -47,10 +47,10 @@ export interface Failure {
   readonly reason: string;
 }
 
-const codeOf = ({ status }: Refusal) => status === 401 ? "unauthorized" : "forbidden";
+const codeOf = ({ status }: NodeRefusal) => status === 401 ? "unauthorized" : "forbidden";
 
 export function wanted(
-  refusal: Refusal,
+  refusal: NodeRefusal,
   kinds: Kinds = {},
   failures: readonly Failure[] = [],
 ): SourceError {
@@ -86,7 +86,7 @@ function lookedAt(failures: readonly Failure[]): string[] {
   return [`tried ${name}${others}: ${telling.reason}`];
 }
 
-export function refused(refusal: Refusal, place: SecretPlace, name?: string): SourceError {
+export function refused(refusal: NodeRefusal, place: SecretPlace, name?: string): SourceError {
   const { status, headers } = refusal;
   const { key, name: where, scheme } = settingOf(place);
   const offered = schemesOf(headers);
@@ -102,7 +102,11 @@ export function refused(refusal: Refusal, place: SecretPlace, name?: string): So
   });
 }
 
-export function unreadable({ status }: Refusal, place: SecretPlace, reason: string): SourceError {
+export function unreadable(
+  { status }: NodeRefusal,
+  place: SecretPlace,
+  reason: string,
+): SourceError {
   const hint = cannotRead(place, reason);
   const message = `requires credentials (${status}), but those of node.auth cannot be read`;
   return new SourceError("no_credentials", message, { number: status, hint });
