@@ -49,7 +49,7 @@ function readerOf(files: Readonly<Record<string, string>>) {
   return { read, asked };
 }
 
-large("comes out of a thread as it would without one", async () => {
+large("is prepared in a thread as it would be without one", async () => {
   const files = {
     "openapi.json": describe(400, { "/a": { $ref: "a.json" }, "/b": { $ref: "none.json" } }),
     "a.json": '{ "get": { "operationId": 12345678901234567890 } }',
@@ -82,7 +82,7 @@ large("is read once, however late it is known to be large", async () => {
   assert.is(content?.page.title, "Things");
 });
 
-large("is there before it is written as YAML, which those who ask for it wait for", async () => {
+large("is served before its YAML is written, for which its own requests wait", async () => {
   const text = describe(800);
   const app = createNodeface({ description: { text, name: "a.json" }, log() {} });
   const ask = async (path: string) => await app.fetch(new Request(`http://localhost${path}`));

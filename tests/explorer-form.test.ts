@@ -122,7 +122,7 @@ form(
   },
 );
 
-form("without a script there is one where the query says everything, at this service", async () => {
+form("without script, there is one if the query says everything, at this service", async () => {
   const html = await render({
     "/b": {
       get: {
@@ -143,7 +143,7 @@ form("without a script there is one where the query says everything, at this ser
   assert.match(html, `<select name="c"><option></option><option>true</option>`);
 });
 
-form("what is not known to change nothing is a write", async () => {
+form("an operation is a write unless it is known to change nothing", async () => {
   const isWrite = async (method: string, access?: unknown) => {
     const marked = access === undefined ? {} : { "x-access": access };
     return (await dataOf(marked, "/a", method)).isWrite ?? false;

@@ -5,7 +5,7 @@ import { describeNumber, unitsOf } from "../src/explorer/units.ts";
 
 const units = suite("results for people");
 
-units("a number is said in its unit, exactly or with ≈", () => {
+units("a number is shown in its unit, exactly or with ≈", () => {
   assert.is(describeNumber('"0x13b"', "quantity"), "= 315");
   assert.is(describeNumber("315", "quantity"), "");
   assert.is(describeNumber('"0x21e19e0c9bab2400000"', "wei"), "= 10\u202f000 ether");

@@ -27,7 +27,7 @@ const referencesOf = (html: string, path: string) =>
 const viewOf = (html: string) => html.includes('<div id="plain">') ? "simple" : "reference";
 
 for (const [path, view] of DOCUMENTS) {
-  explorer(`every reference of ${path} is relative and leads to an answer`, async () => {
+  explorer(`every reference of ${path} is relative and is served`, async () => {
     const html = await htmlOf(path);
     assert.is(viewOf(html), view);
     const references = referencesOf(html, path);

@@ -14,7 +14,7 @@ import { sampleSize } from "./_runtime.ts";
 import { validatePart } from "../src/openapi/validate.ts";
 import { load, parseYaml } from "./description/_load.ts";
 
-const invalid = suite("what is not as OpenAPI wants it");
+const invalid = suite("what is invalid in OpenAPI");
 
 const GOOD = "responses: { 200: { description: Good } }";
 const operation = (more: string) => `paths: { /a: { get: { ${more}, ${GOOD} } } }`;

@@ -223,7 +223,7 @@ paths: { /a: { servers: [{ url: "http://c.example" }], get: { servers: [{ url: "
   ]);
 });
 
-node("no server can say more in the content policy than its own origin", async () => {
+node("no server can add more to the content policy than its own origin", async () => {
   for (
     const url of [
       "http://*",
@@ -237,7 +237,7 @@ node("no server can say more in the content policy than its own origin", async (
   }
 });
 
-node("this service's own description says nothing that OpenAPI 3.0 has no word for", () => {
+node("this service's own description uses nothing that OpenAPI 3.0 lacks", () => {
   const { paths, components } = parseYaml(OWN);
   const visit = (value: unknown, key = "") => {
     if (key === "schema" || key === "schemas") {

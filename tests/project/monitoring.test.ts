@@ -16,7 +16,7 @@ monitoring("its configurations of other programs are valid", () => {
   for (const yaml of blocks) assert.type(parse(yaml), "object");
 });
 
-monitoring("every path that its probes ask is answered with 200", async () => {
+monitoring("every path that its probes request returns 200", async () => {
   const app = createNodeface({ metrics: true });
   const paths = [...page.matchAll(/(?::8080|path: "?)(\/v1\/[^\s"},]+)/g)].map(([, path]) => path!);
   assert.ok(paths.length >= 6, paths.join());
@@ -57,7 +57,7 @@ monitoring("its table of alerts has every alert, with the time after which it fi
   );
 });
 
-monitoring("the alerts ask for metrics, statuses and codes that there are", () => {
+monitoring("the alerts use existing metrics, statuses and codes", () => {
   const text = readFileSync(`${ROOT}deploy/alerts.yaml`, "utf8");
   const codes = STATUS_CODES as readonly string[];
   for (const [, name, labels = ""] of text.matchAll(/\b(node(?:face)?_\w+)(?:\{(.*?)\})?/g)) {

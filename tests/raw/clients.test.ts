@@ -46,7 +46,7 @@ function everywhere(name: string, check: (server: Running, runtime: string) => P
 }
 
 everywhere(
-  `${EACH * STUCK.length} stuck ones are cut in 30 s, and others answered meanwhile`,
+  `${EACH * STUCK.length} stuck ones are disconnected in 30 s, and others served meanwhile`,
   async ({ url }, runtime) => {
     const unread = standStill(LARGE[runtime]!);
     const waited = waitLong(LARGE[runtime]!);
@@ -69,7 +69,7 @@ everywhere(
   },
 );
 
-everywhere("a head that does not end is refused with 408", async ({ url }, runtime) => {
+everywhere("a request head that does not end is refused with 408", async ({ url }, runtime) => {
   const answer = await hang(url, "a dripping head", ...DRIPPING_HEAD);
   // Bun closes it without a response.
   if (runtime === "Bun") return assert.is(answer, "");
@@ -78,7 +78,7 @@ everywhere("a head that does not end is refused with 408", async ({ url }, runti
   assert.match(answer, '"The request did not arrive in time"');
 });
 
-everywhere("those that reset in the middle of an answer cost nothing", async ({ url }) => {
+everywhere("those that reset in the middle of a response cost nothing", async ({ url }) => {
   const request = largestRequest();
   for (let i = 0; i < 50; i++) {
     const socket = await dial(url);
