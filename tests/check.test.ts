@@ -34,7 +34,7 @@ const checked = (config: Partial<Config>) =>
 const report = async (config: Partial<Config>) => (await checked(config)).report;
 
 check(
-  "asks a node of a kind that describes itself for its description, and says where",
+  "requests a node's own description if its kind has one, and says where",
   async () => {
     const found = await report({ node: { url: NOWHERE, kind: "algorand" } });
     assert.match(found, `There is no description of the node at ${NOWHERE}/swagger.json: `);

@@ -342,7 +342,7 @@ client(
   },
 );
 
-client("who reads the last of an answer lets no more come of the next one", async () => {
+client("reading the last of a response lets no more of the next one arrive", async () => {
   const long = `${OK}Content-Length: 200000\r\n\r\n${"a".repeat(100_000)}`;
   const { socket, exchange } = exchanging(`${OK}Content-Length: 1\r\n\r\n1`, long);
   const first = await exchange();

@@ -66,7 +66,7 @@ async function wrong(
 }
 
 config(
-  "a logo is read from beside the configuration, and is told from others by its bytes",
+  "a logo is read from beside the configuration, and identified by its bytes",
   async () => {
     const file = "page:\n  title: Harbour 2\n  logo: art/logo.txt\n";
     const args = ["--config", "conf/node.yaml"];
@@ -479,12 +479,12 @@ config("--help has every flag and variable, in lines that fit a terminal", () =>
   for (const line of text.split("\n")) assert.ok(line.length <= 100, line);
 });
 
-config("the names of the kinds are those that are there", () => {
+config("the names of the kinds are those of the existing kinds", () => {
   assert.equal(Object.keys(KINDS), [...KIND_NAMES]);
   for (const kind of Object.values(KIND_ALIASES)) assert.ok(KINDS[kind], kind);
 });
 
-config("sections of which nothing is said may be empty", () => {
+config("sections may be empty", () => {
   assert.equal(problems("node:\ninfo:\n"), []);
   assert.equal(problems("info:\n  static:\n  sources:\n  fields:\n"), []);
   assert.match(problems("cors:\n")[0]!, "cors must be a list of origins");

@@ -249,7 +249,7 @@ events("never have a member that changes a prototype", async () => {
   }
 });
 
-events("where a value is null in an object the whole info comes, and seldom", async () => {
+events("if a value in an object is null, the whole info is sent, but seldom", async () => {
   const { node, read } = open();
   const listener = read();
   node.take(info({ height: 1, peer: { name: null } }));

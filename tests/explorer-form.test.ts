@@ -157,7 +157,7 @@ form("an operation is a write unless it is known to change nothing", async () =>
   for (const access of ["read", "secret"]) assert.is(await isWrite("post", access), false);
 });
 
-form("a line of curl says which shell it is for, where it is shown", async () => {
+form("a curl line is shown with the shell that it is for", async () => {
   const shown = await render({ "/a": { get: DONE } });
   assert.match(shown, /<div class="command"><small>for sh<\/small><pre><code>curl /);
 });

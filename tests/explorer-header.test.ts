@@ -446,7 +446,7 @@ header("no name in a patch changes anything but a member of that name", () => {
   assert.equal([again.status, (again.b as Info).c, (again.b as Info).a], ["ok", 1, undefined]);
 });
 
-header("the patches that the service makes lead the page to the same info", () => {
+header("the service's patches give the page the same info", () => {
   const word = fc.constantFrom("a", "b", "c");
   const dictionary = <T>(value: fc.Arbitrary<T>) =>
     fc.dictionary(word, value, { noNullPrototype: true });

@@ -117,7 +117,7 @@ icon("has an address even for a malformed name", async () => {
   assert.is(icon.status, 200);
 });
 
-icon("is told from others by its bytes", () => {
+icon("is identified by its bytes", () => {
   for (const [start, type] of IMAGES) assert.is(imageTypeOf(bytesOf(start)), type, start);
 });
 

@@ -371,7 +371,7 @@ page("links of a description from the network are text", async () => {
   assert.is(own.flags, "");
 });
 
-page("200 operations are all named, whatever is said of them", async () => {
+page("200 operations are all named, however long their texts", async () => {
   for (const words of sampleOf([20, 200])) {
     const html = await unpack(manyOperations(200, words));
     assert.is(html.match(/<h3 id="tag\/tag-\d+\/GET[^"]*">Get the \w+ of \w+</g)?.length, 200);
@@ -457,7 +457,7 @@ page("an operation is shown under each of its tags", async () => {
   assert.equal(shown, ["tag/one/GET/a", "tag/two/GET/a"]);
 });
 
-page("every part of it has an id of its own, to which the navigation leads", async () => {
+page("every part of it has its own id, to which the navigation links", async () => {
   const names = ["Foo Bar", "foo-bar", "FOO BAR", "foo bar 2", "!!!", "???"];
   const long = `/${"a".repeat(500)}`;
   const paths = ["/a b", "/a%20b", "/a\tb", "/a\u0001b", "/a\u0002b", `${long}1`, `${long}2`];
@@ -557,7 +557,7 @@ page("a long text is cut, and says so", async () => {
   assert.match(html, "1996000 characters more in the description");
 });
 
-page("1,000 operations take less than 75 kB, whatever is said of them", async () => {
+page("1,000 operations take less than 75 kB, however long their texts", async () => {
   for (const words of sampleOf([20, 50])) {
     const html = await unpack(manyOperations(1000, words));
     const own = html.split("Get the ").length - 1;

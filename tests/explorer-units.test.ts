@@ -88,7 +88,7 @@ units("a line knows its value, the member it belongs to, and the line that close
   );
 });
 
-units("text that is nested deeply ends, and is not indented without an end", () => {
+units("deeply nested text is readable, and its indentation is limited", () => {
   const depth = 5000;
   const lines = readLines("[".repeat(depth) + "1" + "]".repeat(depth))!;
   assert.is(lines.length, 2 * depth + 1);

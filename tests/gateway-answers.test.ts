@@ -204,7 +204,7 @@ answers("a 205 has no content, though the node sends a long one", async () => {
 });
 
 for (const [size, status] of [[15_000, 200], [60_000, 502]] as const) {
-  answers(`${size} chunks of one byte are ${status} where the limit is 100 KiB`, async () => {
+  answers(`${size} chunks of one byte are ${status} if the limit is 100 KiB`, async () => {
     const content = `"${"x".repeat(size - 2)}"`;
     const chunks = [...content].map((byte) => `1\r\n${byte}\r\n`).join("");
     await raw((socket) => {

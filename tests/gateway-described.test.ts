@@ -108,7 +108,7 @@ described("without forwarding, marks in a description are removed", () => {
 
 for (const forward of ["off", TOKEN] as const) {
   const what = forward === "off" ? "shown" : "forwarded";
-  described(`the node's own secret is asked for elsewhere alone, where calls are ${what}`, () => {
+  described(`the node's own secret is only for other servers if calls are ${what}`, () => {
     const document = say(forward);
     assert.is(document.security, undefined);
     assert.equal(operation(document, "/elsewhere").security, [{ key: [] }]);
@@ -125,7 +125,7 @@ for (const forward of ["off", TOKEN] as const) {
   });
 }
 
-described("the token's scheme gets another name where the node has one of that name", () => {
+described("the token's scheme gets another name if the node has one of that name", () => {
   const document = structuredClone(DOCUMENT);
   const { securitySchemes } = objectOf(document.components);
   objectOf(securitySchemes).NodefaceToken = { type: "http", scheme: "basic" };

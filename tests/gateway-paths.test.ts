@@ -206,7 +206,7 @@ for (const method of ["PUT", "DELETE", "POST", "PATCH"]) {
   });
 }
 
-paths("HEAD is sent where the operation has it, and nowhere else", async () => {
+paths("HEAD is sent only if the operation has it", async () => {
   node.answer = (_, response) => response.writeHead(200, { "content-length": "5" }).end();
   const answer = await gateway.ask("/v1/node/status", { method: "HEAD" });
   assert.is(answer.status, 200);

@@ -122,7 +122,7 @@ for (const [client, accepted] of ACCEPTED) {
   });
 }
 
-requests("the node's secret takes the place of a header in another letter case", async () => {
+requests("the node's secret replaces a header in another letter case", async () => {
   process.env.GATEWAY_NODE_SECRET = "nodes";
   const credentials = createCredentials({
     nodeUrl: node.url,

@@ -151,7 +151,7 @@ rpc("a number beyond the range of doubles is valid, and is sent as it is written
   assert.is(node.come.length, 1);
 });
 
-rpc("names of members are folded once, not for each member that comes", async () => {
+rpc("names of members are folded once, not for each received member", async () => {
   const members = Array.from({ length: 5000 }, (_, at) => `"x${at}":0`).join(",");
   const { toLowerCase } = String.prototype;
   let folded = 0;
@@ -208,7 +208,7 @@ for (const name of sampleOf(NAMES)) {
 }
 
 for (const method of [1, null, true, ["number"], { number: 1 }, undefined]) {
-  rpc(`a method that is ${JSON.stringify(method)} is none`, async () => {
+  rpc(`a method that is ${JSON.stringify(method)} is invalid`, async () => {
     const { error, id } = await (await gateway.rpc(call(method))).json();
     assert.equal([error.code, id], [-32600, 7]);
     assert.equal(node.come, []);
@@ -509,7 +509,7 @@ rpc("the response to an invalid batch is in proportion to its size", async () =>
   assert.is(JSON.parse(text).length, 100);
 });
 
-rpc("how many parameters are wrong is said in words that fit the number", async () => {
+rpc("the message on several wrong parameters has the right plural", async () => {
   const detail = async (query: string) =>
     (await (await gateway.ask(`/v1/rpc/block?hash=a${query}`)).json()).detail;
   assert.is(await detail("&adress=1"), 'The parameter "adress" is unknown');

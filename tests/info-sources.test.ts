@@ -184,7 +184,7 @@ sources(
 );
 
 sources(
-  "an odd error is an error, and an answer without a result is none",
+  "an odd error is an error, and a response without a result is not valid",
   async () => {
     for (
       const [answer, message] of [

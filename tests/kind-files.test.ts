@@ -393,7 +393,7 @@ kinds("their errors are reported with the name of the file", async () => {
   assert.is(found.length, 5, found.join("\n"));
 });
 
-kinds("--kind takes a file, and the node is of that kind", async () => {
+kinds("--kind accepts a file, and the node is of that kind", async () => {
   for (const path of ["good.yaml", "./good.yml", "a/good.json"]) {
     const { kinds, node } = await read(["--kind", path, "http://a"], { [path]: GOOD });
     assert.equal(node, { url: "http://a", kind: "good" });

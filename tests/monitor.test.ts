@@ -60,7 +60,7 @@ monitor("the node is not queried without requests", async () => {
   assert.is(held.asked, asked);
 });
 
-monitor("a node of no kind and with nothing to ask is shown as it is told, for good", async () => {
+monitor("without a kind and sources, a node keeps its configured values for good", async () => {
   const { monitor, held, pass } = scene({
     info: { static: { network: "home" } },
     node: { kind: "none" },

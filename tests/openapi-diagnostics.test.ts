@@ -61,7 +61,7 @@ const FILES: Readonly<Record<string, [isShown: boolean, ...diagnostics: string[]
 };
 
 for (const [name, [isShown, ...diagnostics]] of Object.entries(FILES)) {
-  broken(`${name} is ${isShown ? "shown" : "not shown"}, and what is wrong is said`, async () => {
+  broken(`${name} is ${isShown ? "shown" : "not shown"}, and its errors are reported`, async () => {
     const loaded = await load(`broken/${name}`);
     assert.equal(
       loaded.diagnostics.map(formatDiagnostic),

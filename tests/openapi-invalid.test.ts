@@ -294,7 +294,7 @@ invalid("a part of a document is validated as a whole one is, without a file", (
   );
 });
 
-invalid("components whose own reference leads nowhere keep the others, each checked", async () => {
+invalid("components whose own reference dangles keep the others, each checked", async () => {
   const { document } = await load({
     text: `openapi: 3.0.4
 info: { title: a, version: "1" }

@@ -171,7 +171,7 @@ node("names never collide: neither of components nor of operations", async () =>
   assert.is(new Set(ids).size, ids.length);
 });
 
-node("every reference of this service's operations leads somewhere", async () => {
+node("every reference of this service's operations has a target", async () => {
   const { yaml } = await load("petstore-3.0.yaml");
   assert.equal((await load({ text: yaml })).diagnostics, []);
 });
@@ -192,7 +192,7 @@ node("its own /v1/info stays, even below the path of its servers", async () => {
   }
 });
 
-node("relative servers lead to the node, and a public URL takes the place of all", async () => {
+node("relative servers are those of the node, and a public URL replaces them all", async () => {
   const { document } = await load("ergo-openapi.yaml");
   const urls = (document?.servers as Json[]).map(({ url }) => url);
   assert.equal(urls, ["http://127.0.0.1:9053", "http://213.239.193.208:9053"]);

@@ -298,7 +298,7 @@ openrpc("the document may have any form, and stays as it is", () => {
 
 for (const kind of KINDS_WITH_INTERFACE) {
   openrpc(
-    `${kind}: its methods make a valid description, whose references lead somewhere`,
+    `${kind}: its methods make a valid description without dangling references`,
     async () => {
       const { openrpc } = await loadInterface(kind);
       if (!openrpc) return;

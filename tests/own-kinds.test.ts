@@ -279,7 +279,7 @@ own("a component of the base kind is not replaced, since its operations refer to
 });
 
 own(
-  "a kind's file runs no program, reads no file, asks no other host and sends no file",
+  "a kind's file runs no program, reads no file, queries no other host and sends no file",
   async () => {
     const kind = (source: object, auth?: object) => ({
       ...{

@@ -108,7 +108,7 @@ header("it follows the node from state to state without a reload", async () => {
   }
 });
 
-header("a long number keeps all of its digits when the page asks again", async () => {
+header("a long number keeps all of its digits when the page refreshes", async () => {
   await open(page);
   for (const height of [LONG, 9007199254740993n, 2n ** 64n - 1n]) {
     info = { ...NODE, height };

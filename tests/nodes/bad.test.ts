@@ -70,7 +70,7 @@ for (const behaviour of ["refuses", ...Object.keys(BADNESS)]) {
     seen.push(await watch("ok"));
     assertQuick(seen.flatMap(({ times }) => times), 500);
     const more = (Math.max(...seen.map(({ most }) => most)) - before) / MEBIBYTE;
-    // Far less than one of its large responses.
+    // Far less than one of the node's large responses.
     assert.ok(more < 40, `it took ${more} MiB more`);
   });
 

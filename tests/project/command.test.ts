@@ -160,7 +160,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
   });
 
   suiteOf(
-    "--version and --help print and stop, in a wrong environment too",
+    "--version and --help print and stop, even with an invalid environment",
     async () => {
       const version = await run([...command, "--version"], { PORT: "http" });
       assert.match(version.stdout, VERSION);
@@ -203,7 +203,7 @@ for (
     ["a wrong configuration", ["check", "--config", "/none"], 2, /no such file$/],
   ] as const
 ) {
-  json(`prints one object and ends with ${code} where there is ${what}`, async () => {
+  json(`prints one object and ends with ${code} if there is ${what}`, async () => {
     const ended = await run([...COMMANDS.Bun, ...args, "--json"], { NODEFACE_PROT: "1" });
     const { ok, troubles } = JSON.parse(ended.stdout);
     assert.equal([ok, ended.code, ended.stderr], [false, code, ""]);
@@ -211,7 +211,7 @@ for (
   });
 }
 
-json("prints one object and ends with 0 where all is well", async () => {
+json("prints one object and ends with 0 if all is well", async () => {
   const spec = join(folder, "well.json");
   writeFileSync(spec, JSON.stringify({ openapi: "3.1.0", info, paths: {} }));
   const args = ["check", "--json", "--spec", spec];

@@ -240,17 +240,20 @@ openapi: 3.1.1
   ]);
 });
 
-written("a command goes on behind a backslash and within quotes, and ends before a comment", () => {
-  const text = "a 'b\nc' # as this\nd \\\n  --e \"f\n# g\"\n\n# h\n";
-  assert.equal(commandsOf({ language: "sh", text }).map(({ command }) => command), [
-    "a 'b\nc'",
-    'd --e "f\n# g"',
-  ]);
-  const session = "$ a\nprinted\n\nmore\n$ b\n";
-  assert.equal(commandsOf({ language: "console", text: session }), [
-    { command: "a", printed: "printed\n\nmore" },
-    { command: "b", printed: "" },
-  ]);
-});
+written(
+  "a command continues after a backslash and within quotes, and ends before a comment",
+  () => {
+    const text = "a 'b\nc' # as this\nd \\\n  --e \"f\n# g\"\n\n# h\n";
+    assert.equal(commandsOf({ language: "sh", text }).map(({ command }) => command), [
+      "a 'b\nc'",
+      'd --e "f\n# g"',
+    ]);
+    const session = "$ a\nprinted\n\nmore\n$ b\n";
+    assert.equal(commandsOf({ language: "console", text: session }), [
+      { command: "a", printed: "printed\n\nmore" },
+      { command: "b", printed: "" },
+    ]);
+  },
+);
 
 written.run();

@@ -26,7 +26,7 @@ monitoring("every path that its probes request returns 200", async () => {
   }
 });
 
-monitoring("a pod has the probes that it names, by the port that is listened on", () => {
+monitoring("a pod has the probes that the page names, on the port of the service", () => {
   const [pod] = blocks.map((yaml) => parse(yaml)).filter(({ kind }) => kind === "Pod");
   const [nodeface, node] = pod.spec.containers;
   const [{ containerPort: port }] = nodeface.ports;

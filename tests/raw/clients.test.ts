@@ -105,7 +105,7 @@ everywhere("unread large responses take no memory each", async ({ url, pid }) =>
   const before = residentMemory(pid);
   const sockets = await Promise.all([1, 2, 3].map(() => dial(url)));
   for (const socket of sockets) socket.pause().write(request.repeat(100));
-  // These requests, on separate connections, finish after the server has read the others.
+  // Once these have responses, on separate connections, the server has worked on the others.
   for (let i = 0; i < 20; i++) await (await fetch(`${url}v1/info`)).arrayBuffer();
   const grown = residentMemory(pid) - before;
   for (const socket of sockets) socket.destroy();
