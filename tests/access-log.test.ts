@@ -17,7 +17,7 @@ accessLog("has the time, the request, the status and the duration", () => {
   assert.is(formatAccess(sent, "text", TIME), "2026-01-02T03:04:05.678Z GET /v1/info 200 0.4");
 });
 
-accessLog("says so where an answer did not reach its client whole", () => {
+accessLog("marks a response that did not reach its client whole", () => {
   const aborted = formatAccess({ ...sent, outcome: "aborted" }, "text", TIME);
   assert.match(aborted, / 200 0\.4 aborted$/);
   const failed = formatAccess({ ...sent, outcome: "failed" }, "json", TIME);

@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import { createNodeface } from "../src/index.ts";
 import { ask } from "./_app.ts";
 
-const answers = suite("every answer is as described");
+const answers = suite("every response is as described");
 
 type Reference = { $ref: string };
 type Media = { schema?: object };

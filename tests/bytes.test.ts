@@ -21,7 +21,7 @@ const HALVES = textsAround(HALF + PAIR, HALF + HALF);
 const isSame = (one: Uint8Array, other: Uint8Array) =>
   one.byteLength === other.byteLength && one.every((byte, i) => byte === other[i]);
 
-bytes("a text has the same part by part as in one piece", () => {
+bytes("a text has the same bytes in parts as in one piece", () => {
   for (const text of [...TEXTS, ...HALVES]) {
     const whole = new TextEncoder().encode(text);
     assert.ok(isSame(joinBytes(Array.from(partsOf(text), (part) => part.slice())), whole));
@@ -69,7 +69,7 @@ bytes("parts are collected up to a limit, and cancelled beyond it", async () => 
   assert.is(cancelled, 2);
 });
 
-bytes("each content has a digest of its own, a change in any part another one", async () => {
+bytes("each content has its own digest, which a change in any part changes", async () => {
   const text = "a".repeat(3 * JOINT);
   const contents = [
     "",

@@ -34,14 +34,14 @@ const checked = (config: Partial<Config>) =>
 const report = async (config: Partial<Config>) => (await checked(config)).report;
 
 check(
-  "asks a node of a kind that describes itself for its description, and says where",
+  "requests a node's own description if its kind has one, and says where",
   async () => {
     const found = await report({ node: { url: NOWHERE, kind: "algorand" } });
     assert.match(found, `There is no description of the node at ${NOWHERE}/swagger.json: `);
   },
 );
 
-check("notes which fields of one's own have no value though their sources responded", async () => {
+check("notes which custom fields have no value though their sources responded", async () => {
   await using node = await serveFetch(() => Promise.resolve(Response.json({ version: "1.2" })));
   const info = {
     sources: { about: { get: "/about" } },
@@ -57,7 +57,7 @@ check("notes which fields of one's own have no value though their sources respon
   assert.not.match(hidden, "has no value");
 });
 
-check("has nothing on descriptions where there is none to read", async () => {
+check("says nothing on descriptions if there is none to read", async () => {
   const mine: Kind = {
     title: "Mine",
     url: NOWHERE,
@@ -76,7 +76,7 @@ check("has nothing on descriptions where there is none to read", async () => {
   for (const config of nodes) assert.not.match(await report(config), "# Description");
 });
 
-check("its verdict has the state of a node that is not there yet", async () => {
+check("its verdict has the state of a node that is not running yet", async () => {
   for (
     const [recording, verdict] of [
       ["anvil", "All is well"],
@@ -121,7 +121,7 @@ check("reads the description that is configured, whatever the kind has", async (
   }
 });
 
-check("a node that cannot be reached is said to be that, in plain words", async () => {
+check("reports in plain words that a node cannot be reached", async () => {
   const text = await report({ node: { url: NOWHERE } });
   assert.match(text, "The kind of the node is not known: ");
   assert.not.match(text, /: it connection refused/);
@@ -139,7 +139,7 @@ const many = (count: number) => {
   }`;
 };
 
-check("tells all findings of a description, the errors before the notes", async () => {
+check("lists all findings of a description, errors before notes", async () => {
   const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
   try {
     const file = join(folder, "openapi.yaml");
@@ -226,7 +226,7 @@ check("the JSON object has the place of each finding and the text of each troubl
 });
 
 check(
-  "names that a description on the network can move are trouble, with the line to write",
+  "reports names that a description on the network can move, with the line to write",
   async () => {
     const get = { operationId: "getStatus", responses: { 200: { description: "" } } };
     await using node = await serveFetch(() =>
@@ -249,7 +249,7 @@ check(
   },
 );
 
-check("of operations without a mark it offers none to be opened that may write", async () => {
+check("never suggests opening an unmarked operation that may write", async () => {
   const operation = { responses: { 200: { description: "It is done" } } };
   const item = { get: operation, put: operation, delete: operation, post: operation };
   const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
@@ -264,7 +264,7 @@ check("of operations without a mark it offers none to be opened that may write",
   rmSync(folder, { recursive: true });
 });
 
-check("reads that go without the node's secret are said to, where there is one", async () => {
+check("notes reads that are sent without the node's secret, if there is one", async () => {
   const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
   const auth = { bearer_file: join(folder, "secret") };
   writeFileSync(auth.bearer_file, "a-secret");
@@ -280,7 +280,7 @@ check("reads that go without the node's secret are said to, where there is one",
   rmSync(folder, { recursive: true });
 });
 
-check("says how often the node is asked by the service itself", async () => {
+check("says how often the service itself queries the node", async () => {
   const node = { url: NOWHERE, kind: "bitcoin" };
   assert.match(
     await report({ node, info: { watch: "30s" } }),
@@ -292,7 +292,7 @@ check("says how often the node is asked by the service itself", async () => {
   );
 });
 
-check("says where others learn when the node was down, and how to prevent it", async () => {
+check("says where clients see when the node was down, and how to prevent it", async () => {
   const node = { url: NOWHERE, kind: "bitcoin" };
   const notesOf = async (config: Partial<Config>) =>
     JSON.parse((await checked({ node, ...config })).json).notes;

@@ -7,7 +7,7 @@ import { createConnection, createSocketClient } from "../src/node/connection.ts"
 import { type ResponseHead, ResponseReader, writeHead } from "../src/node/http1.ts";
 import { createRandom } from "./_random.ts";
 
-const client = suite("the client of the node");
+const client = suite("the client for the node");
 
 /** The result of parsing a response. */
 interface Read {
@@ -83,7 +83,7 @@ const CUT = [
 ];
 
 for (const answer of CUT) {
-  client(`takes ${JSON.stringify(answer)} for no whole answer`, () => {
+  client(`takes ${JSON.stringify(answer)} for an incomplete response`, () => {
     assert.is(read(answer).isKept, undefined);
   });
 }
@@ -169,7 +169,7 @@ for (const answer of REFUSED) {
   });
 }
 
-client("reads random chunks that come together as it reads each byte for itself", () => {
+client("reads random chunks in one piece as it reads them byte by byte", () => {
   const random = createRandom(7);
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)]!;
   const outcomeOf = (answer: string, length?: number) => {
@@ -225,7 +225,7 @@ const request = (headers: Record<string, string>) => ({
   body: undefined,
 });
 
-client("writes the host, the path and the query of a URL, and says how long a content is", () => {
+client("writes the host, the path and the query of a URL, and the length of content", () => {
   assert.is(
     writeHead(request({ accept: "*/*" })),
     "GET /a%20b?c=d HTTP/1.1\r\nhost: node.example:8080\r\naccept: */*\r\n" +
@@ -235,7 +235,7 @@ client("writes the host, the path and the query of a URL, and says how long a co
   assert.match(writeHead({ ...request({}), body: new Uint8Array(7) }), /\r\ncontent-length: 7\r\n/);
 });
 
-client("writes no header that would be two", () => {
+client("writes no value that would become two headers", () => {
   for (
     const [name, value] of [["a", "b\r\nc: d"], ["a", "b\n"], ["a\r\nb", "c"], ["a", "\u0100"]]
   ) {
@@ -273,7 +273,7 @@ class Talkative extends Duplex {
 
 for (const isOnce of [false, true]) {
   const kind = isOnce ? "sent once" : "that may be sent again";
-  client(`does not take an unsolicited response for that to a request ${kind}`, async () => {
+  client(`does not take an unsolicited response as the one to a request ${kind}`, async () => {
     let connections = 0;
     const open = () => new Talkative(++connections) as unknown as Socket;
     const send = createSocketClient(open);
@@ -342,7 +342,7 @@ client(
   },
 );
 
-client("who reads the last of an answer lets no more come of the next one", async () => {
+client("reading the last of a response lets no more of the next one arrive", async () => {
   const long = `${OK}Content-Length: 200000\r\n\r\n${"a".repeat(100_000)}`;
   const { socket, exchange } = exchanging(`${OK}Content-Length: 1\r\n\r\n1`, long);
   const first = await exchange();

@@ -66,7 +66,7 @@ async function wrong(
 }
 
 config(
-  "a logo is read from beside the configuration, and is told from others by its bytes",
+  "a logo is read from beside the configuration, and identified by its bytes",
   async () => {
     const file = "page:\n  title: Harbour 2\n  logo: art/logo.txt\n";
     const args = ["--config", "conf/node.yaml"];
@@ -85,7 +85,7 @@ config(
   },
 );
 
-config("a title is a line that says something", () => {
+config("a title is one line, and not blank", () => {
   const right = "must be a line of text, at most 80 characters";
   for (const title of ["' '", "''", '"a\\nb"', "x".repeat(81)]) {
     assert.match(
@@ -95,7 +95,7 @@ config("a title is a line that says something", () => {
   }
 });
 
-config("the example of every key is right", () => {
+config("the example of every key is valid", () => {
   const text = `
 listen: "[::1]:8080"
 access_log: json
@@ -234,13 +234,13 @@ config("invalid YAML is reported with its place", () => {
   assert.match(problems("a: [1\nb: }")[0]!, /^nodeface\.yaml:2:1: /);
 });
 
-config("a field that names no source is wrong", () => {
+config("a field with an unknown source is an error", () => {
   const wrong = (kind: string) => `node: { kind: ${kind} }\ninfo: { fields: { a: block# } }`;
   assert.equal(problems(wrong("ethereum")), []);
   assert.match(problems(wrong("none"))[0]!, 'nodeface.yaml:2:22: info.fields.a names the source "');
 });
 
-config("a field may name a source of the kind that a flag or a variable tells", async () => {
+config("a field may name a source of the kind that a flag or a variable sets", async () => {
   const fields = "info: { fields: { a: block# } }";
   const complaint =
     'x:1:22: info.fields.a names the source "block", which does not exist; expected one of ';
@@ -257,7 +257,7 @@ config("a field may name a source of the kind that a flag or a variable tells", 
   assert.equal(await of([]), [complaint.replace("; expected one of ", "")]);
 });
 
-config("a secret in a wrong place is not repeated", () => {
+config("a secret in the wrong place is not printed", () => {
   const text = "node: { url: 'http://user:hunter2@x', auth: hunter2 }";
   const found = problems(text).join("\n");
   assert.match(
@@ -315,7 +315,7 @@ config("flags win over the environment, that over the file, that over the defaul
   assert.equal([host, port, accessLog], ["127.0.0.1", 8080, "off"]);
 });
 
-config("wrong arguments, environment and file are all reported together", async () => {
+config("errors in arguments, environment and file are reported together", async () => {
   try {
     const env = { NODEFACE_HOST: "a b" };
     await read(["--prot", "1", "a.b", "--port=70000", "--config", "f"], env, "y: 1");
@@ -343,7 +343,7 @@ config("the command comes first, with its own arguments", async () => {
   assert.is((await read(["check", "--help"])).command, "help");
 });
 
-config("--help, --version and kinds are there whatever else is wrong", async () => {
+config("--help, --version and kinds work whatever else is wrong", async () => {
   const env = { PORT: "http", NODEFACE_HOST: "a b", NODEFACE_CONFIG: "/none" };
   const wrong = ["--port", "http", "--bogus", "x"];
   assert.is((await read(["--help", ...wrong], env)).command, "help");
@@ -361,7 +361,7 @@ config("arguments after -- are not options", async () => {
   );
 });
 
-config("a URL that cannot be is not repeated: it may hold a secret", async () => {
+config("an invalid URL is not printed: it may contain a secret", async () => {
   for (const url of ["https://rpc.example/?apikey=hidden", "http://user:hidden@host/?x"]) {
     await read([], { NODEFACE_URL: url }).then(
       () => assert.unreachable(url),
@@ -459,7 +459,7 @@ config("the defaults in the table are those of the service", () => {
   assert.equal(said, [hosts, cors]);
 });
 
-config("a key of the file says the same of its flag and variables as --help", () => {
+config("a key of the file has the same text as its flag and variables in --help", () => {
   const { node, access_log: accessLog, description } = partsOf(configuration()).entries!;
   const { url, kind } = partsOf(node!).entries!;
   const keys = { url, kind, spec: description, accessLog };
@@ -470,7 +470,7 @@ config("a key of the file says the same of its flag and variables as --help", ()
   }
 });
 
-config("--help has every flag and variable, in lines that a terminal holds", () => {
+config("--help has every flag and variable, in lines that fit a terminal", () => {
   const text = usage();
   for (const { flag, variables = [] } of Object.values<CliOption>(CLI_OPTIONS)) {
     if (flag) assert.match(text, new RegExp(`--${flag}(?: [A-Z]+)? {2}`));
@@ -479,12 +479,12 @@ config("--help has every flag and variable, in lines that a terminal holds", () 
   for (const line of text.split("\n")) assert.ok(line.length <= 100, line);
 });
 
-config("the names of the kinds are those that are there", () => {
+config("the names of the kinds are those of the existing kinds", () => {
   assert.equal(Object.keys(KINDS), [...KIND_NAMES]);
   for (const kind of Object.values(KIND_ALIASES)) assert.ok(KINDS[kind], kind);
 });
 
-config("sections of which nothing is said may be empty", () => {
+config("sections may be empty", () => {
   assert.equal(problems("node:\ninfo:\n"), []);
   assert.equal(problems("info:\n  static:\n  sources:\n  fields:\n"), []);
   assert.match(problems("cors:\n")[0]!, "cors must be a list of origins");
@@ -579,7 +579,7 @@ config("~/ is the home directory in flags and variables too", async () => {
   assert.is((await read(["--config", "~/n.yaml"], env)).file, "~/n.yaml");
 });
 
-config("a flag that takes the place of a section of the file is said to", async () => {
+config("a flag that replaces a section of the file is reported", async () => {
   const file = "node: { url: http://127.0.0.1:1 }\nforward: { open: [reads, eth_call] }";
   const remarks = async (...flags: string[]) =>
     (await read(["--config", "n.yaml", ...flags], {}, file)).remarks.map(({ message }) => message);
@@ -590,7 +590,7 @@ config("a flag that takes the place of a section of the file is said to", async 
 });
 
 config(
-  "nodeface.yaml of the working directory is read where no other is named, and said",
+  "nodeface.yaml in the working directory is read if no file is named, and reported",
   async () => {
     const found = await read([], {}, "access_log: json", "nodeface.yaml");
     assert.equal([found.accessLog, found.file], ["json", "nodeface.yaml"]);
@@ -602,12 +602,12 @@ config(
   },
 );
 
-config("a file that is there is found on every runtime", async () => {
+config("an existing file is found on every runtime", async () => {
   const path = fileURLToPath(import.meta.url);
   assert.equal([await files.isThere(path), await files.isThere(`${path}x`)], [true, false]);
 });
 
-config("an unknown variable NODEFACE_… is told, with the nearest", async () => {
+config("an unknown variable NODEFACE_… is reported, with the nearest", async () => {
   const env = { NODEFACE_PROT: "1", NODEFACE_SECRET: "x", HOST: "evil", OTHER: "1" };
   const { remarks, host } = await read(
     ["--config", "x"],
@@ -621,7 +621,7 @@ config("an unknown variable NODEFACE_… is told, with the nearest", async () =>
   }]);
 });
 
-config("the largest port is 65535, wherever a port is told", async () => {
+config("the largest port is 65535, wherever a port is set", async () => {
   const file = (port: number) => `listen: "[::1]:${port}"\nnode: { url: "http://[::1]:${port}" }\n`;
   assert.equal(problems(file(65535)), []);
   assert.is(problems(file(65536)).length, 2);
@@ -629,7 +629,7 @@ config("the largest port is 65535, wherever a port is told", async () => {
   assert.is((await wrong(["--port", "65536"])).length, 1);
 });
 
-config("NODEFACE_PORT goes before PORT", async () => {
+config("NODEFACE_PORT wins over PORT", async () => {
   assert.is((await read([], { PORT: "1" })).port, 1);
   assert.is((await read([], { PORT: "1", NODEFACE_PORT: "2" })).port, 2);
 });
@@ -702,7 +702,7 @@ const NO_FLAGS: Readonly<Record<string, string>> = {
   "-x": "; see nodeface --help",
 };
 
-config("a flag that is none is answered with the flag or the key that is meant", async () => {
+config("an unknown flag gets the intended flag or key as a suggestion", async () => {
   for (const [flag, hint] of Object.entries(NO_FLAGS)) {
     const [message = ""] = await wrong([flag]);
     assert.ok(message.startsWith(`unknown option "${flag}"${hint}`), message);
@@ -714,7 +714,7 @@ config("a flag that is none is answered with the flag or the key that is meant",
   }
 });
 
-config("a key at another place is answered with its own", () => {
+config("a key at the wrong place gets the right place as a suggestion", () => {
   for (
     const [text, complaint] of [
       ["url: http://127.0.0.1:1", "unknown key url; did you mean node.url?"],
@@ -735,7 +735,7 @@ config("a key at another place is answered with its own", () => {
   ) assert.match(problems(text)[0]!, complaint, text);
 });
 
-config("a description that is not there is refused, one at a URL may come later", async () => {
+config("a missing description file is refused, but one at a URL may appear later", async () => {
   const of = (args: string[], text = "") =>
     readConfig(args, {}, { ...files, read: () => Promise.resolve(text) }).then(
       ({ description }) => description,
@@ -798,7 +798,7 @@ config("--metrics needs no value; a variable and the file say true or false", as
 });
 
 config(
-  "which calls are logged is said by a flag, a variable or the file: the failed ones without",
+  "a flag, a variable or the file sets which calls are logged: by default, failed ones",
   async () => {
     const of = async (...given: Parameters<typeof read>) => (await read(...given)).logCalls;
     const file = ["--config", "a.yaml"];

@@ -22,7 +22,7 @@ async function ask(
 
 const PREFLIGHT = { origin: ORIGIN, "access-control-request-method": "GET" };
 
-cors("by default any origin may read, answers and errors, without credentials", async () => {
+cors("by default any origin may read responses and errors, without credentials", async () => {
   for (const path of ["/v1/info", "/spec.json", "/nope"]) {
     const headers = await ask({}, path, { origin: ORIGIN });
     assert.is(headers.get("access-control-allow-origin"), "*");
@@ -50,7 +50,7 @@ cors("with a list only its origins may read, and Vary says that it depends", asy
 });
 
 cors(
-  "an origin may be listed in any letter case and with the port that it has anyway",
+  "an origin may be listed in any letter case and with its default port",
   async () => {
     for (const listed of ["https://APP.example", "https://app.example:443"]) {
       const headers = await ask({ cors: [listed] }, "/v1/info", { origin: ORIGIN });
@@ -98,7 +98,7 @@ cors("with an empty list no origin may read", async () => {
   assert.is(headers.get("vary"), "Accept-Encoding");
 });
 
-cors("who may not read may not embed either, unless from the same origin", async () => {
+cors("an origin that may not read may not embed either, except the same origin", async () => {
   for (const path of ["/v1/info", "/nope"]) {
     for (
       const [options, policy] of [

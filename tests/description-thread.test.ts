@@ -49,7 +49,7 @@ function readerOf(files: Readonly<Record<string, string>>) {
   return { read, asked };
 }
 
-large("comes out of a thread as it would without one", async () => {
+large("is prepared in a thread as it would be without one", async () => {
   const files = {
     "openapi.json": describe(400, { "/a": { $ref: "a.json" }, "/b": { $ref: "none.json" } }),
     "a.json": '{ "get": { "operationId": 12345678901234567890 } }',
@@ -82,7 +82,7 @@ large("is read once, however late it is known to be large", async () => {
   assert.is(content?.page.title, "Things");
 });
 
-large("is there before it is written as YAML, which those who ask for it wait for", async () => {
+large("is served before its YAML is written, for which its own requests wait", async () => {
   const text = describe(800);
   const app = createNodeface({ description: { text, name: "a.json" }, log() {} });
   const ask = async (path: string) => await app.fetch(new Request(`http://localhost${path}`));
@@ -94,7 +94,7 @@ large("is there before it is written as YAML, which those who ask for it wait fo
 });
 
 large(
-  "keeps its JSON where the thread ends before the YAML is written, as YAML as well",
+  "keeps its JSON, as YAML too, if the thread ends before the YAML is written",
   async () => {
     const { read } = readerOf({ "openapi.json": describe(1) });
     const { content, ...rest } = await prepare(JOB, read);
@@ -177,7 +177,7 @@ large("is abandoned if it takes too long, and the previous one stays", async () 
   assert.equal(diagnostics.map(formatDiagnostic), said);
 });
 
-large("is a finding where the thread cannot be told of it, or a file makes trouble", async () => {
+large("is a finding if it cannot be sent to the thread, or a file causes an error", async () => {
   const wrong: LoadJob = { ...JOB, own: { paths: () => {} } };
   const sent = (await prepareInThread(wrong, readerOf({}).read))!;
   assert.match(
@@ -192,7 +192,7 @@ large("is a finding where the thread cannot be told of it, or a file makes troub
 testWhere(
   large,
   IS_NODE ? undefined : "as Node alone can hold a thread to less memory",
-  "is given up where it takes too much memory, on Node",
+  "is abandoned if it takes too much memory, on Node",
   async () => {
     const { read } = readerOf({ "openapi.json": describe(20_000) });
     const { diagnostics } = (await prepareInThread(JOB, read, { ...LIMITS, memory: 33_554_432 }))!;

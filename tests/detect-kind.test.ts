@@ -46,17 +46,17 @@ async function sentTo(refuse: (method: string) => Record<string, string>): Promi
 const BITCOIN = { "www-authenticate": 'Basic realm="jsonrpc"' };
 const SYNCTHING = { "x-syncthing-version": "v1.19.2" };
 
-detect("a secret of this machine is offered where the refusals are those of its kind", async () => {
+detect("a secret on this machine is sent if the refusals are those of its kind", async () => {
   assert.equal(await sentTo(() => BITCOIN), ["bitcoin"]);
   assert.equal(await sentTo(() => SYNCTHING), ["syncthing"]);
 });
 
-detect("none is where they come from two kinds, in one answer or in several", async () => {
+detect("no secret is sent if refusals match two kinds, in one response or more", async () => {
   assert.equal(await sentTo(() => ({ ...BITCOIN, ...SYNCTHING })), []);
   assert.equal(await sentTo((method) => method === "GET" ? SYNCTHING : BITCOIN), []);
 });
 
-detect("none is where they only look like those of a kind", async () => {
+detect("no secret is sent if the refusals only resemble those of a kind", async () => {
   for (
     const challenge of [
       'Basic realm="evil", foo="Basic realm=\\"jsonrpc\\""',
@@ -67,7 +67,7 @@ detect("none is where they only look like those of a kind", async () => {
   }
 });
 
-detect("a refusal that is of two kinds names both, and is sent no secret", async () => {
+detect("a refusal that matches two kinds names both, and gets no secret", async () => {
   const challenge = { "www-authenticate": 'Basic realm="node"' };
   assert.equal(await sentTo(() => challenge), []);
   const found = await detectKind({

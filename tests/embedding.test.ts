@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { parse } from "yaml";
 import { createNodeface, type Nodeface, type Operation, problem } from "../src/index.ts";
 
-const embedding = suite("in a server of one's own");
+const embedding = suite("in a host's server");
 
 const peer: Operation = {
   method: "GET",
@@ -30,7 +30,7 @@ const ask = async (path: string, init: RequestInit = {}, app: Nodeface = host) =
   await app.fetch(new Request(`http://localhost${path}`, init));
 
 embedding(
-  "the host's own function is asked for the info, once for all who ask at a time",
+  "the host's own function returns the info, once for concurrent requests",
   async () => {
     const [first, second] = await Promise.all([ask("/a/node/v1/info"), ask("/a/node/v1/info")]);
     const info = await first.json();
@@ -75,7 +75,7 @@ embedding("both forms of the description have the added and the original operati
   assert.ok(json.paths["/v1/info"].get);
 });
 
-embedding("a node's own description has the operations too, answered here", async () => {
+embedding("a node's own description has the operations too, handled here", async () => {
   const text = 'openapi: 3.1.1\ninfo: { title: A node, version: "1" }\npaths: {}\n';
   const app = createNodeface({
     description: { text },
@@ -93,7 +93,7 @@ embedding("a node's own description has the operations too, answered here", asyn
 });
 
 embedding(
-  "a document that is a value is served as its text is, as it was when it was given",
+  "a document given as a value is served like its text, unaffected by later changes",
   async () => {
     const document = {
       openapi: "3.1.1",
@@ -120,7 +120,7 @@ embedding(
 );
 
 embedding(
-  "one log is told of a description, a node and an error, each with level and code",
+  "one log gets messages on a description, a node and an error, with level and code",
   async () => {
     const told: [code: string, level: string, message: string][] = [];
     const failing = { ...peer, handle: () => Promise.reject(new Error("the disk is full")) };
@@ -215,7 +215,7 @@ embedding(
   },
 );
 
-embedding("an operation that fails is answered with 500 and told to the host", async () => {
+embedding("an operation that fails gets 500 and is reported to the host", async () => {
   const errors: unknown[] = [];
   const failing = { ...peer, handle: () => Promise.reject(new Error("the disk is full")) };
   const app = createNodeface({
@@ -249,13 +249,13 @@ const FAILING: readonly [how: string, callback: () => void][] = [
 ];
 
 for (const [how, callback] of FAILING) {
-  embedding(`a log that ${how} on an error changes no answer`, async () => {
+  embedding(`a log that ${how} on an error changes no response`, async () => {
     const app = createNodeface({ operations: [{ ...peer, handle: throws }], log: callback });
     for (let i = 0; i < 2; i++) assert.is((await ask("/v1/peers/b2", {}, app)).status, 500);
     assert.is((await ask("/v1/info", {}, app)).status, 200);
   });
 
-  embedding(`a log that ${how} on a description changes no answer`, async () => {
+  embedding(`a log that ${how} on a description changes no response`, async () => {
     const text = 'openapi: 3.1.1\ninfo: { title: A node, version: "1" }\npaths: 7\n';
     const app = createNodeface({
       description: { text },
@@ -266,7 +266,7 @@ for (const [how, callback] of FAILING) {
     await app.refresh();
   });
 
-  embedding(`a log that ${how} on a state changes no answer`, async () => {
+  embedding(`a log that ${how} on a state changes no response`, async () => {
     // The port of the discard protocol, on which nothing listens.
     const node = { url: "http://127.0.0.1:9", kind: "etcd" };
     const app = createNodeface({ node, log: callback, description: "none" });
@@ -277,7 +277,7 @@ for (const [how, callback] of FAILING) {
     assert.is((await ask("/v1/health", {}, app)).status, 503);
   });
 
-  embedding(`a host's own info is asked for again where a log ${how}`, async () => {
+  embedding(`a host's own info is requested again if a log ${how}`, async () => {
     let tries = 0;
     const info = () => {
       if (++tries === 1) throw new Error("not yet");
@@ -309,7 +309,7 @@ embedding("a path that names one parameter twice is refused at once", () => {
   );
 });
 
-embedding("a path answers as OpenAPI writes it, whatever characters and names it has", async () => {
+embedding("a path matches as OpenAPI writes it, whatever characters and names it has", async () => {
   const served: [template: string, path: string, params: Record<string, string>][] = [
     ["/v1/peers/{peer-id}", "/v1/peers/a1", { "peer-id": "a1" }],
     ["/v1/peers/{id}:kick", "/v1/peers/a1:kick", { id: "a1" }],
@@ -338,7 +338,7 @@ embedding("a path answers as OpenAPI writes it, whatever characters and names it
   }
 });
 
-embedding("it answers where another class has taken the place of Promise", async () => {
+embedding("it responds even if another class replaces Promise", async () => {
   const { Promise: native } = globalThis;
   const paths = ["/v1/info", "/v1/spec", "/v1/peers/b2", "/assets/a/b"];
   const app = createNodeface({ operations: [peer] });

@@ -6,7 +6,7 @@ import { ask } from "./_app.ts";
 
 const errors = suite("errors");
 
-errors("a thrown error is answered with 500 and nothing of the inside", async () => {
+errors("a thrown error gets 500 without internal details", async () => {
   const told: unknown[] = [];
   const broken: Operation = {
     method: "GET",
@@ -28,7 +28,7 @@ errors("a thrown error is answered with 500 and nothing of the inside", async ()
   assert.is(told.length, 1);
 });
 
-errors("a file of the explorer that could not be loaded once is loaded again", async () => {
+errors("a file of the explorer that failed to load is loaded again", async () => {
   let isOut = true;
   const importContent = () =>
     isOut ? Promise.reject(new Error("EMFILE")) : Promise.resolve({ identity: btoa("a {}") });
@@ -41,7 +41,7 @@ errors("a file of the explorer that could not be loaded once is loaded again", a
   assert.is(new TextDecoder().decode(variants.identity!.body!), "a {}");
 });
 
-errors("a request whose address cannot be parsed is answered with 400", async () => {
+errors("a request whose URL cannot be parsed gets 400", async () => {
   const { fetch } = createNodeface();
   for (
     const url of [

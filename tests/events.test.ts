@@ -105,7 +105,7 @@ events("begin with the whole info, followed by changes, heads and statuses", asy
   ]);
 });
 
-events("of a head are not told twice where a node was away", async () => {
+events("of a head are not sent twice after a node was away", async () => {
   const { node, read } = open({ first: info({ height: 6 }) });
   const listener = read({ query: "events=head" });
   await listener.events();
@@ -115,7 +115,7 @@ events("of a head are not told twice where a node was away", async () => {
   assert.equal((await listener.events()).map(({ data }) => data), [{ height: 7 }]);
 });
 
-events("are those that were asked for", async () => {
+events("are those that were requested", async () => {
   const { node, read, listen } = open();
   const heads = read({ query: "events=head" });
   const both = read({ query: "events=status,head" });
@@ -141,7 +141,7 @@ events("a reconnecting listener gets the later events, none of them twice", asyn
   assert.equal(none, []);
 });
 
-events("a position that is not known begins with the whole info, and is not repeated", async () => {
+events("an unknown position begins with the whole info, and is not repeated", async () => {
   const { node, read } = open();
   node.take(info({ height: 2 }));
   const [{ id } = { id: "" }] = await read().events();
@@ -193,7 +193,7 @@ events("are kept for an hour", async () => {
   }
 });
 
-events("of many that were missed the whole info comes instead", async () => {
+events("are replaced by the whole info if many were missed", async () => {
   const { node, read } = open();
   const [{ id } = { id: "" }] = await read().events();
   for (let height = 2; height < 300; height++) node.take(info({ height }));
@@ -208,7 +208,7 @@ events("of many that were missed the whole info comes instead", async () => {
   assert.equal(long.map(({ event }) => event), ["snapshot"]);
 });
 
-events("who does not read is cut, and the others are told all", async () => {
+events("a listener that does not read is disconnected, and the others get all", async () => {
   const { node, listen, read, heard } = open();
   const stuck = listen().body!.getReader();
   const other = read();
@@ -239,7 +239,7 @@ events("whatever a node says, an event has three lines", async () => {
   assert.is((told[1]!.data as Json).name, odd + odd);
 });
 
-events("never tell of a member that changes a prototype", async () => {
+events("never have a member that changes a prototype", async () => {
   const evil = JSON.parse('{"__proto__":{"x":1},"constructor":{"prototype":{"x":1}},"a":1}');
   const { node, read } = open({ first: info({ evil }) });
   const listener = read();
@@ -249,7 +249,7 @@ events("never tell of a member that changes a prototype", async () => {
   }
 });
 
-events("where a value is null in an object the whole info comes, and seldom", async () => {
+events("if a value in an object is null, the whole info is sent, but seldom", async () => {
   const { node, read } = open();
   const listener = read();
   node.take(info({ height: 1, peer: { name: null } }));
@@ -287,7 +287,7 @@ events("a delayed event arrives in time, and new listeners have its state", asyn
   assert.is(await known(first), undefined);
 });
 
-events("as many listen as may, of one address and together", async () => {
+events("the number of listeners is limited, per address and in total", async () => {
   const { node, listen } = open({ listeners: 3, perAddress: 2 });
   const first = listen({ address: "127.0.0.1" });
   listen({ address: "127.0.0.1" });
@@ -324,7 +324,7 @@ events("an IPv6 client counts by its /64, an IPv4 client by its address", () => 
   }
 });
 
-events("clients come back at different times", async () => {
+events("clients reconnect at different times", async () => {
   const { listen } = open();
   const times = await Promise.all(Array.from({ length: 20 }, async () => {
     const { value } = await listen().body!.getReader().read();
@@ -345,7 +345,7 @@ function merge(target: unknown, patch: unknown): unknown {
   return Object.fromEntries(merged);
 }
 
-events("the patches make of the last whole info that of now", async () => {
+events("the patches turn the last whole info into the current one", async () => {
   const word = fc.constantFrom("a", "b", "c", "d");
   const dictionary = <T>(value: fc.Arbitrary<T>) =>
     fc.dictionary(word, value, { noNullPrototype: true });
@@ -384,7 +384,7 @@ events("the patches make of the last whole info that of now", async () => {
 const BROWSER = { "sec-fetch-site": "cross-site", "user-agent": "Mozilla/5.0" };
 
 events(
-  "and the history are for programs, own pages, and pages of origins that are listed",
+  "and the history are for programs, own pages, and pages of listed origins",
   async () => {
     const any = createNodeface();
     const listed = createNodeface({ cors: ["https://a.example"] });

@@ -58,7 +58,7 @@ examples("are taken from existing queries of the node, if they match", async () 
 });
 
 examples(
-  "none is taken from a source of which anything is hidden, or that is the operator's",
+  "none is taken from an operator's source, or from one with hidden values",
   async () => {
     assert.equal(await givenBy({ hash: HASH }, { hide: ["head_at"] }), {});
     const sources = { head: { jsonrpc: "eth_getBlockByNumber", params: ["earliest", false] } };

@@ -122,7 +122,7 @@ form(
   },
 );
 
-form("without a script there is one where the query says everything, at this service", async () => {
+form("without script, there is one if the query says everything, at this service", async () => {
   const html = await render({
     "/b": {
       get: {
@@ -143,7 +143,7 @@ form("without a script there is one where the query says everything, at this ser
   assert.match(html, `<select name="c"><option></option><option>true</option>`);
 });
 
-form("what is not known to change nothing is a write", async () => {
+form("an operation is a write unless it is known to change nothing", async () => {
   const isWrite = async (method: string, access?: unknown) => {
     const marked = access === undefined ? {} : { "x-access": access };
     return (await dataOf(marked, "/a", method)).isWrite ?? false;
@@ -157,7 +157,7 @@ form("what is not known to change nothing is a write", async () => {
   for (const access of ["read", "secret"]) assert.is(await isWrite("post", access), false);
 });
 
-form("a line of curl says which shell it is for, where it is shown", async () => {
+form("a curl line is shown with the shell that it is for", async () => {
   const shown = await render({ "/a": { get: DONE } });
   assert.match(shown, /<div class="command"><small>for sh<\/small><pre><code>curl /);
 });

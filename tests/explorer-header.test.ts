@@ -202,7 +202,7 @@ header("the page's script reads an info as the service wrote it", () => {
 });
 
 header(
-  "says since when a node runs, and of a service alone nothing that differs from run to run",
+  "shows since when a node runs, and for a service alone nothing that differs between runs",
   () => {
     const started_at = "2026-01-31T08:15:00Z";
     const node = { software: "litecoind", started_at, api: API };
@@ -215,14 +215,14 @@ header(
   },
 );
 
-header("is called as the operator says, or the node, or at last the API", () => {
+header("has the name from the operator, else the node, else the API", () => {
   for (const [info, title, name, about] of NAMES) {
     const said = describeNamed(info, { ...NAMING, title });
     assert.equal([said.name, said.about], [name, about], JSON.stringify(info));
   }
 });
 
-header("of this service's own API, a node is not called by its title", () => {
+header("never names a node after this service's own API", () => {
   const alone = { name: "nodeface", software: "nodeface", version: "0.2.0" };
   for (
     const [info, name] of [
@@ -361,7 +361,7 @@ const LAST_SEEN = {
 
 const GONE = { status: "unreachable", status_reason: "connection refused", api: API };
 
-header("of a node that is gone it keeps the name, and says when and where it was seen", () => {
+header("keeps the name of a node that is gone, and says when and where it was seen", () => {
   const info = { ...GONE, last_seen: LAST_SEEN };
   const { name, about, facts, label } = describeInfo(info);
   assert.equal([name, about, label], ["litecoind", "Version 0.21.4 · main", "Unreachable"]);
@@ -379,7 +379,7 @@ header("of a node that is gone it keeps the name, and says when and where it was
   assert.equal(describeInfo({ ...GONE, last_seen: hidden }).facts, [seen]);
 });
 
-header("of a node that responds, or that says nothing of the kind, it shows nothing old", () => {
+header("shows nothing old of a node that responds, or that has no last values", () => {
   for (const last_seen of [undefined, null, 7, "x", [], {}, { at: 7, height: null }]) {
     const { name, facts } = describeInfo({ ...GONE, last_seen });
     assert.equal([name, facts], ["Their API", []], String(last_seen));
@@ -446,7 +446,7 @@ header("no name in a patch changes anything but a member of that name", () => {
   assert.equal([again.status, (again.b as Info).c, (again.b as Info).a], ["ok", 1, undefined]);
 });
 
-header("the patches that the service makes lead the page to the same info", () => {
+header("the service's patches give the page the same info", () => {
   const word = fc.constantFrom("a", "b", "c");
   const dictionary = <T>(value: fc.Arbitrary<T>) =>
     fc.dictionary(word, value, { noNullPrototype: true });

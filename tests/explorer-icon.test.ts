@@ -83,7 +83,7 @@ icon("can be read on each of its colours, one of which a name keeps", () => {
   assert.is(used.size, COLOURS.length);
 });
 
-icon("is made of the name of the node, and does nothing when it is opened by itself", async () => {
+icon("is made from the node's name, and does nothing when it is opened by itself", async () => {
   const { icon, search } = await show({ info: () => ({ name: "harbour & more", height: 1 }) });
   assert.is(search, "?name=harbour+%26+more");
   assert.match(await icon.text(), ">H</text>");
@@ -93,7 +93,7 @@ icon("is made of the name of the node, and does nothing when it is opened by its
   assert.is(headers.get("x-content-type-options"), "nosniff");
 });
 
-icon("follows a node that says another name", async () => {
+icon("changes when the node reports another name", async () => {
   let name = "first";
   const { app, icon } = await show({ info: () => ({ name }), node: undefined });
   assert.match(await icon.text(), ">F</text>");
@@ -112,16 +112,16 @@ icon("waits for no node", async () => {
   await app.close();
 });
 
-icon("of a name that is not well formed has an address nevertheless", async () => {
+icon("has an address even for a malformed name", async () => {
   const { icon } = await show({ info: () => ({ name: "\ud83d<'\"&" }) });
   assert.is(icon.status, 200);
 });
 
-icon("is told from others by its bytes", () => {
+icon("is identified by its bytes", () => {
   for (const [start, type] of IMAGES) assert.is(imageTypeOf(bytesOf(start)), type, start);
 });
 
-icon("is the logo where a host gives one, which runs nothing", async () => {
+icon("is the logo if a host gives one, which runs nothing", async () => {
   const { icon, html, search } = await show({ page: { title: "<My> node", logo: SVG } });
   assert.match(search, /^\?logo=\w+$/);
   assert.equal(new Uint8Array(await icon.arrayBuffer()), SVG);

@@ -106,7 +106,7 @@ page("shows the operations of OpenAPI 3.2 as well: QUERY, and those of other met
 });
 
 page(
-  "webhooks are shown, with their tags or below a heading of their own, and not to be tried",
+  "webhooks are shown, with their tags or below their own heading, but cannot be tried",
   async () => {
     const html = await render({
       openapi: "3.1.1",
@@ -371,7 +371,7 @@ page("links of a description from the network are text", async () => {
   assert.is(own.flags, "");
 });
 
-page("200 operations are all named, whatever is said of them", async () => {
+page("200 operations are all named, however long their texts", async () => {
   for (const words of sampleOf([20, 200])) {
     const html = await unpack(manyOperations(200, words));
     assert.is(html.match(/<h3 id="tag\/tag-\d+\/GET[^"]*">Get the \w+ of \w+</g)?.length, 200);
@@ -457,7 +457,7 @@ page("an operation is shown under each of its tags", async () => {
   assert.equal(shown, ["tag/one/GET/a", "tag/two/GET/a"]);
 });
 
-page("every part of it has an id of its own, to which the navigation leads", async () => {
+page("every part of it has its own id, to which the navigation links", async () => {
   const names = ["Foo Bar", "foo-bar", "FOO BAR", "foo bar 2", "!!!", "???"];
   const long = `/${"a".repeat(500)}`;
   const paths = ["/a b", "/a%20b", "/a\tb", "/a\u0001b", "/a\u0002b", `${long}1`, `${long}2`];
@@ -493,7 +493,7 @@ page("the server that is nearest to an operation comes before its path", async (
   }
 });
 
-page("has another validator where it may ask other servers", async () => {
+page("has another validator if it may call other servers", async () => {
   const etagOf = async (origin: string) => {
     const servers = [{ url: origin }];
     const { headers } = await show({ servers, paths: { "/a": { servers: [{ url: "/" }] } } });
@@ -504,7 +504,7 @@ page("has another validator where it may ask other servers", async () => {
   assert.is.not(await etagOf("http://a.example"), await etagOf("http://b.example"));
 });
 
-page("a number that is too large for others is shown with its digits", async () => {
+page("a number that is too large for a double is shown with its digits", async () => {
   const text = '{"openapi":"3.1.1","info":{"title":"a","version":12345678901234567890},"paths":{}}';
   const html = await (await show(text)).text();
   assert.match(html, "Version 12345678901234567890");
@@ -529,7 +529,7 @@ page("a link to a page elsewhere, or beside this one, can be followed", async ()
   assert.match(html, `<a href="../docs/b" rel="noreferrer">b</a>`);
 });
 
-page("whatever is not of the right shape is passed over", async () => {
+page("whatever has the wrong shape is omitted", async () => {
   const cycle = { $ref: "#/paths/~1a" };
   const odd = [null, 7, "text", [], [[]], { a: null }, true, cycle];
   for (const value of sampleOf(odd)) {
@@ -557,7 +557,7 @@ page("a long text is cut, and says so", async () => {
   assert.match(html, "1996000 characters more in the description");
 });
 
-page("1,000 operations take less than 75 kB, whatever is said of them", async () => {
+page("1,000 operations take less than 75 kB, however long their texts", async () => {
   for (const words of sampleOf([20, 50])) {
     const html = await unpack(manyOperations(1000, words));
     const own = html.split("Get the ").length - 1;
@@ -575,7 +575,7 @@ testOnNode(page, "more operations than there is room for are counted", async () 
   assert.match(html, /… \d+ more operations in the description/);
 });
 
-testOnNode(page, "the work grows with the description and no faster", async () => {
+testOnNode(page, "the work grows in proportion to the description", async () => {
   const texts = ["[", "`", "**a", "[a](", "- ", "\n", "#", "a ", "$", "{"];
   const time = async (size: number) => {
     const nasty = texts.map((text) => text.repeat(size / text.length));

@@ -5,7 +5,7 @@ import { describeNumber, unitsOf } from "../src/explorer/units.ts";
 
 const units = suite("results for people");
 
-units("a number is said in its unit, exactly or with ≈", () => {
+units("a number is shown in its unit, exactly or with ≈", () => {
   assert.is(describeNumber('"0x13b"', "quantity"), "= 315");
   assert.is(describeNumber("315", "quantity"), "");
   assert.is(describeNumber('"0x21e19e0c9bab2400000"', "wei"), "= 10\u202f000 ether");
@@ -88,7 +88,7 @@ units("a line knows its value, the member it belongs to, and the line that close
   );
 });
 
-units("text that is nested deeply ends, and is not indented without an end", () => {
+units("deeply nested text is readable, and its indentation is limited", () => {
   const depth = 5000;
   const lines = readLines("[".repeat(depth) + "1" + "]".repeat(depth))!;
   assert.is(lines.length, 2 * depth + 1);

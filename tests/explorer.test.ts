@@ -27,7 +27,7 @@ const referencesOf = (html: string, path: string) =>
 const viewOf = (html: string) => html.includes('<div id="plain">') ? "simple" : "reference";
 
 for (const [path, view] of DOCUMENTS) {
-  explorer(`every reference of ${path} is relative and leads to an answer`, async () => {
+  explorer(`every reference of ${path} is relative and is served`, async () => {
     const html = await htmlOf(path);
     assert.is(viewOf(html), view);
     const references = referencesOf(html, path);
@@ -61,7 +61,7 @@ for (const [path, view] of DOCUMENTS) {
   });
 }
 
-explorer("both documents have the same head, and each leads to the other", async () => {
+explorer("both documents have the same header, and each links to the other", async () => {
   const headOf = (html: string) =>
     /<img class="icon".*?<\/dl>/s.exec(html)![0].replace(/<a id="other".*?<\/a>/, "");
   const [first, reference, simple] = await Promise.all(DOCUMENTS.map(([path]) => htmlOf(path)));
@@ -75,7 +75,7 @@ explorer("both documents have the same head, and each leads to the other", async
   ]);
 });
 
-explorer("without a script the reference leads to the simple page", async () => {
+explorer("without script the reference links to the simple page", async () => {
   for (const [path, view] of DOCUMENTS.filter(([, view]) => view === "reference")) {
     const html = await htmlOf(path);
     const [, target] = /<noscript><meta http-equiv="refresh" content="0; url=([^"]+)"><\/noscript>/

@@ -18,7 +18,7 @@ import {
 } from "./_gateway.ts";
 import { type Played, playTcp } from "./_sources.ts";
 
-const answers = suite("what comes back from the node");
+const answers = suite("responses from the node");
 
 const node = nodeOf(answers);
 let rest: Gateway;
@@ -136,7 +136,7 @@ for (const [type, passed] of sampleOf(TYPES)) {
 const EXACT = '{ "a" : 18446744073709551615,"b":1.00000000 , "c":[1e-8],"\\u0061b":"\\ud800" }';
 
 for (const size of [0, 1, 1024 * 1024 - 1, 1024 * 1024, 1024 * 1024 + 1, 3 * 1024 * 1024]) {
-  answers(`an answer of ${size} bytes arrives byte for byte`, async () => {
+  answers(`a response of ${size} bytes arrives byte for byte`, async () => {
     const bytes = new Uint8Array(size).map((_, at) => (at * 7 + (at >> 8)) & 0xff);
     node.answer = (_, response) =>
       response.writeHead(200, { "content-type": "application/octet-stream" }).end(bytes);
@@ -163,7 +163,7 @@ const STATUSES: readonly (readonly [status: number, passed: number])[] = [
 ];
 
 for (const [status, passed] of sampleOf(STATUSES)) {
-  answers(`a ${status} of the node is ${passed}`, async () => {
+  answers(`a ${status} from the node is ${passed}`, async () => {
     node.answer = json({ words: "of the node" }, status, { location: "http://127.0.0.1:9/" });
     const answer = await rest.ask("/v1/node/status");
     assert.is(answer.status, passed);
@@ -204,7 +204,7 @@ answers("a 205 has no content, though the node sends a long one", async () => {
 });
 
 for (const [size, status] of [[15_000, 200], [60_000, 502]] as const) {
-  answers(`${size} chunks of one byte are ${status} where the limit is 100 KiB`, async () => {
+  answers(`${size} chunks of one byte are ${status} if the limit is 100 KiB`, async () => {
     const content = `"${"x".repeat(size - 2)}"`;
     const chunks = [...content].map((byte) => `1\r\n${byte}\r\n`).join("");
     await raw((socket) => {
@@ -220,7 +220,7 @@ for (const [size, status] of [[15_000, 200], [60_000, 502]] as const) {
 }
 
 for (const coding of ["gzip", "br", "deflate", "GZIP", "x-odd", "identity, gzip"]) {
-  answers(`an answer that is encoded as ${coding} is 502, unread`, async () => {
+  answers(`a response that is encoded as ${coding} is 502, unread`, async () => {
     const bomb = gzipSync(new Uint8Array(5_000_000));
     node.answer = json(bomb.toString("latin1"), 200, { "content-encoding": coding });
     const answer = await rest.ask("/v1/node/status");
@@ -229,7 +229,7 @@ for (const coding of ["gzip", "br", "deflate", "GZIP", "x-odd", "identity, gzip"
   });
 }
 
-answers("an answer that says that it is not encoded is passed on", async () => {
+answers("a response that says that it is not encoded is passed on", async () => {
   node.answer = json("{}", 200, { "content-encoding": "identity" });
   const answer = await rest.ask("/v1/node/status");
   assert.equal([answer.status, answer.headers.get("content-encoding")], [200, null]);
@@ -282,7 +282,7 @@ const BROKEN: readonly (readonly [why: string, answer: (socket: Socket) => void]
 ];
 
 for (const [why, answer] of BROKEN) {
-  answers(`an answer that is ${why} is 502, and a write is sent once`, async () => {
+  answers(`a response that is ${why} is 502, and a write is sent once`, async () => {
     await raw(answer, async (url, count) => {
       process.env.GATEWAY_TOKEN = TOKEN;
       const settings = { open: ["reads"], with_token: ["send"], token_env: "GATEWAY_TOKEN" };
@@ -333,7 +333,7 @@ answers("a write is sent once on a connection that was kept and breaks", async (
   });
 });
 
-answers("early hints and other first words are left out", async () => {
+answers("early hints and other interim responses are omitted", async () => {
   const hints = "HTTP/1.1 103 Early Hints\r\nLink: </a.js>; rel=preload\r\n\r\n";
   await raw(
     (socket) => socket.end(`${hints}${hints}${head("Content-Length: 2")}{}`),
@@ -369,7 +369,7 @@ for (
     }],
   ] as const
 ) {
-  answers(`a node that answers ${why} is 504 in time`, async () => {
+  answers(`a node that responds ${why} is 504 in time`, async () => {
     await raw(answer, async (url) => {
       process.env.GATEWAY_TOKEN = TOKEN;
       const settings = {
@@ -400,7 +400,7 @@ for (
   });
 }
 
-answers("an answer beyond the limit is 502 where it is collected or says its length", async () => {
+answers("a response beyond the limit is 502 if it is collected or states its length", async () => {
   const settings = { open: ["reads"], limit: "100KiB" };
   const [paths, methods] = [
     forwarding(node.url, REST, settings),
@@ -414,7 +414,7 @@ answers("an answer beyond the limit is 502 where it is collected or says its len
   assert.is((await methods.ask("/v1/rpc/number")).status, 502);
 });
 
-answers("an answer that is exactly as long as the limit is passed on", async () => {
+answers("a response that is exactly as long as the limit is passed on", async () => {
   const { ask } = forwarding(node.url, REST, { open: ["reads"], limit: "100KiB" });
   for (const says of [true, false]) {
     node.answer = (_, response) => {
@@ -428,7 +428,7 @@ answers("an answer that is exactly as long as the limit is passed on", async () 
   }
 });
 
-answers("the longest answer is for all calls of a batch", async () => {
+answers("the limit on responses is for all calls of a batch together", async () => {
   const { rpc } = forwarding(node.url, RPC, { open: ["reads"], limit: "100KiB" });
   node.answer = result(`"${"x".repeat(30 * 1024)}"`);
   const members = await (await rpc(Array(5).fill({ id: 1, method: "number" }))).json();

@@ -5,7 +5,7 @@ import * as assert from "uvu/assert";
 import { sampleOf } from "./_runtime.ts";
 import { forwarding, type Gateway, nodeOf, REST, result, RPC, TOKEN } from "./_gateway.ts";
 
-const browsers = suite("pages and calls of the node");
+const browsers = suite("pages and calls to the node");
 
 const OPEN = { open: ["reads"], origins: ["https://app.example"] };
 const MOZILLA = "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/140.0";
@@ -301,7 +301,7 @@ browsers("a type may have parameters, in any case", async () => {
   assert.is((await rpc.rpc({ id: 1, method: "number" }, { headers })).status, 200);
 });
 
-browsers("a host that is not named is refused here too", async () => {
+browsers("an unlisted host is refused here too", async () => {
   for (const path of ["/v1/node/status", "/v1/rpc/number", "/v1/rpc"]) {
     const headers = { host: "rebound.example" };
     const method = path === "/v1/rpc" ? "POST" : "GET";
@@ -310,7 +310,7 @@ browsers("a host that is not named is refused here too", async () => {
   assert.equal(node.come, []);
 });
 
-browsers("an answer cannot run, in a page or as one", async () => {
+browsers("a response cannot run, in a page or as one", async () => {
   const answer = await rest.ask("/v1/node/status");
   assert.is(
     answer.headers.get("content-security-policy"),

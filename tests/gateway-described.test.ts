@@ -11,7 +11,7 @@ import { withMarks, withMarksOfMethods } from "../src/openapi/kind.ts";
 import { json, optionsFor, playNode, REST, until } from "./_gateway.ts";
 import { load } from "./description/_load.ts";
 
-const described = suite("what a description says of calls");
+const described = suite("what a description says about calls");
 
 /** Operations with each mark at the node, and some elsewhere. */
 const DOCUMENT: Json = {
@@ -96,7 +96,7 @@ described("an operation says whether it is open, needs the token or is refused, 
   assert.equal([objectOf(scheme).type, objectOf(scheme).scheme], ["http", "bearer"]);
 });
 
-described("no scheme is added where no operation wants the token", () => {
+described("no scheme is added if no operation needs the token", () => {
   assert.not.match(JSON.stringify(say("reads")), "NodefaceToken");
 });
 
@@ -108,7 +108,7 @@ described("without forwarding, marks in a description are removed", () => {
 
 for (const forward of ["off", TOKEN] as const) {
   const what = forward === "off" ? "shown" : "forwarded";
-  described(`the node's own secret is asked for elsewhere alone, where calls are ${what}`, () => {
+  described(`the node's own secret is only for other servers if calls are ${what}`, () => {
     const document = say(forward);
     assert.is(document.security, undefined);
     assert.equal(operation(document, "/elsewhere").security, [{ key: [] }]);
@@ -125,7 +125,7 @@ for (const forward of ["off", TOKEN] as const) {
   });
 }
 
-described("the token's scheme gets another name where the node has one of that name", () => {
+described("the token's scheme gets another name if the node has one of that name", () => {
   const document = structuredClone(DOCUMENT);
   const { securitySchemes } = objectOf(document.components);
   objectOf(securitySchemes).NodefaceToken = { type: "http", scheme: "basic" };
@@ -133,7 +133,7 @@ described("the token's scheme gets another name where the node has one of that n
   assert.equal(operation(said, "/write", "post").security, [{ NodefaceToken2: [] }]);
 });
 
-described("schemes that callbacks and webhooks ask for stay", () => {
+described("schemes that callbacks and webhooks require stay", () => {
   const document = structuredClone(DOCUMENT);
   objectOf(operation(document, "/read")).callbacks = {
     done: { "{$url}": { post: { security: [{ user: [] }] } } },
@@ -191,7 +191,7 @@ described("the page says the same, and its commands can be sent", async () => {
   assert.not.match(html, "switched off");
 });
 
-described("without forwarding, the head explains how to enable it", async () => {
+described("without forwarding, the page header explains how to enable it", async () => {
   const { calls, content } = await renderParts(say("off"), "kind");
   assert.match(
     calls,
@@ -201,7 +201,7 @@ described("without forwarding, the head explains how to enable it", async () => 
 });
 
 described(
-  "the head shows the number of callable operations and their URL, or how to allow unmarked ones",
+  "the header shows the number of callable operations and their URL, or how to allow unmarked ones",
   async () => {
     const on = (await renderParts(say("reads"), "operator")).calls;
     assert.match(on, /^<p class="calls"><span>\d of \d+ operations can be called here/);
@@ -322,7 +322,7 @@ described(
 );
 
 described(
-  "no description on the network lets a name take in other paths",
+  "no description on the network lets a name match other paths",
   () => {
     const path = "/wallet/{id}";
     const id = {
@@ -402,7 +402,7 @@ described(
   },
 );
 
-described("a page without a node says nothing of calls", async () => {
+described("a page without a node says nothing about calls", async () => {
   const paths = { "/v1/info": { get: { servers: [{ url: "." }] } } };
   assert.not.match(await renderContent(readOutline({ paths })), "not forwarded");
 });

@@ -56,7 +56,7 @@ load(
 );
 
 load(
-  "those with the token have a place more, and do not wait behind the others",
+  "calls with the token have one more slot, and do not wait behind the others",
   async () => {
     const places = createSemaphore(1);
     const { signal } = new AbortController();
@@ -78,7 +78,7 @@ load(
   },
 );
 
-load("heavy ones are one at a time, and hold up no light ones", async () => {
+load("heavy calls run one at a time, and do not delay light ones", async () => {
   const places = createSemaphore(3);
   const { signal } = new AbortController();
   const heavy = await places.take(false, true, signal);
@@ -100,7 +100,7 @@ load("heavy ones are one at a time, and hold up no light ones", async () => {
   assert.ok(isSecond);
 });
 
-load("64 wait, and who comes then is sent away at once", async () => {
+load("64 calls wait, and the next one is refused at once", async () => {
   const places = createSemaphore(1);
   const { signal } = new AbortController();
   const giveBack = await places.take(false, false, signal);
@@ -117,7 +117,7 @@ load("64 wait, and who comes then is sent away at once", async () => {
   assert.is(places.waiting, 0);
 });
 
-load("who leaves makes room, and gets no place", async () => {
+load("a waiting call that is cancelled makes room, and gets no slot", async () => {
   const places = createSemaphore(1);
   const { signal } = new AbortController();
   const giveBack = await places.take(false, false, signal);
@@ -136,7 +136,7 @@ load("who leaves makes room, and gets no place", async () => {
   assert.instance(error, UpstreamError);
 });
 
-load("who waits is sent away when it closes, and who comes then", async () => {
+load("close refuses waiting calls and later ones", async () => {
   const places = createSemaphore(1);
   const { signal } = new AbortController();
   const giveBack = await places.take(false, false, signal);
@@ -156,7 +156,7 @@ load("who waits is sent away when it closes, and who comes then", async () => {
 });
 
 load(
-  "a full queue is 503 with Retry-After, and /v1/info answers beside it",
+  "a full queue is 503 with Retry-After, while /v1/info responds",
   async () => {
     hold();
     const { ask, rpc, app } = forwarding(node.url, RPC, {
@@ -190,7 +190,7 @@ load(
   },
 );
 
-load("those with the token are served beside a full queue", async () => {
+load("calls with the token are served despite a full queue", async () => {
   process.env.GATEWAY_TOKEN = TOKEN;
   hold();
   const settings = {
@@ -223,7 +223,7 @@ load("those with the token are served beside a full queue", async () => {
   await Promise.all(waiting);
 });
 
-load("heavy reads are at the node one at a time", async () => {
+load("heavy reads are sent to the node one at a time", async () => {
   hold();
   const { ask } = forwarding(node.url, REST);
   const waiting = [1, 2, 3].map((n) => ask(`/v1/node/heavy/${n}`));
@@ -241,7 +241,7 @@ load("heavy reads are at the node one at a time", async () => {
 });
 
 load(
-  "a call that a parameter makes heavy waits for the others, and no light one for it",
+  "a call that a parameter makes heavy waits for other heavy ones, and delays no light one",
   async () => {
     const heldBy: Record<"heavy" | "light", ServerResponse[]> = {
       heavy: [],
@@ -303,7 +303,7 @@ const abandon = async (asking: (init: RequestInit) => Promise<Response>) => {
 };
 
 load(
-  "who leaves frees no slot: the next call goes to the node when it has answered",
+  "a client that leaves frees no slot: the next call is sent once the node has responded",
   async () => {
     const count = holdAndCount();
     const { ask, calls } = forwarding(node.url, RPC, {
@@ -327,7 +327,7 @@ load(
 );
 
 load(
-  "a slot that was left is free at the end of the time, if the node has said nothing",
+  "the slot of an abandoned call is free after the timeout if the node is silent",
   async () => {
     const count = holdAndCount();
     const settings = { open: ["reads"], concurrency: 1, timeout: "200ms" };
@@ -340,7 +340,7 @@ load(
 );
 
 load(
-  "a heavy call that takes too long holds its slot on, until the node has answered",
+  "a heavy call that times out holds its slot until the node has responded",
   async () => {
     const count = holdAndCount();
     const { ask } = forwarding(node.url, RPC, {
@@ -549,7 +549,7 @@ load(
 );
 
 load(
-  "a response that was dropped without a word gives its room back in the time of a call",
+  "a response that was dropped silently frees its room within the timeout of a call",
   async () => {
     const { send } = leasing(20);
     for (const _ of [1, 2]) assert.is(await send(32 * MIB), 32 * MIB);
@@ -560,7 +560,7 @@ load(
   },
 );
 
-load("a batch has one place for all of its calls", async () => {
+load("a batch has one slot for all of its calls", async () => {
   hold();
   const { ask, rpc } = forwarding(node.url, RPC, {
     open: ["reads"],
@@ -583,7 +583,7 @@ load("a batch has one place for all of its calls", async () => {
 });
 
 load(
-  "of a batch whose client has left, the call at the node ends and no other is sent",
+  "when a batch's client leaves, the call at the node ends and no other is sent",
   async () => {
     const count = holdAndCount();
     const { rpc, ask } = forwarding(node.url, RPC, {

@@ -206,7 +206,7 @@ for (const method of ["PUT", "DELETE", "POST", "PATCH"]) {
   });
 }
 
-paths("HEAD is sent where the operation has it, and nowhere else", async () => {
+paths("HEAD is sent only if the operation has it", async () => {
   node.answer = (_, response) => response.writeHead(200, { "content-length": "5" }).end();
   const answer = await gateway.ask("/v1/node/status", { method: "HEAD" });
   assert.is(answer.status, 200);
@@ -216,7 +216,7 @@ paths("HEAD is sent where the operation has it, and nowhere else", async () => {
   assert.equal(node.come.map(({ method }) => method), ["HEAD"]);
 });
 
-paths("OPTIONS is answered here, though a description has it", async () => {
+paths("OPTIONS is handled here even if a description has it", async () => {
   assert.is((await gateway.ask("/v1/node/status", { method: "OPTIONS" })).status, 204);
   assert.equal(node.come, []);
 });
@@ -248,7 +248,7 @@ paths("an operation that is never forwarded is not listed as public", () => {
   assert.equal(rights, ["refused", "refused", "open"]);
 });
 
-paths("a name of another host in the target steers nothing", async () => {
+paths("the name of another host in the target has no effect", async () => {
   const other = await playNode();
   const answer = await gateway.app.fetch(
     new Request(`http://127.0.0.1:${other.port}/v1/node/status`),

@@ -23,7 +23,7 @@ import {
   until,
 } from "./_gateway.ts";
 
-const refusals = suite("who may call what");
+const refusals = suite("permissions");
 
 const node = nodeOf(refusals);
 let folder: string;
@@ -154,7 +154,7 @@ refusals("a description from the network cannot mark reads", async () => {
   await other.close();
 });
 
-refusals("servers of a description steer nothing", async () => {
+refusals("a description's servers have no effect", async () => {
   const other = await playNode();
   for (
     const url of [
@@ -198,7 +198,7 @@ for (const [status, path, headers] of ORDER) {
   });
 }
 
-refusals("a page of elsewhere is told 403 before its path is held against the rules", async () => {
+refusals("a page of another origin gets 403 before its path is matched", async () => {
   const { ask } = forwarding(node.url, REST);
   const headers = { "sec-fetch-site": "cross-site" };
   assert.is((await ask("/v1/node/peers/a%2Fb", { headers })).status, 403);
@@ -207,7 +207,7 @@ refusals("a page of elsewhere is told 403 before its path is held against the ru
 });
 
 for (const path of ["/v1/node/send", "/v1/rpc/send", "/v1/node/any"]) {
-  refusals(`no content is read of ${path} before its caller may send it`, async () => {
+  refusals(`no content for ${path} is read before its client is authorized`, async () => {
     let isRead = false;
     const content = new ReadableStream({
       pull(controller) {
@@ -244,7 +244,7 @@ const WRONG: readonly (readonly [why: string, authorization: string | undefined]
 ];
 
 for (const [why, authorization] of sampleOf(WRONG)) {
-  refusals(`a token is wanted: ${why}`, async () => {
+  refusals(`a token is required: ${why}`, async () => {
     const [paths, methods] = [
       shared(REST, settings()),
       shared(RPC, settings()),
@@ -268,7 +268,7 @@ for (const [why, authorization] of sampleOf(WRONG)) {
 }
 
 for (const scheme of ["Bearer ", "bearer ", "BEARER   "]) {
-  refusals(`the token is taken after ${JSON.stringify(scheme)}`, async () => {
+  refusals(`the token is accepted after ${JSON.stringify(scheme)}`, async () => {
     const { ask } = shared(RPC, settings());
     const headers = { ...JSON_TYPE, authorization: scheme + TOKEN };
     const answer = await ask("/v1/rpc/send", { method: "POST", headers, body: '{"tx":"a"}' });
@@ -278,7 +278,7 @@ for (const scheme of ["Bearer ", "bearer ", "BEARER   "]) {
 }
 
 for (const name of ["token", "access_token", "%74oken"]) {
-  refusals(`the token in the query as ${name} is 400, be it right or not`, async () => {
+  refusals(`the token in the query as ${name} is 400, valid or not`, async () => {
     const [paths, methods] = [
       shared(REST, settings()),
       shared(RPC, settings()),
@@ -323,7 +323,7 @@ for (
   });
 }
 
-refusals("a token that was changed counts from then on, and the old one no longer", async () => {
+refusals("a changed token is valid at once, and the old one no longer", async () => {
   const { ask } = shared(RPC, settings());
   const call = async (token: string) =>
     (await ask("/v1/rpc/send", {
@@ -344,7 +344,7 @@ refusals("an Authorization header is ignored if no token is needed", async () =>
 });
 
 refusals(
-  "until the kind of the node is known, a call is to be sent again, and then it is answered",
+  "until the kind of the node is known, a call must be retried, and then it succeeds",
   async () => {
     node.answer = json({}, 500);
     const { ask, rpc, app } = forwarding(node.url, RPC, "reads", {

@@ -112,7 +112,7 @@ const ACCEPTED: readonly (readonly [client: string, node: string])[] = [
 ];
 
 for (const [client, accepted] of ACCEPTED) {
-  requests(`of Accept: ${client} the node gets ${accepted}`, async () => {
+  requests(`for Accept: ${client} the node gets ${accepted}`, async () => {
     const headers = { "x-size": "5", accept: client };
     assert.is((await rest.ask("/v1/node/sized", { headers })).status, 200);
     assert.is(node.come[0]!.headers.accept, accepted);
@@ -122,7 +122,7 @@ for (const [client, accepted] of ACCEPTED) {
   });
 }
 
-requests("the node's secret takes the place of a header in another letter case", async () => {
+requests("the node's secret replaces a header in another letter case", async () => {
   process.env.GATEWAY_NODE_SECRET = "nodes";
   const credentials = createCredentials({
     nodeUrl: node.url,
@@ -140,7 +140,7 @@ requests("the node's secret takes the place of a header in another letter case",
   assert.equal(sent, { "accept-encoding": "identity", "x-key": "nodes" });
 });
 
-requests("no headers of the client with a method call either", async () => {
+requests("a method call has no headers of the client either", async () => {
   node.answer = result("1");
   for (
     const answer of [
@@ -193,7 +193,7 @@ requests("the node's secret is read again when the node refuses, also for a writ
 });
 
 requests(
-  "a secret that the node does not take is told as 502, without the node's words",
+  "a secret that the node rejects is 502, without the node's text",
   async () => {
     const file = join(folder, "wrong");
     writeFileSync(file, "user:wrong");
@@ -278,7 +278,7 @@ requests("a content in short parts, but no absurd ones, is sent byte for byte", 
   assert.is(textOf(node.come[0]!), part.repeat(10_000));
 });
 
-requests("contents that do not end leave room for short ones and for the token's", async () => {
+requests("endless contents leave room for short ones and for calls with the token", async () => {
   process.env.GATEWAY_TOKEN = TOKEN;
   const { ask } = forwarding(node.url, REST, {
     open: ["reads"],
@@ -443,7 +443,7 @@ requests("the log has the name of the operation, and nothing from the client", a
 });
 
 requests(
-  "the log has the calls that failed; all or none of them where that is asked for",
+  "the log has failed calls, or all or none of the calls if that is set",
   async () => {
     const call = async (logCalls?: "failed" | "all" | "off") => {
       const lines: string[] = [];

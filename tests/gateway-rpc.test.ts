@@ -15,7 +15,7 @@ import {
   TOKEN,
 } from "./_gateway.ts";
 
-const rpc = suite("calls of JSON-RPC");
+const rpc = suite("JSON-RPC calls");
 
 const node = nodeOf(rpc);
 let gateway: Gateway;
@@ -87,7 +87,7 @@ for (
   });
 }
 
-rpc("a query has the parameters of a GET, with the digits that it was given", async () => {
+rpc("a GET has its parameters in the query, with all their digits", async () => {
   await gateway.ask("/v1/rpc/block?verbosity=2&hash=a%22b%5C%26+c");
   await gateway.ask("/v1/rpc/block?hash=12&verbosity=");
   assert.equal(sent(), [BLOCK('["a\\"b\\\\& c",2]'), BLOCK('["12"]')]);
@@ -100,7 +100,7 @@ for (
     ...["?hash=a&verbosity=1],%22x%22:[", "?hash=%ff", "?hash=a&__proto__=1", "?hash=a&0=1"],
   ]
 ) {
-  rpc(`GET block${query} is wrong`, async () => {
+  rpc(`GET block${query} is invalid`, async () => {
     const answer = await gateway.ask(`/v1/rpc/block${query}`);
     const status = query === "?hash=" ? 200 : 400;
     assert.is(answer.status, status);
@@ -116,7 +116,7 @@ for (
     ...["1", '"a"', "true", '{"hash":"a","constructor":{}}', '{"0":"a"}'],
   ]
 ) {
-  rpc(`the parameters ${params} are wrong`, async () => {
+  rpc(`the parameters ${params} are invalid`, async () => {
     const answer = await gateway.rpc(`{"id":"x","method":"block","params":${params}}`);
     assert.is(answer.status, 200);
     const { error, id } = await answer.json();
@@ -131,7 +131,7 @@ for (
   });
 }
 
-rpc("a number above all doubles is a number, and goes on as it is written", async () => {
+rpc("a number beyond the range of doubles is valid, and is sent as it is written", async () => {
   for (const digits of ["1e400", "-1e999", "9".repeat(400)]) {
     for (const [params, code] of [[`[${digits}]`, -32602], [`["a",${digits}]`, -32602]] as const) {
       const { error } = await (await gateway.rpc(`{"id":1,"method":"block","params":${params}}`))
@@ -151,7 +151,7 @@ rpc("a number above all doubles is a number, and goes on as it is written", asyn
   assert.is(node.come.length, 1);
 });
 
-rpc("names of members are folded once, not for each member that comes", async () => {
+rpc("names of members are folded once, not for each received member", async () => {
   const members = Array.from({ length: 5000 }, (_, at) => `"x${at}":0`).join(",");
   const { toLowerCase } = String.prototype;
   let folded = 0;
@@ -208,14 +208,14 @@ for (const name of sampleOf(NAMES)) {
 }
 
 for (const method of [1, null, true, ["number"], { number: 1 }, undefined]) {
-  rpc(`a method that is ${JSON.stringify(method)} is none`, async () => {
+  rpc(`a method that is ${JSON.stringify(method)} is invalid`, async () => {
     const { error, id } = await (await gateway.rpc(call(method))).json();
     assert.equal([error.code, id], [-32600, 7]);
     assert.equal(node.come, []);
   });
 }
 
-rpc("a name may be written with escapes, and other members are left out", async () => {
+rpc("a name may be written with escapes, and other members are omitted", async () => {
   await gateway.rpc(
     '{"version":"1.1","id":1,"\\u006dethod":"n\\u0075mber","Method":"send","extra":{"method":"send"}}',
   );
@@ -252,7 +252,7 @@ for (
 }
 
 for (const id of ["true", "false", "[]", "{}", "[1]", '{"a":1}']) {
-  rpc(`an id of ${id} is none`, async () => {
+  rpc(`an id of ${id} is invalid`, async () => {
     const answered = await (await gateway.rpc(`{"id":${id},"method":"number"}`)).json();
     assert.equal([answered.error.code, answered.id], [-32600, null]);
     assert.equal(node.come, []);
@@ -312,7 +312,7 @@ for (const content of ["1", "null", '"a"', "true"]) {
 }
 
 rpc(
-  "a batch is answered in its order: results, refusals, nonsense, and no notification",
+  "responses to a batch keep its order: results, refusals, nonsense, and no notification",
   async () => {
     node.answer = (come, response) =>
       result(JSON.stringify(JSON.parse(textOf(come)).method))(come, response);
@@ -349,7 +349,7 @@ rpc(
   },
 );
 
-rpc("a batch of notifications has no answer, and is sent", async () => {
+rpc("a batch of notifications has no response, and is sent", async () => {
   const answer = await gateway.rpc([{ method: "number" }, { method: "number" }]);
   assert.equal([answer.status, await answer.text()], [204, ""]);
   assert.is(node.come.length, 2);
@@ -440,7 +440,7 @@ const NONSENSE: readonly (readonly [why: string, content: string | Uint8Array])[
 ];
 
 for (const [why, content] of NONSENSE) {
-  rpc(`an answer that is ${why} is 502, without the node's words`, async () => {
+  rpc(`a response that is ${why} is 502, without the node's text`, async () => {
     node.answer = (_, response) => response.end(content);
     const answer = await gateway.ask("/v1/rpc/number");
     const text = await answer.text();
@@ -452,7 +452,7 @@ for (const [why, content] of NONSENSE) {
 }
 
 for (const status of [503, 429]) {
-  rpc(`a node that answers ${status} without JSON-RPC is busy: 503 with Retry-After`, async () => {
+  rpc(`a node with status ${status} and no JSON-RPC is busy: 503 with Retry-After`, async () => {
     node.answer = (_, response) =>
       response.writeHead(status, { "retry-after": "9" }).end("Work queue depth exceeded");
     const answer = await gateway.ask("/v1/rpc/number");
@@ -487,7 +487,7 @@ const MANY: readonly (readonly [what: string, params: string, says: string, told
 ];
 
 for (const [what, params, says, told] of MANY) {
-  rpc(`of ${what} at most twenty are told, and a response is short`, async () => {
+  rpc(`at most twenty of ${what} are reported, and the response is short`, async () => {
     const answer = await gateway.rpc(`{"id":1,"method":"block","params":${params}}`);
     const text = await answer.text();
     assert.ok(text.length < 3000, `${text.length} bytes`);
@@ -501,7 +501,7 @@ for (const [what, params, says, told] of MANY) {
   });
 }
 
-rpc("a wrong batch is answered in proportion to its size", async () => {
+rpc("the response to an invalid batch is in proportion to its size", async () => {
   const names = Array.from({ length: 100 }, (_, at) => `"a${at}":0`).join(",");
   const one = `{"id":1,"method":"block","params":{${names}}}`;
   const text = await (await gateway.rpc(`[${Array(100).fill(one).join(",")}]`)).text();
@@ -509,7 +509,7 @@ rpc("a wrong batch is answered in proportion to its size", async () => {
   assert.is(JSON.parse(text).length, 100);
 });
 
-rpc("how many parameters are wrong is said in words that fit the number", async () => {
+rpc("the message on several wrong parameters has the right plural", async () => {
   const detail = async (query: string) =>
     (await (await gateway.ask(`/v1/rpc/block?hash=a${query}`)).json()).detail;
   assert.is(await detail("&adress=1"), 'The parameter "adress" is unknown');
@@ -521,7 +521,7 @@ rpc("how many parameters are wrong is said in words that fit the number", async 
   assert.match(await detail("&a=1".repeat(100)), "and at least 19 more parameters are invalid");
 });
 
-rpc("between large contents there is time for others", async () => {
+rpc("other tasks run between large contents", async () => {
   const large = `{"id":1,"method":"block","params":[${"0,".repeat(200_000)}0]}`;
   let read = 0;
   /** The numbers of contents that were read when other tasks had their turn. */

@@ -33,7 +33,7 @@ const WRITES = {
 };
 
 settings(
-  "that let others in are named where others can reach the service, and only there",
+  "that admit others are reported only if others can reach the service",
   async () => {
     const { NODEFACE_TEST_TOKEN: before } = process.env;
     process.env.NODEFACE_TEST_TOKEN = "a-token-of-more-than-32-characters-0";
@@ -54,7 +54,7 @@ settings(
   },
 );
 
-settings("whose token is not there are said to lack it", async () => {
+settings("whose token is missing are reported", async () => {
   const [message = "", ...more] = await said({
     ...WRITES,
     token_env: "NODEFACE_TEST_NO_TOKEN",
@@ -93,7 +93,7 @@ for (
   );
 }
 
-settings("that do not go together are said one by one", async () => {
+settings("that conflict are reported one by one", async () => {
   assert.equal(
     await said({ open: ["reads"], origins: "*" }, undefined, undefined, "*"),
     [
@@ -117,7 +117,7 @@ const OPERATIONS = Object.entries({
 }).map(([name, access]) => ({ name, access })) as NodeOperation[];
 
 settings(
-  "name operations that are there, and open none that changes something or is private",
+  "name existing operations, and open none that changes something or is sensitive",
   () => {
     const named = (list: Partial<Record<"open" | "with_token", string[]>>) =>
       lintNames(OPERATIONS, resolveForward(list)).map(({ level, message }) =>

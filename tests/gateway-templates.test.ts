@@ -74,7 +74,7 @@ for (
   ] as const satisfies readonly (readonly [string, string, Slashes?])[]
 ) {
   templates(
-    `${path} is a path of ${template}, and goes on as it came`,
+    `${path} matches ${template}, and is forwarded unchanged`,
     async () => {
       const { ask } = forwarding(
         node.url,
@@ -124,7 +124,7 @@ templates("x-spans of 0.2 means x-multi-segment: true", async () => {
 });
 
 templates(
-  "a path that spans leaves its neighbours their calls, whatever their methods",
+  "a multi-segment path leaves its neighbours their calls, whatever their methods",
   async () => {
     const { ask } = forwarding(
       node.url,
@@ -255,7 +255,7 @@ function patternOf(template: string, spans: string | undefined): RegExp {
 
 const piece = fc.constantFrom("a", "b", "-", ".", "/", "/a", "ab", "-b", "/b/");
 
-templates("a template fits as its regular expression does", () => {
+templates("a template matches like its regular expression", () => {
   const text = fc.array(fc.oneof(piece, fc.constant("{}")), {
     minLength: 1,
     maxLength: 8,

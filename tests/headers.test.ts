@@ -21,13 +21,13 @@ const CACHE: Readonly<Record<string, string>> = {
 };
 
 for (const [path] of PATHS) {
-  headers(`${path} says how long it may be used`, async () => {
+  headers(`${path} says how long it may be cached`, async () => {
     assert.is((await ask(path)).headers.get("cache-control"), CACHE[path]);
   });
 }
 
 headers(
-  "every answer is kept from being guessed at, and from telling where it was opened",
+  "every response forbids sniffing of its type, and limits the referrer",
   async () => {
     for (const path of [...PATHS.map(([path]) => path), "/", "/nope"]) {
       const answer = (await ask(path)).headers;

@@ -21,7 +21,7 @@ guard(
   },
 );
 
-guard("a listed name is answered in any letter case and on any port", async () => {
+guard("a listed name is accepted in any letter case and on any port", async () => {
   for (
     const host of [
       "node.example",
@@ -37,7 +37,7 @@ guard("a listed name is answered in any letter case and on any port", async () =
   assert.is((await askAs("sub.node.example", ["node.example"])).status, 421);
 });
 
-guard("a host that no request could name is refused when the service is made", () => {
+guard("a host that no request could name is refused when the service is created", () => {
   for (const host of ["Example.org:80", "http://a", "a/", "", "*", "a b"]) {
     assert.throws(
       () => createNodeface({ hosts: ["a.example", host] }),
@@ -58,7 +58,7 @@ guard("a host name may have letters of any script", async () => {
   assert.is((await askAs("xn--bcher-kva.example", ["bücher.example"])).status, 200);
 });
 
-guard("any name is answered where hosts is *", async () => {
+guard("any name is accepted if hosts is *", async () => {
   assert.is((await askAs("evil.example", "*")).status, 200);
   assert.is((await askAs("a b", "*")).status, 400);
 });
@@ -74,7 +74,7 @@ guard("forwarding headers of a proxy are neither trusted nor repeated", async ()
   assert.not.match(JSON.stringify([...response.headers]) + await response.text(), "relayed");
 });
 
-guard("a target of more than 8192 characters is answered with 414", async () => {
+guard("a target of more than 8192 characters gets 414", async () => {
   const response = await ask(`/v1/info?${"a".repeat(8192)}`);
   assert.is(response.status, 414);
   assert.is((await response.json()).title, "URI Too Long");

@@ -6,7 +6,7 @@ import { printable } from "../src/untrusted-text.ts";
 import { sampleSize } from "./_runtime.ts";
 import { setScene } from "./_scene.ts";
 
-const bounds = suite("info, whatever a node answers");
+const bounds = suite("info, whatever a node responds");
 
 /** Creates a generator of numbers from 0 to below 1, the same for the same seed (mulberry32). */
 function randomOf(seed: number): () => number {
@@ -84,7 +84,7 @@ function randomNode(random: () => number): typeof fetch {
 const ROUNDS = Number(globalThis.process?.env?.NODEFACE_RANDOM_ANSWERS ?? sampleSize(600));
 
 bounds(
-  `of ${ROUNDS} rounds of random answers none throws, is wrong in form, or is above 64 kB`,
+  `none of ${ROUNDS} rounds of random responses throws, is malformed, or is above 64 kB`,
   async () => {
     const names = Object.keys(KINDS);
     for (let round = 0; round < ROUNDS; round++) {
@@ -107,7 +107,7 @@ bounds(
 );
 
 bounds(
-  "a member beyond the bounds is left out, the rest is used, and that is said once",
+  "a member beyond the limits is omitted, the rest is used, and that is logged once",
   async () => {
     const deep = `${"[".repeat(9000)}${"]".repeat(9000)}`;
     const odd: Record<string, string> = {

@@ -74,7 +74,7 @@ credentials(
   },
 );
 
-credentials("a secret that is refused is not told", async () => {
+credentials("a rejected secret is not revealed", async () => {
   const file = await secret("wrong", "user:hunter2");
   const { fetch, shown } = guarded(() => "user:other");
   const { code, message, number, hint } = await failure(
@@ -232,7 +232,7 @@ credentials(
 );
 
 credentials(
-  "the usual secret is sent where a node on this machine refuses as its kind",
+  "the default secret is sent if a node on this machine refuses like its kind",
   async () => {
     const file = await secret("usual", "user:one");
     const kinds = kindsRefusing({
@@ -291,7 +291,7 @@ credentials("the default secret is sent to no other server", async () => {
 });
 
 credentials(
-  "usual places that did not help are said with the reason",
+  "default places that did not help are reported with the reason",
   async () => {
     const file = await secret("usual", "user:one");
     const at = (...paths: string[]) =>
@@ -322,7 +322,7 @@ credentials(
 );
 
 credentials(
-  "a node is asked without credentials that cannot be read",
+  "a node is queried without credentials if they cannot be read",
   async () => {
     const context = contextFor(NODE, {
       configured: { basic_file: join(folder, "none") },
@@ -341,7 +341,7 @@ credentials(
   },
 );
 
-credentials("credentials are checked before a node is asked", async () => {
+credentials("credentials are checked before a node is queried", async () => {
   const file = await secret("good", "user:one");
   const of = async (name: string, text: string) => ({
     basic_file: await secret(name, text),

@@ -113,7 +113,7 @@ digest(
   },
 );
 
-digest("the strongest challenge that is known is answered", () => {
+digest("the strongest supported challenge is answered", () => {
   const of = (...algorithms: string[]) =>
     findDigestChallenge(
       algorithms.map((name) => `Digest realm="r", nonce="n", qop="auth", algorithm=${name}`).join(),
@@ -212,7 +212,7 @@ digest(
   },
 );
 
-digest("a password that is refused is not sent for ever", async () => {
+digest("a rejected password is not sent forever", async () => {
   const { seen, played } = guard("MD5", "another");
   const { url, close } = await played;
   const context = contextFor(url, { configured: { digest_file: file } });
@@ -227,7 +227,7 @@ digest("a password that is refused is not sent for ever", async () => {
 });
 
 digest(
-  "a server that gives a new nonce for each refusal is asked three times at most",
+  "a server that gives a new nonce for each refusal gets three requests at most",
   async () => {
     let asked = 0;
     const { url, close } = await play((_, response) => {
@@ -283,7 +283,7 @@ digest("a node with a nonce for each connection answers many requests at once", 
   await close();
 });
 
-digest("a request that takes long holds up no other", async () => {
+digest("a slow request delays no other", async () => {
   let arrive = (_release: () => void) => {};
   const arrived = new Promise<() => void>((resolve) => (arrive = resolve));
   const { played } = guardConnections((url, response) => {
@@ -301,7 +301,7 @@ digest("a request that takes long holds up no other", async () => {
 });
 
 digest(
-  "the scheme that the node wants is said where another one is configured",
+  "the scheme that the node requires is reported if another one is configured",
   async () => {
     const wanting = async (
       challenge: string,

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { contextFor, failure, get, play, type Played, playTcp, within } from "./_sources.ts";
 
-const failures = suite("why a node gives nothing");
+const failures = suite("why a node does not respond");
 
 /** Runs one check with a server. */
 async function beside(
@@ -109,7 +109,7 @@ for (const [what, text] of Object.entries(NO_HTTP)) {
 }
 
 failures(
-  "a connection that is closed may want the other scheme, which the hint says",
+  "a closed connection may need the other scheme, as the hint says",
   () =>
     beside(
       playTcp((socket) => socket.once("data", () => socket.end())),
@@ -128,7 +128,7 @@ failures(
     ),
 );
 
-failures("an answer that does not come, or has no end", async () => {
+failures("a response that never comes, or never ends", async () => {
   await beside(play(() => {}), async (url) => {
     const error = await failure(get(url, contextFor(url), within(100)));
     assert.equal([error.code, error.message], [
@@ -145,7 +145,7 @@ failures("an answer that does not come, or has no end", async () => {
   });
 });
 
-failures("an answer that is too large, packed, or elsewhere", async () => {
+failures("a response that is too large, compressed, or a redirect", async () => {
   const head = { "content-type": "application/json" };
   await beside(
     play((_, response) => response.writeHead(200, head).end("x".repeat(1024 * 1024 + 1))),
@@ -187,7 +187,7 @@ const LEADS: [location: string | undefined, hint: string | undefined][] = [
   [undefined, undefined],
 ];
 
-failures("a redirect is said with where it leads, for the operator", async () => {
+failures("the operator learns where a redirect leads", async () => {
   for (const [location, hint] of LEADS) {
     const response = { status: 301, headers: { ...location !== undefined && { location } } };
     const fetch = () => Promise.resolve(new Response(null, response));
@@ -279,7 +279,7 @@ function playForgetful(): Promise<Played> & { requests: () => number } {
 }
 
 failures(
-  "a kept connection that the node closes is asked once more, on a fresh one",
+  "a request on a kept connection that the node closes is repeated on a fresh one",
   () => {
     const node = playForgetful();
     return beside(node, async (url) => {
@@ -295,7 +295,7 @@ failures(
 );
 
 failures(
-  "a node that closes a fresh connection is not asked again",
+  "a node that closes a fresh connection gets no second request",
   async () => {
     let connections = 0;
     await beside(

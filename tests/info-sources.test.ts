@@ -71,7 +71,7 @@ async function call(
 }
 
 sources(
-  "calls travel in one batch, whatever the order of the answers",
+  "calls are sent in one batch, whatever the order of the responses",
   async () => {
     const { sent, context } = rpc((body) => Response.json([body].flat().map(reply).reverse()));
     assert.equal(
@@ -83,7 +83,7 @@ sources(
 );
 
 sources(
-  "a node that takes no batches is called singly, and not offered one again",
+  "a node that takes no batches gets single calls, and no batch again",
   async () => {
     for (
       const refusal of [
@@ -184,7 +184,7 @@ sources(
 );
 
 sources(
-  "an odd error is an error, and an answer without a result is none",
+  "an odd error is an error, and a response without a result is not valid",
   async () => {
     for (
       const [answer, message] of [
@@ -209,7 +209,7 @@ sources(
   },
 );
 
-sources("a method that is not there is told from one that fails", async () => {
+sources("a missing method is distinguished from one that fails", async () => {
   for (
     const [code, message, status, isAbsent] of [
       [-32601, "Method not found", 200, true],
@@ -320,7 +320,7 @@ sources(
   },
 );
 
-sources("a link in an answer leads to the node itself", () => {
+sources("a link in a response leads to the node itself", () => {
   for (
     const [link, url] of [
       ["/nodeinfo/2.0", "/nodeinfo/2.0"],
@@ -437,7 +437,7 @@ sources(
   },
 );
 
-sources("a program that is not there, or fails, is said to be so", async () => {
+sources("a program that is missing, or fails, is reported as such", async () => {
   for (
     const [command, reason] of [
       [["/none/of/it"], "/none/of/it: program not found"],

@@ -228,7 +228,7 @@ testWhere(
 testWhere(
   tls,
   MISSING,
-  "node.tls trusts nothing that is wrong in another way",
+  "node.tls trusts no certificate with another fault",
   async () => {
     for (
       const [name, message] of [
@@ -247,7 +247,7 @@ testWhere(
   },
 );
 
-testWhere(tls, MISSING, "answers over TLS have the same limits", async () => {
+testWhere(tls, MISSING, "responses over TLS have the same limits", async () => {
   const { url, close } = await playTls("good");
   const context = trusting(url);
   const said = async (path: string, limits = within()) =>
@@ -291,7 +291,7 @@ testWhere(
 
 const pem = (body: string) => `-----BEGIN CERTIFICATE-----\n${body}\n-----END CERTIFICATE-----\n`;
 
-tls("a file that holds no certificate is said to be none", async () => {
+tls("a file without a certificate is reported as such", async () => {
   const path = join(folder, "none.pem");
   for (const text of ["", "{}", "-----BEGIN PRIVATE KEY-----", pem("broken"), pem("&")]) {
     await writeFile(path, text);

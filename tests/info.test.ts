@@ -38,7 +38,7 @@ info(
   },
 );
 
-info("with a source or a kind of node it is not alone, and says of itself apart", async () => {
+info("with a source or a kind of node, it shows its own facts separately", async () => {
   const disk = { sources: { disk: { file: "/nowhere" } }, fields: { free: "disk#" } } as const;
   for (const options of [{ info: disk }, { node: { kind: "ethereum" } }]) {
     const { fetch } = createNodeface({ ...options, log: () => {} });
@@ -54,7 +54,7 @@ info("with a source or a kind of node it is not alone, and says of itself apart"
   }
 });
 
-info("every link leads to an answer, relative to the info's own address", async () => {
+info("every link works, relative to the info's own URL", async () => {
   const { links } = await (await ask("/v1/info")).json() as { links: Record<string, string> };
   for (const link of Object.values(links)) {
     const { pathname } = new URL(link, "http://localhost/v1/info");
@@ -62,12 +62,12 @@ info("every link leads to an answer, relative to the info's own address", async 
   }
 });
 
-info("it says nothing of the machine", async () => {
+info("it reveals nothing about the machine", async () => {
   const text = await (await ask("/v1/info")).text();
   assert.not.match(text, /hostname|memory|platform|\/home|\/work|127\.0\.0\.1/);
 });
 
-info("the catalogue's references lead to answers", async () => {
+info("the catalogue's references work", async () => {
   const { linkset: [context] } = await (await ask("/.well-known/api-catalog")).json();
   const { anchor, ...relations } = context;
   const references = Object.values(relations).flat() as { href: string; type: string }[];

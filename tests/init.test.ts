@@ -75,7 +75,7 @@ starts(
 );
 
 starts(
-  "a file that is there stays as it is, and the node is not asked",
+  "an existing file stays as it is, and the node is not queried",
   () =>
     inFolder(async (folder, run) => {
       const file = join(folder, "nodeface.yaml");
@@ -106,7 +106,7 @@ starts("a file that cannot be written to its end is removed", () =>
   }));
 
 starts(
-  "beside a node that does not answer nothing is written, unless its kind is named",
+  "if a node does not respond, nothing is written unless its kind is named",
   () =>
     inFolder(async (folder, run) => {
       const said = await refusal(run(NOWHERE));

@@ -17,7 +17,7 @@ import { KINDS_WITH_INTERFACE, loadInterface } from "../src/description/known-in
 import { sampleOf } from "./_runtime.ts";
 import { checkAt, checkResults, operationsOf } from "./nodes/_interface.ts";
 
-const interfaces = suite("what a kind offers to be called");
+const interfaces = suite("the operations of kinds");
 
 /** A valid kind without operations. */
 const KIND = `title: Mine
@@ -101,7 +101,7 @@ const PATHS = `openapi:
 `;
 
 interfaces(
-  "a kind says its methods and its operations in the forms of the standards",
+  "a kind lists its methods and its operations in the standard formats",
   () => {
     assert.equal(problems(METHODS + PATHS), []);
     const { openrpc, openapi } = parseKind(KIND + METHODS + PATHS, "mine.yaml");
@@ -252,7 +252,7 @@ interfaces("unknown members are reported where OpenAPI allows no others", () => 
   );
 });
 
-interfaces("a host's own kind is held to the same", () => {
+interfaces("a host's own kind follows the same rules", () => {
   const complaint = (offer: string) => {
     try {
       const kinds = { mine: parse(KIND + offer) };
@@ -291,7 +291,7 @@ interfaces("the schema finds the errors in an editor that the command reports", 
 });
 
 interfaces(
-  "the reference has all marks, and an example of each form that is right",
+  "the reference has all marks, and a valid example of each form",
   async () => {
     const text = await WRITTEN["docs/kinds.md"]();
     assert.is(Object.keys(MARKS).length, 13);

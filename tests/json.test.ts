@@ -124,7 +124,7 @@ json("a number keeps its digits where a double would round it", () => {
   for (const [text, value] of numbers) assert.equal(parseJson(text), value, text);
 });
 
-json("a number above all doubles becomes a string of its digits, in a list too", () => {
+json("a number beyond the range of doubles becomes a string of its digits, in a list too", () => {
   const digits = "9".repeat(400);
   assert.equal(parseJson(`[1e400,-1E+999,${digits},{"a":1e400}]`), [
     "1e400",
@@ -143,7 +143,7 @@ json("a fraction is rounded to a double, and minus zero is written as zero", () 
   assert.is(formatJson([-0, 2n ** 64n]), "[0,18446744073709551616]");
 });
 
-json("a mistake is found wherever it is, and told in the same words on every runtime", () => {
+json("an error is found wherever it is, with the same message on every runtime", () => {
   const mistakes: Record<string, [number, string]> = {
     '{"a":1,}': [7, 'expected a key in double quotes, not "}"'],
     '{"a" 1}': [5, 'expected a colon, not "1"'],
@@ -178,7 +178,7 @@ json("a mistake is found wherever it is, and told in the same words on every run
   }));
 });
 
-json("any text is JSON here exactly where it is for the runtime", () => {
+json("a text is JSON here exactly if it is for the runtime", () => {
   const piece = fc.constantFrom(...'{}[],:"\\-+.eE0123u \n'.split(""), "true", "null", '"a"', "1");
   const text = fc.array(piece, { maxLength: 9 }).map((pieces) => pieces.join(""));
   fc.assert(
@@ -211,7 +211,7 @@ json("a token has a place, a depth and a value", () => {
   ]);
 });
 
-json("keys that their object has already are found, however they are written", async () => {
+json("duplicate keys are found, however they are written", async () => {
   const findDuplicateKeys = async (text: string) => {
     const bytes = new TextEncoder().encode(text);
     const { diagnostics } = await parse("x", { bytes, isJson: true });
@@ -323,7 +323,7 @@ json("a number is text as well, and nothing else is", () => {
   for (const value of [undefined, null, true, {}, []]) assert.is(textOf(value), undefined);
 });
 
-json("two values are equal where they say the same, in whichever order", () => {
+json("two values are equal if they have the same content, in any order", () => {
   const value = { a: [1, { b: null }], c: "x", ["__proto__"]: 2n ** 64n };
   assert.ok(isEqual(value, { ["__proto__"]: 2n ** 64n, c: "x", a: [1, { b: null }] }));
   const different: [unknown, unknown][] = [

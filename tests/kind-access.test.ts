@@ -9,7 +9,7 @@ import { documentOfKind } from "../src/openapi/kind.ts";
 import { operationsOf } from "../src/openapi/operations.ts";
 import { loadInterface } from "../src/description/known-interface.ts";
 
-const access = suite("who may call what a kind offers");
+const access = suite("who may call the operations of kinds");
 
 /** Returns the marks of all operations of a kind, by method name or operation. */
 async function marksOf(kind: string): Promise<Map<string, OperationMarks>> {
@@ -99,7 +99,7 @@ access("bitcoin: a block is heavy with the outputs that it spends, and light wit
   assert.is(getblock.params[1]!.schema["x-heavy-from"], 3);
 });
 
-access("where people have accounts, reads go without the secret of one of them", () => {
+access("if users have accounts, reads are sent without the secret of one of them", () => {
   const bare = Object.entries(KINDS).filter(([, { auth }]) => auth?.reads === "none");
   assert.equal(bare.map(([name]) => name), ["activitypub"]);
 });

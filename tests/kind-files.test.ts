@@ -85,7 +85,7 @@ kinds("the condition for ok is a clause, and so is every reason", () => {
   }
 });
 
-kinds("a time without a block that is called stalled is rarer than once in ten years", () => {
+kinds("a time without a block that counts as stalled is rarer than once in ten years", () => {
   // Seconds between two blocks if they come at random times (proof of work).
   const MEAN: Readonly<Record<string, number>> = { bitcoin: 600, ergo: 120, monero: 120 };
   for (const [name, mean] of Object.entries(MEAN)) {
@@ -97,7 +97,7 @@ kinds("a time without a block that is called stalled is rarer than once in ten y
   }
 });
 
-kinds("a secret is looked for only where the refusal is one kind's own", () => {
+kinds("a secret is looked for only if the refusal is specific to one kind", () => {
   const refusals = Object.values(KINDS).flatMap(({ auth }) => auth?.refusal ? [auth] : []);
   const textOf = ({ refusal }: typeof refusals[number]) => JSON.stringify(refusal);
   const texts = refusals.map(textOf);
@@ -360,7 +360,7 @@ async function wrong(args: string[], files: Record<string, string>): Promise<rea
   }
 }
 
-kinds("a configuration may bring kinds of its own, in files beside it", async () => {
+kinds("a configuration may define kinds, in files beside it", async () => {
   const config = "kinds: [kinds/good.yaml]\nnode: { kind: good }\ninfo: { fields: { x: a#/x } }";
   const files = { "conf/c.yaml": config, "conf/kinds/good.yaml": GOOD };
   const { kinds, node } = await read(["--config", "conf/c.yaml"], files);
@@ -393,7 +393,7 @@ kinds("their errors are reported with the name of the file", async () => {
   assert.is(found.length, 5, found.join("\n"));
 });
 
-kinds("--kind takes a file, and the node is of that kind", async () => {
+kinds("--kind accepts a file, and the node is of that kind", async () => {
   for (const path of ["good.yaml", "./good.yml", "a/good.json"]) {
     const { kinds, node } = await read(["--kind", path, "http://a"], { [path]: GOOD });
     assert.equal(node, { url: "http://a", kind: "good" });
@@ -417,7 +417,7 @@ function complaint(options: unknown): string {
   }
 }
 
-kinds("a host gives kinds of its own as objects", () => {
+kinds("a host passes its own kinds as objects", () => {
   const good = parse(GOOD);
   assert.is(complaint({ kinds: { good }, node: { kind: "good" } }), "");
   assert.match(

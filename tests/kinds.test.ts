@@ -14,7 +14,7 @@ const kinds = suite("kinds");
 const NOW = "2026-11-21T10:00:00Z";
 
 kinds(
-  "every kind has answers, which say where they were recorded or that they are constructed",
+  "every kind has recordings, which state their origin or that they are constructed",
   () => {
     const recorded = new Set([...RECORDINGS.values()].map(({ kind }) => kind));
     assert.equal([...recorded].sort(), Object.keys(KINDS));
@@ -106,7 +106,7 @@ kinds("one without the flag of the first download has a block before it is in sy
   assert.equal(behind, ["syncing", "is 10 blocks behind its peers", false]);
 });
 
-kinds("a call takes its parameters of another response, or of one that is remembered", async () => {
+kinds("a call takes its parameters from another response, or from a remembered one", async () => {
   const recording = RECORDINGS.get("dogecoin")!;
   const answer = play(recording);
   const asked: unknown[] = [];

@@ -10,22 +10,25 @@ const lacking = suite("what a node lacks");
 
 const GETH = { software: "Geth", version: "1.16.0", status: "ok" };
 
-lacking("it is remembered for a version and for a day, of a node that is well", () => {
-  let now = 0;
-  const methods = new LackingMethods(() => now);
-  methods.add("a", { ...GETH, status: "starting" });
-  methods.add("b", { ...GETH, status: "unreachable" });
-  assert.equal(methods.names(GETH), []);
-  methods.add("c", GETH);
-  now = 3_600_000;
-  methods.add("a", GETH);
-  assert.equal(methods.names(GETH), ["a", "c"]);
-  assert.equal(methods.names({ status: "unreachable" }), ["a", "c"], "it is the same node");
-  now = 24 * 3_600_000;
-  assert.equal(methods.names(GETH), ["a"], "after a day it may be there");
-  assert.equal(methods.names({ ...GETH, version: "1.17.0" }), []);
-  assert.equal(methods.names(GETH), [], "it is another node that has come back");
-});
+lacking(
+  "a missing method is remembered for a version and for a day, if the node is healthy",
+  () => {
+    let now = 0;
+    const methods = new LackingMethods(() => now);
+    methods.add("a", { ...GETH, status: "starting" });
+    methods.add("b", { ...GETH, status: "unreachable" });
+    assert.equal(methods.names(GETH), []);
+    methods.add("c", GETH);
+    now = 3_600_000;
+    methods.add("a", GETH);
+    assert.equal(methods.names(GETH), ["a", "c"]);
+    assert.equal(methods.names({ status: "unreachable" }), ["a", "c"], "it is the same node");
+    now = 24 * 3_600_000;
+    assert.equal(methods.names(GETH), ["a"], "after a day it may be there");
+    assert.equal(methods.names({ ...GETH, version: "1.17.0" }), []);
+    assert.equal(methods.names(GETH), [], "it is another node that has come back");
+  },
+);
 
 const ERRORS: readonly (readonly [code: string | undefined, message: string, isNone: boolean])[] = [
   ["-32601", "anything", true],
@@ -79,7 +82,7 @@ async function playEthereum() {
 }
 
 lacking(
-  "a call that it has no method for marks that one, and nothing is asked for it",
+  "a call to a missing method marks the method, without further queries",
   async () => {
     const { node, called, results } = await playEthereum();
     const app = createNodeface({

@@ -5,7 +5,7 @@ import { formatJson, parseJson } from "../src/json/lossless.ts";
 import { isEqual, isObject } from "../src/json/values.ts";
 import { createRandom } from "./_random.ts";
 
-const bounds = suite("answers within bounds");
+const bounds = suite("responses within limits");
 
 const nested = (levels: number, inside = "1") => "[".repeat(levels) + inside + "]".repeat(levels);
 
@@ -26,7 +26,7 @@ function refused(text: string, reason: string): void {
 }
 
 bounds(
-  "an answer within the bounds is read as it is, with all the digits of integers",
+  "a response within the limits is read as it is, with all the digits of integers",
   () => {
     const text = '{"a":[1,2.5,"x",null,true,{}],"big":18446744073709551615,"__proto__":{"b":[]}}';
     const { value, omitted } = readResponse(text);
@@ -37,7 +37,7 @@ bounds(
   },
 );
 
-bounds("a member beyond the bounds is left out, and the rest is used", () => {
+bounds("a member beyond the limits is omitted, and the rest is used", () => {
   const long = "x".repeat(LIMITS.string + 1);
   const text =
     `{"a":1,"long":"${long}","digits":${"1".repeat(41)},"list":[1,1e400,3],"deep":${nested(40)},` +
@@ -54,7 +54,7 @@ bounds("a member beyond the bounds is left out, and the rest is used", () => {
   ]);
 });
 
-bounds("an answer has 32 levels and no more", () => {
+bounds("a response has 32 levels and no more", () => {
   assert.is(formatJson(readResponse(nested(32)).value), nested(32));
   const { value, omitted } = readResponse(`{"a":${nested(32)},"b":[1]}`);
   assert.is(formatJson(value), `{"a":${nested(31, "null")},"b":[1]}`);
@@ -70,7 +70,7 @@ bounds(
   },
 );
 
-bounds("a number of a million digits is never made", () => {
+bounds("a number of a million digits is never created", () => {
   const digits = "7".repeat(1_000_000);
   assert.is(
     formatJson(readResponse(`{"height":${digits},"a":1}`).value),
@@ -87,7 +87,7 @@ bounds("a number of a million digits is never made", () => {
   assert.is(readResponse(digits).value, undefined);
 });
 
-bounds("the last of duplicate keys wins, even if it is left out", () => {
+bounds("the last of duplicate keys wins, even if it is omitted", () => {
   const long = JSON.stringify("x".repeat(5000));
   assert.is(formatJson(readResponse(`{"a":1,"a":2}`).value), '{"a":2}');
   assert.is(formatJson(readResponse(`{"a":1,"a":${long}}`).value), "{}");

@@ -15,7 +15,7 @@ loopback("is this machine, however it is written", () => {
   for (const name of HERE.split(" ")) assert.ok(isLoopback(hostOf(name)), name);
 });
 
-loopback("is not this machine where it only looks like it", () => {
+loopback("is not this machine if it only looks like it", () => {
   for (const name of ELSEWHERE.split(" ")) assert.not.ok(isLoopback(hostOf(name)), name);
 });
 

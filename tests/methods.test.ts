@@ -24,7 +24,7 @@ methods("OPTIONS lists the methods of a path", async () => {
   assert.is(response.headers.get("allow"), "GET, HEAD, OPTIONS");
 });
 
-methods("a path of a star is a path like any other, where nothing is", async () => {
+methods("the path * is like any other unknown path", async () => {
   assert.is((await ask("/*", { method: "OPTIONS" })).status, 404);
 });
 
@@ -35,7 +35,7 @@ for (const method of ["POST", "PUT", "DELETE", "PATCH", "PROPFIND"]) {
     assert.is(response.headers.get("allow"), "GET, HEAD, OPTIONS");
     assert.is((await response.json()).status, 405);
   });
-  methods(`${method} on an unknown path answers 404`, async () => {
+  methods(`${method} on an unknown path gets 404`, async () => {
     assert.is((await ask("/nope", { method })).status, 404);
   });
 }

@@ -23,7 +23,7 @@ const infoOf = async (info: HostInfo): Promise<Lines> => await serviceOf({ info 
 const NODE = /^node_/;
 const ofNode = (lines: Lines) => [...namesIn(lines)].filter((name) => NODE.test(name));
 
-metrics("without metrics the path is like any other, where nothing is", async () => {
+metrics("without metrics the path is like any other unknown path", async () => {
   for (const options of [{}, { metrics: false }, { metrics: undefined }]) {
     const app = createNodeface(options);
     for (const method of ["GET", "HEAD", "OPTIONS"]) {
@@ -84,7 +84,7 @@ metrics(
   },
 );
 
-metrics("the answer is text of Prometheus' version, in no coding, and never stored", async () => {
+metrics("the response is Prometheus text, without content coding, and never stored", async () => {
   const { ask } = serviceOf();
   const get = await ask("/v1/metrics", { headers: { "accept-encoding": "gzip, br" } });
   assert.is(get.headers.get("content-type"), "text/plain; version=0.0.4; charset=utf-8");
@@ -108,7 +108,7 @@ metrics("each metric has one description, before its samples", async () => {
   assert.is([...text.matchAll(/^#/gm)].length, heads.length * 2);
 });
 
-metrics("a service without a node says nothing of one", async () => {
+metrics("a service without a node has no metrics of one", async () => {
   const lines = await serviceOf().read();
   assert.equal(ofNode(lines), []);
   assert.ok(namesIn(lines).has("nodeface_build_info"));
@@ -205,14 +205,14 @@ metrics("labels that a node writes are escaped, short, and end no line", async (
   );
 });
 
-metrics("to ask for metrics has the node asked", async () => {
+metrics("a request for metrics queries the node", async () => {
   let asked = 0;
   const { read } = serviceOf({ info: () => ({ height: ++asked }) });
   assert.is((await read()).get("node_height"), "1");
   assert.is(asked, 1);
 });
 
-metrics("every answer is counted, by the template of its route and its status", async () => {
+metrics("every response is counted, by the template of its route and its status", async () => {
   const operation = { responses: { 200: { description: "" } } };
   const { ask, read } = serviceOf({
     operations: [{
@@ -254,7 +254,7 @@ metrics("every answer is counted, by the template of its route and its status", 
 });
 
 metrics(
-  "questions to the node are counted by source and result, with the time they took",
+  "queries to the node are counted by source and result, with the time they took",
   async () => {
     const node = await playNode();
     node.answer = ({ url }, response) => {
@@ -331,7 +331,7 @@ metrics("forwarded calls are counted by operation, and no parameter is a label",
   }
 });
 
-metrics("the calls that wait for a place at the node are counted", async () => {
+metrics("the calls that wait for a slot at the node are counted", async () => {
   const node = await playNode();
   const held: (() => void)[] = [];
   node.answer = (come, response) => held.push(() => void json({})(come, response));

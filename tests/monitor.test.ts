@@ -60,7 +60,7 @@ monitor("the node is not queried without requests", async () => {
   assert.is(held.asked, asked);
 });
 
-monitor("a node of no kind and with nothing to ask is shown as it is told, for good", async () => {
+monitor("without a kind and sources, a node keeps its configured values for good", async () => {
   const { monitor, held, pass } = scene({
     info: { static: { network: "home" } },
     node: { kind: "none" },
@@ -73,7 +73,7 @@ monitor("a node of no kind and with nothing to ask is shown as it is told, for g
   assert.is(held.asked, 0);
 });
 
-monitor("one query serves all who ask, once in a time to live", async () => {
+monitor("one query per time to live serves all requests", async () => {
   const { monitor, held, pass, info } = scene();
   const all = await Promise.all(Array.from({ length: 50 }, () => monitor.get()));
   const { asked } = held;
@@ -87,7 +87,7 @@ monitor("one query serves all who ask, once in a time to live", async () => {
   assert.is(held.asked, 2 * asked);
 });
 
-monitor("an unchanged node keeps the very snapshot", async () => {
+monitor("an unchanged node keeps the same snapshot", async () => {
   const { monitor, held, pass, info } = scene();
   const first = await monitor.get();
   const { asked } = held;
@@ -111,7 +111,7 @@ monitor(
   },
 );
 
-monitor("no answer waits for a slow node once there is a snapshot", async () => {
+monitor("no response waits for a slow node once there is a snapshot", async () => {
   const { monitor, held, pass } = scene();
   const first = await monitor.get();
   const { closed, open } = gate();
@@ -121,7 +121,7 @@ monitor("no answer waits for a slow node once there is a snapshot", async () => 
   open();
 });
 
-monitor("an answer waits a moment for a node that answers quickly", async () => {
+monitor("a response waits a moment for a node that responds quickly", async () => {
   const { held, pass, info, infoMeanwhile } = oneNode({ "/state": { height: 7 } });
   await info();
   // A busy machine may miss the moment, but not every time.
@@ -189,7 +189,7 @@ monitor("a response cached for an hour is not a sign of life", async () => {
   });
 });
 
-monitor("everything is asked again when a node comes back, since it may be another", async () => {
+monitor("everything is queried again when a node comes back, since it may be another", async () => {
   const { held, pass, info } = oneNode({ "/state": { height: 7 }, "/genesis": { id: "x" } });
   await info();
   held.failure = "ECONNREFUSED";
@@ -220,7 +220,7 @@ monitor("rarely queried sources are not queried meanwhile", async () => {
   assert.is(held.asked, 102);
 });
 
-monitor("a node that does not answer is asked less and less often, but within 30 s", async () => {
+monitor("a silent node is queried less and less often, but at least every 30 s", async () => {
   const { held, pass, info } = scene();
   await info();
   held.failure = "ECONNREFUSED";
@@ -245,7 +245,7 @@ monitor("a step back of the clock changes nothing", async () => {
   assert.is((await info()).height, 8);
 });
 
-monitor("an answer that comes after it was given up changes nothing", async () => {
+monitor("a response that comes after its query was abandoned changes nothing", async () => {
   const { held, pass, info, infoMeanwhile } = oneNode({
     "/state": { height: 7 },
     "/genesis": { id: "x" },
@@ -266,7 +266,7 @@ monitor("an answer that comes after it was given up changes nothing", async () =
   assert.is((await info()).height, 9);
 });
 
-monitor("a node that starts after the service is detected when it is there", async () => {
+monitor("a node that starts after the service is detected once it runs", async () => {
   const { held, said, pass, info } = scene({ node: {} });
   held.failure = "ECONNREFUSED";
   assert.is((await info()).status, "unreachable");
@@ -277,7 +277,7 @@ monitor("a node that starts after the service is detected when it is there", asy
   assert.match(said.join("\n"), /is of the kind ethereum: chain# is "0x7a69"/);
 });
 
-monitor("another kind of node in the place of the one that was found is found", async () => {
+monitor("another kind of node that replaces the detected one is detected", async () => {
   const { held, pass, info } = scene({ node: {} });
   assert.is((await info()).chain_id, "31337");
   held.fetch = play(RECORDINGS.get("nats")!);
@@ -306,7 +306,7 @@ monitor(
   },
 );
 
-monitor("a kind that was configured is never looked for", async () => {
+monitor("a configured kind is never detected", async () => {
   const { held, pass, info } = scene();
   await info();
   held.fetch = play(RECORDINGS.get("nats")!);
@@ -356,7 +356,7 @@ monitor("a failing source of the operator is not a fault of the node", async () 
   assert.equal(said, ["warn: node http://node.example, source more: responded with 404"]);
 });
 
-monitor("a host may tell all by a function of its own", async () => {
+monitor("a host's function may return everything", async () => {
   let height = 1n << 60n;
   const { monitor, held, pass, info: readInfo } = scene({
     info: () => ({ software: "mine", height, synced: false }),
@@ -448,7 +448,7 @@ monitor("a host's function may return an object of any interface", async () => {
 });
 
 monitor(
-  "a node that hangs when it is asked after a pause is not ok, whatever it said before",
+  "a node that hangs when it is queried after a pause is not ok, whatever it said before",
   async () => {
     for (const stale of ["60s", "2h"] as const) {
       const { held, pass, info, infoMeanwhile } = scene({
@@ -465,7 +465,7 @@ monitor(
   },
 );
 
-monitor("a slow source of the operator's own delays nothing that the node says", async () => {
+monitor("a slow source of the operator does not delay the node's values", async () => {
   const { monitor, held, pass, info } = scene({
     info: { sources: { slow: { get: "/slow", timeout: "10s" } }, fields: { more: "slow#/x" } },
   });
@@ -514,7 +514,7 @@ monitor("a node that was replaced without requests in between is shown as it is 
   assert.equal(await info(), { chain_id: "y", height: 1, status: "ok" });
 });
 
-monitor("odd values of a host are left out, and none makes an error", async () => {
+monitor("odd values of a host are omitted, and none causes an error", async () => {
   const odd = { toString: 1, valueOf: 1 };
   for (const key of ["chain_id", "network", "height", "peers", "head_at", "synced", "name"]) {
     const { info } = scene({ info: () => ({ [key]: odd, version: "1" }), node: {} });

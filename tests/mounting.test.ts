@@ -35,7 +35,7 @@ mounting("every path is below the prefix, and below no other one", async () => {
   }
 });
 
-mounting("a path is found where the host has taken the prefix off, or its start", async () => {
+mounting("a path is found if the host has stripped the prefix, or its start", async () => {
   for (const path of PATHS) {
     assert.is((await ask(path)).status, 200, path);
     assert.is((await ask(`/node${path}`)).status, 200, path);
@@ -55,7 +55,7 @@ mounting("the prefix leads to the explorer, with a slash after it or not", async
   }
 });
 
-mounting("so it does where the host has taken the prefix off", async () => {
+mounting("it also does if the host has stripped the prefix", async () => {
   for (const path of ["/", "/node", "/node/"]) {
     for (const visited of ["/a/node", "/a/node/"]) {
       assert.is(await destination(path, visited), "/a/node/v1/spec", path);
@@ -118,7 +118,7 @@ const status = async (url: string, init?: RequestInit) =>
   (await fetch(url, { redirect: "manual", ...init })).status;
 
 for (const [what, app] of [["with", below], ["without", anywhere]] as const) {
-  mounting(`a router that takes the path off needs nothing said, ${what} a prefix`, async () => {
+  mounting(`a router that strips the path needs no setting, ${what} a prefix`, async () => {
     await serving(mount("/a/node", listener(app), own), async (url) => {
       for (const path of PATHS) assert.is(await status(`${url}/a/node${path}`), 200, path);
       for (const path of ["", "/", "/v1", "/v1/", "?x=1"]) {

@@ -72,7 +72,7 @@ function create(options: NodefaceOptions) {
 const namesOf = ({ paths }: Described) =>
   Object.keys(paths).filter((path) => path.startsWith("/v1/rpc/")).map((path) => path.slice(8));
 
-shown("with a kind given it is shown at once, though the node does not respond", async () => {
+shown("with a configured kind it is shown at once, though the node does not respond", async () => {
   const { ask, read } = create({ node: { url: "http://127.0.0.1:9", kind: "bitcoin" } });
   const document = await read();
   assert.ok(namesOf(document).includes("getblock"));
@@ -345,7 +345,7 @@ shown("marks in a description from the network do not count", async () => {
 });
 
 shown(
-  "calls of the node are refused with a sentence, to pages of other origins as well",
+  "refused calls to the node get a message, on pages of other origins as well",
   async () => {
     const { ask } = create({ node: { url } });
     for (
@@ -407,7 +407,7 @@ const PARTS = {
 } as unknown as KindInterface;
 const ABOUT = { title: "Both", version: "1" };
 
-shown("a kind with paths and methods has both, and nothing of them is there twice", () => {
+shown("a kind with paths and methods has both, without duplicates", () => {
   const { servers, paths, components } = documentOfKind(PARTS, ABOUT) as Described;
   assert.equal(servers, [{ url: "./v1/node/base" }]);
   assert.equal(paths["/v1/rpc/a"]!.servers, [{ url: "." }]);
@@ -516,7 +516,7 @@ shown("missing parts of a node's own description come from its kind", () => {
   assert.equal(paths["/v1/rpc/a"]!.servers, [{ url: "." }]);
 });
 
-shown("an operationId that the node's own description has is not there a second time", () => {
+shown("an operationId in the node's own description is not repeated", () => {
   const document = { paths: { "/new": { get: { operationId: "b" } } } };
   const { paths } = withOtherPart(document, documentOfKind(PARTS, ABOUT)) as Described;
   const { get, post } = paths["/v1/rpc/b"]!;

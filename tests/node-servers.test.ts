@@ -216,7 +216,7 @@ servers("stay as they are with keep", async () => {
 });
 
 servers(
-  "may say two paths: then none is called, until the operator says which",
+  "with two paths are not called until the operator names one",
   async () => {
     const from = describe([PUBLIC, { url: "https://b.example/v1" }]);
     assert.is(await arrives("/hub/a", from), undefined);

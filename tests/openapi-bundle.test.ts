@@ -129,7 +129,7 @@ const describeExamples = (example: unknown) =>
   });
 
 references(
-  "that are all of an example are taken in where they name a file of the folder",
+  "that are a whole example are inlined if they name a file in the folder",
   async () => {
     const $ref = "./examples/block.json#/a~1b";
     const block = { $ref: "#/no/reference", height: 1 };
@@ -165,7 +165,7 @@ for (
     ["there.json#/none", "leads nowhere"],
   ] as const
 ) {
-  references(`that are all of an example stay, with a note: ${$ref}`, async () => {
+  references(`that are a whole example stay, with a note: ${$ref}`, async () => {
     const root = describeExamples({ $ref });
     const { document, diagnostics } = await bundleFiles({
       "root.json": root,
@@ -179,7 +179,7 @@ for (
   });
 }
 
-references("that are all of many examples are taken in until that is too much", async () => {
+references("that are whole examples are inlined up to a limit", async () => {
   const example = { $ref: "large.json" };
   const items = Array.from({ length: 60 }, () => ({ example }));
   const { document, diagnostics } = await bundleFiles({
@@ -211,7 +211,7 @@ references("data and extensions are left alone, and no file is read for them", a
 });
 
 references(
-  "a document whose references are right is left as it is, siblings of 3.0 included",
+  "a document with valid references is left as it is, siblings of 3.0 included",
   async () => {
     const schema = { $ref: "#/components/schemas/Pet", description: "ignored" };
     const root = describeSchema(schema, { components: { schemas: { Pet: PET } } }, "3.0.3");
@@ -219,7 +219,7 @@ references(
   },
 );
 
-references("of schemas in a circle stay references", async () => {
+references("between schemas in a cycle stay references", async () => {
   const tree = { properties: { left: { $ref: "#" }, right: { $ref: "tree.json" } } };
   const { document, diagnostics } = await bundleFiles({
     "root.json": describeSchema({ $ref: "tree.json" }),
@@ -232,7 +232,7 @@ references("of schemas in a circle stay references", async () => {
   });
 });
 
-references("like-named parts of several files have a number, in the order of these", async () => {
+references("like-named parts of several files are numbered in the files' order", async () => {
   const { references } = await bundleFiles({
     "root.json": describeSchema({
       oneOf: [{ $ref: "b.json#/Electra/Block" }, { $ref: "a.json#/Altair/Block" }],
@@ -262,7 +262,7 @@ references("a component that only names a part of a file is where that part is p
   assert.equal(document.components.schemas, { Animal: PET });
 });
 
-references("a component whose name is none of OpenAPI keeps it, and it is said", async () => {
+references("a component whose name is invalid keeps it, and it is reported", async () => {
   const bundled = await bundleFiles({
     "root.json": describeSchema({ $ref: "#/components/schemas/A%20Pet" }, {
       components: { schemas: { "A Pet": PET } },
@@ -369,7 +369,7 @@ references("of a file that was moved are relative to where it is", async () => {
 });
 
 references(
-  "that lead nowhere are left out with the smallest part, and said once with their place",
+  "that dangle are omitted with the smallest part, and reported once with their place",
   async () => {
     const $ref = "none.json";
     const { document, diagnostics } = await bundleFiles({
@@ -417,7 +417,7 @@ references(
 );
 
 references(
-  "are relative to their file: an $id is left out, and an anchor leads nowhere",
+  "are relative to their file: an $id is omitted, and an anchor dangles",
   async () => {
     const schema = {
       $id: "https://pets.example/one",

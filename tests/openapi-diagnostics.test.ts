@@ -61,7 +61,7 @@ const FILES: Readonly<Record<string, [isShown: boolean, ...diagnostics: string[]
 };
 
 for (const [name, [isShown, ...diagnostics]] of Object.entries(FILES)) {
-  broken(`${name} is ${isShown ? "shown" : "not shown"}, and what is wrong is said`, async () => {
+  broken(`${name} is ${isShown ? "shown" : "not shown"}, and its errors are reported`, async () => {
     const loaded = await load(`broken/${name}`);
     assert.equal(
       loaded.diagnostics.map(formatDiagnostic),
@@ -76,7 +76,7 @@ broken("every file of the folder is in the table", () => {
   assert.equal(readdirSync(pathOf("broken")).sort(), Object.keys(FILES).sort());
 });
 
-broken("JSON by its media type is told in the words of JSON, whatever it is called", async () => {
+broken("JSON by its media type gets messages on JSON, whatever its name", async () => {
   const server = createServer((_, response) => {
     response.setHeader("content-type", "application/openapi+json").end(
       '{\n  "openapi": "3.1.1",\n}',
@@ -102,7 +102,7 @@ broken("nothing of a file outside the folder is shown", async () => {
   assert.not.match(json + yaml, /root:|listPets/);
 });
 
-broken("a file that is not there is said to be so, without its path", async () => {
+broken("a missing file is reported, without its path", async () => {
   const { diagnostics } = await load("broken/none.yaml");
   assert.equal(diagnostics.map(formatDiagnostic), [
     "none.yaml:1:1 cannot be read: no such file",
@@ -128,7 +128,7 @@ broken("a duplicate key in JSON is found", async () => {
   assert.is((document?.info as { title: string }).title, "y");
 });
 
-broken("JSON that is nested without end is told so, whatever it is called", async () => {
+broken("JSON that is nested without end is reported as such, whatever its name", async () => {
   const message = "is nested more than 256 levels deep";
   for (const name of ["x.json", "x.yaml"]) {
     const { diagnostics, document } = await load({ text: "[".repeat(1_000_000), name });
@@ -137,7 +137,7 @@ broken("JSON that is nested without end is told so, whatever it is called", asyn
   }
 });
 
-broken("YAML that is nested too deep for JSON is told so", async () => {
+broken("YAML that is nested too deep for JSON is reported as such", async () => {
   const text = `openapi: 3.1.1\nx: ${"[".repeat(1000)}${"]".repeat(1000)}\n`;
   const { diagnostics } = await load({ text, name: "x.yaml" });
   assert.equal(diagnostics.map(formatDiagnostic), [
@@ -158,7 +158,7 @@ broken("a string of millions of escapes in JSON is read like any other", async (
 /** Control characters that move the cursor, ring the bell, or change the text direction. */
 const CONTROLS = "\x1b[31m\x07\x9b\u202e\u2066\u2028\u2029\n\r\x7f";
 
-broken("nothing that is said of one can drive a terminal or forge a line of a log", async () => {
+broken("no message can control a terminal or forge a line of a log", async () => {
   const head = { openapi: "3.0.4", info: { title: "a", version: "1" } };
   const evil = `a${CONTROLS}b`;
   const documents: unknown[] = [
@@ -213,7 +213,7 @@ broken("a repeated error is reported at its first place, with the number of plac
   );
 });
 
-broken("no more diagnostics are told than can be read, and how many there are is", async () => {
+broken("the number of reported diagnostics is limited, and their total is stated", async () => {
   const text = (count: number) =>
     JSON.stringify({
       openapi: "3.1.1",

@@ -83,7 +83,7 @@ found("a document that is not a description does not alarm readers", async () =>
   assert.equal(logged.filter((line) => line.startsWith("there is no description")), []);
 });
 
-found("its kind is found by asking, and its whole interface shown with no word said", async () => {
+found("its kind is detected, and its whole interface shown without a setting", async () => {
   const app = await create({});
   await until(async () => (await read(app)).info.title === "Algod");
   const { paths } = await read(app);
@@ -92,14 +92,14 @@ found("its kind is found by asking, and its whole interface shown with no word s
   assert.equal(diagnostics, []);
 });
 
-found("a kind that is named needs no asking", async () => {
+found("a configured kind needs no detection", async () => {
   const app = await create({ kind: "algorand" });
   await app.refresh();
   assert.equal(asked.filter((path) => path !== "/swagger.json"), []);
   assert.is((await read(app)).info.title, "Algod");
 });
 
-found("the node it calls localhost is the node that was asked", async () => {
+found("the node that it calls localhost is the queried node", async () => {
   const app = await create({ kind: "algorand" });
   await app.refresh();
   const text = JSON.stringify(await read(app));
@@ -133,7 +133,7 @@ found("a description that is named wins, and none means none", async () => {
   assert.equal([asked, diagnostics], [[], []]);
 });
 
-found("it is taken up when it is there, and looked at again later", async () => {
+found("it is shown once it is there, and checked again later", async () => {
   delete answers["GET /swagger.json"];
   let now = 0;
   let path: `/${string}` | undefined = undefined;

@@ -104,7 +104,7 @@ hostile(
   },
 );
 
-hostile("a long line is looked through once, however much is wrong with it", () => {
+hostile("a long line is read through once, however many errors it has", () => {
   let count = 0;
   const text = { indexOf: () => (count++, -1) } as unknown as string;
   const all = range(10_000).map((place) => ({
@@ -236,7 +236,7 @@ for (
   ] as const
 ) {
   hostile(
-    `more ${what} than anybody has are left out, and it is said`,
+    `more ${what} than anybody has are omitted, and that is reported`,
     async () => {
       const { document: served, diagnostics } = await load({
         text: JSON.stringify({ info, ...document }),

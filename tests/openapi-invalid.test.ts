@@ -14,7 +14,7 @@ import { sampleSize } from "./_runtime.ts";
 import { validatePart } from "../src/openapi/validate.ts";
 import { load, parseYaml } from "./description/_load.ts";
 
-const invalid = suite("what is not as OpenAPI wants it");
+const invalid = suite("what is invalid in OpenAPI");
 
 const GOOD = "responses: { 200: { description: Good } }";
 const operation = (more: string) => `paths: { /a: { get: { ${more}, ${GOOD} } } }`;
@@ -294,7 +294,7 @@ invalid("a part of a document is validated as a whole one is, without a file", (
   );
 });
 
-invalid("components whose own reference leads nowhere keep the others, each checked", async () => {
+invalid("components whose own reference dangles keep the others, each checked", async () => {
   const { document } = await load({
     text: `openapi: 3.0.4
 info: { title: a, version: "1" }

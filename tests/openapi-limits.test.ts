@@ -89,7 +89,7 @@ const EXCESSIVE: readonly (readonly [what: string, text: () => string, finding: 
 ];
 
 for (const [what, text, finding] of sampleOf(EXCESSIVE)) {
-  limits(`are told where they are passed, and nothing is shown: ${what}`, async () => {
+  limits(`are reported if exceeded, and nothing is shown: ${what}`, async () => {
     const { diagnostics, document } = await load({ text: text(), name: "x.yaml" });
     assert.is(document, undefined);
     const fatal = diagnostics.filter(({ isFatal }) => isFatal);
@@ -97,7 +97,7 @@ for (const [what, text, finding] of sampleOf(EXCESSIVE)) {
   });
 }
 
-limits("let no more than a hundred errors of YAML be told", async () => {
+limits("allow no more than a hundred reported YAML errors", async () => {
   const { diagnostics } = await load({ text: `${HEAD}x: [${",".repeat(100_000)}]\n` });
   assert.equal(diagnostics.map(({ more }) => more), [LIMITS.errors - 1]);
 });

@@ -171,7 +171,7 @@ node("names never collide: neither of components nor of operations", async () =>
   assert.is(new Set(ids).size, ids.length);
 });
 
-node("every reference of this service's operations leads somewhere", async () => {
+node("every reference of this service's operations has a target", async () => {
   const { yaml } = await load("petstore-3.0.yaml");
   assert.equal((await load({ text: yaml })).diagnostics, []);
 });
@@ -192,7 +192,7 @@ node("its own /v1/info stays, even below the path of its servers", async () => {
   }
 });
 
-node("relative servers lead to the node, and a public URL takes the place of all", async () => {
+node("relative servers are those of the node, and a public URL replaces them all", async () => {
   const { document } = await load("ergo-openapi.yaml");
   const urls = (document?.servers as Json[]).map(({ url }) => url);
   assert.equal(urls, ["http://127.0.0.1:9053", "http://213.239.193.208:9053"]);
@@ -223,7 +223,7 @@ paths: { /a: { servers: [{ url: "http://c.example" }], get: { servers: [{ url: "
   ]);
 });
 
-node("no server can say more in the content policy than its own origin", async () => {
+node("no server can add more to the content policy than its own origin", async () => {
   for (
     const url of [
       "http://*",
@@ -237,7 +237,7 @@ node("no server can say more in the content policy than its own origin", async (
   }
 });
 
-node("this service's own description says nothing that OpenAPI 3.0 has no word for", () => {
+node("this service's own description uses nothing that OpenAPI 3.0 lacks", () => {
   const { paths, components } = parseYaml(OWN);
   const visit = (value: unknown, key = "") => {
     if (key === "schema" || key === "schemas") {

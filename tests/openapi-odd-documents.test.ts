@@ -69,7 +69,7 @@ const LOOKALIKES =
       " ",
     );
 
-odd("has texts in quotes that readers of YAML 1.1 would take for something else", async () => {
+odd("has strings in quotes that readers of YAML 1.1 would misread", async () => {
   const { yaml } = await readJson({ paths: {}, "x-texts": [...LOOKALIKES, "a\tb"] });
   const lines = yaml.split("x-texts:\n")[1]!.trimEnd().split("\n").slice(0, LOOKALIKES.length + 1);
   const bare = lines.filter((line) => !/^ *- ["']/.test(line)).map((line) => line.trim());
@@ -77,7 +77,7 @@ odd("has texts in quotes that readers of YAML 1.1 would take for something else"
   assert.equal(bare, ["- +"]);
 });
 
-odd("is told of a number above all that readers of JSON can hold", async () => {
+odd("is reported for a number beyond what readers of JSON can represent", async () => {
   const [inJson, inYaml] = [
     '{"openapi":"3.1.1","info":{"title":"a","version":"1"},"paths":{},"x-n":1e999}',
     `${INFO}paths: {}\nx-n: 1e999\n`,

@@ -133,7 +133,7 @@ const GETTABLE: readonly (readonly [schema: unknown, isGettable: boolean])[] = [
   [undefined, false],
 ];
 
-openrpc("there is a GET where every parameter is of one scalar type", () => {
+openrpc("there is a GET if every parameter has one scalar type", () => {
   for (const [schema, isGettable] of GETTABLE) {
     const { paths } = made(
       method({ params: [{ name: "a", schema: { type: "string" } }, param(schema)] }),
@@ -208,7 +208,7 @@ openrpc("schemas of draft 7 are written as OpenAPI 3.1 has them", () => {
   assert.equal(components.schemas.A, { properties: { a: right } });
 });
 
-openrpc("no two operations have one name", () => {
+openrpc("no two operations have the same name", () => {
   const names = ["a", "a_post", "a_post_", "b", "b_post"];
   const { paths } = made(
     ...names.map((name) => method({ name, ...name === "b_post" && { "x-access": "write" } })),
@@ -223,7 +223,7 @@ openrpc("no two operations have one name", () => {
   assert.is(paths["/v1/rpc/a"].get.summary, "M", "the first of one name counts");
 });
 
-openrpc("an example is one of the query, of the body and of the answer", () => {
+openrpc("an example is shown in the query, the body and the response", () => {
   const examples = [
     {
       name: "one",
@@ -298,7 +298,7 @@ openrpc("the document may have any form, and stays as it is", () => {
 
 for (const kind of KINDS_WITH_INTERFACE) {
   openrpc(
-    `${kind}: its methods make a valid description, whose references lead somewhere`,
+    `${kind}: its methods make a valid description without dangling references`,
     async () => {
       const { openrpc } = await loadInterface(kind);
       if (!openrpc) return;

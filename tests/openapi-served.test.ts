@@ -17,7 +17,7 @@ description("both forms say the same", async () => {
   assert.equal(parse(await (await ask("/spec.yaml")).text()), await json("/spec.json"));
 });
 
-description("the forms under /v1 differ in the way to the service alone", async () => {
+description("the forms under /v1 differ only in the path to the service", async () => {
   for (const form of ["spec.json", "spec.yaml"]) {
     const [plain, versioned] = await Promise.all(
       [`/${form}`, `/v1/${form}`].map(async (path) => await (await ask(path)).text()),
@@ -42,7 +42,7 @@ const NOT_DESCRIBED: Readonly<Record<string, string>> = {
 };
 
 description(
-  "every path that answers is described, unless it is for people and browsers",
+  "every path that is served is described, unless it is for people and browsers",
   async () => {
     const { paths } = await json("/spec.json");
     const served = ["/", "/v1", ...PATHS.map(([path]) => path)];
@@ -95,7 +95,7 @@ description("events and history refuse with a status that is described", async (
   assert.is((await ask("/v1/events?events=heads")).status, 400);
 });
 
-description("the events that are described are those that can be asked for", async () => {
+description("the described events are those that can be requested", async () => {
   const { paths } = await (await ask("/spec.json")).json();
   const [{ schema }] = paths["/v1/events"].get.parameters;
   assert.equal(schema.items.enum, EVENTS);

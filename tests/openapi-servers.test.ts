@@ -96,7 +96,7 @@ for (const prefix of sampleOf(["", "/node1", "/deep/node"])) {
 }
 
 servers(
-  "the operations of a node whose place is not known are below this service",
+  "the operations of a node whose URL is unknown are below this service",
   async () => {
     for (
       const [url, path] of [["/", "/a"], ["/v2/", "/v2/a"], ["v2", "/v2/a"], [
@@ -232,7 +232,7 @@ const ITEM = {
   post: { ...DOCS, servers: [{ url: LOGIN }], responses: RESPONSES },
 };
 
-servers("nor are they anywhere else that may contain a URL", async () => {
+servers("users and passwords are in no other place that may contain a URL", async () => {
   const info = {
     title: "x",
     version: "1",
@@ -280,7 +280,7 @@ servers("nor are they anywhere else that may contain a URL", async () => {
 });
 
 servers(
-  "neither is one of the node's URL, nor of where it is reached from outside",
+  "no user or password of node.url or node.public_url is shown",
   async () => {
     const { document, diagnostics } = await load({
       text: NODE.replace("https://node.example", ""),

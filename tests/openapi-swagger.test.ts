@@ -151,7 +151,7 @@ swagger("writes lists in parameters as their collectionFormat says", async () =>
   ]);
 });
 
-swagger("keeps how it is secured", async () => {
+swagger("keeps its security", async () => {
   const scopes = { read: "to read" };
   const { document } = await upgrade({}, {
     securityDefinitions: {

@@ -94,7 +94,7 @@ fresh("a file is read again when it has changed, and all that is made of it chan
   assert.not.match(policy, "a.example");
 });
 
-fresh("a broken version leaves the old one, is told once, and is mended by the next", async () => {
+fresh("a broken version is reported once, and the old one stays until the next", async () => {
   write(file, describe("One"));
   const app = await create(file);
   write(file, "openapi: [\n");
@@ -148,7 +148,7 @@ fresh("a change of any of its files counts", async () => {
 });
 
 fresh(
-  "one that takes long is shown when it is there, and this service's own until then",
+  "a slow one is shown when it is ready, and this service's own until then",
   async () => {
     let finish = () => {};
     const finished = new Promise<void>((resolve) => finish = resolve);
@@ -251,7 +251,7 @@ remote.before.each(() => {
   [answers, asked, reports] = [{}, [], []];
 });
 
-remote("it is asked for again with its ETag, and its servers are relative to it", async () => {
+remote("it is requested again with its ETag, and its servers are relative to it", async () => {
   answers["/api/spec.json"] = {
     headers: { etag: '"1"' },
     body:
@@ -315,7 +315,7 @@ remote("a change during a refresh is picked up by the next one", async () => {
   assert.is(await title(app), "Three");
 });
 
-remote("of a document that names no server, it is the one it came from", async () => {
+remote("a document without servers has the server that it came from", async () => {
   answers["/api/spec.yaml"] = {
     body: `openapi: 3.1.1
 info: { title: One, version: "1" }
@@ -328,7 +328,7 @@ paths: { /a: { servers: [{ url: v2 }] } }
   assert.equal(paths["/a"].servers, [{ url: `${origin}/api/v2` }]);
 });
 
-remote("a server that does not answer leaves the old one", async () => {
+remote("a server that does not respond keeps the old one", async () => {
   answers["/spec"] = { body: describe("One") };
   const app = await create(`${origin}/spec`);
   answers["/spec"] = { status: 500 };
@@ -340,7 +340,7 @@ remote("a server that does not answer leaves the old one", async () => {
   assert.is(await title(app), "Two");
 });
 
-remote("a weak ETag that stays while the content changes hides nothing", async () => {
+remote("a weak ETag that stays while the content changes does not hide the change", async () => {
   const headers = { etag: 'W/"1"' };
   answers["/spec"] = { headers, body: describe("One") };
   const app = await create(`${origin}/spec`);

@@ -10,7 +10,7 @@ import {
   problem,
 } from "../src/index.ts";
 
-const operations = suite("operations of a host's own");
+const operations = suite("a host's own operations");
 
 const operation = { responses: { 200: { description: "Done" } } };
 const ORIGIN = "https://app.example";
@@ -79,14 +79,14 @@ operations(
   },
 );
 
-operations("a handler is given all that the host hands on", async () => {
+operations("a handler gets everything that the host passes on", async () => {
   const handle = (_request: Request, _params: unknown, env: { key: string }, more: number) =>
     Response.json([env.key, more]);
   const { response } = await ask({ handle }, "/v1/peers/a", {}, [{ key: "k" }, 7]);
   assert.equal(await response.json(), ["k", 7]);
 });
 
-operations("a response that is thrown is the answer", async () => {
+operations("a thrown response is sent", async () => {
   for (const thrown of [problem(404, "There is no peer b2"), Response.json({}, { status: 409 })]) {
     const { status } = thrown;
     const content = await thrown.clone().text();
@@ -143,7 +143,7 @@ const WRONG: readonly [returned: unknown, said: string][] = [
 ];
 
 for (const [returned, said] of WRONG) {
-  operations(`a handler that returns ${said} is named in the log, and answered 500`, async () => {
+  operations(`a handler that returns ${said} is named in the log, and gives 500`, async () => {
     const { response, told } = await ask({ handle: (() => returned) as never }, "/v1/peers/a?b=c");
     assert.is(response.status, 500);
     const content = await response.text();
@@ -261,7 +261,7 @@ operations("an operation is open to the origins that it names", async () => {
 });
 
 operations(
-  "the origins that the service lists may call operations, but for those closed",
+  "the origins that the service lists may call operations, except closed ones",
   async () => {
     const handle = () => new Response("x");
     const made: Operation = { method: "POST", path: "/v1/a", operation, handle };
@@ -273,7 +273,7 @@ operations(
   },
 );
 
-operations("a preflight names the methods alone that are open to its origin", async () => {
+operations("a preflight lists only the methods that are open to its origin", async () => {
   const handle = () => new Response("x");
   const at = (method: Operation["method"], cors?: Operation["cors"]): Operation => ({
     ...{ method, path: "/v1/a", operation, handle },
@@ -330,24 +330,27 @@ const at = (path: string, object: OperationObject = {}): Operation => ({
   operation: { ...operation, ...object },
 });
 
-operations("a name of the path that is not described is added to the description", async () => {
-  const id = { $ref: "#/components/parameters/Id" };
-  const key = { name: "key", in: "path", required: true, schema: { type: "string" } };
-  const query = { name: "id", in: "query" };
-  const parameters = { Id: { ...key, name: "id", description: "Its address" } };
-  const { paths } = await describe({
-    document: { components: { parameters } },
-    operations: [
-      at("/v1/a/{key}", { parameters: [query] }),
-      at("/v1/b/{id}/{key}", { parameters: [id] }),
-      at("/v1/c/{key}", { parameters: [{ $ref: "#/components/parameters/OfTheNode" }] }),
-    ],
-  });
-  const described = (path: string) => paths[path].get.parameters;
-  assert.equal(described("/v1/a/{key}"), [query, key]);
-  assert.equal(described("/v1/b/{id}/{key}"), [id, key]);
-  assert.equal(described("/v1/c/{key}"), [{ $ref: "#/components/parameters/OfTheNode" }]);
-});
+operations(
+  "a parameter of the path that is not described is added to the description",
+  async () => {
+    const id = { $ref: "#/components/parameters/Id" };
+    const key = { name: "key", in: "path", required: true, schema: { type: "string" } };
+    const query = { name: "id", in: "query" };
+    const parameters = { Id: { ...key, name: "id", description: "Its address" } };
+    const { paths } = await describe({
+      document: { components: { parameters } },
+      operations: [
+        at("/v1/a/{key}", { parameters: [query] }),
+        at("/v1/b/{id}/{key}", { parameters: [id] }),
+        at("/v1/c/{key}", { parameters: [{ $ref: "#/components/parameters/OfTheNode" }] }),
+      ],
+    });
+    const described = (path: string) => paths[path].get.parameters;
+    assert.equal(described("/v1/a/{key}"), [query, key]);
+    assert.equal(described("/v1/b/{id}/{key}"), [id, key]);
+    assert.equal(described("/v1/c/{key}"), [{ $ref: "#/components/parameters/OfTheNode" }]);
+  },
+);
 
 const DOCUMENT = {
   info: { title: "Mine", version: "7" },
@@ -387,7 +390,7 @@ operations("the host names the description, its tags and components", async () =
 
 for (const size of ["small", "large"] as const) {
   operations(
-    `so it does in a ${size} description of a node, which keeps its components`,
+    `it also does in a ${size} description of a node, with its components`,
     async () => {
       const theirs = { type: "string", description: size === "large" ? "x".repeat(70_000) : "" };
       const description = {
@@ -459,7 +462,7 @@ for (const path of ["/v1/events", "/v1/history"]) {
   }
 }
 
-operations("one whose template fits takes the place of events and history as well", async () => {
+operations("one whose template matches replaces events and history as well", async () => {
   const handle = (_: Request, { name }: { name: string }) => Response.json(name);
   const mine = { method: "GET", path: "/v1/{name}", operation, handle } as const;
   const told: string[] = [];

@@ -170,7 +170,7 @@ for (const [wrong, complaint] of WRONG) {
   });
 }
 
-options("all mistakes are said at once, a line for each", () => {
+options("all errors are reported at once, a line for each", () => {
   const found = complaints({ prefx: 1, hots: [], node: { kind: "eth", ulr: "x" }, log: 5 });
   assert.is(found.length, 5, found.join("\n"));
 });
@@ -191,7 +191,7 @@ options("two operations that OpenAPI takes for the same are refused", () => {
   assert.match(complaints({ operations: other })[0]!, 'must be "/v1/p/{id}", as in operations[0]');
 });
 
-options("a document that contains itself, or is too deep, is refused, where it does", () => {
+options("a document that contains itself, or is too deep, is refused, with the place", () => {
   const circle: Record<string, unknown> = { openapi: "3.1.1" };
   circle["x-a"] = { b: [circle] };
   assert.equal(complaints({ description: circle }), ["description.x-a.b[0] contains itself"]);
@@ -201,14 +201,14 @@ options("a document that contains itself, or is too deep, is refused, where it d
   assert.equal(found, ["description.a is nested more than 512 levels deep"]);
 });
 
-options("a document that contains a part twice is taken", () => {
+options("a document that contains a part twice is accepted", () => {
   const answers = { 200: { description: "Done" } };
   const paths = { "/a": { get: { responses: answers } }, "/b": { get: { responses: answers } } };
   const description = { openapi: "3.1.1", info: { title: "A", version: "1" }, paths };
   assert.equal(complaints({ description }), []);
 });
 
-options("an operation that contains itself is refused, where it does", () => {
+options("an operation that contains itself is refused, with the place", () => {
   const circle: Record<string, unknown> = {};
   circle["x-self"] = circle;
   assert.equal(complaints({ operations: [{ ...peers, operation: { "x-a": circle } }] }), [

@@ -118,7 +118,7 @@ overTime("its times are two digits long", async () => {
   }
 });
 
-overTime("the history is kept by its client alone, and has a validator", async () => {
+overTime("the history is cached by its client only, and has a validator", async () => {
   const response = await ask("/v1/history");
   assert.is(response.headers.get("cache-control"), "private, no-cache");
   const etag = response.headers.get("etag")!;
@@ -128,7 +128,7 @@ overTime("the history is kept by its client alone, and has a validator", async (
   assert.is((await off.fetch(new Request("http://localhost/v1/history"))).status, 404);
 });
 
-overTime("a node without a new block for as long as its operator says is stalled", async () => {
+overTime("a node without a new block for longer than its operator allows is stalled", async () => {
   const head = "2026-01-02T00:00:00Z";
   const { info, pass, state } = play1({ height: 1, peers: 5, head }, {
     info: { stalled_after: "10m" },
@@ -165,14 +165,14 @@ overTime("a node that does not report the time of its head must change its heigh
   assert.is(await statusAfter(1000), "ok");
 });
 
-overTime("without the setting nothing but the kind says when it is stalled", async () => {
+overTime("without the setting, only the kind decides when it is stalled", async () => {
   const { info, pass } = play1({ height: 1, peers: 5 });
   await info();
   pass(24 * 3_600_000);
   assert.is((await info()).status, "ok");
 });
 
-overTime("another chain at the address is told of, and counted", async () => {
+overTime("another chain at the address is logged, and counted", async () => {
   const { info, pass, state, said, changes } = play1({ chain: 31337, network: "a", peers: 5 });
   await info();
   Object.assign(state, { chain: 31338, network: "b\u0000\u202e" });
@@ -254,7 +254,7 @@ overTime("a change of chain is logged without hidden values", async () => {
   assert.equal(said, ["warn: node http://node.example is on another chain now"]);
 });
 
-overTime("of many changes within an hour one line says that they go on", async () => {
+overTime("after many changes within an hour, one line says that they go on", async () => {
   const { info, pass, state, said, changes } = play1({ chain: 0, peers: 5 });
   for (let i = 0; i < 100; i++) {
     state.chain = i % 2;
@@ -409,7 +409,7 @@ overTime("hidden values appear nowhere, whatever the state of a node", async () 
   }
 });
 
-overTime("the log has no evidence of the kind where anything is hidden", async () => {
+overTime("the log has no evidence of the kind if anything is hidden", async () => {
   const recorded = RECORDINGS.get("geth") ??
     [...RECORDINGS.values()].find(({ kind }) => kind === "ethereum")!;
   const linesWith = async (hide: string[]) => {
@@ -421,7 +421,7 @@ overTime("the log has no evidence of the kind where anything is hidden", async (
   assert.match((await linesWith(["chain_id"])).join(), /of the kind ethereum$/);
 });
 
-overTime("the words of a node are no reason where anything is hidden", async () => {
+overTime("a node's own text is not a reason if anything is hidden", async () => {
   const error = { code: 1, message: "chain 31337" };
   const reasonWith = async (hide: string[]) => {
     const source = { jsonrpc: "state" };
@@ -440,7 +440,7 @@ overTime("the words of a node are no reason where anything is hidden", async () 
 });
 
 overTime(
-  "who was there before another chain is forgotten, though nothing is known of the other",
+  "the previous node is forgotten after a change of chain, though nothing is known of the new one",
   async () => {
     const { info, pass, state, held } = play1({ software: "a", chain: 1 }, {
       info: { hide: ["chain_id"] },

@@ -18,7 +18,7 @@ import { createCredentials } from "../src/node/credentials.ts";
 import { sampleOf } from "./_runtime.ts";
 import { play, playedBy } from "./_sources.ts";
 
-const own = suite("kinds of one's own");
+const own = suite("custom kinds");
 
 /** Reads a configuration, or the file of `--kind`. */
 const read = (text: string, args: string[] = []) =>
@@ -53,7 +53,7 @@ const METHOD = {
 
 const HARDHAT = { name: "hardhat", extends: "ethereum", openrpc: { methods: [METHOD] } };
 
-own("a kind adds to a built-in one, as an item of kinds and as a file", async () => {
+own("a kind extends a built-in one, as an item of kinds and as a file", async () => {
   const before = await loadInterface("ethereum");
   const { name, ...file } = { ...HARDHAT, detect: { "client#": "^HardhatNetwork/" } };
   const ways = [
@@ -115,7 +115,7 @@ own("a method in with_token can be called with the token only", async () => {
   );
 });
 
-own("members lie over those of the kind: sources, fields, rules and components", async () => {
+own("members override those of the kind: sources, fields, rules and components", async () => {
   const { kinds } = await readOwn({
     ...{ name: "mine", extends: "bitcoin", title: "Mine" },
     sources: { fee: { jsonrpc: "estimatefee", params: [6] } },
@@ -164,7 +164,7 @@ own("errors are reported at their place, including those with the base kind", as
   }
 });
 
-own("a mark is made stricter as it is, and looser where loosen lists it", async () => {
+own("a mark can be made stricter freely, and looser only if loosen lists it", async () => {
   const { openrpc } = await loadInterface("ethereum");
   const [read, write] = ["eth_getBalance", "eth_sendTransaction"].map((name) =>
     openrpc!.methods.find((method) => method.name === name)!
@@ -196,7 +196,7 @@ own("a mark is made stricter as it is, and looser where loosen lists it", async 
   assert.match((await wrongOf(of(bare)))[0]!, "needs x-access");
 });
 
-own("the marks that keep a call cheap or without a secret stay, of REST too", async () => {
+own("the marks that keep a call cheap or without a secret stay, for REST too", async () => {
   const { openapi } = await loadInterface("activitypub");
   for (const mark of ["x-auth", "x-cost", "x-streaming"]) {
     const found = Object.entries(openapi!.paths).find(([, item]) =>
@@ -211,7 +211,7 @@ own("the marks that keep a call cheap or without a secret stay, of REST too", as
 });
 
 own(
-  "a path that takes calls from another one opens no more than that, unless it is listed",
+  "a path that takes over another's calls opens no more than that, unless it is listed",
   async () => {
     const extend = (base: string, path: string, method: string, more: object = {}) => {
       const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
@@ -252,7 +252,7 @@ own(
   },
 );
 
-own("a kind adds to a built-in one alone, never to a file or an address", async () => {
+own("a kind extends only a built-in one, never a file or a URL", async () => {
   for (const base of ["./ethereum.yaml", "https://example.com/ethereum.yaml", "mine"]) {
     const messages = await wrongOf(readOwn({ name: "mine", extends: base }));
     assert.match(messages.join(), "extends must be a known kind", base);
@@ -279,7 +279,7 @@ own("a component of the base kind is not replaced, since its operations refer to
 });
 
 own(
-  "a kind's file runs no program, reads no file, asks no other host and sends no file",
+  "a kind's file runs no program, reads no file, queries no other host and sends no file",
   async () => {
     const kind = (source: object, auth?: object) => ({
       ...{
@@ -337,7 +337,7 @@ const nodeOf = (results: Readonly<Record<string, unknown>>, secret?: string) => 
 };
 
 own(
-  "a node of a kind that adds to another is of that one, and others of the built-in",
+  "a node of an extending kind has that kind, and other nodes the built-in one",
   async () => {
     const { kinds } = await readOwn({ ...HARDHAT, detect: { "client#": "^HardhatNetwork/" } });
     const kindOf = async (client: string) => {
@@ -390,7 +390,7 @@ own(
   },
 );
 
-own("the file of a kind that is printed is one", async () => {
+own("the printed file of a kind is valid", async () => {
   for (const name of sampleOf(Object.keys(KINDS))) {
     const { openrpc, openapi, ...kind } = parseKind(await formatKindFile(name), "mine.yaml");
     // The build generates these from its operations.

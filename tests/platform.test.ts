@@ -9,7 +9,7 @@ import * as assert from "uvu/assert";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { compress, fileUrl, findFile, readFile, readVariable } from "../src/platform.ts";
 
-const platform = suite("what is read of the machine");
+const platform = suite("what is read from the machine");
 
 const BOUNDS = { limit: 100, timeout: 10_000 };
 const folder = await mkdtemp(join(tmpdir(), "nodeface-"));
@@ -30,7 +30,7 @@ platform("a file is read by its path or its URL, up to the limit and no further"
   await refused(readFile(file, { ...BOUNDS, limit: 99 }), `it is larger than ${99 / 2 ** 10} KiB`);
 });
 
-platform("a file that says it is empty is read to its end", async () => {
+platform("a file that reports a size of 0 is read to its end", async () => {
   if (process.platform !== "linux") return;
   assert.match(
     new TextDecoder().decode(await readFile("/proc/self/status", { ...BOUNDS, limit: 1e6 })),

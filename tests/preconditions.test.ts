@@ -5,7 +5,7 @@ import { ask, askWith, PATHS } from "./_app.ts";
 const conditions = suite("conditions");
 
 for (const [path] of PATHS) {
-  conditions(`GET ${path} answers 304 when the validator matches`, async () => {
+  conditions(`GET ${path} returns 304 when the validator matches`, async () => {
     const etag = (await ask(path)).headers.get("etag") ?? "";
     assert.match(etag, /^"[\w-]+"$/);
     const response = await askWith({ "if-none-match": etag }, path);
@@ -18,7 +18,7 @@ for (const [path] of PATHS) {
   });
 }
 
-conditions("each coding has a validator of its own", async () => {
+conditions("each coding has its own validator", async () => {
   const etags = new Set<string | null>();
   for (const coding of ["br", "gzip", "identity"]) {
     const response = await askWith({ "accept-encoding": coding }, "/spec.json");
@@ -61,7 +61,7 @@ for (const [list, isNamed] of TABLE) {
   });
 }
 
-conditions("If-Match with another validator answers 412, with the current one 200", async () => {
+conditions("If-Match with another validator gets 412, with the current one 200", async () => {
   const etag = (await ask("/spec.json")).headers.get("etag") ?? "";
   for (
     const [match, status] of [[etag, 200], ["*", 200], ['"x"', 412], [`W/${etag}`, 412]] as const
@@ -70,7 +70,7 @@ conditions("If-Match with another validator answers 412, with the current one 20
   }
 });
 
-conditions("If-None-Match goes before If-Modified-Since", async () => {
+conditions("If-None-Match wins over If-Modified-Since", async () => {
   const later = { "if-modified-since": "Fri, 31 Dec 2100 23:59:59 GMT" };
   assert.is((await askWith(later, "/v1/info")).status, 200);
   assert.is((await askWith({ ...later, "if-none-match": '"other"' }, "/v1/info")).status, 200);

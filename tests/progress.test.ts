@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createProgress } from "../src/cli/output.ts";
 
-const progress = suite("what takes long");
+const progress = suite("long work");
 
 /** Creates some work, its progress lines, and a wait for a number of lines. */
 function bench(isTerminal: boolean, after: number) {
@@ -27,7 +27,7 @@ function bench(isTerminal: boolean, after: number) {
   return { work, finish, times, take, ...createProgress({ write, isTerminal, after }) };
 }
 
-progress("on a terminal it is one line that is counted on, and goes away", async () => {
+progress("on a terminal, one line counts the seconds and is erased", async () => {
   const { work, finish, times, take, during } = bench(true, 5);
   const done = during("asking the node", work);
   await times(3);
@@ -37,7 +37,7 @@ progress("on a terminal it is one line that is counted on, and goes away", async
   assert.match(text, /^(\r<clear>asking the node … \d+ s){3,}\r<clear>$/);
 });
 
-progress("elsewhere it is said once, on a line of its own", async () => {
+progress("elsewhere, one plain line is printed", async () => {
   const { work, finish, times, take, during } = bench(false, 5);
   const done = during("asking the node", work);
   await times(1);

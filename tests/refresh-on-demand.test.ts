@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { lazy } from "../src/lazy.ts";
 import { refreshOnDemand } from "../src/resources/resources.ts";
 
-const refreshed = suite("a value that is looked at while somebody asks");
+const refreshed = suite("a value that is checked on request");
 
 /** Creates a value with checks that the test ends, and a clock that it advances. */
 function create({ isMadeCurrent = true } = {}) {
@@ -38,7 +38,7 @@ refreshed("a new value is not checked", async () => {
 });
 
 refreshed(
-  "a value that may be made out of date is looked at when it is first asked for",
+  "a value that may be stale when made is checked at its first request",
   async () => {
     const { value, resource } = create({ isMadeCurrent: false });
     await resource.get();
@@ -79,7 +79,7 @@ refreshed("a slow check delays requests only briefly, and is the only one", asyn
   assert.is(value.looks, 2);
 });
 
-refreshed("a look that fails is told, and changes no answer", async () => {
+refreshed("a failed check is reported, and changes no response", async () => {
   const { value, resource, errors, wait } = create();
   value.fails = true;
   await resource.get();
@@ -88,7 +88,7 @@ refreshed("a look that fails is told, and changes no answer", async () => {
   assert.match(String(errors), "no such file");
 });
 
-refreshed("it can be looked at at once, and then is not due", async () => {
+refreshed("it can be checked at once, and then is not due", async () => {
   const { value, resource, wait } = create();
   await resource.get();
   wait(1999);
@@ -98,7 +98,7 @@ refreshed("it can be looked at at once, and then is not due", async () => {
   assert.is(value.looks, 1);
 });
 
-refreshed("it is not looked at once it has ended", async () => {
+refreshed("it is not checked after it has ended", async () => {
   const { value, resource, wait } = create();
   await resource.get();
   resource.end();

@@ -5,7 +5,7 @@ import { ask, PATHS } from "./_app.ts";
 const routes = suite("routes");
 
 for (const [path, type] of PATHS) {
-  routes(`GET ${path} answers 200 as ${type}`, async () => {
+  routes(`GET ${path} returns 200 as ${type}`, async () => {
     const response = await ask(path);
     assert.is(response.status, 200);
     assert.is(response.headers.get("content-type"), type);
@@ -30,7 +30,7 @@ routes("a query does not change the response of a path", async () => {
 for (
   const path of ["/nope", "/v1/nope", "/v2/info", "/V1/info", "/v1/info/", "/v1/spec/", "//v1"]
 ) {
-  routes(`GET ${path} answers 404 as problem details`, async () => {
+  routes(`GET ${path} returns 404 as problem details`, async () => {
     const response = await ask(path);
     assert.is(response.status, 404);
     assert.is(response.headers.get("content-type"), "application/problem+json");

@@ -76,7 +76,7 @@ secrets("the token may be a credential too", async () => {
   assert.equal(await readToken({ token_file: "$CREDENTIALS_DIRECTORY/token" }), { token });
 });
 
-secrets("where systemd has passed nothing on, it is said so", async () => {
+secrets("if systemd has passed nothing on, that is reported", async () => {
   delete process.env.CREDENTIALS_DIRECTORY;
   const place = { basic_file: "$CREDENTIALS_DIRECTORY/cookie" };
   assert.is(
@@ -86,7 +86,7 @@ secrets("where systemd has passed nothing on, it is said so", async () => {
   );
 });
 
-secrets("another variable at the start of a path is a mistake", async () => {
+secrets("another variable at the start of a path is an error", async () => {
   const attempt = configured("node: { auth: { basic_file: $HOME/cookie } }");
   const message = await attempt.then(() => "", ({ message }) => message);
   assert.match(message, "the only variable that it may begin with is $CREDENTIALS_DIRECTORY");
@@ -111,7 +111,7 @@ for (
   });
 }
 
-testWhere(secrets, NO_WINDOWS, "a token that others may read is said as well", async () => {
+testWhere(secrets, NO_WINDOWS, "a token that others may read is reported as well", async () => {
   const token_file = await file("token", "0123456789abcdef0123456789abcdef", 0o644);
   const forward = resolveForward({ with_token: ["a"], token_file });
   const judged = await lintSettings(forward, { hosts: [], url: "http://127.0.0.1:2" });
@@ -130,7 +130,7 @@ secrets("the log has no key of a URL, neither a host's nor the command's", () =>
 });
 
 secrets(
-  "of a secret that nobody else may read, or that is not there, nothing is said",
+  "a secret that nobody else may read, or that is missing, is not reported",
   async () => {
     assert.is(await warnOfReaders("x", await file("closed", "a", 0o600)), undefined);
     assert.is(await warnOfReaders("x", await file("closed", "a", 0o400)), undefined);
@@ -141,7 +141,7 @@ secrets(
 testWhere(
   secrets,
   NOT_ROOT,
-  "a file of another user that its group may read is as it should be: a node shares its cookie so",
+  "a group-readable file of another user is not reported: nodes share cookies that way",
   async () => {
     const path = await file("shared", "user:one", 0o640);
     await chown(path, 65_534, 65_534);

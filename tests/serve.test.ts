@@ -64,13 +64,13 @@ serving("its URL has the address of a name", async () => {
   await server.close();
 });
 
-serving("an IPv6 address is taken with and without its brackets", () => {
+serving("an IPv6 address is accepted with and without its brackets", () => {
   for (const hostname of ["::1", "[::1]"]) {
     assert.is(checkServeOptions({ hostname }).hostname, "::1");
   }
 });
 
-serving("may be closed twice, and does not answer from then on", async () => {
+serving("may be closed twice, and does not respond from then on", async () => {
   const server = await serve(nodeface, { port: 0 });
   await (await fetch(server.url)).text();
   await Promise.all([server.close(), server.close()]);
@@ -102,7 +102,7 @@ serving("sends a response as its host has left it", async () => {
   }
 });
 
-serving("tells the log of a service when the stream of an operation fails", async () => {
+serving("logs that the stream of an operation failed", async () => {
   const told: string[] = [];
   const app = createNodeface({
     operations: [{

@@ -26,7 +26,7 @@ const WAYS: Readonly<Record<string, () => Response>> = {
 
 // On Bun, its own server disconnects slow clients.
 for (const [way, respond] of "Bun" in globalThis ? [] : Object.entries(WAYS)) {
-  slow(`are cut where they take less than the least, and no others: ${way}`, async () => {
+  slow(`are disconnected if they read too slowly, and no others: ${way}`, async () => {
     const { http, close } = createNodeServer({ fetch: respond }, {}, SLOWEST);
     let cut = 0;
     http.on("connection", (socket) => socket.once("close", () => cut++));

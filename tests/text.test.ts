@@ -3,7 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { excerpt, quote, shorten, startOf, withoutKeys } from "../src/untrusted-text.ts";
 
-const text = suite("text that others wrote");
+const text = suite("untrusted text");
 
 const RIGHT_TO_LEFT = "\u202e", ISOLATE = "\u2066", MARK = "\u200f", LINE = "\u2028";
 
@@ -36,7 +36,7 @@ text("is one line in a log, and changes neither its lines nor its direction", ()
   assert.is(excerpt("a b c", 3), "a…");
 });
 
-text("has no key of a URL when it is printed", () => {
+text("has no secret of a URL when it is printed", () => {
   for (
     const [printed, ...written] of [
       [

@@ -6,13 +6,13 @@ const waiting = suite("waiting with a timeout");
 
 const never = () => new Promise<string>(() => {});
 
-waiting("gives what is there in time, and its failure", async () => {
+waiting("returns a result that is in time, or its failure", async () => {
   assert.is(await withTimeout(Promise.resolve("there"), 1000, () => "late"), "there");
   const failed = withTimeout(Promise.reject(new Error("failed")), 1000, () => "late");
   assert.is(await failed.catch((error: Error) => error.message), "failed");
 });
 
-waiting("gives something else where it is late, or fails", async () => {
+waiting("returns a substitute if the result is late, or fails", async () => {
   assert.is(await withTimeout(never(), 1, () => "late"), "late");
   const failed = withTimeout(never(), 1, () => {
     throw new Error("too late");
@@ -20,7 +20,7 @@ waiting("gives something else where it is late, or fails", async () => {
   assert.is(await failed.catch((error: Error) => error.message), "too late");
 });
 
-waiting("does not take a time of many years for none", async () => {
+waiting("does not treat a time of many years as none", async () => {
   const soon = new Promise((resolve) => setTimeout(resolve, 20, "there"));
   assert.is(await withTimeout(soon, Number.MAX_SAFE_INTEGER, () => "late"), "there");
 });

@@ -15,7 +15,7 @@ import { attempt, leave, type Targets } from "./_stranger.ts";
 import { ANVIL, type CountedNode, startCountedNode } from "./_relay.ts";
 import type { Served } from "./_serve.ts";
 
-const calls = suite("calls of a node in a browser");
+const calls = suite("calls to a node in a browser");
 
 /** An address of this machine other than loopback, if it has one: browsers trust plain http less there. */
 const FAR = Object.values(networkInterfaces()).flat()

@@ -36,7 +36,7 @@ content.after(async () => {
 });
 
 content(
-  "with no script at all it leads to the simple page, where every operation can be read",
+  "without script, it links to the simple page, where every operation can be read",
   () =>
     inPage({ javaScriptEnabled: false, viewport: DESKTOP }, async (page) => {
       await page.goto(`${server.url}v1/spec`);
@@ -99,7 +99,7 @@ for (const colorScheme of ["light", "dark"] as const) {
 }
 
 content(
-  "a phone shows all of the node and no more than its width",
+  "a phone shows everything about the node within its width",
   () =>
     inPage({ viewport: PHONE }, async (page) => {
       await visit(page, server.url);
@@ -125,7 +125,7 @@ content(
 );
 
 content(
-  "while Scalar loads, the head and the simple page are there; where it cannot be loaded, that is said",
+  "while Scalar loads, the simple page is shown; if it cannot be loaded, a message says so",
   () =>
     inPage({ viewport: DESKTOP }, async (page) => {
       const release = await hold(page, "**/standalone.esm.js", (route) => route.abort());
@@ -144,7 +144,7 @@ content(
 );
 
 content(
-  "each document leads to the other at the operation that is read",
+  "each document links to the other at the operation in view",
   () =>
     inPage({ viewport: DESKTOP }, async (page) => {
       const fragment = "#tag/operations/GET/v1/health";
@@ -179,7 +179,7 @@ content(
     }),
 );
 
-content("a description from the network leads nowhere, and loads nothing", async () => {
+content("a description from the network adds no links, and loads nothing", async () => {
   const url = "https://elsewhere.example/";
   const text = `[follow](${url}) [near](/v1/health?near) ![seen](${url}seen.png) ` +
     `![seen](/v1/health?seen) <img src="/v1/health?seen"> <a href="${url}">as HTML</a>`;

@@ -41,7 +41,7 @@ deepLinks.after(async () => {
 for (const viewport of VIEWPORTS) {
   for (const [fragment, operation] of LINKS) {
     deepLinks(
-      `${fragment} is shown opened at once and stays where it is, ${viewport.width} px`,
+      `${fragment} is opened at once and does not move, ${viewport.width} px`,
       () =>
         inPage({ viewport }, async (page) => {
           await page.addInitScript(`{ const OPERATION = ${JSON.stringify(operation)}; ${NOTE} }`);
@@ -78,7 +78,7 @@ for (const viewport of VIEWPORTS) {
   }
 
   deepLinks(
-    `a link into the closed group and a short one work without a script, ${viewport.width} px`,
+    `a link into the closed group and a short link work without script, ${viewport.width} px`,
     () =>
       inPage({ viewport, javaScriptEnabled: false }, async (page) => {
         for (
@@ -99,7 +99,7 @@ for (const viewport of VIEWPORTS) {
 }
 
 deepLinks(
-  "no value of a link gets into a form, nor over what was typed",
+  "no value in a link gets into a form, or replaces typed text",
   () =>
     inPage({}, async (page) => {
       const operation = page.locator('article[id="op/getHeaderIds"]');

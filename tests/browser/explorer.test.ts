@@ -31,7 +31,7 @@ explorer.after.each(async () => {
   assert.equal(complaints, QUIET);
 });
 
-explorer("both operations of the node are there to see", async () => {
+explorer("both operations of the node are visible", async () => {
   for (
     const [name, path] of [["Get the node's information", "/v1/info"], [
       "Open the explorer",
@@ -44,7 +44,7 @@ explorer("both operations of the node are there to see", async () => {
   }
 });
 
-explorer("Test Request and Send give this service's own answer", async () => {
+explorer("Test Request and Send show this service's own response", async () => {
   const [answer] = await Promise.all([
     page.waitForResponse((response) => response.url() === `${server.url}v1/info`),
     send(page, "/v1/info"),
@@ -54,7 +54,7 @@ explorer("Test Request and Send give this service's own answer", async () => {
   await page.getByText(info.started_at).waitFor();
 });
 
-explorer("a response of HTML is shown as text, which no policy has to stop", async () => {
+explorer("an HTML response is shown as text, which no policy has to block", async () => {
   await page.locator("#scalar").getByRole("link", { name: "Open the explorer" }).first().click();
   await send(page, "/v1/spec");
   await page.getByText("<!DOCTYPE html>").first().waitFor();
@@ -98,7 +98,7 @@ explorer("a deep link is still followed after a reload", async () => {
 });
 
 explorer(
-  "a service without a node is called after itself, and has an icon of its own",
+  "a service without a node shows its own name and icon",
   async () => {
     const { version } = await (await fetch(`${server.url}v1/info`)).json();
     assert.is(await page.title(), `Nodeface · Version ${version}`);

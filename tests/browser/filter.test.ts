@@ -44,7 +44,7 @@ const field = (page: Page) => page.getByRole("searchbox", { name: "Filter the op
 
 const links = (page: Page) => page.locator("#plain nav li li a:visible");
 
-filter("/ and Ctrl+K lead to it, and it finds by name, path, summary and access", async () => {
+filter("/ and Ctrl+K focus the filter, which finds by name, path, summary and access", async () => {
   const page = await open(broker.url);
   const all = await links(page).count();
   await page.keyboard.press("/");
@@ -91,7 +91,7 @@ filter("shortcuts do not take keys typed into a form", async () => {
   await page.close();
 });
 
-filter("on a narrow window it is a sheet, which a choice closes", async () => {
+filter("in a narrow window the list is a sheet, which a choice closes", async () => {
   const page = await open(chain.url, 820);
   const sheet = page.getByRole("dialog", { name: "Operations" });
   assert.is(await page.locator("#plain nav").isVisible(), false);
@@ -114,7 +114,7 @@ filter("on a narrow window it is a sheet, which a choice closes", async () => {
   await page.close();
 });
 
-filter("the operation that is read is marked in the navigation, and in sight", async () => {
+filter("the operation in view is marked in the navigation, in sight", async () => {
   const page = await open(chain.url);
   for (const name of ["getblockcount", "getrawtransaction"]) {
     await page.evaluate((name) => location.hash = `#op/${name}`, name);
@@ -129,7 +129,7 @@ filter("the operation that is read is marked in the navigation, and in sight", a
 });
 
 filter(
-  "what a link has led to is marked, not its neighbour, until the reader goes on",
+  "a link's target is marked, not its neighbour, until the reader scrolls on",
   async () => {
     const page = await open(chain.url, 1280, "#op/getblockhash");
     // After two frames, the observer has seen every element that came near.

@@ -81,7 +81,7 @@ header.after.each(() => page.close());
 
 for (const [state, shown] of STATES) {
   header(
-    `"${shown}" is there in the first HTML, and a refresh changes nothing`,
+    `"${shown}" is in the first HTML, and a refresh changes nothing`,
     async () => {
       info = state;
       const complaints = await watch(page, new URL(server.url).origin);
@@ -97,7 +97,7 @@ for (const [state, shown] of STATES) {
   );
 }
 
-header("it follows the node from state to state without a visit", async () => {
+header("it follows the node from state to state without a reload", async () => {
   await visit(page, server.url);
   for (const [state, shown] of STATES) {
     info = state;
@@ -108,7 +108,7 @@ header("it follows the node from state to state without a visit", async () => {
   }
 });
 
-header("a long number keeps all of its digits when the page asks again", async () => {
+header("a long number keeps all of its digits when the page refreshes", async () => {
   await open(page);
   for (const height of [LONG, 9007199254740993n, 2n ** 64n - 1n]) {
     info = { ...NODE, height };
@@ -190,7 +190,7 @@ header("a failure is shown, and the last known values stay", async () => {
   await page.getByRole("status").getByText("In sync").waitFor();
 });
 
-header("it asks by itself while the page is seen, and not while it is hidden", async () => {
+header("it refreshes by itself while the page is visible, not while it is hidden", async () => {
   await page.clock.install();
   await open(page);
   const answer = page.waitForResponse(`${server.url}v1/info`);

@@ -22,7 +22,7 @@ let browser: Browser;
 hostile.before(async () => void (browser = await launch()));
 hostile.after(() => closePages(browser));
 
-hostile("nothing of it runs, and nothing is asked of anyone else", async () => {
+hostile("none of its content runs, and no other host gets a request", async () => {
   await inExplorer(describe(ATTACK), async (page, complaints) => {
     for (const link of await page.locator(":is(#scalar, #plain)").getByText("follow").all()) {
       if (await link.isVisible()) await link.click();

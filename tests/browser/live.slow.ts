@@ -74,7 +74,7 @@ testWhere(
 testWhere(
   live,
   anvil,
-  "of a node that is gone for longer than its values hold, its name stays",
+  "if a node is gone for longer than its values are shown, its name stays",
   async () => {
     const height = await service.mine();
     for (const page of pages) await showsHeight(page, height);

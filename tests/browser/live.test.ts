@@ -72,7 +72,7 @@ for (const document of ["v1/spec", SIMPLE]) {
   });
 }
 
-live("without a stream it requests the info, and tries again ever less", async () => {
+live("without a stream it requests the info, and retries less and less often", async () => {
   let info: Record<string, unknown> = NODE;
   server = await serveNode({
     info: () => info,
@@ -198,7 +198,7 @@ live("the last hour of a figure is drawn, with a text, whatever the history hold
   assert.is(await height.locator("title").textContent(), "2 in the last 15 seconds");
 });
 
-live("another description is shown at once where nothing is open, and only once", async () => {
+live("a new description is shown at once if no form is open, and only once", async () => {
   const { url, describe } = await serveTold();
   await page.goto(url + SIMPLE);
   const told = page.getByText("The description has changed.");
@@ -212,7 +212,7 @@ live("another description is shown at once where nothing is open, and only once"
   await shown;
 });
 
-live("another description is announced where a form is open, and in the reference", async () => {
+live("a new description is announced if a form is open, and in the reference", async () => {
   const { url, describe } = await serveTold();
   const told = page.getByText("The description has changed.");
   for (const document of [`${SIMPLE}#op/getInfo`, "v1/spec"]) {

@@ -99,7 +99,7 @@ explorer("every tag of the node's description is shown, and this service's", asy
   assert.equal(complaints, { outside: [], console: [], failed: [], refused: [] });
 });
 
-explorer("Send of one of the node's operations asks the node", async () => {
+explorer("Send of one of the node's operations calls the node", async () => {
   await open("Get the information about the Node", "tag/info/GET/info");
   await tryOut(/Test Request.*get \/info/);
   assert.is(await send(), `${nodeUrl}/info`);
@@ -108,7 +108,7 @@ explorer("Send of one of the node's operations asks the node", async () => {
   assert.equal(complaints, { outside: [`${nodeUrl}/info`], console: [], failed: [], refused: [] });
 });
 
-explorer("Send asks another server of the description where that is chosen", async () => {
+explorer("Send calls another server of the description if it is chosen", async () => {
   await open("Get the information about the Node", "tag/info/GET/info");
   await tryOut(/Test Request.*get \/info/);
   await page.getByRole("dialog").getByText(nodeUrl).first().click();
@@ -144,7 +144,7 @@ explorer(
   },
 );
 
-explorer("Send of one of this service's operations asks this service", async () => {
+explorer("Send of one of this service's operations calls this service", async () => {
   await open("Get the node's information", "tag/about-this-service/GET/v1/info");
   await tryOut(/Test Request.*get \/v1\/info/);
   assert.is(await send(/^$/), `${server.url}v1/info`);

@@ -71,7 +71,7 @@ for (const [name] of NODES) {
     const { width } = viewport;
 
     nodePage(
-      `of a ${name} is fit for everyone, ${width} px, ${colorScheme}`,
+      `of a ${name} is accessible, ${width} px, ${colorScheme}`,
       () =>
         inPage(name, { viewport, colorScheme }, async (page, url) => {
           const tellTime = await hold(page, "**/v1/info");
@@ -108,7 +108,7 @@ async function assertFit(
 }
 
 nodePage(
-  "on paper says when something was, and has the closed group as well",
+  "in print has absolute times, and the closed group as well",
   () =>
     inPage("chain", { viewport: DESKTOP, colorScheme: "dark" }, async (page, url) => {
       await page.goto(url + SIMPLE, { waitUntil: "commit" });
@@ -135,7 +135,7 @@ nodePage("a link into the closed group opens it, with and without a script", asy
 });
 
 nodePage(
-  "Scalar has each method once by its name, its marks, and this service last",
+  "Scalar lists each method once by its name, with its marks, and this service last",
   () =>
     inPage("chain", { viewport: DESKTOP }, async (page, url) => {
       await visit(page, url, "#tag/blockchain/GET/v1/rpc/gettxoutsetinfo");
@@ -168,7 +168,7 @@ nodePage(
 );
 
 nodePage(
-  "says how long ago something was by the service's clock, and goes on to do so",
+  "shows ages by the service's clock, and keeps them current",
   () =>
     inPage("chain", { viewport: DESKTOP }, async (page, url) => {
       await page.clock.install({ time: new Date(Date.now() - 86_400_000 * 30) });
@@ -185,7 +185,7 @@ nodePage(
     }, false),
 );
 
-nodePage("its icon follows the name when the node says it at last", async () => {
+nodePage("its icon changes once the node reports its name", async () => {
   let info: Json = { status: "starting", api: NODE.api };
   const server = await serveNode({ info: () => info, document: await describeBroker() });
   servers.set("starting", server);

@@ -106,7 +106,7 @@ for (const [site, url] of VISITS) {
   }
 }
 
-operations("a page of an origin that is named calls and reads", async () => {
+operations("a page of a listed origin can call and read", async () => {
   const page = await browser.newPage();
   await page.goto(friend.url);
   for (const init of CHANGES.slice(1)) {
@@ -119,7 +119,7 @@ operations("a page of an origin that is named calls and reads", async () => {
   await page.close();
 });
 
-operations("a page of the service itself calls and reads", async () => {
+operations("a page of the service itself can call and read", async () => {
   const page = await browser.newPage();
   await page.goto(new URL("/v1/info", node.url).href);
   for (const init of CHANGES) assert.is(await fetchIn(page, "/v1/closed", init), "done");

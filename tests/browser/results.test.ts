@@ -146,7 +146,7 @@ async function ask(page: Page) {
 }
 
 results(
-  "a write is sent when it is confirmed, and the question says all of it",
+  "a write is sent once confirmed, and the question shows all of it",
   () =>
     inPage(async (page) => {
       const { operation, dialog } = await ask(page);
@@ -253,7 +253,7 @@ results(
 );
 
 results(
-  "a download is of no type that a browser opens, whatever came",
+  "a download never has a type that a browser opens",
   () =>
     inPage(async (page) => {
       // The policy does not let the page read a blob back.
@@ -311,7 +311,7 @@ results("an error is a sentence at its field", () =>
   }));
 
 results(
-  "a call that takes long says for how long, and a service that is gone is named",
+  "a long call shows its duration, and a service that is gone is reported",
   () =>
     inPage(async (page) => {
       await page.route("**/t/slow", () => {});

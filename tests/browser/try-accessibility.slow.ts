@@ -93,7 +93,7 @@ for (const colorScheme of ["light", "dark"] as const) {
 }
 
 everyone(
-  "with the keyboard alone an operation is opened, filled in, sent, and its answer read",
+  "with only the keyboard, an operation is opened, filled in, sent, and its response read",
   () =>
     inPage({}, async (page) => {
       await operationAt(page, "things").locator("summary").focus();
@@ -137,7 +137,7 @@ everyone(
 );
 
 everyone(
-  "on a phone all that is pressed is at least 44 px high and wide",
+  "on a phone every control is at least 44 px high and wide",
   () =>
     inPage({ viewport: { width: 390, height: 844 }, hasTouch: true }, async (page) => {
       const operation = operationAt(page, "things");

@@ -141,7 +141,7 @@ async function inPage(
 }
 
 tries(
-  "each of this service's own operations is answered, and nothing is said on the console",
+  "each of this service's own operations succeeds, and the console stays empty",
   () =>
     inPage(async (page, complaints) => {
       const { paths } = await (await fetch(`${own.url}spec.json`)).json();
@@ -165,7 +165,7 @@ tries(
     }, { server: own }),
 );
 
-tries("a health that is not well is an answer like any other", () =>
+tries("an unhealthy status is a response like any other", () =>
   inPage(async (page) => {
     const operation = operationAt(page, "getHealth");
     const form = await openForm(operation);
@@ -264,7 +264,7 @@ tries("numbers are shown as they came, with the headers that matter", () =>
   }));
 
 tries(
-  "a large answer is cut, can be searched as a whole, and leads to the whole of it",
+  "a large response is truncated, can be searched as a whole, and links to the whole",
   () =>
     inPage(async (page) => {
       const operation = operationAt(page, "large");
@@ -315,7 +315,7 @@ tries(
     }),
 );
 
-tries("an answer can be copied", () =>
+tries("a response can be copied", () =>
   inPage(async (page) => {
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     const operation = operationAt(page, "numbers");
@@ -356,7 +356,7 @@ tries(
 );
 
 tries(
-  "a server elsewhere is told from one that cannot be reached, and an upload has no form",
+  "a server elsewhere is distinguished from an unreachable one, and an upload has no form",
   () =>
     inPage(async (page) => {
       assert.is(await operationAt(page, "file").locator(".try").count(), 0);
@@ -367,7 +367,7 @@ tries(
     }),
 );
 
-tries("an answer that does not come can be stopped", () =>
+tries("a call without a response can be cancelled", () =>
   inPage(async (page) => {
     await page.route("**/t/numbers", () => {});
     const operation = operationAt(page, "numbers");
@@ -379,7 +379,7 @@ tries("an answer that does not come can be stopped", () =>
   }));
 
 tries(
-  "without a script a read is sent by its form where all of it is in the query",
+  "without script, a form sends a read if all of it is in the query",
   () =>
     inPage(async (page) => {
       assert.is(await page.getByText("Try it", { exact: true }).first().isVisible(), false);

@@ -18,7 +18,7 @@ weight.after(async () => {
   await server?.close();
 });
 
-weight("the simple page asks for its script and the info, and nothing of Scalar's", async () => {
+weight("the simple page requests its script and the info, and nothing of Scalar's", async () => {
   const context = await browser.newContext();
   const { asked } = await visit(context, SIMPLE);
   const names = asked.map(({ path }) => path.split("/").at(-1)).sort();
@@ -43,7 +43,7 @@ weight(
 );
 
 weight(
-  "a second visit asks for the page, the description and the history alone, in less than 3 kB",
+  "a second visit requests only the page, the description and the history, in less than 3 kB",
   async () => {
     const context = await browser.newContext();
     await (await visit(context)).page.close();

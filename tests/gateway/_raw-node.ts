@@ -9,7 +9,7 @@ export interface RawNode {
   url: string;
   /** Returns the number of requests by method and target. */
   arrived(request: string): number;
-  /** The number of requests, and of those pipelined behind another one. */
+  /** The number of requests, and of those on a reused connection. */
   readonly total: { arrived: number; kept: number };
   /** The number of open connections. */
   readonly open: number;

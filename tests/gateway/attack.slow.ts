@@ -109,7 +109,7 @@ for (const [runtime, command] of Object.entries(RUNTIMES)) {
     const { attack, beside, runs = MOST_RUNS } = row;
     for (const count of row.counts) {
       const who = count === 1 ? "one attacker" : `${count} attackers`;
-      attacks(`others are answered beside ${who}: ${attack} (${beside})`, async () => {
+      attacks(`others are served beside ${who}: ${attack} (${beside})`, async () => {
         const wait = Math.max(row.wait ?? WAIT_MAX[count], TIMES_MAX * usual);
         const seen: Seen[] = [];
         let faults: string[];

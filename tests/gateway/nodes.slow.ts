@@ -17,7 +17,7 @@ import { type Beside, startBeside, TOKEN_FILE, WITH_TOKEN } from "./_beside.ts";
 import { tryRefused } from "./_refusals.ts";
 import { WRITES } from "./_writes.ts";
 
-const nodes = suite("calls of real nodes");
+const nodes = suite("calls to real nodes");
 
 /** A node with one form of secret. */
 interface Variant {

@@ -129,7 +129,7 @@ for (const [name, { program, around, arguments: toArguments }] of Object.entries
   testWhere(
     proxied,
     missing,
-    "a read answers, and a page of the host itself may call it",
+    "a read succeeds, and a page of the host itself may call it",
     async () => {
       const origin = `https://node.example:${port}`;
       const pages = [

@@ -8,7 +8,7 @@ import { ask, send, type Service, SERVICES } from "./_services.ts";
 const MIB = 1024 * 1024;
 
 for (const [runtime, start] of SERVICES) {
-  const sending = suite(`calls of the node on ${runtime}`);
+  const sending = suite(`calls to the node on ${runtime}`);
   let node: RawNode;
   let service: Service;
   let quick: Service;
@@ -27,7 +27,7 @@ for (const [runtime, start] of SERVICES) {
   for (const how of ["close", "reset"]) {
     for (const [method, path, body] of [["POST", "do", "{}"], ["GET", "get", ""]] as const) {
       sending(
-        `send a ${method} that is no read once where the node reads it (${how})`,
+        `send a ${method} that is not a read only once if the node reads it (${how})`,
         async () => {
           for (const kept of [false, true]) {
             // Leaves a reusable connection.
@@ -43,13 +43,13 @@ for (const [runtime, start] of SERVICES) {
     }
   }
 
-  sending("send a read again where the node has closed its connection in between", async () => {
+  sending("send a read again if the node has closed its connection in between", async () => {
     for (let i = 0; i < 10; i++) {
       assert.is((await ask(service.url, `/v1/node/last?id=${i}`)).status, 200);
     }
   });
 
-  sending("use a connection again, and close one that is left at the end of the time", async () => {
+  sending("reuse a connection, and close an abandoned one after the timeout", async () => {
     await isIdle();
     const before = node.total.kept;
     for (let i = 0; i < 5; i++) await ask(quick.url, `/v1/node/ok?id=${i}`);
@@ -64,7 +64,7 @@ for (const [runtime, start] of SERVICES) {
   });
 
   for (const name of ["short-length", "short-chunks", "short-small"]) {
-    sending(`give no whole answer where the node does not (${name})`, async () => {
+    sending(`are incomplete if the node's response is (${name})`, async () => {
       const { status, isBroken } = await ask(service.url, `/v1/node/${name}`);
       if (name === "short-small") assert.is(status, 502);
       else assert.ok(isBroken);
@@ -82,7 +82,7 @@ for (const [runtime, start] of SERVICES) {
     });
   }
 
-  sending("end in time, also where the answer has begun", async () => {
+  sending("end in time, even if the response has begun", async () => {
     const isFree = async () => (await ask(quick.url, "/v1/node/ok")).status === 200;
     await until(isFree);
     for (const name of ["hang", "drip"]) {
@@ -93,7 +93,7 @@ for (const [runtime, start] of SERVICES) {
     await until(isFree);
   });
 
-  sending("pass on a long answer whole", async () => {
+  sending("pass on a long response whole", async () => {
     const got = await new Promise<number>((resolve) => {
       let length = 0;
       const socket = send(service.url, "/v1/node/large");
@@ -103,7 +103,7 @@ for (const [runtime, start] of SERVICES) {
     assert.ok(got > LARGE);
   });
 
-  sending("cost no memory for the length of an answer that is read slowly", async () => {
+  sending("cost no memory in proportion to a response that is read slowly", async () => {
     const before = memoryOf(service);
     const sent = node.sent;
     const sockets = Array.from({ length: 4 }, () => send(service.url, "/v1/node/large"));

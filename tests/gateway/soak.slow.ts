@@ -29,7 +29,7 @@ const VISITS = [
   ["nothing-like-it", 50],
 ] as const;
 
-const soak = suite(`calls of the node, for ${SECONDS} s`);
+const soak = suite(`calls to the node, for ${SECONDS} s`);
 
 // Linux reports the resources of a process.
 for (const [runtime, command] of Object.entries(existsSync("/proc/self/fd") ? COMMANDS : {})) {

@@ -53,7 +53,7 @@ export async function bundleExample({ name }: Bundler, examples: string): Promis
 
 /** The way to start a bundle. */
 export interface BundleOptions extends Omit<StartOptions, "folder"> {
-  /** Puts files of the host next to it, with the names of ours. */
+  /** True to put files of the host next to the bundle, with the names of ours. */
   readonly hasNamesakes?: boolean;
   /** The program and flags in front of the file's name. @default its runtime */
   readonly command?: (folder: string) => readonly string[];

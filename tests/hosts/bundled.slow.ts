@@ -108,7 +108,7 @@ export default { fetch: async (request) => (await nodeface.fetch(request), Respo
   await server.stop();
 });
 
-bundled("of nodeface/worker answers for any name", async () => {
+bundled("of nodeface/worker responds to any host name", async () => {
   const program = 'export { default } from "nodeface/worker";';
   const server = await startWorker(await bundle(program, FOR_WORKERD));
   const headers = { host: "my.workers.example" };

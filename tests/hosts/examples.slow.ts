@@ -34,7 +34,7 @@ const rows = EXAMPLES.filter(({ name }) => only.test(name)).flatMap((example) =>
 
 const types = suite("the types of the examples");
 
-testWhere(types, NOT_INSTALLED, "TypeScript takes those for Node", async () => {
+testWhere(types, NOT_INSTALLED, "TypeScript accepts those for Node", async () => {
   const tsc = [process.execPath, `${ROOT}node_modules/.bin/tsc`];
   const flags = ["--module", "nodenext", "--target", "es2023", "--strict", "--noEmit"];
   const node = ["--types", "node", "--typeRoots", `${ROOT}node_modules/@types`];
@@ -44,7 +44,7 @@ testWhere(types, NOT_INSTALLED, "TypeScript takes those for Node", async () => {
   await ok([...tsc, ...flags, ...node, ...quick, ...files, "elysia.ts"], folder);
 });
 
-types("Deno takes its own", async () => {
+types("Deno accepts its own", async () => {
   await ok([DENO, "check", "--node-modules-dir=manual", "deno.ts"], folder);
 });
 

@@ -6,7 +6,7 @@ import { resultOf } from "./_calls.ts";
 import { until } from "./_daemon.ts";
 import type { AskedNode } from "./_interface.ts";
 
-const calls = suite("calls of anvil through the service");
+const calls = suite("calls to anvil through the service");
 
 let node: AskedNode;
 let beside: Beside;
@@ -72,7 +72,7 @@ calls("a batch is read by POST, each call with its own id, in its own order", as
 });
 
 calls(
-  "older clients are answered in their version, without a type and at a URL with a slash",
+  "older clients get responses in their version, without a type and at a URL with a slash",
   async () => {
     const body = new TextEncoder().encode('{"version":"1.1","id":1,"method":"eth_chainId"}');
     const send = async (path: string, headers: Record<string, string> = {}) => {

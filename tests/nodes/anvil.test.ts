@@ -32,7 +32,7 @@ anvil.after(async () => {
   await daemon?.stop();
 });
 
-anvil("is recognised, and shown as its own API tells", async () => {
+anvil("is detected, and shown as its own API reports", async () => {
   const { info } = await infoOf(service.url);
   const client = await call(daemon.url, "web3_clientVersion");
   assert.is(`${info.software}/v${info.version}`, client);
@@ -73,7 +73,7 @@ anvil("new blocks are in the info, each time under another validator", async () 
   assert.is(new Set([...validators.values()].flatMap((etags) => [...etags])).size, validators.size);
 });
 
-anvil("when it is killed and started again the service follows, and always answers", async () => {
+anvil("when it is killed and started again the service follows, and always responds", async () => {
   const took: number[] = [];
   const statuses = new Set<string>();
   const seen = (status: string) => async () => {
@@ -106,7 +106,7 @@ anvil("is shown by nodeface check, which ends with 0", async () => {
   assert.match(stdout, /"chain_id": "31337"/);
 });
 
-anvil("a change of state is told once, not once a request", async () => {
+anvil("a change of state is logged once, not once per request", async () => {
   const { stderr } = await service.stop();
   const states = [...stderr.matchAll(/^.* is (stale|unreachable|ok again)/gm)].map(([, is]) => is);
   assert.equal(states, ["stale", "unreachable", "ok again"], stderr);

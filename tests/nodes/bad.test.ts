@@ -55,7 +55,7 @@ for (const behaviour of ["refuses", ...Object.keys(BADNESS)]) {
   const isSilent = SILENT.includes(behaviour);
   const state = isSilent ? "unreachable" : "degraded";
 
-  bad(`a node that ${behaviour} slows no answer, and each of its states is told once`, async () => {
+  bad(`a node that ${behaviour} delays no response, and logs each state once`, async () => {
     const before = memory();
     const said = service.stderr().length;
     await node.be(behaviour);
@@ -70,11 +70,11 @@ for (const behaviour of ["refuses", ...Object.keys(BADNESS)]) {
     seen.push(await watch("ok"));
     assertQuick(seen.flatMap(({ times }) => times), 500);
     const more = (Math.max(...seen.map(({ most }) => most)) - before) / MEBIBYTE;
-    // Far less than one of its large responses.
+    // Far less than one of the node's large responses.
     assert.ok(more < 40, `it took ${more} MiB more`);
   });
 
-  bad(`a node that ${behaviour} from the start is waited for no longer than its time`, async () => {
+  bad(`a node that ${behaviour} from the start delays nothing beyond its timeout`, async () => {
     await node.be(behaviour);
     const said: string[] = [];
     const app = createNodeface({

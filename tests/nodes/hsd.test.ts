@@ -30,7 +30,7 @@ hsd.after(async () => {
   await daemon?.stop("SIGKILL");
 });
 
-hsd("is recognised, and shown as its own API tells", async () => {
+hsd("is detected, and shown as its own API reports", async () => {
   const { info } = await infoOf(service.url);
   const net = await call(daemon.url, "getnetworkinfo");
   const chain = await call(daemon.url, "getblockchaininfo");
@@ -44,7 +44,7 @@ hsd("is recognised, and shown as its own API tells", async () => {
   assert.is(info.status, "syncing");
 });
 
-hsd("its paths and its methods are shown, each with a server of its own", async () => {
+hsd("its paths and its methods are shown, each with its own server", async () => {
   const { paths, servers } = await (await fetch(new URL("spec.json", service.url))).json();
   assert.equal(servers, [{ url: "./v1/node" }]);
   const methods = Object.keys(paths).filter((path) => path.startsWith("/v1/rpc/"));

@@ -65,7 +65,7 @@ const CALLS = ["get_info", "get_version", "get_last_block_header"].map((
 testWhere(
   login,
   MISSING,
-  "all calls are answered, one after the other and side by side",
+  "all calls succeed, one after the other and concurrently",
   async () => {
     const context = contextFor(node.url, {
       configured: { digest_file: join(folder, "right") },
@@ -93,7 +93,7 @@ testWhere(
 testWhere(
   login,
   MISSING,
-  "without a login the kind is known, and the setting that helps",
+  "without a login the kind and the setting to write are reported",
   async () => {
     const { code, message, hint, looksLike } = await failure(
       requestJson(
@@ -115,7 +115,7 @@ testWhere(
 testWhere(
   login,
   MISSING,
-  "a wrong login, or one for another scheme, is said to be so",
+  "a wrong login, or one for another scheme, is reported as such",
   async () => {
     const of = async (
       configured: { digest_file: string } | { basic_file: string },

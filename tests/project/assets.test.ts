@@ -87,7 +87,7 @@ assets(
 );
 
 assets(
-  "Scalar's files are unpatched but for some",
+  "Scalar's files are unchanged except for the patches",
   async () => {
     const folder = "node_modules/@scalar/api-reference/dist/browser/";
     let patched = 0;
@@ -162,7 +162,7 @@ assets("the operations of all kinds add less than 400 kB to the executable", () 
   assert.ok(bytes < 400_000, `${bytes} bytes`);
 });
 
-assets("a kind that is wrong stops it, and its place is said", async () => {
+assets("an invalid kind stops it, and its place is reported", async () => {
   await inCopy(async (cwd) => {
     const file = (name: string) => join(cwd, "spec/kinds", name);
     writeFileSync(file("etcd.yaml"), `colour: blue\n${readFileSync(file("etcd.yaml"), "utf8")}`);

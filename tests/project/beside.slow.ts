@@ -8,7 +8,7 @@ import { play, RECORDINGS } from "../nodes/_recorded.ts";
 import { ROOT } from "../_paths.ts";
 import { blocksOf, follow } from "./_manual.ts";
 
-const beside = suite("what the manual says of starting beside a node of each kind");
+const beside = suite("what the manual says about starting beside each kind of node");
 
 const page = readFileSync(join(ROOT, "docs/beside-your-node.md"), "utf8");
 const partOf = (kind: string) =>

@@ -75,7 +75,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
   );
 
   suiteOf(
-    "a second one on a port says so in one line, exit code 1; the first goes on until SIGTERM",
+    "a second one on a port says so in one line, exit code 1; the first runs until SIGTERM",
     async () => {
       const first = await start(command);
       const { port } = new URL(first.url);
@@ -160,7 +160,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
   });
 
   suiteOf(
-    "--version and --help print and stop, in a wrong environment too",
+    "--version and --help print and stop, even with an invalid environment",
     async () => {
       const version = await run([...command, "--version"], { PORT: "http" });
       assert.match(version.stdout, VERSION);
@@ -172,7 +172,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
     },
   );
 
-  suiteOf("a wrong flag is said in one line, exit code 2", async () => {
+  suiteOf("an unknown flag is reported in one line, exit code 2", async () => {
     const { code, stderr, stdout } = await run([...command, "--prot", "80"]);
     assert.is(code, 2);
     assert.is(
@@ -203,7 +203,7 @@ for (
     ["a wrong configuration", ["check", "--config", "/none"], 2, /no such file$/],
   ] as const
 ) {
-  json(`prints one object and ends with ${code} where there is ${what}`, async () => {
+  json(`prints one object and ends with ${code} if there is ${what}`, async () => {
     const ended = await run([...COMMANDS.Bun, ...args, "--json"], { NODEFACE_PROT: "1" });
     const { ok, troubles } = JSON.parse(ended.stdout);
     assert.equal([ok, ended.code, ended.stderr], [false, code, ""]);
@@ -211,7 +211,7 @@ for (
   });
 }
 
-json("prints one object and ends with 0 where all is well", async () => {
+json("prints one object and ends with 0 if all is well", async () => {
   const spec = join(folder, "well.json");
   writeFileSync(spec, JSON.stringify({ openapi: "3.1.0", info, paths: {} }));
   const args = ["check", "--json", "--spec", spec];
@@ -225,7 +225,7 @@ json("prints one object and ends with 0 where all is well", async () => {
 
 json.run();
 
-wrong("0.0.0.0 is shown as an address that opens", async () => {
+wrong("0.0.0.0 is shown as an address that a browser opens", async () => {
   const server = await start(COMMANDS.Bun, { NODEFACE_HOST: "0.0.0.0" });
   const { stderr } = await server.stop();
   assert.match(
@@ -254,7 +254,7 @@ wrong("a secret that others may read is a warning at the start", async () => {
 });
 
 wrong(
-  "nodeface.yaml of the working directory is read, and the first line says so",
+  "nodeface.yaml in the working directory is read, and the first line says so",
   async () => {
     writeFileSync(
       join(folder, "nodeface.yaml"),
@@ -295,7 +295,7 @@ wrong("signals are handled before anything else is loaded", () => {
 
 wrong.after(() => rmSync(folder, { recursive: true }));
 
-wrong("a flag goes before the environment", async () => {
+wrong("a flag wins over the environment", async () => {
   const server = await start(COMMANDS.Bun, { PORT: "http" });
   assert.is((await server.stop()).code, 0);
 });

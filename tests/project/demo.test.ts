@@ -91,7 +91,7 @@ demo("the end of the node ends both processes", async () => {
   assert.match(printed.stderr, "anvil has ended, so the demo ends too");
 });
 
-demo("a port that is taken is said, and nothing stays behind", async () => {
+demo("a port in use is reported, and nothing stays behind", async () => {
   const port = await freePort();
   const first = await startDemo(port);
   try {

@@ -163,7 +163,7 @@ testWhere(clients, NO_PYTHON, "the program for Python prints the height", async 
   await prints("Python", `ok ${await mine()}\n`);
 });
 
-clients("all of them listen again after a restart of the service", async () => {
+clients("all of them reconnect after a restart of the service", async () => {
   await service.stop();
   service = await restart();
   const height = await mine();
@@ -180,7 +180,7 @@ clients("the script acts once when the status changes", async () => {
 });
 
 for (const language of ["html", "js"]) {
-  clients(`the program in ${language} reaches no prototype, and has a limit of depth`, () => {
+  clients(`the program in ${language} changes no prototype, and limits the depth`, () => {
     const [functions] = /function merge[^]*?\n( *)\}\n\n *function isObject[^]*?\n\1\}\n/
       .exec(clientOf(language))!;
     const merge = new Function(`${functions}; return merge;`)() as (
@@ -199,7 +199,7 @@ for (const language of ["html", "js"]) {
   });
 }
 
-testWhere(clients, NO_PYTHON, "the program in Python has a limit of depth", () => {
+testWhere(clients, NO_PYTHON, "the program in Python limits the depth", () => {
   const [functions] = /def merge[^]*?return merged\n/.exec(clientOf("python"))!;
   const code = `${functions}
 import json

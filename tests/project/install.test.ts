@@ -17,7 +17,7 @@ function isAbove(a: readonly number[], b: readonly number[]): boolean {
   return at >= 0 && a[at]! > (b[at] ?? 0);
 }
 
-install("no package asks for a newer Node than this one does, which npm would warn of", () => {
+install("no package requires a newer Node than this one does: npm would warn", () => {
   const own = lowest(engines.node);
   for (const [path, { engines }] of Object.entries<{ engines?: { node?: string } }>(packages)) {
     const ranges = engines?.node?.split("||") ?? [];

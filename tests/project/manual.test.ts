@@ -103,7 +103,7 @@ manual.run();
 const written = suite("what the manual has to be written down");
 
 for (const page of [...PAGES.keys()].filter((page) => has(page, "yaml"))) {
-  written(`every configuration of ${page} is right`, async () => {
+  written(`every configuration of ${page} is valid`, async () => {
     for (const { language, file = "nodeface.yaml", text } of ownBlocks(page)) {
       if (language !== "yaml" || file === "openapi.yaml") continue;
       if (/^kinds:$/m.test(text)) await readConfig(["--config", "c.yaml"], {}, filesOf(text));
@@ -146,7 +146,7 @@ written("every program of docs/operations.md makes a service with the operation"
   }
 });
 
-written("the program of README.md serves the node that it tells of", async () => {
+written("the program of README.md serves the node that it describes", async () => {
   const [{ text }, ...others] = programsOf("README.md") as [Block];
   assert.equal(others, []);
   const free = text.replace("port: 8080", "port: 0").replace(/^console.*$/m, "");
@@ -240,17 +240,20 @@ openapi: 3.1.1
   ]);
 });
 
-written("a command goes on behind a backslash and within quotes, and ends before a comment", () => {
-  const text = "a 'b\nc' # as this\nd \\\n  --e \"f\n# g\"\n\n# h\n";
-  assert.equal(commandsOf({ language: "sh", text }).map(({ command }) => command), [
-    "a 'b\nc'",
-    'd --e "f\n# g"',
-  ]);
-  const session = "$ a\nprinted\n\nmore\n$ b\n";
-  assert.equal(commandsOf({ language: "console", text: session }), [
-    { command: "a", printed: "printed\n\nmore" },
-    { command: "b", printed: "" },
-  ]);
-});
+written(
+  "a command continues after a backslash and within quotes, and ends before a comment",
+  () => {
+    const text = "a 'b\nc' # as this\nd \\\n  --e \"f\n# g\"\n\n# h\n";
+    assert.equal(commandsOf({ language: "sh", text }).map(({ command }) => command), [
+      "a 'b\nc'",
+      'd --e "f\n# g"',
+    ]);
+    const session = "$ a\nprinted\n\nmore\n$ b\n";
+    assert.equal(commandsOf({ language: "console", text: session }), [
+      { command: "a", printed: "printed\n\nmore" },
+      { command: "b", printed: "" },
+    ]);
+  },
+);
 
 written.run();

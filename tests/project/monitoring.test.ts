@@ -16,7 +16,7 @@ monitoring("its configurations of other programs are valid", () => {
   for (const yaml of blocks) assert.type(parse(yaml), "object");
 });
 
-monitoring("every path that its probes ask is answered with 200", async () => {
+monitoring("every path that its probes request returns 200", async () => {
   const app = createNodeface({ metrics: true });
   const paths = [...page.matchAll(/(?::8080|path: "?)(\/v1\/[^\s"},]+)/g)].map(([, path]) => path!);
   assert.ok(paths.length >= 6, paths.join());
@@ -26,7 +26,7 @@ monitoring("every path that its probes ask is answered with 200", async () => {
   }
 });
 
-monitoring("a pod has the probes that it names, by the port that is listened on", () => {
+monitoring("a pod has the probes that the page names, on the port of the service", () => {
   const [pod] = blocks.map((yaml) => parse(yaml)).filter(({ kind }) => kind === "Pod");
   const [nodeface, node] = pod.spec.containers;
   const [{ containerPort: port }] = nodeface.ports;
@@ -57,7 +57,7 @@ monitoring("its table of alerts has every alert, with the time after which it fi
   );
 });
 
-monitoring("the alerts ask for metrics, statuses and codes that there are", () => {
+monitoring("the alerts use existing metrics, statuses and codes", () => {
   const text = readFileSync(`${ROOT}deploy/alerts.yaml`, "utf8");
   const codes = STATUS_CODES as readonly string[];
   for (const [, name, labels = ""] of text.matchAll(/\b(node(?:face)?_\w+)(?:\{(.*?)\})?/g)) {

@@ -62,7 +62,7 @@ everywhere(
 );
 
 everywhere(
-  "check says whether it can be shown, and ends with 1 where it cannot",
+  "check says whether it can be shown, and ends with 1 if it cannot",
   async (command, file) => {
     writeFileSync(file, right("One"));
     const shown = await run([...command, "check", "--spec", file]);

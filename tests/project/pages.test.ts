@@ -18,13 +18,13 @@ const { scripts } = JSON.parse(text("package.json")) as {
 };
 
 for (const page of PAGES) {
-  pages(`every script that ${page} names is there`, () => {
+  pages(`every script that ${page} names exists`, () => {
     for (const [, name] of text(page).matchAll(/\bnpm run ([\w:]+)/g)) {
       assert.ok(name! in scripts, name);
     }
   });
 
-  pages(`every file and every heading that ${page} leads to is there`, () => {
+  pages(`every file and every heading that ${page} links to exists`, () => {
     for (const [, target] of text(page).matchAll(/\]\((?!https?:)([^)]+)\)/g)) {
       const [path, heading] = target!.split("#");
       const there = path ? join(dirname(page), path) : page;
@@ -73,7 +73,7 @@ pages("every page of the manual is in its table of contents", () => {
   }
 });
 
-pages("every file and every step that ARCHITECTURE.md names is there", () => {
+pages("every file and every step that ARCHITECTURE.md names exists", () => {
   const page = text("ARCHITECTURE.md");
   const blocks = [...page.matchAll(/^```\n([^]*?)^```$/gm)].map(([, block]) => block!);
   const steps = blocks.flatMap((block) => block.trim().split(/\s*→\s*/));

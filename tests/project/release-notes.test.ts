@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import { releaseNotes } from "../../src/build/release.ts";
 import { ROOT } from "../_paths.ts";
 
-const notes = suite("what is said of a version where it is published");
+const notes = suite("the notes of a release");
 
 const CHANGELOG = `# Changelog
 
@@ -21,7 +21,7 @@ New, as [docs/a.md](docs/a.md#b) and [the RFC](https://www.rfc-editor.org/rfc/rf
 Old.
 `;
 
-notes("it is the section of the version alone, with its date and its commit", () => {
+notes("they are the section of that version, with its date and its commit", () => {
   const text = releaseNotes(CHANGELOG, "0.3.0", "abc");
   assert.match(text, /^# Nodeface 0\.3\.0, 2026-12-01\n\nBuilt from the commit abc\./);
   assert.match(text, /\n### Fixed\n\n- All\.\n$/);
@@ -34,12 +34,12 @@ notes("relative links become the names of the files, and others stay", () => {
   assert.match(text, "as docs/a.md and [the RFC](https://www.rfc-editor.org/rfc/rfc9457) say.");
 });
 
-notes("a version that the changelog says nothing of is not released", () => {
+notes("a version without text in the changelog is not released", () => {
   assert.throws(() => releaseNotes(CHANGELOG, "0.3", "abc"), /CHANGELOG\.md has no text for 0\.3$/);
   assert.throws(() => releaseNotes("## 0.3.0\n\n## 0.2.0\n", "0.3.0", "abc"), /for 0\.3\.0$/);
 });
 
-notes("there are some for the version of this checkout", () => {
+notes("they exist for the version of this checkout", () => {
   const { version } = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8"));
   const text = releaseNotes(readFileSync(`${ROOT}CHANGELOG.md`, "utf8"), version, "abc");
   assert.match(text, "### Added");

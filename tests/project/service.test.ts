@@ -19,7 +19,7 @@ const folder = await mkdtemp(join(tmpdir(), "nodeface-"));
 command.after(() => rm(folder, { recursive: true }));
 
 command(
-  "check ends with 1 where the node does not answer, and says why",
+  "check ends with 1 if the node does not respond, and says why",
   async () => {
     const { code, stdout } = await nodeface(
       "check",
@@ -34,7 +34,7 @@ command(
 );
 
 command(
-  "check shows files and programs, and ends with 0 where all is well",
+  "check shows files and programs, and ends with 0 if all is well",
   async () => {
     const file = join(folder, "build.json");
     await writeFile(file, '{ "version": "1.10" }');
@@ -59,7 +59,7 @@ command(
 );
 
 command(
-  "SIGHUP reads the configuration again, and keeps the old one if it is wrong",
+  "SIGHUP reads the configuration again, and keeps the old one if it is invalid",
   async () => {
     const config = join(folder, "reload.yaml");
     const write = (name: string) => writeFile(config, `info: { static: { name: ${name} } }\n`);
@@ -114,7 +114,7 @@ command(
 );
 
 command(
-  "a broken description is told of once, however often SIGHUP comes, and each try ends whole",
+  "a broken description is logged once, however often SIGHUP comes, and each reload completes",
   async () => {
     const GOOD = '{ "openapi": "3.1.1", "info": { "title": "Good", "version": "1" }, "paths": {} }';
     let isBroken = false;
@@ -185,7 +185,7 @@ command(
 );
 
 command(
-  "SIGHUP keeps the history of the same node, and what was seen of it last",
+  "SIGHUP keeps the history of the same node, and its last known values",
   async () => {
     const node = createServer((_, response) => response.end('{ "height": 7 }'))
       .listen(0, "127.0.0.1");

@@ -61,7 +61,7 @@ testWhere(terminal, missing, "the JSON object has no colours", async () => {
 testWhere(
   terminal,
   missing,
-  "a slow node is waited for with a line that goes away",
+  "while it waits for a slow node, it shows a line that it erases",
   () =>
     withSlowNode(async (url) => {
       const { stdout } = await onTerminal(`check ${url} --kind nats`);

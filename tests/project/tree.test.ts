@@ -103,7 +103,7 @@ tree("below the adapters there are web standards only", () => {
   }
 });
 
-tree("every file has a head comment, and is short", () => {
+tree("every file has a header comment, and is short", () => {
   for (const file of files) {
     assert.match(text(file), /^(#!.*\n)?\/\*\*[^]*?@module\n \*\/\n/, file);
     const lines = text(file).split("\n").length;

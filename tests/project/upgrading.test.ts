@@ -6,7 +6,7 @@ import { checkFile, type Files, parseConfiguration } from "../../src/cli/configu
 import { readConfig } from "../../src/cli/configuration.ts";
 import { ROOT } from "../_paths.ts";
 
-const upgrading = suite("what the manual says of upgrading");
+const upgrading = suite("what the manual says about upgrading");
 
 const page = readFileSync(join(ROOT, "docs/upgrading.md"), "utf8");
 

@@ -46,7 +46,7 @@ function everywhere(name: string, check: (server: Running, runtime: string) => P
 }
 
 everywhere(
-  `${EACH * STUCK.length} stuck ones are cut in 30 s, and others answered meanwhile`,
+  `${EACH * STUCK.length} stuck ones are disconnected in 30 s, and others served meanwhile`,
   async ({ url }, runtime) => {
     const unread = standStill(LARGE[runtime]!);
     const waited = waitLong(LARGE[runtime]!);
@@ -69,7 +69,7 @@ everywhere(
   },
 );
 
-everywhere("a head that does not end is refused with 408", async ({ url }, runtime) => {
+everywhere("a request head that does not end is refused with 408", async ({ url }, runtime) => {
   const answer = await hang(url, "a dripping head", ...DRIPPING_HEAD);
   // Bun closes it without a response.
   if (runtime === "Bun") return assert.is(answer, "");
@@ -78,7 +78,7 @@ everywhere("a head that does not end is refused with 408", async ({ url }, runti
   assert.match(answer, '"The request did not arrive in time"');
 });
 
-everywhere("those that reset in the middle of an answer cost nothing", async ({ url }) => {
+everywhere("those that reset in the middle of a response cost nothing", async ({ url }) => {
   const request = largestRequest();
   for (let i = 0; i < 50; i++) {
     const socket = await dial(url);
@@ -105,7 +105,7 @@ everywhere("unread large responses take no memory each", async ({ url, pid }) =>
   const before = residentMemory(pid);
   const sockets = await Promise.all([1, 2, 3].map(() => dial(url)));
   for (const socket of sockets) socket.pause().write(request.repeat(100));
-  // These requests, on separate connections, finish after the server has read the others.
+  // Once these have responses, on separate connections, the server has worked on the others.
   for (let i = 0; i < 20; i++) await (await fetch(`${url}v1/info`)).arrayBuffer();
   const grown = residentMemory(pid) - before;
   for (const socket of sockets) socket.destroy();

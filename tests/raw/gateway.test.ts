@@ -98,7 +98,7 @@ const TARGETS: readonly (readonly [target: string, sent?: string])[] = [
 ];
 
 for (const [runtime, command] of RELEASES) {
-  const calls = suite(`calls of the node, byte by byte, on ${runtime}`);
+  const calls = suite(`calls to the node, byte by byte, on ${runtime}`);
   const serve = (options: object) =>
     start([...serving(command, "tests/raw/_gateway-server.ts"), JSON.stringify(options)]);
   let node: PlayedNode;
@@ -212,7 +212,7 @@ for (const [runtime, command] of RELEASES) {
   );
 
   calls(
-    "a content that is too long is refused before it has come",
+    "a content that is too long is refused before it has arrived",
     async () => {
       const head = [
         "POST /v1/node/any HTTP/1.1",
@@ -271,7 +271,7 @@ for (const [runtime, command] of RELEASES) {
     assert.equal(sent(), []);
   });
 
-  calls("a content in very many chunks is refused, and the next call is answered", async () => {
+  calls("a content in very many chunks is refused, and the next call succeeds", async () => {
     const lines = ["Content-Type: application/json", "Transfer-Encoding: chunked"];
     const chunks = "1\r\n \r\n".repeat(200_000);
     for (let sent = 0; sent < 3; sent++) {
@@ -281,7 +281,7 @@ for (const [runtime, command] of RELEASES) {
     assert.equal(new Set(sent()), new Set(["GET /status"]));
   });
 
-  calls("a header of the connection goes no further", async () => {
+  calls("a header of the connection is not forwarded", async () => {
     const lines = [
       "Connection: close, X-Size",
       "X-Size: 5",
@@ -324,7 +324,7 @@ for (const [runtime, command] of RELEASES) {
     assert.equal(sent(), []);
   });
 
-  calls("two tokens in two lines are none", async () => {
+  calls("two tokens in two lines count as none", async () => {
     const lines = Array(2).fill(`Authorization: Bearer ${TOKEN}`);
     const answer = await talk(
       paths.url,
@@ -374,7 +374,7 @@ for (const [runtime, command] of RELEASES) {
   });
 
   calls(
-    "an answer has one set of headers, and none of the connection's of the node",
+    "a response has one set of headers, and none of the node's connection",
     async () => {
       node.answer = (_, response) =>
         response.writeHead(200, {
@@ -398,7 +398,7 @@ for (const [runtime, command] of RELEASES) {
     },
   );
 
-  calls("a page of elsewhere is refused, and its preflight", async () => {
+  calls("a page of another origin is refused, and its preflight", async () => {
     const origin = "Origin: https://evil.example";
     const answer = await talk(
       paths.url,

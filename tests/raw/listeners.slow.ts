@@ -76,7 +76,7 @@ const MEMORY_MAX = 100, ENDED_MS = 5000;
 
 // One runtime after the other, since the listeners of each take processor time.
 for (const [runtime, command] of COMMANDS) {
-  const name = `are all told each head, although one does not read, and cost little, on ${runtime}`;
+  const name = `all get each head, although one does not read, and cost little, on ${runtime}`;
   testWhere(listeners, LINUX, name, () =>
     withAnvil(async (anvil) => {
       const service = await startService(command, anvil, COUNT);
@@ -133,7 +133,7 @@ for (const [runtime, command] of COMMANDS) {
 testWhere(
   listeners,
   LINUX,
-  "of one address are as many as may, and others are let in",
+  "from one address are limited, and others are admitted",
   () =>
     withAnvil(async (anvil) => {
       await withEach(COMMANDS, async (command) => {
@@ -162,7 +162,7 @@ const SILENCE_MS = 180_000;
 testWhere(
   listeners,
   LINUX,
-  "are not cut where nothing comes for minutes",
+  "are not disconnected if nothing is sent for minutes",
   () =>
     withAnvil(async (anvil) => {
       await withEach(COMMANDS, async (command) => {

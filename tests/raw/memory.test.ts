@@ -11,7 +11,7 @@ import { dial } from "./_socket.ts";
 const HOLDERS = 20;
 const RESETS = 200;
 
-const memory = suite("a large answer");
+const memory = suite("a large response");
 
 const REQUEST = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 const MIB = 1024 * 1024;
@@ -36,7 +36,7 @@ memory(
 );
 
 memory(
-  "leaves nothing behind where its client resets, on every runtime",
+  "leaves nothing behind if its client resets, on every runtime",
   () =>
     withEach(EACH, async (command) => {
       const server = await start(command);

@@ -29,7 +29,7 @@ for (const [runtime, command] of RELEASES) {
     });
   }
 
-  operations("a content is given whole", async () => {
+  operations("a content is passed whole", async () => {
     const body = "content ".repeat(20_000);
     const response = await own("echo", { method: "POST", body });
     assert.equal(await response.json(), { method: "POST", content: body, aborted: false });
@@ -49,7 +49,7 @@ for (const [runtime, command] of RELEASES) {
 
   // Bun reads the second request after its response to the first.
   const isInTurn = runtime === "Bun" ? "answers one after the other" : undefined;
-  testWhere(operations, isInTurn, "so is one that waits behind another one", async () => {
+  testWhere(operations, isInTurn, "so is a client that waits behind another one", async () => {
     const before = await clients();
     const client = await dial(server.url);
     client.write("GET /own/wait HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(2));

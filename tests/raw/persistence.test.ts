@@ -83,7 +83,7 @@ for (const runtime of Object.keys(COMMANDS)) {
       ["of HTTP/1.0", "GET /v1/info HTTP/1.0\r\nHost: localhost\r\n\r\n"],
     ] as const
   ) {
-    persistence(`${kind} ends with its answer, on ${runtime}`, async () => {
+    persistence(`${kind} ends with its response, on ${runtime}`, async () => {
       const socket = await dial(servers.get(runtime)!.url);
       let answer = "";
       socket.setEncoding("latin1").on("data", (text: string) => answer += text);
@@ -100,7 +100,7 @@ for (const [runtime, large] of Object.entries(LARGE)) {
   // Bun closes the connection immediately.
   if (runtime === "Bun") continue;
   persistence(
-    `with garbage at its end has the answers before it sent whole, on ${runtime}`,
+    `that ends with garbage gets the responses before it whole, on ${runtime}`,
     async () => {
       const server = await start(large);
       const socket = await dial(server.url);

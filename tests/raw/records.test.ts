@@ -29,7 +29,7 @@ const REFUSED: readonly [name: string, bytes: string, record: Partial<AnswerReco
 ];
 
 for (const [runtime, command] of RELEASES) {
-  const recording = suite(`what is told of requests on ${runtime}`);
+  const recording = suite(`the records of requests on ${runtime}`);
   let server: Running;
   recording.before(async () => {
     server = await start(serving(command, "tests/raw/_recording-server.ts"));
@@ -59,7 +59,7 @@ for (const [runtime, command] of RELEASES) {
     socket.resetAndDestroy();
   };
 
-  recording("an answer that was sent", async () => {
+  recording("a response that was sent", async () => {
     const records = await recordsOf(() => ask(request("GET", "/v1/info?sent")));
     assert.equal(records, [{ method: "GET", url: "/v1/info?sent", status: 200, outcome: "sent" }]);
   });
@@ -80,18 +80,18 @@ for (const [runtime, command] of RELEASES) {
   // Bun's own parser responds to these, and reports none.
   if (runtime !== "Bun") {
     for (const [name, bytes, expected] of REFUSED) {
-      recording(`${name}, which the app is not asked for`, async () => {
+      recording(`${name}, which does not reach the app`, async () => {
         assert.equal(await recordsOf(() => ask(bytes)), [{ ...expected, outcome: "sent" }]);
       });
     }
   }
 
-  recording("an answer whose client goes away before it has all of it", async () => {
+  recording("a response whose client disconnects before it has all of it", async () => {
     const records = await recordsOf(() => leave(request("GET", "/large")));
     assert.equal(records, [{ method: "GET", url: "/large", status: 200, outcome: "aborted" }]);
   });
 
-  recording("a request whose client goes away before there is an answer", async () => {
+  recording("a request whose client disconnects before there is a response", async () => {
     const records = await recordsOf(async () => {
       const socket = await dial(server.url);
       socket.write(request("GET", "/own/waiting"));

@@ -151,7 +151,7 @@ for (const version of [20, 22, 24, 26]) {
 }
 
 pack(
-  "each way into it imports nineteen more of its files at most, and no other package than srvx",
+  "each of its entries imports at most nineteen more of its files, and no package but srvx",
   async () => {
     const { exports, bin } = JSON.parse(readFileSync(join(INSTALLED, "package.json"), "utf8"));
     const entries = Object.values<{ default?: string }>(exports).map((entry) =>
@@ -186,7 +186,7 @@ pack("it contains each content once, and only types of its exports", () => {
   assert.not.ok(files.some((file) => file.startsWith("cli") || file === "main.d.ts"));
 });
 
-pack("no source is in two of its modules, and each is there to be looked at", () => {
+pack("no source is in two of its modules, and each is included", () => {
   const sources = filesIn("dist").filter((name) => name.endsWith(".js.map")).flatMap((name) => {
     const map = JSON.parse(textOf("dist", name)) as { sources: string[] };
     return map.sources.map((source) => join("dist", dirname(name), source));
@@ -337,7 +337,7 @@ for (
   });
 }
 
-pack("Deno takes its types, and runs it", async () => {
+pack("Deno accepts its types, and runs it", async () => {
   const cached = { DENO_DIR: join(HOME, "deno") };
   await ok([DENO, "check", "--node-modules-dir=manual", "program.ts"], HOME, cached);
   const flags = ["run", "--allow-read", "--allow-env", "--node-modules-dir=manual"];

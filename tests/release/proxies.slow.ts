@@ -268,7 +268,7 @@ for (const { name, program, snippet, cleans, around, arguments: toArguments } of
     assert.is(url.pathname, "/ethereum/v1/spec");
   });
 
-  testWhere(proxied, missing, "a validator that matches is answered with 304", async () => {
+  testWhere(proxied, missing, "a validator that matches gets 304", async () => {
     const { headers } = await ask(port, "/etcd/spec.json");
     const again = await ask(port, "/etcd/spec.json", { "if-none-match": String(headers.etag) });
     assert.is(again.status, 304);

@@ -79,7 +79,7 @@ systemd(
   },
 );
 
-systemd("the ports that the head of the template shows are those that it lets be taken", () => {
+systemd("the ports in the template's first comment are those that it allows", () => {
   const [, first, last] = /^SocketBindAllow=tcp:(\d+)-(\d+)$/m.exec(template)!;
   const ports = [...template.matchAll(/^#.* --port (\d+)/gm)].map(([, port]) => Number(port));
   assert.ok(ports.length === 2 && new Set(ports).size === 2);
