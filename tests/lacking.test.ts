@@ -99,7 +99,7 @@ lacking(
       const names = Object.entries<Record<string, { description?: string }>>(paths)
         .filter(([, item]) => item.post?.description?.startsWith("This node does not have it"))
         .map(([path]) => path.replace("/v1/rpc/", ""));
-      return [names, /not known until they are called/.test(info.description)];
+      return [names, /is found only when it is called/.test(info.description)];
     };
     assert.equal(await marked(), [[], true]);
     const before = called.filter((method) => method === "txpool_status").length;
@@ -111,7 +111,7 @@ lacking(
     await read("/v1/info");
     assert.equal(await marked(), [["eth_blobBaseFee", "txpool_status"], true]);
     const page = await (await read("/v1/spec/simple")).text();
-    assert.match(page, "This node does not have it: it said so when it was called.");
+    assert.match(page, "This node does not have it, as its response to a call showed.");
     // It can be called nevertheless.
     assert.is((await (await read("/v1/rpc", call)).json()).error.code, -32004);
     await read("/v1/info");
