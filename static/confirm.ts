@@ -1,13 +1,13 @@
-/** Asks for a confirmation of a request that may change something, and shows it with the current node. */
+/** Asks to confirm a request that may change something; shows the request and the current node. */
 
 import { type FormRequest, showUnseen } from "../src/explorer/form-request.ts";
 import { isObject } from "../src/json/values.ts";
 import { base, element } from "./service.ts";
 
-/** The keys of an info that identify a node. */
+/** The keys of the info that identify a node, with their labels. */
 const KEYS = { name: "Node", software: "Software", network: "Network", chain_id: "Chain" } as const;
 
-/** `undefined` where the service did not respond. */
+/** `undefined` if the service did not respond. */
 export type Identity = Readonly<Record<string, string>> | undefined;
 
 export async function readIdentity(): Promise<Identity> {
@@ -23,7 +23,7 @@ export async function readIdentity(): Promise<Identity> {
   }
 }
 
-/** Explains why nothing is sent to a node on another chain than before; `undefined` for the same chain. */
+/** Returns the reason not to send: the node is unknown or on another chain than before. Otherwise `undefined`. */
 export function reasonAgainst(before: Identity, now: Identity): string | undefined {
   if (!now) return "Not sent: the service does not say which node it has now";
   const changed = (["chain_id", "network"] as const).find((key) =>
@@ -35,7 +35,7 @@ export function reasonAgainst(before: Identity, now: Identity): string | undefin
     "Reload the page to continue";
 }
 
-/** Asks in a dialog within `parent` whether to send a request. */
+/** Asks whether to send a request, in a dialog inside `parent`. */
 export function confirm(
   title: string,
   request: Pick<FormRequest, "method" | "url">,
@@ -49,7 +49,7 @@ export function confirm(
     ...values,
   ].filter(([, value]) => value !== "");
   const list = rows.flatMap(([name, value]) => {
-    // Line breaks stay; other invisible characters are shown.
+    // Line breaks stay; other invisible characters are shown as escapes.
     const textContent = value.split("\n").map(showUnseen).join("\n");
     return [
       element("dt", { textContent: name }),
@@ -68,7 +68,7 @@ export function confirm(
     const onKey = (event: KeyboardEvent) => {
       // A key that is still held down was pressed before the dialog could be read.
       if (event.repeat) event.preventDefault();
-      // Scalar's client would keep the focus, and close.
+      // Scalar's client would take the key, keep the focus, and close.
       event.stopPropagation();
     };
     addEventListener("keydown", onKey, true);

@@ -1,4 +1,4 @@
-/** The forms of the simple page, made of the data that `src/explorer/render-content.ts` has written. */
+/** Makes the forms of the simple page from the data that `src/explorer/render-content.ts` writes. */
 
 import {
   type BodyData,
@@ -23,7 +23,7 @@ export interface Field {
   readonly input: HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
   readonly error: HTMLElement;
   readonly box: HTMLElement;
-  /** Says what is wrong with a text; returns an empty text if it can be sent. */
+  /** Returns the error in a text; an empty string if the text can be sent. */
   readonly mistakeIn: (text: string) => string;
 }
 
@@ -42,7 +42,7 @@ export interface Form {
 
 const examples = JSON.parse(document.getElementById("examples")!.textContent!);
 
-/** The tokens that were typed, by their schemes; they are kept in memory only. */
+/** The tokens that were typed, by security scheme; kept only in memory. */
 const tokens = new Map<string, string>();
 let fieldCount = 0;
 
@@ -75,7 +75,7 @@ export const readForm = ({ fields, body }: Form): Filled => ({
   body: body?.input.value ?? "",
 });
 
-/** Marks the fields that cannot be sent; returns the first of them. */
+/** Marks the fields with errors; returns the first one. */
 export function checkForm({ fields, body }: Form): Field | undefined {
   const all = [...fields, ...body ? [body] : []];
   for (const field of all) mark(field, field.mistakeIn(field.input.value));
@@ -121,7 +121,7 @@ function makeBody(data: BodyData, example: string): Field {
   return makeLabelled({ name: "body", place: "body", input, mistakeIn: check }, [type], isRequired);
 }
 
-/** Makes the field of the token; a browser would offer to store a `password`. */
+/** Makes the token's field, not of type `password`, which a browser would offer to store. */
 function makeToken(scheme: string): Field {
   const input = element("input", { type: "text", className: "secret" });
   input.value = tokens.get(scheme) ?? "";

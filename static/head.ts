@@ -1,6 +1,6 @@
 /**
- * Keeps the head of both documents current while the page is visible: by a stream of changes, and by requests, which
- * are rare beside a stream. A stream does not show that the service hangs.
+ * Keeps the page header of both documents current while the page is visible: by a stream of changes, and by requests.
+ * These are rare while there is a stream, but needed, since a silent stream does not show that the service hangs.
  */
 import {
   describeInfo,
@@ -13,20 +13,20 @@ import {
 } from "../src/explorer/head.ts";
 import { isObject, type Json } from "../src/json/values.ts";
 
-/** The milliseconds between two requests; they double after each failure, up to the maximum. */
+/** Milliseconds between two requests; doubled after each failure, up to the maximum. */
 const INTERVAL = 5_000, INTERVAL_MAX = 60_000;
-/** The milliseconds between two requests beside a stream, and between two for the history. */
+/** Milliseconds between two requests while there is a stream, and between two requests for the history. */
 const INTERVAL_BESIDE = 30_000;
-/** The most milliseconds after which an ended stream is opened again; they double while there is none. */
+/** Maximum milliseconds until an ended stream is opened again; doubled after each attempt. */
 const RETRY = 4_000;
-/** The service's clock less the browser's, in milliseconds. */
+/** The service's clock minus the browser's, in milliseconds. */
 let clockOffset: number | undefined;
 let shownFigures = "";
 const header = () => document.getElementById("node")!;
 
 /**
- * @param isClockSet whether another response tells the service's time, which a stream does not
- * @param isIdle tells whether the document may be reloaded for another description
+ * @param isClockSet true if another response provides the service's time; a stream does not
+ * @param isIdle tells whether the document may be reloaded when the description changes
  */
 export function followInfo(base: URL, isClockSet: boolean, isIdle: () => boolean): void {
   let info: Info = {};
@@ -62,7 +62,7 @@ export function followInfo(base: URL, isClockSet: boolean, isIdle: () => boolean
     setInterval(plot, INTERVAL_BESIDE);
   };
 
-  /** Events lack the time of stale values. */
+  /** Tells whether only a response has the whole info: events lack the time of stale values. */
   const isIncomplete = () =>
     !isPatchable || info.status === "stale" || info.updated_at !== undefined;
 
@@ -72,7 +72,7 @@ export function followInfo(base: URL, isClockSet: boolean, isIdle: () => boolean
     const before = eventCount;
     const found = await fetchObject(new URL("v1/info", base));
     isRequesting = false;
-    // An event during the request is newer.
+    // An event that came during the request is newer than its response.
     if (eventCount !== before) {
       if (isIncomplete()) return request();
     } else if (found) {
@@ -114,12 +114,12 @@ export function followInfo(base: URL, isClockSet: boolean, isIdle: () => boolean
     });
     opened.addEventListener("info", (event) => isPatchable ? apply(event, info) : request());
     opened.addEventListener("description", () => {
-      // A description that keeps changing does not reload the document each time.
+      // A reloaded document only shows a notice, since the description may keep changing.
       const [visit] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
       if (isIdle() && visit?.type !== "reload") location.reload();
       else showChange();
     });
-    // Browsers differ in the failures after which they open a stream again.
+    // Browsers differ in the failures after which they reconnect a stream.
     opened.addEventListener("error", () => {
       opened.close();
       if (isStreaming) {
@@ -127,7 +127,7 @@ export function followInfo(base: URL, isClockSet: boolean, isIdle: () => boolean
         schedule();
       }
       if (interval > INTERVAL) retry = RETRY;
-      // Other pages have lost their stream at the same moment.
+      // A random delay: other pages have lost their streams at the same moment.
       listening = setTimeout(listen, retry * (1 - Math.random() / 2));
       retry = Math.min(2 * retry, INTERVAL_MAX);
     });
@@ -144,7 +144,7 @@ export function followInfo(base: URL, isClockSet: boolean, isIdle: () => boolean
   else request();
 }
 
-/** Sets the service's clock from a `Date` header: that of the browser may be wrong. */
+/** Sets the service's clock from a `Date` header, since the browser's clock may be wrong. */
 export function setClock(date: string | null): void {
   const time = Date.parse(date ?? "");
   if (Number.isNaN(time)) return;
@@ -168,14 +168,14 @@ function showHead(info: Info, history: History): void {
   setText(find(".names p"), text.about);
   document.title = text.title;
   const html = renderFigures(text.figures, history);
-  // Equal figures stay, since somebody may be reading them.
+  // Equal figures are not replaced, which would disturb a reader.
   if (html !== shownFigures) find("dl").innerHTML = shownFigures = html;
   setText(find(".hint"), text.hint);
   showState(text);
   showAges();
 }
 
-/** Shows the icon of another name, unless it is a logo. */
+/** Shows the icon for a new name, unless the icon is a logo. */
 function showIcon(name: string): void {
   const image = find<HTMLImageElement>(".icon");
   const address = new URL(image.src);
@@ -189,14 +189,14 @@ function showState({ state, label, note }: StateText): void {
   const element = find(".state");
   const span = element.querySelector("span")!;
   if (element.dataset.state !== state) element.removeAttribute("aria-live");
-  // A duration in the note changes every minute.
+  // A duration in the note, which changes every minute, is not announced.
   else if (span.textContent !== note) element.setAttribute("aria-live", "off");
   element.dataset.state = state;
   setText(element.querySelector("b")!, label);
   setText(span, note);
 }
 
-/** Announces another description, with a button that shows it. */
+/** Announces that the description has changed, with a button that shows it. */
 function showChange(): void {
   const show = Object.assign(document.createElement("button"), { textContent: "Show it" });
   show.addEventListener("click", () => location.reload());
@@ -222,12 +222,12 @@ async function fetchObject(address: URL): Promise<Json | undefined> {
   }
 }
 
-/** The strings and the numbers of a JSON text. */
+/** Matches the strings and numbers in a JSON text. */
 const SCALARS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[-+.\deE]*/g;
 
 /**
- * Parses the info; integers of 16 digits or more become a `bigint`. Not every browser's `JSON.parse` gives a reviver
- * the source of a number, so their digits are parsed as a string that begins with NUL.
+ * Parses the info. Integers of 16 digits or more become `bigint`s: since not every browser gives a reviver the source
+ * of a number, their digits are first written as a string that begins with NUL.
  *
  * @throws {SyntaxError} if the text is not JSON
  */
@@ -244,7 +244,7 @@ export function parseInfo(text: string): Json | undefined {
   return isObject(info) ? info : undefined;
 }
 
-/** Applies the data of an event; `undefined` where that is impossible. */
+/** Applies an event's data to an info; `undefined` if that fails. */
 export function patchInfo(info: Info, data: string): Info | undefined {
   try {
     const patch = parseInfo(data);
@@ -254,7 +254,7 @@ export function patchInfo(info: Info, data: string): Info | undefined {
   }
 }
 
-/** Applies a JSON Merge Patch (RFC 7396) up to a depth. Its objects have no prototype, which a name could change. */
+/** Applies a JSON Merge Patch (RFC 7396) up to a depth. The results have no prototype that a key could change. */
 function applyPatch(target: unknown, patch: unknown, depth: number): unknown {
   if (!isObject(patch)) return patch;
   if (depth === 0) throw new RangeError("The patch is too deep");

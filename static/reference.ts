@@ -1,4 +1,4 @@
-/** The reference: Scalar under the head, with the description arranged as on the simple page. */
+/** The reference: Scalar below the page header, with the description arranged as on the simple page. */
 import {
   anchorOf,
   MARKS,
@@ -36,19 +36,19 @@ interface Prepared {
 
 type Tag = { name: string };
 
-/** Marks the security scheme of this service's token, and the requests that use it. */
+/** The `bearerFormat` that marks this service's token, in its security scheme and in requests. */
 const TOKEN_FORMAT = "the token of this service";
 
 /** The operations that change nothing, by method and path. All others need a confirmation. */
 const harmless = new Set<string>();
 
-/** The names of the requests that may change something. */
+/** The requests that may change something, with the names of their operations. */
 const writes = new WeakMap<Request, string>();
 
-/** The node at the time when the client was opened for an operation that may change something. */
+/** The node at the time when Scalar's client was opened for an operation that may change something. */
 let opened: Promise<Identity> | undefined;
 
-/** Links other than Scalar's own within the document and those to files that it has made. */
+/** Every link in Markdown, and all other links except to fragments and to files that Scalar has made. */
 const LEADING_AWAY = 'a[href]:not([href^="#"], [href^="blob:"]), .markdown a[href]';
 
 const isForeign = "foreign" in document.getElementById("node")!.dataset;
@@ -74,7 +74,7 @@ async function show(): Promise<void> {
     import(new URL(scalar!, location.href).href),
   ]);
   hideButtons(arrange(description));
-  /** Follows our short fragments, which Scalar does not know. */
+  /** Replaces a short fragment of ours, which Scalar does not know, by Scalar's. */
   const follow = () => {
     const fragment = fragmentOf(description, decodePercent(location.hash.slice(1)));
     if (fragment) history.replaceState(history.state, "", `#${fragment}`);
@@ -92,7 +92,7 @@ async function show(): Promise<void> {
     mcp: { disabled: true },
     showDeveloperTools: "never",
     hideClientButton: true,
-    // Scalar's samples contain the entered token and invisible characters; each operation has our own.
+    // Scalar's samples contain the entered token and invisible characters; `arrange` adds our own.
     hiddenClients: true,
     // Keeps the token in memory only.
     persistAuth: false,
@@ -111,8 +111,8 @@ async function fetchDescription(): Promise<Json> {
 }
 
 /**
- * Adds to calls of the node the header without which the service forwards nothing of a page, and which no other origin
- * may send. Removes the token from all other requests, since Scalar sends it wherever it has been selected once.
+ * Adds `X-Nodeface` to node calls: the service forwards no page's call without it, and no other origin may send it.
+ * Removes the token from all other requests, since Scalar sends it wherever it has been selected once.
  */
 function prepareRequest({ request, requestBuilder }: Prepared): void {
   if (isCall(request.url)) return requestBuilder.headers.set("X-Nodeface", "1");
@@ -125,7 +125,7 @@ function markWrite({ request, requestBuilder: { method, path } }: Prepared): voi
   if (!harmless.has(name)) writes.set(request, name);
 }
 
-/** Downloads the description as it is served, since Scalar would save the rearranged one. */
+/** Downloads the description as served, since Scalar would save the rearranged one. */
 function downloadServed(event: Event): void {
   const button = (event.target as Element).closest("button.download-button");
   if (!button) return;
@@ -141,7 +141,7 @@ function rememberNode({ target }: Event): void {
   opened = readIdentity();
 }
 
-/** Sends a request of Scalar's; asks before one that may change something, as the simple page does. */
+/** Sends Scalar's request. Like the simple page, asks first if it may change something. */
 async function sendRequest(request: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   const name = request instanceof Request && writes.get(request);
   if (name) await confirmWrite(name, request);
@@ -158,12 +158,12 @@ async function confirmWrite(name: string, request: Request): Promise<void> {
     ...[...request.headers].filter(([header]) => !hidden.includes(header)),
     ["body", body] as const,
   ];
-  // Within the client, which keeps the focus.
+  // Inside Scalar's client, since the client keeps the focus.
   const parent = mount.querySelector(".scalar-client") ?? mount;
   if (!await confirm(name, request, values, now!, parent)) throw new Error("Not sent");
 }
 
-/** Changes a description to what the simple page shows; returns the operations that cannot be called. */
+/** Changes a description to show the same as the simple page. Returns the operations that cannot be called. */
 function arrange(description: Json): string[] {
   const common: Json = {}, others: Json = {};
   const refused: string[] = [];
@@ -176,7 +176,7 @@ function arrange(description: Json): string[] {
     for (const { method, operation } of operations) {
       if (isForeign) removeSamples(operation);
       if (!mayChange(method, operation)) harmless.add(`${method} ${path}`);
-      // Scalar ignores servers of a path, and those that are not selected.
+      // Scalar ignores a path's servers, and an operation's servers if none is selected.
       const servers = resolveServers(operation.servers ?? item.servers);
       const [server = objectOf(listOf(description.servers)[0])] = servers;
       if (servers[0]) Object.assign(operation, { servers, "x-scalar-selected-server": server.url });
@@ -210,7 +210,7 @@ function arrange(description: Json): string[] {
   return refused;
 }
 
-/** Writes the line of `curl` of the simple page; `undefined` where there is none. */
+/** Writes the same `curl` command as the simple page; `undefined` if there is none. */
 function lineOf(
   root: Json,
   item: Json,
@@ -225,14 +225,14 @@ function lineOf(
   return writeCurl(requestOf(form, filled, here), form.token !== undefined);
 }
 
-/** Removes samples that Scalar would offer to copy: the author of a description is not trusted. */
+/** Removes samples that Scalar would offer to copy, since the description's author is not trusted. */
 function removeSamples(object: Json): void {
   for (const key of Object.keys(object)) {
     if (/^x-(scalar|stainless|readme|custom|code)/i.test(key)) delete object[key];
   }
 }
 
-/** Lists the operations of a path. `openapi/operations.ts` would import all tables of OpenAPI. */
+/** Lists the operations of a path. The function in `openapi/operations.ts` would import all OpenAPI tables. */
 function operationsOf(item: unknown): { method: string; operation: Json }[] {
   const { additionalOperations, ...members } = objectOf(item);
   return Object.entries({ ...members, ...objectOf(additionalOperations) }).flatMap(
@@ -241,7 +241,7 @@ function operationsOf(item: unknown): { method: string; operation: Json }[] {
   );
 }
 
-/** The end of the id of an operation's section, as a selector has it. */
+/** Returns the end of an operation's section id, quoted for a selector. */
 function idOf(name: string): string {
   return JSON.stringify(`/${name.replace(" ", "")}`);
 }
@@ -254,7 +254,7 @@ function hideButtons(operations: readonly string[]): void {
   document.head.append(style);
 }
 
-/** Resolves the URLs of servers, of which relative ones begin with a dot. */
+/** Resolves server URLs. Relative ones begin with a dot. */
 function resolveServers(servers: unknown): Json[] {
   return listOf(servers).map(objectOf).map((server) => ({
     ...server,
@@ -262,7 +262,7 @@ function resolveServers(servers: unknown): Json[] {
   }));
 }
 
-/** Titles a JSON-RPC method by its name, and shows it once. */
+/** Titles a JSON-RPC method with its name, and shows it only once if it has a GET and a POST. */
 function nameMethod(path: string, item: Json): void {
   const name = methodNameOf(path);
   if (!name) return;
@@ -276,7 +276,7 @@ function nameMethod(path: string, item: Json): void {
   }
 }
 
-/** Writes examples that are texts as JSON, since Scalar takes them for JSON. */
+/** Writes examples that are plain strings as JSON, since Scalar shows them as if they were JSON. */
 function quoteExamples(description: Json, { requestBody }: Json): void {
   const { content } = followReference(description, requestBody);
   for (const [type, media] of Object.entries(objectOf(content))) {
@@ -300,7 +300,7 @@ function isBareText(value: unknown): boolean {
   }
 }
 
-/** Finds Scalar's fragment by our short one. */
+/** Finds Scalar's fragment for a short one of ours. */
 function fragmentOf(description: Json, anchor: string): string | undefined {
   for (const [path, item] of Object.entries(objectOf(description.paths))) {
     const found = operationsOf(item).find(({ operation }) => anchorOf(path, operation) === anchor);
@@ -312,8 +312,8 @@ function fragmentOf(description: Json, anchor: string): string | undefined {
 }
 
 /**
- * Turns links of a description that came over the network into text, and blocks its images: whoever serves it chose
- * their addresses, which may be those of this service.
+ * Turns links into text and blocks images if the description came over the network: whoever serves it chose their URLs,
+ * which may lead to this service.
  */
 function keepHere(): void {
   const policy = document.createElement("meta");
@@ -328,7 +328,7 @@ function keepHere(): void {
   }).observe(mount, { subtree: true, childList: true, attributeFilter: ["href"] });
 }
 
-/** Focuses the content without a fragment, which Scalar would interpret. */
+/** Focuses the content by script, since Scalar would interpret a fragment. */
 function skip(event: Event): void {
   event.preventDefault();
   const target = mount.querySelector("main") ?? mount;

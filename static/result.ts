@@ -1,4 +1,4 @@
-/** The result of a request: its status, its body, and the tools for it. */
+/** Shows the result of a request: its status, its body, and tools for the body. */
 
 import { type JsonLine, readLines } from "../src/explorer/json-lines.ts";
 import { describeNumber, type Unit } from "../src/explorer/units.ts";
@@ -7,13 +7,13 @@ import { excerpt } from "../src/untrusted-text.ts";
 import { type Form, mark } from "./form.ts";
 import { copyFrom, element } from "./service.ts";
 
-/** The characters of a text in the page at a time, of a text that has a search, and of JSON that is indented. */
+/** In characters: the part of a text that is shown, the shortest text with a search, the longest indented JSON. */
 const SHOWN_MAX = 100_000, SEARCHED_MIN = 1000, FORMATTED_MAX = 8_000_000;
-/** The lines of an object or a list that is folded, and those that are shown at a time. */
+/** The lines from which an object or list is folded, and the lines that are shown at once. */
 const FOLDED_MIN = 40, LINES_MAX = 1000;
-/** In characters; a longer value is cut to one line. */
+/** In characters; CSS cuts a longer value to one line. */
 const VALUE_MAX = 120;
-/** The lines of a body that are scrolled into view. */
+/** The number of a body's lines that are scrolled into view. */
 const SEEN_LINES = 7;
 const HEADERS = ["content-type", "retry-after", "allow", "location", "link", "etag"];
 
@@ -46,7 +46,7 @@ export function sizeOf(bytes: number): string {
   return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-/** Decodes a body; `undefined` where it is not text. */
+/** Decodes a body; `undefined` if it is not text. */
 function textOf(bytes: ArrayBuffer, type: string): string | undefined {
   const [, charset = "utf-8"] = /charset="?([\w-]+)/i.exec(type) ?? [];
   try {
@@ -57,7 +57,7 @@ function textOf(bytes: ArrayBuffer, type: string): string | undefined {
   }
 }
 
-/** Shows the sentence of problem details (RFC 9457) or of an error of JSON-RPC, and marks the fields that they name. */
+/** Shows the message of problem details (RFC 9457) or of the node's own error, and marks the fields that they name. */
 function explain(form: Form, status: number, body: string | undefined): void {
   const { detail, message, code, errors } = parse(body);
   const [said, number] = [message, code].map((value) => value === undefined ? "" : String(value));
@@ -87,7 +87,7 @@ function parse(text = ""): Record<string, unknown> {
   }
 }
 
-/** Shows a body with its tools; returns the element of its text. */
+/** Shows a body with its tools; returns the element with its text, if it is text. */
 function showContent(
   form: Form,
   bytes: ArrayBuffer,
@@ -133,7 +133,7 @@ function downloadOf(form: Form, bytes: ArrayBuffer, ending: string): HTMLAnchorE
 
 type Json = { lines: readonly JsonLine[]; units: ReadonlyMap<string, Unit> };
 
-/** Shows lines of JSON. What is large is folded, and rendered when it is opened. */
+/** Shows lines of JSON. Large objects and lists are folded, and rendered when opened. */
 function showLines(parent: HTMLElement, json: Json, from: number, to: number): void {
   const { lines, units } = json;
   let at = from;
@@ -169,7 +169,7 @@ function makeFold(json: Json, at: number): HTMLElement {
   return fold;
 }
 
-/** Shows the part of a text around a match, which is marked. */
+/** Shows the part of a text around a match, and marks the match. */
 function showPart(code: HTMLElement, text: string, at: number, length: number): void {
   const from = text.length <= SHOWN_MAX ? 0 : Math.max(0, at - SHOWN_MAX / 2);
   const to = from + SHOWN_MAX;

@@ -1,15 +1,15 @@
-/** What both documents do: find this service, link to each other, make elements, and copy text. */
+/** Functions for both documents: find this service, link to the other document, make elements, and copy text. */
 
-/** The URL of the service, behind any prefix. */
+/** The URL of the service, with any prefix. */
 export const base: URL = new URL(
   ".",
   document.querySelector<HTMLLinkElement>("link[rel=service-desc]")!.href,
 );
 
-/** `base` without a slash at its end, safe between the double quotes of a shell. */
+/** `base` without its trailing slash, safe in double quotes in a shell. */
 export const here: string = base.href.replace(/\/$/, "").replaceAll("$", "%24");
 
-/** Tells whether a URL is that of a call of the node. */
+/** Tells whether a URL is that of a node call. */
 export const isCall = (url: string): boolean =>
   ["v1/node/", "v1/rpc/"].some((path) => url.startsWith(`${here}/${path}`));
 
@@ -45,7 +45,7 @@ export async function copyFrom(button: HTMLElement, text: string): Promise<void>
   setTimeout(() => button.textContent = "Copy", 2000);
 }
 
-/** Copies a text; browsers have `navigator.clipboard` only over https and on loopback. */
+/** Copies a text. Browsers provide `navigator.clipboard` only over https and on loopback. */
 async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

@@ -1,4 +1,4 @@
-/** The simple page: completes the commands, filters the navigation, and marks what is being read. */
+/** The simple page: completes the commands, filters the navigation, and marks the operation that is being read. */
 import { decodePercent } from "../src/untrusted-text.ts";
 import { element } from "./service.ts";
 import { followInfo } from "./head.ts";
@@ -7,11 +7,11 @@ import { openForm } from "./try.ts";
 
 const plain = document.getElementById("plain")!;
 
-/** The band below the bar in which the first operation counts as being read. */
+/** The band below the bar: the first operation in it counts as being read. */
 const READ_AT = "-100px 0px -80%";
-/** As in `simple.css`. */
+/** The same width as in `simple.css`. */
 const NARROW = matchMedia("(max-width: 1000px)");
-/** The heading that is being read; if a link led to it, with its distance from the top in pixels. */
+/** The heading that is being read, and its distance from the top in pixels if a link led to it. */
 let current: Element | undefined, putAt: number | undefined;
 
 addEventListener("hashchange", showTarget);
@@ -23,13 +23,13 @@ makeFilter();
 followReader();
 showTarget();
 
-/** Tells whether nobody has begun to read or to type. */
+/** Tells whether the reader has not yet scrolled, opened a form or typed a filter. */
 function isIdle(): boolean {
   return scrollY < innerHeight && !plain.querySelector(".try[open], dialog[open]") &&
     !plain.querySelector<HTMLInputElement>("#filter input")?.value;
 }
 
-/** Marks the operation that is being read; until it moves, that is the target of the last link. */
+/** Marks the operation that is being read: until the reader scrolls, the target of the last link. */
 function followReader(): void {
   const observer = new IntersectionObserver((entries) => {
     if (current && putAt === topOf(current)) return;
@@ -54,7 +54,7 @@ function markCurrent(heading: Element): void {
   if (top < box.top || bottom > box.bottom) nav.scrollTop += top - box.top - box.height / 2;
 }
 
-/** Shows the target of the fragment, with its form. Not every browser opens the group around a target. */
+/** Shows the fragment's target, and opens its form. Not every browser opens the group around a target. */
 function showTarget(): void {
   const target = document.getElementById(decodePercent(location.hash.slice(1)));
   const group = target?.closest<HTMLDetailsElement>("#content section > details:not([open])");
@@ -74,11 +74,11 @@ interface Entry {
   /** Name, method, path, marks and summary in lower case. */
   readonly text: string;
   readonly id: string;
-  /** Its item in the navigation, which a large description omits, and that of its group. */
+  /** The navigation items of the operation (omitted for a large description) and of its group. */
   readonly items: readonly (Element | undefined)[];
 }
 
-/** Makes the filter of the navigation, which is a dialog in a narrow window. */
+/** Makes the navigation's filter. In a narrow window, the navigation is a dialog. */
 function makeFilter(): void {
   const nav = plain.querySelector("nav")!;
   const input = nav.querySelector("input")!;
@@ -117,7 +117,7 @@ function makeFilter(): void {
       sheet.close();
       location.hash = found[0].id;
     } else if (event.key === "Escape" && input.value !== "") {
-      // Keeps the dialog open.
+      // Escape would also close the dialog.
       event.preventDefault();
       input.value = "";
       filter();

@@ -1,11 +1,11 @@
-/** Opens the forms of the simple page, sends their requests after any confirmation, and shows the results. */
+/** Opens the forms of the simple page, sends their requests, confirmed if needed, and shows the results. */
 import { type FormRequest, requestOf } from "../src/explorer/form-request.ts";
 import { confirm, type Identity, readIdentity, reasonAgainst } from "./confirm.ts";
 import { checkForm, type Form, makeForm, readForm } from "./form.ts";
 import { showResult, showStatus, sizeOf, timeOf } from "./result.ts";
 import { copyFrom, element, here, isCall } from "./service.ts";
 
-/** Longer responses are cancelled. */
+/** The maximum length of a response; a longer one is cancelled. */
 const BYTES_MAX = 64 * 1024 * 1024;
 const opened = new WeakSet<HTMLDetailsElement>();
 const plain = document.getElementById("plain")!;
@@ -19,7 +19,7 @@ plain.addEventListener("click", ({ target }) => {
   if (button.matches(".copy")) void copyFrom(button, button.previousElementSibling!.textContent!);
   else if (button.matches(".long")) button.classList.remove("long");
 });
-// Forms that were opened before this script ran.
+// These forms were opened before this script ran.
 for (const details of plain.querySelectorAll<HTMLDetailsElement>(".try[open]")) openForm(details);
 
 export function openForm(details: HTMLDetailsElement): void {
@@ -38,10 +38,10 @@ export function openForm(details: HTMLDetailsElement): void {
   });
 }
 
-/** @param node the node at the opening of a form that needs confirmation */
+/** @param node the node when the form was opened, if its request needs confirmation */
 async function submit(form: Form, node: Promise<Identity> | undefined, signal: AbortSignal) {
   const { data, send, result, status } = form;
-  // Releases the download of the last response.
+  // Releases the last response's download.
   URL.revokeObjectURL(result.querySelector("a")?.href ?? "");
   result.replaceChildren();
   const wrong = checkForm(form);
@@ -54,7 +54,7 @@ async function submit(form: Form, node: Promise<Identity> | undefined, signal: A
   const started = performance.now();
   const passed = () => performance.now() - started;
   send.textContent = "Stop";
-  // Screen readers would announce each second.
+  // Hidden, since screen readers would announce each second.
   const seconds = element("span", { ariaHidden: "true" });
   status.replaceChildren("Sending …", seconds);
   const count = () => seconds.textContent = ` ${Math.round(passed() / 1000)} s`;
@@ -92,7 +92,7 @@ function optionsOf({ token }: Form, request: FormRequest): RequestInit {
   if (secret && new URL(url).origin === location.origin) {
     headers.set("Authorization", `Bearer ${secret}`);
   }
-  // Over plain http a browser does not send the origin of each request.
+  // Over plain http, a browser does not send an origin with each request.
   if (isCall(url)) headers.set("X-Nodeface", "1");
   const redirect = secret ? "error" : "follow";
   return { method, headers, body: body ?? null, cache: "no-store", redirect };

@@ -1,5 +1,5 @@
 /**
- * Reads descriptions from the node, with `node.tls` and `node.auth`.
+ * Reads from the node, with `node.tls` and `node.auth`: descriptions, and lists of its operations.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import { failureOfStatus, SourceError } from "../node/failures.ts";
 import { type NodeAccess, requestText } from "../node/request.ts";
 import { type FetchUrl, ReadError } from "../openapi/files.ts";
 
-/** Resolves to the content of an HTTP response, or a method's result (a string or JSON); rejects with a `SourceError`. */
+/** Resolves to an HTTP response's content or a method's result (a string, else JSON); rejects with a `SourceError`. */
 export type AskNode = (question: MethodCall | Listing) => Promise<string>;
 
 type NodeWithUrl = NodeSettings & { readonly url: string };
@@ -52,7 +52,7 @@ export function createAsk(node: NodeWithUrl, kind: string, kinds: Kinds): AskNod
   };
 }
 
-/** Creates a function that fetches descriptions, with credentials from the node's own origin only. */
+/** Creates a function that fetches descriptions. Only requests to the node's own origin have its credentials. */
 export function createFetchDescription(node: NodeSettings, kinds: () => Promise<Kinds>): FetchUrl {
   const { url: nodeUrl, kind } = node;
   if (nodeUrl === undefined) return (url, init) => fetch(url, init);
@@ -63,7 +63,7 @@ export function createFetchDescription(node: NodeSettings, kinds: () => Promise<
     const { client, credentials } = await access.get();
     const request = { url, method: "GET", headers, signal, body: undefined, isOnce: false };
     try {
-      // The URL of the description contains a login.
+      // The description's URL had a login, which takes precedence.
       if ("authorization" in headers) return toResponse(await client(request));
       return await credentials.sendWith(client, request, ({ response, isSecret, refusal }) => {
         if (!refusal && !(isSecret && response.headers.get("location") !== null)) {
@@ -71,7 +71,7 @@ export function createFetchDescription(node: NodeSettings, kinds: () => Promise<
         }
         response.cancel();
         throw refusal ??
-          new ReadError("the node redirects a request with its secret, which is not followed");
+          new ReadError("the node redirects a request that has its secret; not followed");
       });
     } catch (error) {
       throw error instanceof SourceError ? new ReadError(`the node ${error.message}`) : error;

@@ -1,5 +1,5 @@
 /**
- * The interface of a node whose kind is known.
+ * Finds the interface of a node whose kind is known: the kind's, and the operations that the node reports.
  *
  * @module
  */
@@ -22,14 +22,14 @@ interface SoftwareInfo {
 export interface KnownNode extends Pick<Kind, "title" | "description" | "listing"> {
   readonly kind: string;
   readonly hasInterface: boolean;
-  /** The interface of its kind, as JSON. */
+  /** Loads the interface of the node's kind, as JSON. */
   readonly loadInterface: () => Promise<Uint8Array<ArrayBuffer>>;
-  /** True if some parts of the interface exist only in some software. */
+  /** True if some operations of the interface exist only in certain software. */
   readonly isBySoftware: Resource<boolean>;
   readonly software: string | undefined;
   readonly version: string | undefined;
   readonly ask: AskNode | undefined;
-  /** Queries the software and version of the node; `undefined` if that was done. */
+  /** Queries the node's software and version; `undefined` if they have been queried. */
   readonly learn?: (() => Promise<SoftwareInfo>) | undefined;
 }
 
@@ -72,7 +72,7 @@ const softwareIn = ({ software, version }: SoftwareInfo) => ({
   version: textOf(version),
 });
 
-/** Asks a node which operations it has. Rejects with a `SourceError`, or a `JsonSyntaxError` if a tree is not JSON. */
+/** Asks a node which operations it has. Rejects with a `SourceError`, or a `JsonSyntaxError` for an invalid tree. */
 export async function askOffer(node: KnownNode): Promise<Offer> {
   const { listing, ask, software, version, learn, isBySoftware } = node;
   const isAsked = software === undefined && learn && await isBySoftware.get();
@@ -89,7 +89,7 @@ function namesIn(text: string, listing: NamesIn): Set<string> {
   return new Set([...found].flatMap(([, name]) => name ?? []));
 }
 
-/** The levels at which trees of names are read: each name contains all names above it. */
+/** The depth to which trees of names are read, since each name repeats all names above it. */
 const LEVELS_MAX = 16;
 
 function namesOfTree(root: unknown, tree: NameTree, above = "", level = 1): string[] {
@@ -111,7 +111,7 @@ async function loadInterfaceJson(kind: string): Promise<Uint8Array<ArrayBuffer>>
 const parse = (json: Uint8Array): KindInterface =>
   objectOf(parseJson(new TextDecoder().decode(json)));
 
-/** Loads the interface of a known kind; an empty object if it has none. Large whole numbers are `bigint`s. */
+/** Loads the interface of a known kind; an empty object if it has none. Integers above 2^53 are `bigint`s. */
 export const loadInterface = async (kind: string): Promise<KindInterface> =>
   parse(await loadInterfaceJson(kind));
 

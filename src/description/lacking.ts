@@ -1,10 +1,10 @@
 /**
- * The methods that the node reported as missing when clients called them. No request is made to find them.
+ * Remembers the methods that the node reported as missing when clients called them. Makes no requests of its own.
  *
  * @module
  */
 
-/** The time for which a method is remembered as missing, in milliseconds. */
+/** Milliseconds for which a method is remembered as missing. */
 const FORGOTTEN_AFTER_MS = 24 * 3_600_000;
 
 interface NodeVersion {
@@ -22,7 +22,7 @@ export class LackingMethods {
     this.#now = now;
   }
 
-  /** Remembers a method that the node reported as missing. A node that is starting may report all as missing. */
+  /** Remembers a missing method, but only if the node's status is ok: a starting node may report all as missing. */
   add(method: string, node: NodeVersion): void {
     if (node.status !== "ok") return;
     this.#forgetOthers(node);
@@ -35,7 +35,7 @@ export class LackingMethods {
       .map(([method]) => method).sort();
   }
 
-  /** Forgets the methods of another version. A node that does not respond has no known version. */
+  /** Forgets all methods after a change of version. While the node does not respond, its version is unknown. */
   #forgetOthers({ software, version }: NodeVersion): void {
     if (software === undefined && version === undefined) return;
     const now = `${software} ${version}`;

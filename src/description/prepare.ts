@@ -1,5 +1,5 @@
 /**
- * Prepares the document, the page and the operations of a node's description.
+ * Prepares a node's description: the document in both forms, the parts of the page, and the list of operations.
  *
  * @module
  */
@@ -20,7 +20,7 @@ import { excerpt } from "../untrusted-text.ts";
 
 export interface Content {
   readonly json: Form;
-  /** The document as YAML, which takes longer than the other parts. Never rejects. */
+  /** The document as YAML, which is ready later than the other parts. Never rejects. */
   readonly yaml: Promise<WrittenYaml>;
   readonly page: PageParts;
   readonly origins: readonly string[];
@@ -38,7 +38,7 @@ export interface PrepareJob extends Omit<LoadJob, "isForwarding"> {
 export interface Prepared extends Omit<Loaded, "document"> {
   /** `undefined` if a diagnostic is fatal. */
   readonly content: Content | undefined;
-  /** The stamp of each file by its URL; empty if it cannot be read. */
+  /** The stamp of each file, by URL; empty for a file that cannot be read. */
   readonly stamps: ReadonlyMap<string, string>;
 }
 

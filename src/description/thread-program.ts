@@ -1,5 +1,5 @@
 /**
- * The program of the thread that prepares a description, bundled as `generated/thread-program.js`.
+ * The program that prepares a description in a thread. The build bundles it as `generated/thread-program.js`.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Prepares a large description in a separate thread, which does not block requests and frees its memory at its end.
+ * Prepares a large description in a separate thread: requests are not blocked, and all its memory is freed at the end.
  *
  * @module
  */
@@ -17,14 +17,14 @@ import {
   type WrittenYaml,
 } from "./prepare.ts";
 
-/** The bytes of files up to which this thread prepares a description: it blocks requests for 60 ms at most. */
+/** The largest description in bytes that is prepared in this thread: it blocks requests for 60 ms at most. */
 const SMALL = 65_536;
 
 /** Creates a function that prepares descriptions. Logs once if the runtime has no threads. */
 export function createPrepare(log: (message: string) => void): Prepare {
   let hasThreads = true;
   return async (job, read) => {
-    // The files that were read before their total size was known.
+    // The files that were read before the total size was known.
     const known = new Map<string, File | undefined>();
     let size = 0;
     const prepareHere = (limit: number, refuse: () => Error) => {
@@ -48,8 +48,8 @@ export function createPrepare(log: (message: string) => void): Prepare {
       if (prepared) return prepared;
       hasThreads = false;
       log(
-        "this runtime has no threads: requests wait while a large description is prepared, which may " +
-          `have at most ${formatSize(LIMITS.withoutThread)}`,
+        "this runtime has no threads: requests wait while a large description " +
+          `(at most ${formatSize(LIMITS.withoutThread)}) is prepared`,
       );
     }
     const most = `${formatSize(LIMITS.withoutThread)}, the limit without threads`;
@@ -59,10 +59,10 @@ export function createPrepare(log: (message: string) => void): Prepare {
 }
 
 /**
- * Prepares a description and its YAML in a thread. Never rejects: failures, and too much time or memory, are diagnostics.
+ * Prepares a description and its YAML in a thread. Never rejects: failures and exceeded limits become diagnostics.
  *
- * @param read reads files for the thread, to which their bytes are transferred
- * @param limits in milliseconds and bytes
+ * @param read reads files; their bytes are then transferred to the thread
+ * @param limits `time` in milliseconds, `memory` in bytes
  * @returns `undefined` if the runtime has no threads
  */
 export async function prepareInThread(
@@ -123,14 +123,14 @@ export async function prepareInThread(
   return done;
 }
 
-/** A message to the thread, which cannot read files itself: the job, then each requested file. */
+/** A message to the thread: the job, then each file that the thread requests, since it cannot read files itself. */
 export type ToThread =
   | { readonly job: PrepareJob }
   | {
     readonly url: string;
     readonly file: Omit<File, "url"> & { readonly url: string } | undefined;
   }
-  /** The reason why a file cannot be read; `isExpected` if it is a diagnostic of the description. */
+  /** The reason why a file cannot be read. `isExpected` is true for a `ReadError`. */
   | { readonly url: string; readonly failure: string; readonly isExpected: boolean };
 
 /** A message from the thread: a file that it needs, the prepared description, or its YAML. */

@@ -1,5 +1,5 @@
 /**
- * The description of a node without a configured one: the node's own, completed by its kind, or only its kind's.
+ * Describes a node if no description is configured: by its own, completed by its kind's, or by its kind's alone.
  *
  * @module
  */
@@ -20,7 +20,7 @@ import {
 } from "./watch.ts";
 
 const INTERVAL_MS = 30_000;
-/** The time that the first description waits for the list of the node's operations, in milliseconds. */
+/** Milliseconds for which the first description waits for the list of the node's operations. */
 const PATIENCE_MS = 1000;
 
 interface FoundOptions<T> extends Omit<LiveOptions<T>, "place" | "readOther" | "kind"> {
@@ -28,7 +28,7 @@ interface FoundOptions<T> extends Omit<LiveOptions<T>, "place" | "readOther" | "
   readonly version: string;
   readonly find: () => Promise<KnownNode | undefined>;
   readonly log: (message: string) => void;
-  /** Milliseconds since 1970. @default Date.now */
+  /** Returns milliseconds since 1970. @default Date.now */
   readonly now?: () => number;
 }
 
@@ -44,18 +44,18 @@ export function placeBelow(
   return { place, name: `${url} by ${description.jsonrpc}` };
 }
 
-/** The reason why a description cannot be shown, as the end of a sentence. */
+/** Returns the reason why a description cannot be shown, as the end of a sentence. */
 export function reasonIn(diagnostics: readonly Diagnostic[]): string {
   const message = diagnostics.find(({ isFatal }) => isFatal)?.message ?? "";
   return message.replace(/^cannot be read: /, "");
 }
 
-/** Creates a reader of the interface of the node's kind, and of the method that returns the node's own description. */
+/** Creates a reader for the interface of the node's kind, and for a method that returns the node's own description. */
 function createNodeReader({ description, ask, loadInterface }: KnownNode): Reader {
   const { path } = typeof description === "object" ? description : {};
   return async (url, stamp) => {
     if (url.href === KIND_FILES.interface) {
-      // It does not change while the service runs.
+      // The interface does not change while the service runs.
       return stamp === undefined ? await fileOf(url, await loadInterface()) : undefined;
     }
     if (url.protocol !== "jsonrpc:" || !ask) throw new ReadError("no node is configured");
@@ -82,7 +82,7 @@ export function keepFound<T>(
       of.offer = await askOffer(node);
       of.offeredAt = now();
     } catch {
-      // The last offer stays.
+      // The last offer remains valid.
     }
   }
 
@@ -106,7 +106,7 @@ export function keepFound<T>(
     of.ofKind = live;
   }
 
-  /** Shows the description that the node serves, as soon as it can be read. */
+  /** Shows the description that the node itself serves, as soon as it can be read. */
   async function showNode(node: KnownNode, of: Found<T>): Promise<void> {
     if (!node.description || url === undefined || now() - of.lookedAt < INTERVAL_MS) return;
     of.lookedAt = now();

@@ -1,5 +1,5 @@
 /**
- * Reads a node's description at the start, and after changes of its files. A broken version does not replace a valid one.
+ * Reads a node's description at the start, and when its files change. A broken version never replaces a valid one.
  *
  * @module
  */
@@ -22,7 +22,7 @@ import type { ServerContext } from "../openapi/servers.ts";
 import { fileUrl } from "../platform.ts";
 import type { Content, Prepare, Prepared, PrepareJob } from "./prepare.ts";
 
-/** The place of a node's description: a file's path or URL, or the text itself. */
+/** The source of a node's description: the path of a file, a URL, or the text itself. */
 export type DescriptionPlace =
   | string
   | URL
@@ -34,18 +34,18 @@ export interface PlaceOptions extends ServerContext {
   readonly operations?: readonly DescribedOperation[];
   readonly documentOfHost?: DocumentOfHost | undefined;
   readonly kind?: LoadJob["kind"];
-  /** The operations that the node reports, and those that were missing when they were called. */
+  /** Returns the operations that the node reports, and the methods that were missing when called. */
   readonly offer?: (() => Offer) | undefined;
   readonly forward?: PrepareJob["forward"];
   readonly fetch?: FetchUrl | undefined;
-  /** Reads URLs other than `file:`, `http:` and `https:`. */
+  /** Reads URLs with any scheme other than `file:`, `http:` and `https:`. */
   readonly readOther?: Reader | undefined;
 }
 
 export interface LiveOptions<T> extends PlaceOptions {
   readonly prepare: Prepare;
   readonly makePage: (content: Pick<Content, "page" | "origins">) => Promise<T>;
-  /** Makes the service's own description, with a notice on its page, which is shown instead. */
+  /** Makes the service's own description, to show in place of the node's, with a notice on its page. */
   readonly alone: (notice: string) => Shown<T>;
   readonly report: (report: DescriptionReport) => void;
 }
@@ -57,20 +57,20 @@ export interface Shown<T> extends Description {
 
 export interface Live<T> {
   readonly current: Shown<T>;
-  /** Resolves when the first reading has succeeded or failed; never rejects. */
+  /** Resolves when the first attempt to read the description has ended; never rejects. */
   readonly ready: Promise<void>;
   refresh(): Promise<void>;
 }
 
 const NOTICE = "The node's own description cannot be shown; the log of this service says why";
-const NOTICE_BEFORE = "The node's own description is being read; load this page again in a while";
+const NOTICE_BEFORE = "The node's own description is being read; reload this page in a while";
 
 export function keepCurrent<T>(
   { alone, report, makePage, ...options }: LiveOptions<T>,
 ): Live<T> {
   let stamps: Prepared["stamps"] = new Map();
   let shows: "own" | "older" = "own";
-  /** Resolves when the YAML is written, which takes memory: the next reading waits for it. */
+  /** Resolves when the YAML is written. The next reading waits for this, since both need much memory. */
   let written: Promise<void> = Promise.resolve();
   const opened = lazy(() => open(options));
   const live: Live<T> & { current: Shown<T> } = {
@@ -170,7 +170,7 @@ async function hasChanged(stamps: Prepared["stamps"], read: Reader): Promise<boo
     try {
       if (await read(new URL(url), stamp)) return true;
     } catch {
-      // It could not be read before either.
+      // A file that already was unreadable has not changed.
       if (stamp !== "") return true;
     }
   }
@@ -179,9 +179,9 @@ async function hasChanged(stamps: Prepared["stamps"], read: Reader): Promise<boo
 
 export interface DescriptionReport {
   readonly diagnostics: readonly Diagnostic[];
-  /** The shown version: the current one, an older one, or only the service's own description. */
+  /** The version that is shown: the current one, an older one, or only the service's own description. */
   readonly shown: "current" | "older" | "own";
-  /** The operations that can be called at the node; `undefined` if the description was not read. */
+  /** The operations that can be called at the node; `undefined` if the description cannot be shown. */
   readonly operations?: readonly NodeOperation[] | undefined;
 }
 

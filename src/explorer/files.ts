@@ -1,5 +1,5 @@
 /**
- * The files beside the page: those of `GET /assets/…`, which the build packs into modules, and the icon.
+ * Serves the files beside the page: `GET /assets/…`, which the build packs into modules, and the icon.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { lazy } from "../lazy.ts";
 import { escape } from "./html.ts";
 import { imageTypeOf } from "./page-settings.ts";
 
-/** The folder's name contains a digest of its files, so a file never changes (RFC 8246). */
+/** The folder's name contains a digest of its files, so the file at a URL never changes (RFC 8246). */
 const IMMUTABLE = "public, max-age=31536000, immutable";
 export type Assets = (path: string) => Promise<Representation> | undefined;
 
@@ -30,21 +30,21 @@ export function createAssets(assets: Readonly<Record<string, Asset>>): Assets {
   return (path) => files.get(path)?.get();
 }
 
-/** White on each of these has a contrast of 5 or more (WCAG 2.2, 1.4.3). */
+/** Background colours: white text on any of them has a contrast of at least 5 (WCAG 2.2, 1.4.3). */
 export const COLOURS: readonly string[] =
   "#2456d6 #7139a8 #a3195b #b3261e #9a4a00 #5b6400 #0f7a3d #00697a".split(" ");
 
-/** An SVG may hold scripts and links, which must do nothing when it is opened by itself. */
+/** An SVG may contain scripts and links, which must do nothing when it is opened as a document. */
 const POLICY = { "content-security-policy": "default-src 'none'; sandbox" };
 
 export interface Icons {
-  /** Writes the query of the icon's URL, which differs where the icon does: browsers cache icons for long. */
+  /** Returns the query of the icon's URL. Another icon needs another query, since browsers cache icons. */
   readonly queryOf: (name: string) => string;
-  /** Prepares `GET /favicon.ico`; returns the last one if the name has not changed. */
+  /** Prepares the icon for `GET /favicon.ico`; returns the last one if the name has not changed. */
   get(name: string): Promise<Representation>;
 }
 
-/** Makes the icons of a service: the logo, the first letter of a name, or `own`, an SVG, for names without one. */
+/** Creates a service's icons: the logo if there is one, else the name's first letter, else the SVG `own`. */
 export function createIcons(own: string, logo?: Uint8Array): Icons {
   let last: { name: string; icon: Representation } | undefined;
   const logoTag = logo && hash(logo).toString(36);

@@ -1,6 +1,6 @@
 /**
- * The request that a form makes: its first values, their check, its URL, and the line of `curl` that sends the same.
- * The page's script and the first HTML use it.
+ * Makes the request of a form: fills it in, checks the values, builds the URL, and writes a `curl` command for it. Used
+ * by the page's script and for the initial HTML.
  *
  * @module
  */
@@ -10,17 +10,17 @@ import type { Place } from "../openapi/callable-operations.ts";
 import { isNodeValue } from "../untrusted-text.ts";
 import type { Units } from "./units.ts";
 
-/** The form of an operation, as the first HTML hands it to the page's script. */
+/** The data of an operation's form, which the HTML passes to the page's script. */
 export interface FormData {
   readonly method: string;
-  /** Begins with `/` for this service. */
+  /** The URL template; begins with `/` if this service is the server. */
   readonly address: string;
   readonly fields: readonly FieldData[];
   readonly body?: BodyData | undefined;
   readonly token?: string | undefined;
-  /** True if it is sent after a confirmation, since it may change something. */
+  /** True if the request needs a confirmation, since it may change something. */
   readonly isWrite?: boolean | undefined;
-  /** True if its response does not end, so that no page can show it. */
+  /** True if the response does not end, so that no page can show it. */
   readonly isEndless?: boolean | undefined;
   readonly units?: Units | undefined;
 }
@@ -31,15 +31,15 @@ export interface FieldData {
   /** Such as `integer` or `string, date-time`. */
   readonly type?: string | undefined;
   readonly isRequired?: boolean | undefined;
-  /** How several values are sent: the name again for each, or commas between them. */
+  /** The way to send several values: the name `again` for each, or separated by a `comma`. */
   readonly list?: "again" | "comma" | undefined;
-  /** True if the slashes of its value separate segments of the path. */
+  /** True if slashes in the value separate path segments. */
   readonly spans?: boolean | undefined;
   readonly example?: string | undefined;
-  /** True if the example is filled in, rather than only shown while the field is empty. */
+  /** True if the example is filled in; otherwise it is only shown while the field is empty. */
   readonly isFilled?: boolean | undefined;
   readonly values?: readonly string[] | undefined;
-  /** A regular expression that is surely fast. */
+  /** A regular expression that cannot backtrack for long. */
   readonly pattern?: string | undefined;
   readonly source?: Reference | undefined;
   readonly hint?: string | undefined;
@@ -50,11 +50,11 @@ export interface BodyData {
   readonly isRequired?: boolean | undefined;
   /** Examples, the longest first. */
   readonly examples: readonly string[];
-  /** True if the example is of another node, and only shown while the body is empty. */
+  /** True if the example comes from another node: it is only shown while the body is empty. */
   readonly isAsked?: boolean | undefined;
 }
 
-/** The texts that are filled in; those of the fields are in the order of the form. */
+/** The texts in the form: of its fields, in their order, and of the body. */
 export interface Filled {
   readonly fields: readonly string[];
   readonly body: string;
@@ -80,11 +80,11 @@ export function fillIn({ fields, body }: FormData, examples: NodeExamples = {}):
   };
 }
 
-/** Says what is wrong with the text of a field; returns an empty text if it can be sent. */
+/** Returns the error in a field's text; an empty string if the text can be sent. */
 export function mistakeIn(field: FieldData, text: string): string {
   const { name, in: place, type = "", isRequired, list, values, pattern } = field;
   if (text.trim() === "") return isRequired ? `${name} is required` : "";
-  // Browsers remove these from a path, and would request another one.
+  // Browsers resolve dot segments, and would request another path.
   if (place === "path" && /^\.\.?$/.test(text)) return `${name} cannot be ${text}`;
   if (place === "header" && !/^[\t -~\x80-\xff]*$/.test(text)) {
     return `${name} must consist of ISO 8859-1 characters`;
@@ -101,7 +101,7 @@ export function mistakeIn(field: FieldData, text: string): string {
   try {
     return new RegExp(pattern, "u").test(text) ? "" : `${name} must match ${pattern}`;
   } catch {
-    // A pattern may be of another language than JavaScript.
+    // The pattern may be written for another regular expression engine.
     return "";
   }
 }
@@ -119,7 +119,7 @@ export function mistakeInBody({ type, isRequired }: BodyData, text: string): str
 
 export const isJson = (type: string): boolean => /json/i.test(type) && !/ndjson/i.test(type);
 
-/** Makes the request of a form. `base` is the URL of this service, without a slash at its end. */
+/** Makes the request of a form. `base` is this service's URL, without a trailing slash. */
 export function requestOf(form: FormData, filled: Filled, base: string): FormRequest {
   const { method, address, fields, body } = form;
   const given = fields.map((field, at) => ({ ...field, text: filled.fields[at] ?? "" }))
@@ -148,7 +148,7 @@ export function requestOf(form: FormData, filled: Filled, base: string): FormReq
   };
 }
 
-/** Percent-encodes a part of a URL, also characters that are special to curl or to a shell. */
+/** Percent-encodes a part of a URL, including characters that are special to curl or a shell. */
 const percentEncode = (text: string): string =>
   encodeURIComponent(text.replaceAll(/\p{Cs}/gu, "\ufffd")).replaceAll(
     /[!'()*]/g,
@@ -163,10 +163,10 @@ export function canBeSent({ fields, body }: FormData, filled: Filled): boolean {
     (!body || mistakeInBody(body, filled.body) === "");
 }
 
-/** Stands for the URL of this service, which the first HTML does not know. */
+/** Stands for this service's URL, unknown when the HTML is rendered. */
 export const BASE = "$BASE_URL";
 
-/** Writes a request as a line of `curl` for POSIX `sh`; `undefined` where none is safe. The token is a variable. */
+/** Writes a request as a `curl` command for POSIX `sh`, with the token as a variable; `undefined` if it is not safe. */
 export function writeCurl(request: FormRequest, hasToken: boolean): string | undefined {
   const { method, url, headers, body } = request;
   const isHere = url.startsWith(`${BASE}/`);
@@ -186,10 +186,10 @@ export function writeCurl(request: FormRequest, hasToken: boolean): string | und
   return isSafe ? parts.join(" ") : undefined;
 }
 
-/** The name of a method or of a header (RFC 9110, section 5.6.2). */
+/** Matches the name of a method or header (RFC 9110, section 5.6.2). */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
-/** Invisible characters: pasted into a terminal, some are pressed keys. */
+/** Invisible characters: when pasted into a terminal, some act like key presses. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 export const showUnseen = (text: string): string =>
@@ -200,7 +200,7 @@ export const showUnseen = (text: string): string =>
         .join(""),
   );
 
-/** Writes a text as one word of `sh`; `undefined` where it has invisible characters. */
+/** Quotes a text as one word for `sh`; `undefined` if it has invisible characters. */
 export function writeShell(text: string): string | undefined {
   if (text.search(UNSEEN) >= 0) return undefined;
   return /^[\w./:@%+,][\w./:@%+,=-]*$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;

@@ -1,5 +1,5 @@
 /**
- * The head of both documents, a card of the node with plots of its history. `static/head.ts` keeps it current.
+ * The page header of both documents: the node's card, with plots of its history. `static/head.ts` keeps it current.
  *
  * @module
  */
@@ -8,16 +8,16 @@ import { capital, type Json, listOf, objectOf, textOf } from "../json/values.ts"
 import { excerpt } from "../untrusted-text.ts";
 import { escape, V1 } from "./html.ts";
 
-/** The object of `GET /v1/info`. */
+/** The object that `GET /v1/info` returns. */
 export type Info = Readonly<Json>;
 
-/** The object of `GET /v1/history`. */
+/** The object that `GET /v1/history` returns. */
 export type History = Readonly<Json>;
 
-/** A key that is shown, its label, and its format, which returns an empty text for what is not shown. */
+/** A key to show, its label, and its formatter, which returns an empty string for a value that is not shown. */
 type Row = readonly [key: string, label: string, format?: (value: unknown) => string];
 
-/** The first four figures that are known are shown. */
+/** The figures by priority: the first four with known values are shown. */
 const FIGURES: readonly Row[] = [
   ["updated_at", "As of", formatTime],
   ["sync_progress", "Progress", formatShare],
@@ -36,7 +36,7 @@ const FIGURES_LAST_SEEN: readonly Row[] = [
   ["height", "At height"],
 ];
 
-/** The label of each state, the note where the info has no reason, and an addition to either. */
+/** For each state: the label, the note if the info has no reason, and a text to append to the note. */
 const STATES: Readonly<Record<string, readonly string[]>> = {
   synced: ["In sync"],
   answers: ["Online"],
@@ -57,28 +57,28 @@ const REMEDIES: Readonly<Record<string, string>> = {
   connection_refused: "Start the node, or correct node.url",
   timeout: "Raise node.timeout (at most 10 s); a firewall may drop packets",
   dns: "Correct the name in node.url",
-  tls: "Renew its certificate, or set node.tls.ca_file",
+  tls: "Renew the node's certificate, or set node.tls.ca_file",
   not_tls: "Use http:// in node.url",
   reset: "Look at the node's log: it may have crashed",
   unauthorized: "Set node.auth; the service's log has the line to add",
-  forbidden: "Set node.auth, or let the node allow this address",
+  forbidden: "Set node.auth, or allow this service's IP in the node",
   no_credentials: "The service's log says why the secret of node.auth cannot be read",
   unknown_kind: "Check port and path in node.url, or set node.kind",
   wrong_kind: "Correct node.kind, or remove it",
   bad_answer: "The service's log names the source that failed",
   no_leader: "Start members until more than half are running",
   alarm: "See the node's documentation",
-  no_peers: "Check its firewall, its listening port and its peer list",
-  stalled: "Compare with a public source; check its disk, clock and peers",
+  no_peers: "Check the node's firewall, listening port and peer list",
+  stalled: "Compare with a public source; check the node's disk, clock and peers",
 };
 
-/** The title of this service's own API, which names no node. */
+/** The title of this service's own API, which is not a name for a node. */
 const OWN_TITLE = "Nodeface";
 
 interface Naming {
-  /** The operator's name for the page, whatever the node says. */
+  /** The operator's title for the page; takes precedence over the node's name. */
   readonly title?: string | undefined;
-  /** The title of the API, for a service without a node and a node that has no name. */
+  /** The title of the API, used for a service without a node and for a node without a name. */
   readonly api: string;
 }
 
@@ -86,7 +86,7 @@ interface Figure {
   readonly key: string;
   readonly label: string;
   readonly value: string;
-  /** RFC 3339, in UTC, where the value is a time. */
+  /** The value in RFC 3339 format, in UTC, if it is a time. */
   readonly time: string | undefined;
 }
 
@@ -96,7 +96,7 @@ export interface HeadText {
   readonly title: string;
   /** Empty for a service without a node. */
   readonly iconName: string;
-  /** A key of `STATES`, or an empty text. */
+  /** A key of `STATES`, or an empty string. */
   readonly state: string;
   readonly label: string;
   readonly note: string;
@@ -114,9 +114,9 @@ export function describeInfo(info: Info, naming: Naming, history: History = {}):
       const [, date, clock] = format === formatTime && TIME.exec(formatText(values[key])) || [];
       const time = date && `${date}T${clock}Z`;
       const isOmitted = value === "" ||
-        // Nodes in sync stay a little below 1; one that reports 1 and is not in sync has not begun.
+        // A node in sync stays a little below 1; one that reports 1 but is not in sync has not begun.
         (key === "sync_progress" && (state === "synced" || !((values[key] as number) < 1))) ||
-        // Without a node, the page is the same in every run.
+        // Without a node, the page must not differ between runs.
         (key === "started_at" && isService(info));
       return isOmitted ? [] : [{ key, label, value, time }];
     });
@@ -217,7 +217,7 @@ function formatTime(value: unknown): string {
   return formatText(value).replace(TIME, "$1 $2 UTC");
 }
 
-/** Writes a share of 1 as a percentage, rounded down: 100 only when complete. */
+/** Formats a fraction as a percentage, rounded down: 100 only when complete. */
 function formatShare(value: unknown): string {
   if (typeof value !== "number" || !(value >= 0 && value <= 1)) return "";
   // 0.57 * 10000 is a little less than 5700.
@@ -225,15 +225,15 @@ function formatShare(value: unknown): string {
   return `${Math.min(hundredths, value < 1 ? 9_999 : 10_000) / 100}%`;
 }
 
-/** Zero-width characters, bidirectional controls and tags, which make a text look like another. */
+/** Zero-width characters, bidirectional controls and tags, which can disguise a text as another. */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 
-/** Writes at most `length` UTF-16 code units of a string; an empty text for any other value. */
+/** Returns at most `length` UTF-16 code units of a string; an empty string for any other value. */
 function formatText(value: unknown, length = 80): string {
   return typeof value === "string" ? excerpt(value.replaceAll(INVISIBLE, ""), length) : "";
 }
 
-/** The units of an age, their lengths in milliseconds, and the number from which the next one is used. */
+/** The units of an age, their lengths in milliseconds, and the number of each at which the next unit is used. */
 const AGES = [
   ["second", 1000, 90],
   ["minute", 60_000, 90],
@@ -241,16 +241,16 @@ const AGES = [
   ["day", 86_400_000, Infinity],
 ] as const;
 
-/** Writes an age in whole units; an empty text for `NaN`. */
+/** Formats an age in whole units; returns an empty string for `NaN`. */
 export function formatAge(milliseconds: number): string {
   const age = AGES.find(([, length, most]) => Math.abs(milliseconds) < length * most);
   if (!age) return "";
   const [unit, length] = age;
-  // A negative zero is in the past.
+  // `Intl` puts a negative zero in the past.
   return new Intl.RelativeTimeFormat("en").format(-Math.trunc(milliseconds / length) || -0, unit);
 }
 
-/** Renders the head. `icon` is the URL of the icon, `end` the end of the bar, and `calls` what is below it, as HTML. */
+/** Renders the page header. `icon` is the icon's URL; `end` and `calls` are HTML to end the bar and the notes. */
 export function renderHead(text: HeadText, icon: string, end = "", calls = ""): string {
   const { name, about, state, label, note, figures, hint } = text;
   return `<div id="bar" data-scalar-scroll-header>` +
@@ -266,7 +266,7 @@ export function renderHead(text: HeadText, icon: string, end = "", calls = ""): 
 export function renderFigures(figures: readonly Figure[], history: History = {}): string {
   return figures.map(({ key, label, value, time }) => {
     const text = escape(value);
-    // The script replaces the text of a time by its age; the title stays.
+    // The script replaces the time with its age; the title keeps the time.
     const html = time
       ? `<time datetime="${time}" title="${text}">${text}</time>`
       : `<b>${text}</b>`;
@@ -284,7 +284,7 @@ function renderPlot(history: History, key: string): string {
   if (known.length < 2 || !(end > start)) return "";
   const least = known.reduce((a, b) => b < a ? b : a);
   const most = known.reduce((a, b) => b > a ? b : a);
-  // Halves, as the difference of two doubles may be infinite.
+  // Halved, since the difference between two doubles may be infinite.
   const from = (value: number | bigint) =>
     typeof value === "bigint" && typeof least === "bigint"
       ? Number(value - least) / 2

@@ -1,10 +1,10 @@
 /**
- * Escapes and fills HTML. Every string of a description or a node is untrusted.
+ * Escapes text for HTML and fills templates. Every string from a description or a node is untrusted.
  *
  * @module
  */
 
-/** Stands for the relative URL of `/v1/`, since documents have two depths. `escape` removes it from all other text. */
+/** Stands for the relative URL of `/v1/`, since documents have two depths. `escape` replaces it in untrusted text. */
 export const V1 = "\u0001";
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -23,7 +23,7 @@ export function escape(text: string): string {
   return text.replace(FORBIDDEN, "\ufffd").replace(/[&<>"']/g, (character) => ENTITIES[character]!);
 }
 
-/** Writes JSON for a script or a single-quoted attribute: JSON's escapes stand for what HTML would interpret. */
+/** Writes JSON for a script or a single-quoted attribute: escapes the characters that HTML would interpret. */
 export function jsonOf(value: unknown): string {
   return JSON.stringify(value).replace(
     /[&<>'\u007f\u2028\u2029]/g,
@@ -33,7 +33,7 @@ export function jsonOf(value: unknown): string {
 
 export type Filling = Readonly<Record<string, string>>;
 
-/** Replaces names in braces in one pass, so that those in a value have no effect, and {@linkcode V1}. */
+/** Replaces {@linkcode V1}, and names in braces: these in one pass, so that braces in a value have no effect. */
 export function fill(template: string, values: Filling, v1: string): string {
   const filled = template.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name];

@@ -1,5 +1,5 @@
 /**
- * Indents JSON by its tokens, since numbers that are parsed lose digits. Nothing recurses, however deep the text is.
+ * Indents JSON token by token: parsing would lose digits of numbers, and recursion would limit the depth.
  *
  * @module
  */
@@ -7,16 +7,16 @@ import { readTokens } from "./form-request.ts";
 
 export interface JsonLine {
   text: string;
-  /** The name of the member, or of the list that it is an item of. */
+  /** The member's name; for an item, the name of its list. */
   name: string;
-  /** The JSON of a string or a number, otherwise empty. */
+  /** The JSON of a string or number; empty for other lines. */
   value: string;
-  /** The index of the line that closes what it opens; its own where it opens nothing. */
+  /** The index of the line that closes the object or list opened here; otherwise this line's own index. */
   end: number;
   count: number;
 }
 
-/** Splits a text into indented lines; `undefined` where it is not JSON. */
+/** Splits a text into indented lines; `undefined` if it is not JSON. */
 export function readLines(text: string): readonly JsonLine[] | undefined {
   try {
     JSON.parse(text);

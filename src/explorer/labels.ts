@@ -1,5 +1,5 @@
 /**
- * The labels of an operation in both documents: its name, its fragments, and the words for its marks.
+ * The labels of an operation in both documents: its name, its URL fragments, and the words for its marks.
  *
  * @module
  */
@@ -18,13 +18,13 @@ export function methodNameOf(path: string): string {
   return path.startsWith(RPC) ? decodePercent(path.slice(RPC.length)) : "";
 }
 
-/** Writes the short fragment of an operation, such as `op/getInfo`; empty where its name is not safe in one. */
+/** Returns an operation's short URL fragment, such as `op/getInfo`; empty if its name is not safe in one. */
 export function anchorOf(path: string, operation: Json): string {
   const name = methodNameOf(path) || (textOf(operation.operationId) ?? "");
   return ANCHOR_NAME.test(name) ? `op/${name}` : "";
 }
 
-/** Writes the fragment of a tag as Scalar does. That of an operation adds its method and path. */
+/** Returns a tag's fragment as Scalar writes it. An operation's fragment appends its method and path. */
 export function tagFragment(name: string): string {
   const slug = name.slice(0, 200).replace(/[^\p{L}\p{M}\p{N}\s_-]/gu, "").trim()
     .replace(/[\s_-]+/g, "-").toLowerCase();
@@ -51,7 +51,7 @@ export const MARKS: readonly (readonly [
 /** The methods that change nothing (RFC 9110, section 9.2.1). */
 const SAFE_METHODS = ["GET", "HEAD", "OPTIONS", "QUERY"];
 
-/** Tells whether an operation may change something; an unknown mark counts as none, as in the gateway. */
+/** Tells whether an operation may change something. Like the gateway, treats an unknown `x-access` as a missing one. */
 export function mayChange(method: string, operation: Json): boolean {
   const access = operation["x-access"];
   return access === "write" ||

@@ -1,6 +1,6 @@
 /**
- * Renders some of Markdown: paragraphs, lists, headings, code, strong emphasis and links. HTML is escaped, and an
- * image is its alternative text. The time is linear in the length shown.
+ * Renders a subset of Markdown: paragraphs, lists, headings, code, strong emphasis and links. HTML is escaped, and an
+ * image becomes its alternative text. Takes time linear in the length shown.
  *
  * @module
  */
@@ -11,9 +11,9 @@ const ITEM = /^ {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+/;
 const HEADING = /^ {0,3}#{1,6}[ \t]+/;
 const FENCE = /^ {0,3}(?:```|~~~)/;
 
-/** No alternative matches across its own opening character: the time is linear. */
+/** No branch can match past its own opening character, so time is linear. */
 const INLINE = /`([^`]+)`|(!?)\[([^[\]]+)\]\(([^()\s]+)\)|\*\*([^*]+)\*\*/g;
-/** Relative URLs and those of HTTP; others, such as `javascript:`, are not linked. */
+/** Matches URLs that may be linked: relative and http(s), but not, for example, `javascript:`. */
 const FOLLOWABLE = /^(?:https?:|[^:]*$|[^:/?#]*[/?#])/i;
 const BESIDE = /^(?!\/|#|\?|https?:)/i;
 

@@ -1,5 +1,5 @@
 /**
- * The settings of the page: its first view, and the logo, whose type is detected.
+ * The settings of the page: its first view, and the logo.
  *
  * @module
  */
@@ -9,7 +9,7 @@ export type View = (typeof VIEWS)[number];
 export const LOGO_BYTES_MAX = 262_144;
 export const LOGO_TYPES = "PNG, SVG, JPEG, WebP, GIF or ICO";
 
-/** The first bytes of an image of each type, as characters. */
+/** Patterns of the first bytes, as characters, of each image type. */
 const STARTS: readonly (readonly [type: string, start: RegExp])[] = [
   // deno-lint-ignore no-control-regex
   ["image/png", /^\x89PNG\r\n\x1a\n/],
@@ -31,7 +31,7 @@ export function imageTypeOf(bytes: Uint8Array): string | undefined {
   return STARTS.find(([, expected]) => expected.test(start))?.[0];
 }
 
-/** Says what is wrong with a logo, after "it"; `undefined` if nothing is. */
+/** Returns the error in a logo, as a predicate such as `is larger than …`; `undefined` if there is none. */
 export function mistakeInLogo(bytes: Uint8Array): string | undefined {
   if (bytes.byteLength > LOGO_BYTES_MAX) return `is larger than ${LOGO_BYTES_MAX / 1024} KiB`;
   return imageTypeOf(bytes)

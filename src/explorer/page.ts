@@ -1,5 +1,5 @@
 /**
- * The documents of the explorer, made from `static/*.html`: Scalar's reference and the simple page, under one head.
+ * Renders the documents of the explorer from `static/*.html`: Scalar's reference and the simple page, with one header.
  *
  * @module
  */
@@ -14,12 +14,12 @@ import type { Icons } from "./files.ts";
 import type { View } from "./page-settings.ts";
 import type { PageParts } from "./render-content.ts";
 
-/** What follows `/v1/spec/` in the path of a document; empty for `/v1/spec`. */
+/** The last segment of a document's path `/v1/spec/…`; empty for `/v1/spec`. */
 export type DocumentName = View | "";
 
 /**
- * Writes the content security policy (CSP level 3). `digests` are of inline scripts, `origins` of the description's
- * servers. Scalar shows `blob:` URLs; `build/patch-scalar.ts` removes what the policy would block.
+ * Writes the content security policy (CSP level 3) for the origins of the description's servers and the digests of
+ * inline scripts. Scalar shows `blob:` URLs; `build/patch-scalar.ts` removes what the policy would block.
  */
 const contentSecurityPolicy = (origins: readonly string[], digests: readonly string[]) =>
   [
@@ -41,7 +41,7 @@ const OTHERS: Readonly<Record<View, string>> = {
 };
 
 export interface Page {
-  /** Renders a document for an info; returns the last representation if nothing has changed. */
+  /** Renders a document with an info; returns the last representation if nothing has changed. */
   prepare(name: DocumentName, info: Info, examples?: NodeExamples): Promise<Representation>;
   iconNameOf(info: Info): string;
 }
@@ -84,11 +84,11 @@ export function createPage(
     return await represent(filled, {
       type: "text/html; charset=utf-8",
       cache: "public, no-cache",
-      // After a 304 a browser keeps its old policy, so a new policy needs a new tag.
+      // After a 304, a browser keeps the old policy, so a new policy needs a new `ETag`.
       tag: await digest(policy + filled),
       headers: {
         "content-security-policy": policy,
-        // Over plain http beyond loopback, only the referrer shows that a call is the page's.
+        // Over plain http and not on loopback, only the referrer shows that a call comes from the page.
         "referrer-policy": "same-origin",
         "cross-origin-opener-policy": "same-origin",
         "cross-origin-resource-policy": "same-origin",

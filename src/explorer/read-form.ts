@@ -1,5 +1,5 @@
 /**
- * Reads the form of an operation: its parameters and its body, with examples from the description or its schemas.
+ * Reads an operation's form from a description: parameters and body, with examples given there or made from schemas.
  *
  * @module
  */
@@ -24,14 +24,14 @@ const TEXTS = [
   /^application\/(x-www-form-urlencoded|x-ndjson|yaml)$/i,
 ];
 
-/** Methods that no page may send, and those without a body. */
+/** Methods that browsers do not let a page send, and methods without a body. */
 const FORBIDDEN_METHODS = ["TRACE", "CONNECT"], WITHOUT_BODY = ["GET", "HEAD"];
 const SCHEMES_MAX = 20, OPTIONS_MAX = 60;
 
 /** In UTF-16 code units. */
 const EXAMPLE_LENGTH_MAX = 300, PATTERN_LENGTH_MAX = 200, HINT_LENGTH_MAX = 120;
 
-/** Reads a form; `undefined` where no page can send it: its body is not text, or it requires a cookie. */
+/** Reads a form; `undefined` if no page can send it: for its method, a body that is not text, or a required cookie. */
 export function readForm(
   root: Json,
   operation: Json,
@@ -85,7 +85,7 @@ function readField(root: Json, parameter: Json, place: Place, isRead: boolean): 
     list: !isList ? undefined : isRepeated ? "again" : "comma",
     spans: multiSegmentOf(parameter) === true || undefined,
     example: source || example.length > EXAMPLE_LENGTH_MAX ? undefined : example || undefined,
-    // An optional header is for those who know what it does.
+    // An optional header is not filled in: it is for those who know what it does.
     isFilled: isRequired || (given !== undefined && place === "query") || undefined,
     values,
     pattern: isQuick(pattern) ? pattern : undefined,
@@ -97,7 +97,7 @@ function readField(root: Json, parameter: Json, place: Place, isRead: boolean): 
 const sourceOf = (schema: Json): Reference | undefined =>
   (schema as { [EXAMPLE_FROM]?: Reference })[EXAMPLE_FROM];
 
-/** Tells whether a regular expression is surely fast: it has few repetitions, and none with another or a choice in it. */
+/** Tells whether a regular expression cannot backtrack for long: few repetitions, none around another or a choice. */
 const isQuick = (pattern: string): boolean =>
   pattern !== "" && pattern.length <= PATTERN_LENGTH_MAX &&
   (pattern.match(/[*+]|,\}/g)?.length ?? 0) <= 2 &&
@@ -135,7 +135,7 @@ function readBody(root: Json, value: unknown, isRead: boolean): BodyData | undef
   const isAsked = isRead && isOfNode(root, media.schema);
   return {
     type,
-    // Without what only the reader knows, there is nothing to call.
+    // Only the reader knows the values for this body, so a call without a body is useless.
     isRequired: isAsked || body.required === true || undefined,
     examples: texts.filter(Boolean),
     isAsked: isAsked || undefined,
@@ -150,7 +150,7 @@ function isOfNode(root: Json, value: unknown): boolean {
   });
 }
 
-/** Chooses the preferred media type of those that can be typed as text; `undefined` where there is no media type. */
+/** Chooses the preferred media type that can be typed as text; `undefined` if there are no media types. */
 const typeIn = onceFor((content: Json): string | undefined => {
   const all = Object.keys(content);
   if (all.length === 0) return undefined;
@@ -173,7 +173,7 @@ export interface Parameter {
   readonly parameter: Json;
 }
 
-/** Lists the parameters of an operation, which override those of its path with the same name and location. */
+/** Lists an operation's parameters and its path's. The operation's override those with the same name and location. */
 export function parametersOf(root: Json, item: Json, operation: Json): Parameter[] {
   const parameters = new Map<string, Parameter>();
   for (const value of [...listOf(item.parameters), ...listOf(operation.parameters)]) {
@@ -193,13 +193,13 @@ function exampleOf(root: Json, holder: Json): unknown {
   return value === undefined ? exampleOfSchema(followReference(root, holder.schema)) : value;
 }
 
-/** Cached, since many may refer to one large object. */
+/** Returns the first member; cached, since many references may lead to one large object. */
 const firstMemberOf = onceFor((object: Json): unknown => Object.values(object)[0]);
 
 const exampleOfSchema = (schema: Json): unknown =>
   schema.example ?? listOf(schema.examples)[0] ?? schema.const;
 
-/** Makes a value of a schema, without optional members; `undefined` where that would be too many values. */
+/** Makes an example from a schema, without optional members; `undefined` if it would have too many values. */
 export function makeExample(root: Json, schema: unknown): unknown {
   let left = VALUES_MAX;
   const make = (value: unknown, depth: number): unknown => {
@@ -233,7 +233,7 @@ export function makeExample(root: Json, schema: unknown): unknown {
   return left < 0 ? undefined : made;
 }
 
-/** The required properties of a schema, no more than are made: many may refer to a large one. */
+/** Returns a schema's required properties, up to the limit; cached, since many references may lead to a large one. */
 const requiredOf = onceFor(({ properties, required }: Json) => {
   const names = new Set(listOf(required));
   return Object.entries(objectOf(properties)).filter(([name]) => names.has(name))

@@ -1,5 +1,5 @@
 /**
- * Extracts what the page shows from an OpenAPI document, which is untrusted: values of an unexpected shape are ignored.
+ * Extracts the page's content from an untrusted OpenAPI document. Values of unexpected types are ignored.
  *
  * @module
  */
@@ -38,7 +38,7 @@ export interface Outline {
   sections: Section[];
 }
 
-/** A tag with its operations, of which the common ones come first. */
+/** A tag with its operations, the common ones first. */
 export interface Section {
   id: string;
   name: string;
@@ -48,37 +48,37 @@ export interface Section {
 }
 
 export interface Operation {
-  /** The fragment in Scalar. */
+  /** The URL fragment in Scalar. */
   id: string;
-  /** Our short fragment; empty where it has no name, and under its further tags. */
+  /** Our short fragment; empty if the operation has no safe name, and under all its tags but the first. */
   anchor: string;
   method: string;
   path: string;
-  /** The name of a JSON-RPC method, the summary of any other operation. */
+  /** The name of a JSON-RPC method; the summary of any other operation. */
   title: string;
-  /** Empty where it is the title. */
+  /** Empty if the summary is the title. */
   summary: string;
   description: string;
   deprecated: boolean;
   marks: string[];
   isCommon: boolean;
-  /** The name of a call of the node; `undefined` where another server responds. */
+  /** The operation's name in settings; `undefined` if it is not called at the node. */
   nodeName: string | undefined;
   isMethod: boolean;
-  /** True for a GET that stands for a POST as well. */
+  /** True for a GET shown in place of an equivalent POST too. */
   isPostedToo: boolean;
-  /** True if the API sends it; `path` is its name. */
+  /** True if the API sends it to subscribers; `path` is then its name. */
   isWebhook: boolean;
   call: "open" | "token" | "refused" | undefined;
   callSentence: string;
   items: readonly (readonly [heading: string, items: readonly Item[]])[];
-  /** `undefined` where it cannot be tried here. */
+  /** `undefined` if the operation cannot be tried here. */
   form: FormData | undefined;
 }
 
 /** Stands for the origin of this service. */
 const HERE = "http://here.invalid";
-/** The most parameters, responses and their facts that are read; no page has room for more. */
+/** The maximum number of parameters, responses and facts to read; no page has room for more. */
 const ITEMS_MAX = 250_000;
 
 export function readOutline(document: unknown): Outline {
@@ -115,7 +115,7 @@ function readSections(root: Json): Section[] {
   }
   const readItem = (path: string, value: unknown, isWebhook: boolean) => {
     const own = objectOf(value);
-    // Its members override those of the item that it refers to.
+    // The item's members override those of the item that it refers to.
     const item = own.$ref === undefined ? own : { ...followReference(root, own), ...own };
     const isPostedToo = !isWebhook && methodNameOf(path) !== "" && item[ONE_METHOD] === true;
     for (const located of operationsOf(item)) {
@@ -206,7 +206,7 @@ function createItemReader(root: Json) {
     }];
   };
 
-  /** The parameters of a JSON-RPC method are the properties of its body. */
+  /** Reads the parameters of a JSON-RPC method: the properties of its body. */
   const readProperties = (value: unknown): Item[] =>
     fieldsOf(contentOf(root, followReference(root, value)).schema, LEVELS + 1)
       .map((item) => ({ ...item, facts: ["body", ...item.facts] }));
@@ -217,7 +217,7 @@ function createItemReader(root: Json) {
     const description = descriptionOf(root, value, response);
     const type = nameType(root, schema);
     const isProblem = types[0] === "application/problem+json";
-    // JSON goes without saying.
+    // A typed JSON response needs no media type.
     const isPlain = type !== "" && types.join() === "application/json";
     return {
       name: status,
@@ -246,7 +246,7 @@ function contentOf(root: Json, { content }: Json): { types: string[]; schema: un
   return { types, schema: followReference(root, objectOf(content)[types[0] ?? ""]).schema };
 }
 
-/** Reads the URL of the first server of the first holder with one; an empty text unless it is of HTTP. */
+/** Returns the first holder's first server URL: only its path if relative or not HTTP. */
 function serverOf(holders: Json[]): string {
   const [server] = serversFor(holders);
   try {

@@ -1,5 +1,5 @@
 /**
- * Reads from a schema the type of a value, its rules, and its fields two levels deep.
+ * Reads a schema for the page: the type, the rules, and the fields two levels deep.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { shorten } from "../untrusted-text.ts";
 
 /** A parameter, a request body, a response, or a field of one. */
 export interface Item {
-  /** The name of a parameter or a field, the status of a response, or the media type of a body. */
+  /** The name of a parameter or field, the status of a response, or the media type of a body. */
   readonly name: string;
   /** Such as `query`, `array of Transaction`, `required`. */
   readonly facts: readonly string[];
@@ -21,7 +21,7 @@ export interface Item {
 
 export type Rule = readonly [name: string, value: string];
 
-/** The depth to which references, lists and choices are followed for one type. */
+/** The depth to which references, lists and choices are followed to name a type. */
 const DEPTH_MAX = 4;
 export const LEVELS = 2;
 const FIELDS_MAX = 60, OPTIONS_MAX = 4, VALUES_MAX = 12, VALUE_LENGTH_MAX = 80;
@@ -53,7 +53,7 @@ const write = (value: unknown): string => textOf(value) ?? formatJson(value);
 export const factsOf = (...facts: readonly (string | false)[]): string[] =>
   facts.flatMap((fact) => fact || []);
 
-/** Reads a description; one beside a `$ref` overrides the target's since OpenAPI 3.1 (3.1.1, section 4.8.23). */
+/** Returns a description. Since OpenAPI 3.1, one beside a `$ref` overrides the target's (3.1.1, section 4.8.23). */
 export function descriptionOf(root: Json, value: unknown, resolved: Json): string {
   const isOld = textOf(root.openapi)?.startsWith("3.0");
   return (!isOld && textOf(objectOf(value).description)) || (textOf(resolved.description) ?? "");
@@ -84,7 +84,7 @@ export function nameType(root: Json, value: unknown, depth = 0): string {
 const optionsOf = (schema: Json): unknown[] =>
   listOf(schema.oneOf ?? schema.anyOf).slice(0, OPTIONS_MAX);
 
-/** Makes the reader of fields, which reads each schema once per level, since many refer to the same. */
+/** Creates a reader of fields. It caches each schema per level, since many references may lead to one. */
 export function createFieldReader(root: Json): (schema: unknown, levels?: number) => Item[] {
   const readers: ((schema: unknown) => Item[])[] = [() => []];
   for (let levels = 1; levels <= LEVELS + 1; levels++) {
@@ -99,7 +99,7 @@ export function createFieldReader(root: Json): (schema: unknown, levels?: number
           name,
           facts: factsOf(nameType(root, value), required.has(name) && "required"),
           description: descriptionOf(root, value, schema),
-          // Rules of deeper fields would make a page twice as long.
+          // Rules for deeper fields would double the length of the page.
           rules: levels > LEVELS ? rulesOf(schema) : [],
           fields: readInner(value),
         };

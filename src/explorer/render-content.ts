@@ -1,5 +1,5 @@
 /**
- * Renders a description as the content of the simple page, which needs no script; a large one in less detail.
+ * Renders a description as the content of the simple page. It needs no script; a large description has less detail.
  *
  * @module
  */
@@ -22,30 +22,30 @@ import { renderInlineMarkdown, renderMarkdown } from "./markdown.ts";
 import { type Operation, type Outline, readOutline } from "./read-outline.ts";
 import type { Item } from "./read-schema.ts";
 
-/** The parts of the page that a description fills: plain data, which a thread can send. */
+/** The parts of the page that depend on the description: plain data, which a thread can send. */
 export interface PageParts {
   /** The title of the API, in at most 100 characters. */
   readonly title: string;
   /** At most 200 characters. */
   readonly summary: string;
-  /** The HTML about calls of the node in the head; may be empty. */
+  /** The page header's HTML on calls to the node; may be empty. */
   readonly calls: string;
   /** The HTML of the simple page's navigation and `main` element. */
   readonly content: string;
-  /** The references to values of the node with which forms are filled in. */
+  /** References to the node's own values, with which forms are filled in. */
   readonly sources: readonly string[];
-  /** The attributes `data-history` and `data-foreign` of the head. */
+  /** The page header's attributes `data-history` and `data-foreign`, if they apply. */
   readonly flags: string;
 }
 
-/** A link of Markdown, which is shown as text where the description is from the network. */
+/** A rendered Markdown link. It becomes text if the description came over the network. */
 const LINK = /<a href="[^\w"]*([^"]*)" rel="noreferrer">([^<]*)<\/a>/g;
 
-/** @param by who describes the node; `undefined` for this service's own description */
+/** @param by the author of the node's description; `undefined` for this service's own description */
 export async function renderParts(document: unknown, by?: DescribedBy): Promise<PageParts> {
   const read = readOutline(document);
   const isForeign = by === "network";
-  // The version of a description that this service includes is not that of the node.
+  // If the kind or this service wrote the description, its version is not the node's.
   const outline = isForeign || by === "operator" ? read : { ...read, version: "" };
   const fields = operationsIn(outline).flatMap(({ form }) => form?.fields ?? []);
   const content = await renderContent(outline);
@@ -63,9 +63,9 @@ export async function renderParts(document: unknown, by?: DescribedBy): Promise<
 
 const operationsIn = ({ sections }: Outline) => sections.flatMap(({ operations }) => operations);
 
-/** The levels of detail, of which the first that keeps the page within its limits is used. Lengths are in characters. */
+/** The levels of detail: the first that keeps the page within its limits is used. Lengths are in characters. */
 const DETAILS = {
-  /** The most operations of a tag in the navigation. */
+  /** The maximum number of operations per tag in the navigation. */
   listed: [Infinity, Infinity, 0, 0, 0],
   about: [4000, 2000, 1000, 300, 300],
   operation: [2000, 300, 0, 0, 0],
@@ -73,7 +73,7 @@ const DETAILS = {
   item: [500, 120, 40, 0, 0],
   items: [100, 30, 12, 8, 3],
   fields: [60, 0, 0, 0, 0],
-  /** The example of a body. */
+  /** The length of a body's example. */
   body: [4000, 800, 300, 100, 40],
 } as const;
 
@@ -86,10 +86,10 @@ const LEVELS: readonly Detail[] = DETAILS.about.map((_, level) =>
 const GZIP_BYTES_MAX = 70_000, HTML_LENGTH_MAX = 2_000_000;
 const NAME_LENGTH_MAX = 200, NAVIGATION_TAGS_MAX = 200;
 
-/** More operations than these take a slow phone a second to lay out. */
+/** With more operations than this, a slow phone needs a second to lay out the page. */
 const MANY = 300;
 
-/** The page's script replaces `$BASE_URL`. */
+/** Without script, `$BASE_URL` is not replaced. */
 const WITHOUT_SCRIPT =
   "<noscript><p>In the commands below, <code>$BASE_URL</code> stands for the address of this page up to " +
   "<code>/v1/spec</code>. Without JavaScript, only requests that consist of a URL can be tried here." +
@@ -117,7 +117,7 @@ const fits = async (html: string): Promise<boolean> =>
   html.length <= HTML_LENGTH_MAX && (await gzip(html)).byteLength <= GZIP_BYTES_MAX;
 
 function render(outline: Outline, detail: Detail, shown: number, total: number): string {
-  // A browser lays out only those of many that are near.
+  // With this class, a browser lays out only the operations near the viewport.
   const many = shown > MANY ? ` class="many"` : "";
   let html = `${renderNavigation(outline, detail, total)}<main id="content"${many}>${
     renderAbout(outline, detail)
@@ -145,7 +145,7 @@ function render(outline: Outline, detail: Detail, shown: number, total: number):
 }
 
 function renderCalls(outline: Outline, by: DescribedBy | undefined): string {
-  // An operation stands under each of its tags, and a method may have a GET and a POST.
+  // An operation appears under each of its tags, and a method may have a GET and a POST.
   const named = new Map(operationsIn(outline).map((one) => [one.nodeName, one]));
   named.delete(undefined);
   const operations = [...named.values()];
@@ -169,9 +169,9 @@ function renderCalls(outline: Outline, by: DescribedBy | undefined): string {
       `to try the ${reads} that only read.</p>`;
   }
   const gets = count(({ method, isMethod }) => method === "GET" && !isMethod);
-  // Patterns have no effect on descriptions from the network.
+  // Patterns do not apply to descriptions from the network.
   const remedy = by === "network" || gets === 0
-    ? "List them under <code>forward.open</code> in the configuration."
+    ? "List operations under <code>forward.open</code> in the configuration."
     : `<code>forward: { open: [&quot;GET *&quot;] }</code> opens each <code>GET</code>: ` +
       `${gets} of ${total}.`;
   const state = isOff ? "Calls are switched off" : `None of ${total} ${all} can be called`;
@@ -266,7 +266,7 @@ function renderFields(fields: readonly Item[], detail: Detail): string {
 
 const name = (text: string): string => escape(shorten(text, NAME_LENGTH_MAX));
 
-/** Renders the data from which `static/form.ts` makes a form, without some optional parameters, and its `curl`. */
+/** Renders the `curl` command, and the data for `static/form.ts`, without some optional parameters. */
 function renderForm(form: FormData, title: string, detail: Detail): string {
   const { body } = form;
   let left = detail.items;
@@ -283,7 +283,7 @@ function renderForm(form: FormData, title: string, detail: Detail): string {
     renderWithoutScript(form);
 }
 
-/** Renders the line of `curl`, hidden until the form is filled in so that it can be sent. */
+/** Renders the `curl` command, hidden until the form can be sent. */
 function renderCommand(data: FormData): string {
   const filled = fillIn(data);
   const request = requestOf(data, filled, data.address.startsWith("/") ? BASE : "");
@@ -294,7 +294,7 @@ function renderCommand(data: FormData): string {
     `<pre><code>${text}</code></pre><button type="button" class="copy">Copy</button></div>`;
 }
 
-/** Renders a form that needs no script: for a GET that only reads, of this service, with parameters in the query alone. */
+/** Renders a form that needs no script: for a GET of this service that only reads and needs only query parameters. */
 function renderWithoutScript(form: FormData): string {
   const { method, address, fields, body, token, isWrite } = form;
   const isQuery = /^\/[^{]*$/.test(address) &&

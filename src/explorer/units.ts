@@ -1,5 +1,5 @@
 /**
- * The units of numbers in responses (`x-unit` of a schema), by which the page explains them.
+ * Reads the units of numbers in responses (`x-unit` in a schema), and explains such numbers on the page.
  *
  * @module
  */
@@ -9,11 +9,11 @@ import { followReference } from "../openapi/operations.ts";
 
 export type Unit = "quantity" | "wei" | "satoshi" | "unix-time";
 
-/** The units by the names of members of a response; the name of the whole response is empty. */
+/** Units by member name. An empty name stands for the whole response. */
 export type Units = Readonly<Record<string, Unit>>;
 const SCHEMAS_MAX = 1000, NAME_LENGTH_MAX = 60;
 
-/** Reads the units in an operation's response; a name with several is omitted. `undefined` where there are none. */
+/** Reads the units in an operation's response; `undefined` if there are none. Omits names with different units. */
 export function unitsOf(root: Json, operation: Json): Units | undefined {
   const response = followReference(root, objectOf(operation.responses)["200"]);
   const media = followReference(root, objectOf(response.content)["application/json"]);

@@ -1,15 +1,15 @@
 /**
- * Reads and writes JSON without rounding, and converts values of a program to JSON values. Integers above 2^53 are read
- * as `bigint`s, numbers above all doubles as strings, and other numbers as by `JSON.parse`.
+ * Reads and writes JSON without rounding integers, and converts JavaScript values to JSON values. Integers above 2^53
+ * are read as `bigint`s, numbers too large for a double as strings, and all others as `JSON.parse` reads them.
  *
  * @module
  */
 import { DEPTH_MAX, JsonScanner } from "./scan.ts";
 import { type Json, setMember } from "./values.ts";
 
-/** A number that `JSON.parse` might round. */
+/** Matches any number that `JSON.parse` might round. */
 const LARGE_NUMBER = /\d{16}|[eE]\+?\d{3}/;
-/** More than can be read, since a value that was read may be written within other objects. */
+/** Greater than the depth for reading, since a value that was read may be written inside other objects. */
 const WRITTEN_DEPTH_MAX = 2 * DEPTH_MAX;
 
 export function exact(value: bigint): number | bigint {
@@ -20,8 +20,8 @@ export function exact(value: bigint): number | bigint {
 /**
  * Reads JSON (RFC 8259). The last of duplicate keys wins.
  *
- * @param readDigits converts the digits of a number
- * @throws {JsonSyntaxError} if the text is not JSON or too deep, with the same message on every runtime
+ * @param readDigits converts a number from its text
+ * @throws {JsonSyntaxError} if the text is not JSON or is nested too deep; its message is the same on every runtime
  */
 export function parseJson(
   text: string,
@@ -31,7 +31,7 @@ export function parseJson(
   if (depthMax > DEPTH_MAX || LARGE_NUMBER.test(text)) {
     return buildJson(new JsonScanner(text, depthMax), readDigits);
   }
-  // A shorter text cannot be nested too deep: each level takes two characters.
+  // A shorter text cannot be too deep, since each level takes two characters.
   if (text.length > 2 * DEPTH_MAX) {
     const scanner = new JsonScanner(text);
     while (scanner.next());
@@ -43,7 +43,7 @@ export function parseJson(
   }
 }
 
-/** Writes JSON, also of `bigint`s, with `indent` spaces. Throws a `RangeError` if the value is circular or too deep. */
+/** Writes JSON, also `bigint`s, with `indent` spaces. Throws a `RangeError` if the value is circular or too deep. */
 export function formatJson(value: unknown, indent = 0): string {
   try {
     return JSON.stringify(value, undefined, indent) ?? "null";
@@ -52,7 +52,7 @@ export function formatJson(value: unknown, indent = 0): string {
   }
 }
 
-/** Reads JSON for comparisons: a number above all doubles is infinite, not a string. */
+/** Reads JSON for comparisons: a number too large for a double becomes infinite, not a string. */
 export function parseComparable(text: string): unknown {
   return parseJson(text, (digits) => {
     const number = readNumber(digits);
@@ -60,7 +60,7 @@ export function parseComparable(text: string): unknown {
   });
 }
 
-/** Builds a value; `onToken` is called for each key, and for each value before it is added to its holder. */
+/** Builds a value. Calls `onToken` for each key, and for each value before adding it to its object or list. */
 export function buildJson(
   scanner: JsonScanner,
   readDigits: typeof readNumber,
@@ -93,7 +93,7 @@ function valueOf({ kind, raw }: JsonScanner, readDigits: typeof readNumber): unk
   return kind === "number" ? readDigits(raw) : JSON.parse(raw);
 }
 
-/** Returns a `bigint` for an integer above 2^53, and a string for a number above all doubles. */
+/** Returns a `bigint` for an integer above 2^53, and a string for a number too large for a double. */
 export function readNumber(digits: string): number | bigint | string {
   const number = Number(digits);
   if (!Number.isFinite(number)) return digits;
@@ -128,10 +128,10 @@ const hasToJson = (value: unknown): value is { toJSON(): unknown } =>
   typeof (value as { toJSON?: unknown } | null)?.toJSON === "function";
 
 /**
- * Copies a value, converted to JSON. Calls `toJSON`, as `JSON.stringify` does, and omits members that are `undefined`.
+ * Copies a value, converted to JSON values. Like `JSON.stringify`, calls `toJSON` and omits `undefined` members.
  *
- * @param report is called for each value that JSON cannot have. It is omitted; in a list, it becomes `null`
- * @returns `undefined` if JSON cannot have the value itself
+ * @param report is called for each value that JSON cannot represent; an object omits such a value, a list has `null`
+ * @returns `undefined` if JSON cannot represent the value itself
  */
 export function toJson(
   value: unknown,

@@ -1,5 +1,5 @@
 /**
- * Finds the offsets of the parts of a JSON text, which can then be forwarded unchanged.
+ * Finds the offsets of parts of a JSON text, so that these can be forwarded unchanged.
  *
  * @module
  */
@@ -9,22 +9,22 @@ export interface Part {
   readonly kind: Exclude<TokenKind, "}" | "]" | "key">;
   readonly start: number;
   end: number;
-  /** `members` of an object, or `items` of a list; `undefined` below the requested levels. */
+  /** An object has `members`, a list `items`; both are `undefined` below the requested levels. */
   readonly members: Map<string, Part> | undefined;
   readonly items: Part[] | undefined;
   count: number;
 }
 
-/** The parts that are returned; the others are only checked. */
+/** Selects the parts to return. All others are only checked. */
 interface PartsWanted {
   readonly levels: number;
   readonly items?: number;
   readonly member?: (name: string) => boolean;
-  /** True if the last of duplicate keys wins; otherwise they are an error. @default false */
+  /** True if the last of duplicate keys wins; if false, duplicate keys are an error. @default false */
   readonly takesDuplicates?: boolean;
 }
 
-/** Finds the requested parts of a text. Throws a `JsonSyntaxError` if it is invalid, too deep, or has duplicate keys. */
+/** Finds the requested parts. Throws a `JsonSyntaxError` if the text is invalid, too deep, or has duplicate keys. */
 export function readParts(
   text: string,
   {
@@ -38,7 +38,7 @@ export function readParts(
   const scanner = new JsonScanner(text, depthMax);
   const isReturned = ({ items, members }: Part, key: string) =>
     items ? items.length < itemsMax : members !== undefined && isWanted(key);
-  // For each level of open objects and lists: the part, its last key, and all of its keys.
+  // For each level of open objects and lists: the part, the last key, and all keys so far.
   const parts: (Part | undefined)[] = [];
   const last: string[] = [];
   const keys: (Set<string> | string | undefined)[] = [];
@@ -51,7 +51,7 @@ export function readParts(
       last[depth] = key;
       if (takesDuplicates) continue;
       const known = keys[depth];
-      // An object with one key has no set: a set for each object would take longer than all the rest.
+      // An object with one key has no set: creating a set per object would take longer than all the rest.
       if (known === undefined) keys[depth] = key;
       else if (typeof known === "string" ? known === key : known.has(key)) {
         throw new JsonSyntaxError("duplicate key in an object", start);

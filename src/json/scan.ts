@@ -1,11 +1,11 @@
 /**
- * Reads a JSON text (RFC 8259) token by token, without recursion: no text can overflow the stack.
+ * Reads a JSON text (RFC 8259) token by token, without recursion, so that no text can overflow the stack.
  *
  * @module
  */
 import { quote } from "../untrusted-text.ts";
 
-/** The maximum depth of objects and lists; RFC 8259, section 9, allows a limit. */
+/** The maximum nesting depth. RFC 8259, section 9, allows such a limit. */
 export const DEPTH_MAX = 512;
 
 export type TokenKind = "{" | "}" | "[" | "]" | "key" | "string" | "number" | "literal";
@@ -38,13 +38,13 @@ const PLUS = 0x2b, MINUS = 0x2d, DOT = 0x2e, ZERO = 0x30, NINE = 0x39, E = 0x65;
 const OPEN_OBJECT = 0x7b, CLOSE_OBJECT = 0x7d, OPEN_LIST = 0x5b, CLOSE_LIST = 0x5d;
 const ESCAPE = /["\\/bfnrt]|u[\da-fA-F]{4}/y;
 
-/** Reads tokens: `{"a": [1]}` has six. Commas and colons are checked, but are not tokens. */
+/** Reads tokens: `{"a": [1]}` has six. Commas and colons are checked, but do not count as tokens. */
 export class JsonScanner {
   kind: TokenKind = "literal";
   start = 0;
   end = 0;
   readonly #text: string;
-  /** The open objects and lists: `true` for an object. */
+  /** The open objects (`true`) and lists (`false`). */
   readonly #open: boolean[] = [];
   readonly #depthMax: number;
   #expected: keyof typeof EXPECTED = "value";
@@ -67,10 +67,10 @@ export class JsonScanner {
     return raw.includes("\\") ? JSON.parse(raw) : raw.slice(1, -1);
   }
 
-  /** Reads the next token; `false` at the end of the text. Throws a {@linkcode JsonSyntaxError} at the first error. */
+  /** Reads the next token. Returns `false` at the end of the text; throws a {@linkcode JsonSyntaxError} at an error. */
   next(): boolean {
     const text = this.#text;
-    // Codes are faster than patterns: a megabyte of short numbers is half a million tokens.
+    // Character codes are faster than patterns: a megabyte of short numbers is half a million tokens.
     for (let at = this.end; at < text.length; at++) {
       const code = text.charCodeAt(at);
       if (isGap(code)) continue;
@@ -131,7 +131,7 @@ export class JsonScanner {
     this.#expected = depth === 0 ? "end" : this.#open[depth - 1] ? "member" : "item";
   }
 
-  /** The end of a number (RFC 8259, section 6); -1 if there is none. */
+  /** Returns the offset at which a number ends (RFC 8259, section 6); -1 if it is malformed. */
   #endOfNumber(start: number): number {
     const text = this.#text;
     let at = text.charCodeAt(start) === MINUS ? start + 1 : start;
@@ -189,7 +189,7 @@ const isGap = (code: number): boolean =>
 
 const isDigit = (code: number): boolean => code >= ZERO && code <= NINE;
 
-/** Tests for a character that cannot follow a number or a literal. */
+/** Tests for a character that may not follow a number or literal directly. */
 function goesOn(code: number): boolean {
   return isDigit(code) || (code | SPACE) >= 0x61 && (code | SPACE) <= 0x7a || code === 0x5f ||
     code === DOT || code === PLUS || code === MINUS;

@@ -7,7 +7,7 @@ import { decodePercent } from "../untrusted-text.ts";
 
 export type Json = Record<string, unknown>;
 
-/** The keys and indices from a value to one inside it. */
+/** The keys and indices that lead from a value to one inside it. */
 export type Path = readonly string[];
 
 export function isObject(value: unknown): value is Json {
@@ -22,13 +22,13 @@ export function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** A string or a number as text; `undefined` for any other value. */
+/** Returns a string, or a number as a string; `undefined` for any other value. */
 export function textOf(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   return typeof value === "number" || typeof value === "bigint" ? String(value) : undefined;
 }
 
-/** Sets a member of any name: an assignment to `__proto__` would set the prototype. */
+/** Sets a member, even one named `__proto__`, to which an assignment would set the prototype. */
 export function setMember(object: Json, key: string, value: unknown): void {
   if (key !== "__proto__") object[key] = value;
   else Object.defineProperty(object, key, { ...ASSIGNED, value });
@@ -36,7 +36,7 @@ export function setMember(object: Json, key: string, value: unknown): void {
 
 const ASSIGNED = { writable: true, enumerable: true, configurable: true };
 
-/** Changes members, and omits those that become `undefined`. Returns the same object if none changes. */
+/** Changes the members of an object; omits those that become `undefined`. Returns the object itself if none changes. */
 export function mapMembers(object: Json, change: (member: unknown, key: string) => unknown): Json {
   const changed: Json = {};
   let isSame = true;
@@ -59,7 +59,7 @@ export function isEqual(a: unknown, b: unknown): boolean {
     keys.every((key) => Object.hasOwn(b, key) && isEqual(a[key], b[key]));
 }
 
-/** Caches a function of an object that does not change: many references may lead to one large object. */
+/** Caches a function's result for each object, since many references may lead to one large object. */
 export function onceFor<Of extends object, T>(make: (of: Of) => T): (of: Of) => T {
   const made = new WeakMap<Of, { readonly value: T }>();
   return (of) => {
@@ -69,7 +69,7 @@ export function onceFor<Of extends object, T>(make: (of: Of) => T): (of: Of) => 
   };
 }
 
-/** Estimates the size of a written value: 1 for each value and 32 characters. `known` has the sizes of shared ones. */
+/** Estimates the size of a value as JSON: 1 per value plus 1 per 32 characters. `known` caches the sizes of objects. */
 export function estimateSize(value: unknown, known: Map<unknown, number> = new Map()): number {
   if (typeof value === "string") return 1 + value.length / 32;
   if (typeof value !== "object" || value === null) return 1;
@@ -83,7 +83,7 @@ export function estimateSize(value: unknown, known: Map<unknown, number> = new M
   return sum;
 }
 
-/** Creates a function that appends a number to a name that is taken, and adds the result to `taken`. */
+/** Creates a function that appends a number to a name if it is taken, and adds the returned name to `taken`. */
 export function createFreeName(
   taken: Set<unknown>,
   separator: string = "",
@@ -112,7 +112,7 @@ export function formatPointer(path: Path): string {
   return path.map((key) => `/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }
 
-/** The value at a path; `undefined` if there is none (RFC 6901, section 4). */
+/** Returns the value at a path; `undefined` if there is none (RFC 6901, section 4). */
 export function valueAt(value: unknown, path: Path): unknown {
   let current = value;
   for (const key of path) {
@@ -129,9 +129,9 @@ export function resolvePointer(value: unknown, pointer: string): unknown {
   return path && valueAt(value, path);
 }
 
-/** Parses a percent-encoded pointer of a URI fragment, without `#`; `undefined` if malformed (RFC 6901, section 6). */
+/** Parses a pointer from a URI fragment, without `#`; `undefined` if it is malformed (RFC 6901, section 6). */
 export function parseFragment(fragment: string): Path | undefined {
-  // Decoding each token by itself accepts `%2F` for a slash in a key, which some tools write.
+  // Decodes each token by itself: some tools write `%2F` for a slash in a key.
   const tokens = fragment.split("/").map((token) => decodePercent(token).replaceAll("/", "~1"));
   return parsePointer(tokens.join("/"));
 }

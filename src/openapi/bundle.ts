@@ -1,5 +1,5 @@
 /**
- * Bundles a description into one document: targets of references become components, named alike in any order of files.
+ * Bundles a description into one document: reference targets become components, with names independent of file order.
  *
  * @module
  */
@@ -30,7 +30,7 @@ import {
 } from "./structure.ts";
 import { NAMING } from "./tables.ts";
 
-/** The values that replace broken references; those of other shapes are omitted. */
+/** The values that replace broken references, by shape. A broken reference of any other shape is omitted. */
 const EMPTY: Readonly<Record<Shape, Json>> = {
   schema: {},
   response: { description: "" },
@@ -59,7 +59,7 @@ export function bundle(files: Files): Json {
 interface Plan {
   readonly names: ByShape<string>;
   readonly sections: ReadonlySet<unknown>;
-  /** The components of the root that are references, and are replaced by their targets. */
+  /** The root's components that are only references: each is replaced by its target. */
   readonly hosts: ReadonlySet<unknown>;
   readonly added: ReadonlyMap<Shape, ReadonlyMap<Target, string>>;
 }
@@ -85,7 +85,7 @@ function planComponents(files: Files): Plan {
       const isFirst = isObject(value) && names.get(value, shape) === undefined;
       if (isFirst && !isPure(structure, shape, value)) names.set(value, shape, key);
     }
-    // A component that is only a reference is replaced by its target; of several, the one with the name of the target.
+    // A component that is only a reference becomes its target; if several share one, the namesake or first does.
     const references = keys.flatMap((key) => {
       const { end, isBroken } = linkOf(section[key], shape) ?? {};
       const isReplaced = isPure(structure, shape, section[key]) && isComponentName(key);
@@ -111,7 +111,7 @@ function planComponents(files: Files): Plan {
     uses.set(first, (uses.get(first) ?? (end.member === root ? 1 : 0)) + 1);
   }
   for (const [shape, used] of taken) {
-    // A path item becomes a component only if its operations would otherwise be copied.
+    // A path item becomes a component only if its operations would otherwise be duplicated.
     const targets = [...uses.keys()].filter((target) =>
       target.shape === shape && (shape !== "pathItem" || uses.get(target)! > 1)
     );
@@ -136,7 +136,7 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     return copiedSize > LIMITS.nodes;
   };
 
-  /** Copies a value with new references. Returns the same value if none changes, and `undefined` to omit it. */
+  /** Copies a value with new references. Returns the value itself if nothing changes, `undefined` to omit it. */
   function copy(value: unknown, shape: Shape, isComponent = false, depth = 0): unknown {
     if (typeof value !== "object" || value === null) return value;
     const name = names.get(value, shape);
@@ -162,7 +162,7 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     const diagnostic = files.diagnosticsOf(object, shape)?.get(key);
     if (diagnostic?.isOmitted) return undefined;
     if (diagnostic?.value !== undefined) return diagnostic.value;
-    // `$id` would change the base of references.
+    // `$id` would change the base URI of references.
     if (shape === "schema" && key === "$id") return undefined;
     const member = object[key];
     const inner = shapeOfMember(structure, shape, key);
@@ -252,14 +252,14 @@ function emptyOf(shape: Shape, siblings: Json): Json | undefined {
   return isNothing ? undefined : { ...empty, ...siblings };
 }
 
-/** The maximum lengths of new and of existing names, in characters: each reference repeats them. */
+/** The maximum lengths of new and of existing names, in characters: each reference repeats its target's name. */
 const LENGTH_MAX = 120, KEPT_LENGTH_MAX = 400;
 
 function isComponentName(name: string): boolean {
   return /^[A-Za-z0-9._-]+$/.test(name) && name.length <= KEPT_LENGTH_MAX;
 }
 
-/** Names a target by the last key that its author chose; a member by the key above it as well. */
+/** Names a target after the last key that its author chose; a property or a status, after the key above it as well. */
 function nameFor({ member, path, shape, value }: Target): string {
   const chosen = path.filter((key) => !isKeyword(key) && !/^[^/]+\/[^/]+$/.test(key));
   const keys = [stemOf(member.url), ...chosen];

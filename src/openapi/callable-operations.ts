@@ -1,5 +1,5 @@
 /**
- * The operations of a description that are called at the node, as the gateway needs them.
+ * Lists the operations of a description that are called at the node, in the form that the gateway needs.
  *
  * @module
  */
@@ -16,11 +16,11 @@ const LENGTH_BOUNDS = ["minLength", "maxLength", "minItems", "maxItems"] as cons
 type Bound = typeof NUMBER_BOUNDS[number] | typeof LENGTH_BOUNDS[number];
 type Bounds = { readonly [B in Bound]?: number | bigint | undefined };
 
-/** The keywords of a JSON Schema that are checked; `pattern` is not one of them. */
+/** The JSON Schema keywords that the gateway checks in a call. `pattern` is not one of them. */
 export interface ValueRule extends Bounds {
   readonly types?: readonly string[] | undefined;
   readonly values?: readonly unknown[] | undefined;
-  /** Patterns of path segments that a text must not contain. */
+  /** Patterns of path segments that a string must not contain. */
   readonly excludes?: readonly string[] | undefined;
   readonly heavyFrom?: number | undefined;
   readonly items?: ValueRule | undefined;
@@ -46,23 +46,23 @@ interface NodeBody {
 }
 
 export interface NodeOperation {
-  /** Its name in settings and in the log: `getblock`, or `GET /blocks/{height}`. */
+  /** The name in settings and in the log: `getblock`, or `GET /blocks/{height}`. */
   readonly name: string;
   readonly operationId: string | undefined;
   /** True for JSON-RPC, false for REST. */
   readonly isMethod: boolean;
   readonly method: string;
-  /** The template below the node's URL, with the base path; the method's name for JSON-RPC. */
+  /** For REST, the template below the node's URL, with the base path; for JSON-RPC, the method's name. */
   readonly path: string;
   readonly access: "read" | "write" | "secret" | undefined;
-  /** True if it is described by the network: its operationId and path are not trusted. */
+  /** True if the network described it, or its kind does not know it: its operationId and path are not trusted. */
   readonly isForeign: boolean;
   readonly isHeavy: boolean;
   readonly isStreaming: boolean;
   readonly isAnonymous: boolean;
-  /** In the order of their positions for JSON-RPC; `undefined` if they are unknown. */
+  /** For JSON-RPC, in the order of their positions. `undefined` if the parameters are unknown. */
   readonly parameters: readonly NodeParameter[] | undefined;
-  /** Only for JSON-RPC, as is `isGettable`. */
+  /** For JSON-RPC: true if parameters are sent by position. `isGettable`: true if there is a GET. */
   readonly isByPosition?: boolean;
   readonly isGettable?: boolean;
   readonly body?: NodeBody | undefined;
@@ -109,7 +109,7 @@ export function listServersElsewhere(document: Json): string[] {
   return [...urls];
 }
 
-/** The name of an operation in settings and the log; `undefined` if it is not called at the node. */
+/** Returns an operation's name in settings and the log; `undefined` if it is not called at the node. */
 export function nameOfNodeOperation(
   document: Json,
   path: string,
@@ -131,7 +131,7 @@ function methodOf(path: string): string | undefined {
 
 function createReader(document: Json, by: DescribedBy) {
   const follow = (value: unknown) => followReference(document, value);
-  /** By depth: a shared schema is read once for each depth. */
+  /** A cached reader for each depth: a shared schema is read once per depth. */
   const readers = Array.from(
     { length: DEPTH_MAX + 1 },
     (_, depth) => onceFor((schema: Json) => readRule(schema, (value) => ruleOf(value, depth + 1))),
@@ -177,7 +177,7 @@ function createReader(document: Json, by: DescribedBy) {
         isRequired: parameter.required === true || place === "path",
         rule: ruleOf(parameter.schema ?? content.schema),
         isExploded: place === "query" && isForm && parameter.explode !== false,
-        // A description from the network could let a parameter match the paths of other operations.
+        // Otherwise, a description from the network could make a parameter match paths of other operations.
         multiSegment: by === "network" ? undefined : multiSegmentOf(parameter),
       });
     }
@@ -198,7 +198,7 @@ function createReader(document: Json, by: DescribedBy) {
   const typesOf = onceFor(({ content }: Json) =>
     Object.keys(objectOf(content)).map((type) => withoutParameters(type.toLowerCase()))
   );
-  /** Joins lists; a single one is shared, since many operations may refer to a large one. */
+  /** Joins lists without duplicates. A single list is not copied: many operations may refer to one large list. */
   const distinct = (lists: readonly (readonly string[])[]): readonly string[] => {
     const filled = lists.filter(({ length }) => length > 0);
     return filled.length === 1 ? filled[0]! : [...new Set(filled.flat())];
@@ -211,7 +211,7 @@ function createReader(document: Json, by: DescribedBy) {
     return {
       operationId: textOf(operation.operationId),
       access,
-      // A method that the node reports, but that its kind does not know, has no mark.
+      // A method that the node reports but its kind does not know has no mark.
       isForeign: by === "network" || (by === "kind" && access === undefined),
       isHeavy: operation["x-cost"] === "heavy",
       isStreaming: operation["x-streaming"] === true,
@@ -270,14 +270,14 @@ export type Place = "path" | "query" | "header";
 export const isPlace = (place: unknown): place is Place =>
   place === "path" || place === "query" || place === "header";
 
-/** The bounds of a schema; `exclusiveMinimum: true` of OpenAPI 3.0 is ignored. */
+/** Returns the bounds in a schema; ignores `exclusiveMinimum: true` (OpenAPI 3.0). */
 const boundsOf = (schema: Json): Bounds =>
   Object.fromEntries([...NUMBER_BOUNDS, ...LENGTH_BOUNDS].flatMap((keyword) => {
     const bound = schema[keyword];
     return typeof bound === "number" || typeof bound === "bigint" ? [[keyword, bound]] : [];
   }));
 
-/** Joins rules that all hold: members add up; of other keywords that several rules have, the last one wins. */
+/** Joins rules that all apply: `properties` and `required` add up; of any other keyword, the last value wins. */
 function joinRules(rules: readonly ValueRule[]): ValueRule {
   const entries = rules.flatMap((rule) =>
     Object.entries(rule).filter(([, value]) => value !== undefined)
@@ -288,17 +288,17 @@ function joinRules(rules: readonly ValueRule[]): ValueRule {
     ...Object.fromEntries(entries),
     ...properties.length > 0 && { properties: Object.fromEntries(properties) },
     ...required.length > 0 && { required },
-    // Each schema knows only its own members.
+    // Each part of an `allOf` lists only its own members.
     isClosed: undefined,
   };
 }
 
-/** The value of a parameter in sample paths: a character that no encoded literal has. */
+/** The value of each parameter in sample paths: a character that no encoded literal contains. */
 const ANY = "\uf8ff";
-/** The numbers of segments in sample paths: a template that matches all of them matches any number. */
+/** The segment counts of sample paths: a template that matches all of these counts matches any count. */
 const SPANNED = [1, 2, 50];
 
-/** Finds the operations that no path reaches or whose paths are ambiguous, each with the reason. */
+/** Finds the operations that no path can reach or whose paths are ambiguous, and the reason for each. */
 function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation, string> {
   const obstacles = new Map<NodeOperation, string>();
   const all = operations.filter(({ isMethod }) => !isMethod).map(templateOf)
@@ -315,7 +315,7 @@ function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation,
     })
     .sort((a, b) => a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0);
   for (const [at, own] of all.entries()) {
-    // Literals match less than parameters: without a spanning parameter, only an equal template matches all paths.
+    // Literals sort before parameters: without a spanning parameter, only an equal template matches all paths.
     const last = all[at - 1];
     const isTwin = last?.rank === own.rank && last.template.source === own.template.source;
     const samples = samplesOf(own);
@@ -344,7 +344,7 @@ function templateOf(operation: NodeOperation): Templated {
   return { operation, template, spans, rank: `${operation.method} ${template.rank}` };
 }
 
-/** Sample paths of a template with a spanning parameter; `undefined` without one. */
+/** Returns sample paths for a template; `undefined` if it has no spanning parameter. */
 function samplesOf({ template: { names, source }, spans }: Templated): string[] | undefined {
   if (!names.some(spans)) return undefined;
   return SPANNED.map((count) => {

@@ -1,5 +1,5 @@
 /**
- * The diagnostics of a description, each with its place, and the limits beyond which a description has one.
+ * The diagnostics of a description, each with its place, and the limits that a description must not exceed.
  *
  * @module
  */
@@ -7,36 +7,36 @@ import { type Json, type Path, valueAt } from "../json/values.ts";
 import { excerpt, printable } from "../untrusted-text.ts";
 
 export const LIMITS = {
-  /** Bytes of one file of JSON: 32 MiB. */
+  /** Bytes in one JSON file: 32 MiB. */
   json: 33_554_432,
-  /** Bytes of one file of YAML, which takes far more memory: 12 MiB. */
+  /** Bytes in one YAML file, which needs far more memory: 12 MiB. */
   yaml: 12_582_912,
-  /** Bytes of all files: 64 MiB. */
+  /** Bytes in all files together: 64 MiB. */
   total: 67_108_864,
-  /** Bytes of all files where the runtime starts no thread: 4 MiB. */
+  /** Bytes in all files together, on a runtime without threads: 4 MiB. */
   withoutThread: 4_194_304,
-  /** Bytes of memory for the objects of a thread, where the runtime can limit them: 768 MiB. */
+  /** Bytes of a thread's heap, where the runtime can limit it: 768 MiB. */
   memory: 805_306_368,
   depth: 256,
   files: 1_000,
   references: 100_000,
-  /** Milliseconds from the first file to what is served. */
+  /** Milliseconds to load all files; a thread must also prepare them in this time. */
   time: 30_000,
-  /** Values of one file, including those of aliases. */
+  /** Values in one file; each alias counts all values of its anchor. */
   nodes: 1_000_000,
-  /** Characters of all strings of one file of YAML, including those of aliases. */
+  /** Characters in all strings of one YAML file; each alias counts those of its anchor. */
   text: 33_554_432,
   aliases: 10_000,
-  /** Tokens of one file of YAML: each value has two or three, including spaces. */
+  /** Tokens in one YAML file: each value takes two or three, including white space. */
   tokens: 2_500_000,
   lines: 1_000_000,
   errors: 100,
   findings: 10_000,
-  /** Values of a server's variables that are tried together. */
+  /** The URLs made from the values of a server's variables. */
   combinations: 64,
-  /** Origins that the page may call: a header lists them, and proxies limit its length. */
+  /** Origins that the page may call. A header lists them, and proxies limit a header's length. */
   origins: 64,
-  /** Security schemes of a document, and additional operations of a path. */
+  /** Security schemes in a document's `security`, and additional operations of a path. */
   inherited: 64,
   url: 8192,
 } as const;
@@ -52,7 +52,7 @@ export const LARGE_NUMBER =
 export const TOO_MANY_NODES: string = `has more than ${formatCount(LIMITS.nodes)} values`;
 export const TOO_DEEP: string = `is nested more than ${LIMITS.depth} levels deep`;
 
-/** The reason why a text cannot be read, as the predicate of a sentence about its file, with its offset. */
+/** The reason why a text cannot be read, as a predicate such as `is empty`, and the offset of the error. */
 export class TextError extends Error {
   override name = "TextError";
   readonly offset: number;
@@ -64,13 +64,13 @@ export class TextError extends Error {
 }
 
 export interface Diagnostic {
-  /** The file, relative to the description: never a path of this machine. */
+  /** The file's path relative to the description: never a path on this machine. */
   readonly file: string;
   readonly line: number;
-  /** From 1, in UTF-16 code units. */
+  /** Starts at 1; counts UTF-16 code units. */
   readonly column: number;
   readonly message: string;
-  /** True if the document cannot be shown because of it. */
+  /** True if it prevents the document from being shown. */
   readonly isFatal: boolean;
   /** An error affects users of the description; a note is only worth knowing. */
   readonly level: "error" | "note";
@@ -87,9 +87,9 @@ export interface DiagnosticAt<P extends DiagnosticPlace = DiagnosticPlace> {
   readonly more: number;
 }
 
-/** The diagnostics of a file. Equal ones are kept once, with the place of the first and their number. */
+/** The diagnostics of a file. Equal ones are kept once: the place of the first, and how many more. */
 export interface Diagnostics {
-  /** Calls `placeOf` only for the first one with this message. */
+  /** Calls `placeOf` only for the first diagnostic with this severity and message. */
   add(severity: Severity, message: string, placeOf: () => DiagnosticPlace): void;
   list(): DiagnosticAt[];
   readonly omittedCount: number;
@@ -113,7 +113,7 @@ export function createDiagnostics(): Diagnostics {
   };
 }
 
-/** Adds lines and columns to the diagnostics of a text, and sorts by them. */
+/** Adds the line and column in the text to each diagnostic, and sorts by them. */
 export function locate(
   file: string,
   text: string,
@@ -139,7 +139,7 @@ export function locate(
     });
 }
 
-/** For each object and list of a text, the offsets of its members by their keys. */
+/** The offsets of members, by key, for each object and list in a text. */
 export type Offsets = Map<unknown, Json | number[]>;
 
 /** Returns the offset of the value at a path, or of the last value on the way to a missing one. */
@@ -171,7 +171,7 @@ export function limitDiagnostics(all: readonly Diagnostic[], omittedCount: numbe
   return [...kept, { ...stand, ...omitted > 1 && { more: omitted - 1 } }];
 }
 
-/** A diagnostic as one line that is safe in a terminal: `openapi.yaml:12:5 the reference leads nowhere`. */
+/** Formats a diagnostic as one line that is safe in a terminal: `openapi.yaml:12:5 the reference leads nowhere`. */
 export function formatDiagnostic({ file, line, column, message, more = 0 }: Diagnostic): string {
   const others = more > 0 ? ` (and ${formatCount(more)} more)` : "";
   return printable(`${file}:${line}:${column} ${message}${others}`);

@@ -1,5 +1,5 @@
 /**
- * The files of a description: read once each from a disk or over HTTP, within its folder or its origin.
+ * Reads the files of a description, each once: from the folder of its root file, or over HTTP from the same origin.
  *
  * @module
  */
@@ -14,22 +14,22 @@ export interface File {
   /** Its URL after links and redirects. */
   readonly url: URL;
   readonly bytes: Bytes;
-  /** True if its name or its media type is that of JSON. */
+  /** True if the name or the media type says JSON. */
   readonly isJson: boolean;
-  /** Changes with the content: the time and size of a file, or the `ETag` of a URL. */
+  /** Changes with the content: a file's time and size, an `ETag`, or a digest. */
   readonly stamp: string;
 }
 
 /** Reads a file; `undefined` if it still has the given stamp. */
 export type Reader = (url: URL, stamp?: string) => Promise<File | undefined>;
 
-/** Fetches an http(s) URL; the message of a {@linkcode ReadError} is reported as it is. */
+/** Fetches an http(s) URL. If it throws a {@linkcode ReadError}, the message is reported unchanged. */
 export type FetchUrl = (
   url: URL,
   init: { headers: Record<string, string>; redirect: "manual"; signal: AbortSignal },
 ) => Promise<Response>;
 
-/** The reason why a file cannot be read, which follows `cannot be read:`. */
+/** The reason why a file cannot be read; messages put `cannot be read:` before it. */
 export class ReadError extends Error {
   override name = "ReadError";
 }
@@ -52,7 +52,7 @@ export function createReader(
   };
 }
 
-/** Makes a file of bytes; `undefined` if it still has the given stamp. */
+/** Wraps JSON in a file stamped with its digest; `undefined` if it still has the given stamp. */
 export async function fileOf(url: URL, bytes: Bytes, stamp?: string): Promise<File | undefined> {
   const current = await digest(bytes);
   return current === stamp ? undefined : { url, bytes, isJson: true, stamp: current };
@@ -77,7 +77,7 @@ async function readUrl(fetch: FetchUrl, asked: URL, stamp?: string): Promise<Fil
     ...stamp?.startsWith('"') && { "if-none-match": stamp },
     ...loginOf(asked),
   };
-  // This URL is shown, as the base of relative servers: the login is removed.
+  // This URL becomes the visible base of relative servers: remove the login.
   let url = new URL(asked);
   url.username = url.password = "";
   try {
@@ -104,7 +104,7 @@ async function readUrl(fetch: FetchUrl, asked: URL, stamp?: string): Promise<Fil
       const bytes = body ? await gatherBytes(body, LIMITS.json) : new Uint8Array();
       if (!bytes) throw new ReadError(`it is larger than ${formatSize(LIMITS.json)}`);
       const etag = response.headers.get("etag");
-      // A weak ETag may stay while the content changes (RFC 9110, section 8.8.1).
+      // A weak ETag may stay the same although the content changes (RFC 9110, section 8.8.1).
       const current = etag?.startsWith('"') ? etag : await digest(bytes);
       if (current === stamp) return undefined;
       const type = response.headers.get("content-type") ?? "";
@@ -121,7 +121,7 @@ async function readUrl(fetch: FetchUrl, asked: URL, stamp?: string): Promise<Fil
   throw new ReadError(`it redirects more than ${REDIRECTS_MAX} times`);
 }
 
-/** The header for the user and the password of a URL (RFC 7617). */
+/** Returns the `Authorization` header for the user and password in a URL (RFC 7617). */
 function loginOf({ username, password }: URL): Record<string, string> {
   if (username === "" && password === "") return {};
   const bytes = new TextEncoder().encode(`${decodePercent(username)}:${decodePercent(password)}`);
@@ -129,7 +129,7 @@ function loginOf({ username, password }: URL): Record<string, string> {
 }
 
 export interface Member extends Source {
-  /** The URL after links and redirects, to which its references are relative (RFC 3986, section 5.1.3). */
+  /** The base URL of its references: its own URL after links and redirects (RFC 3986, section 5.1.3). */
   readonly url: string;
 }
 
@@ -137,14 +137,14 @@ type LoadedFile = { member: Member } | { member?: undefined; failure: string };
 
 export interface Loader {
   readonly members: ReadonlyMap<string, Member>;
-  /** Loads the root. If it cannot be read, it has no value and a diagnostic. */
+  /** Loads the root. If that fails, the root has a diagnostic and no value. */
   loadRoot(): Promise<Member>;
   load(reference: string, from: Member): Promise<LoadedFile>;
 }
 
 export function createLoader(entry: URL, read: Reader): Loader {
   const members = new Map<string, Member>();
-  /** By URL; several URLs may redirect to one file. */
+  /** The loaded files by URL; several URLs may redirect to one file. */
   const loaded = new Map<string, LoadedFile>();
   let root = entry;
   const until = performance.now() + LIMITS.time;

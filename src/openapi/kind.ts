@@ -1,5 +1,5 @@
 /**
- * The OpenAPI document of a kind, limited to what one node has, and the marks of its operations (`kinds/interface.ts`).
+ * Creates a kind's OpenAPI document, limited to what one node has, and copies its marks (`kinds/interface.ts`).
  *
  * @module
  */
@@ -38,9 +38,9 @@ import { NODE, THIS_SERVICE } from "./servers.ts";
 
 /** The part of its kind's interface that a node reports. */
 export interface Offer {
-  /** Names of methods, or paths without their first slash; with `before`, names of groups. */
+  /** Method names, or paths without their first slash; with `before`, names of method groups. */
   readonly names?: readonly string[] | undefined;
-  /** The text between the name of a group and the rest of a method's name. */
+  /** The separator between a group's name and the rest of a method's name. */
   readonly before?: string | undefined;
   readonly software?: string | undefined;
   readonly version?: string | undefined;
@@ -52,7 +52,7 @@ export interface AboutKind {
   readonly version: string;
 }
 
-/** Creates the document of a kind. REST operations are called at the node, methods at this service. */
+/** Creates a kind's document. Its servers: the node for REST operations, this service for JSON-RPC methods. */
 export function documentOfKind(
   { openrpc, openapi }: KindInterface,
   { title, version }: AboutKind,
@@ -61,7 +61,7 @@ export function documentOfKind(
   const known = "These operations are described by the node's kind, not by the node itself.";
   const isUnsure = openrpc !== undefined && names === undefined;
   const description = known +
-    (isUnsure ? " Which methods this node lacks is not known until they are called." : "");
+    (isUnsure ? " A method that this node lacks is found only when it is called." : "");
   const head = { openapi: "3.1.1", info: { title, version: ofNode ?? version, description } };
   const { paths = {}, components = {}, tags = [], servers: [server] = [] } = openapi ?? {};
   const rest = { ...head, servers: [{ url: NODE + (server?.url ?? "") }], paths, components, tags };
@@ -75,7 +75,7 @@ export function documentOfKind(
   }) as Json;
 }
 
-/** Moves marks for the page to a symbol, so that they are never written. */
+/** Moves the mark `x-example-from` to a symbol, so that it is never written. */
 function withPageMarks(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withPageMarks);
   if (!isObject(value)) return value;
@@ -84,11 +84,11 @@ function withPageMarks(value: unknown): unknown {
   return from === undefined ? marked : { ...marked, [EXAMPLE_FROM]: from };
 }
 
-/** Limits a kind's interface to what a node has, by its list of operations or else by its software and version. */
+/** Limits a kind's interface to what a node has: by its list of operations, or else by its software and version. */
 export function offered({ openrpc, openapi }: KindInterface, offer: Offer): KindInterface {
   return {
     ...openrpc && { openrpc: offeredMethods(openrpc, offer) },
-    // If the kind has methods, the names are those of methods.
+    // If the kind has methods, the reported names are method names.
     ...openapi &&
       { openapi: offeredPaths(openapi, openrpc ? { ...offer, names: undefined } : offer) },
   };
@@ -140,7 +140,7 @@ function numbersOf(version: string | undefined): number[] | undefined {
 const OF_OPERATIONS = Object.entries(MARKS).filter(([, { on }]) => on === "operation")
   .map(([name]) => name);
 
-/** Gives the operations of a node's own description the marks of its kind, and no others. */
+/** Gives the operations in a node's own description the marks of its kind, and removes all others. */
 export function withMarks(document: Json, kind: Json = {}): Json {
   const marked = new Map(
     operationsIn(kind).map((located) => {
@@ -156,7 +156,7 @@ export function withMarks(document: Json, kind: Json = {}): Json {
   );
 }
 
-/** Gives the methods of a node's own OpenRPC document the marks of its kind, and no others. */
+/** Gives the methods in a node's own OpenRPC document the marks of its kind, and removes all others. */
 export function withMarksOfMethods(openrpc: Json, kind: Json = {}): Json {
   const known = objectOf(kind.paths);
   const methods = listOf(openrpc.methods).map((method) => {
@@ -167,7 +167,7 @@ export function withMarksOfMethods(openrpc: Json, kind: Json = {}): Json {
   return { ...openrpc, methods };
 }
 
-/** The marks of a parameter's schema that limit an operation to what its own marks say. */
+/** The marks on a parameter's schema without which the operation's own marks would be wrong. */
 const LIMITS = ["x-excludes", "x-heavy-from"];
 
 function withLimits(method: Json, post: Json): Json {
@@ -184,7 +184,7 @@ function withLimits(method: Json, post: Json): Json {
 
 const PROPERTIES = ["requestBody", "content", "application/json", "schema", "properties"];
 
-/** Tests for a read whose parameters are limited by marks, which a node's own description may lack. */
+/** Tests for a read that is safe only with the marks of its parameters, which a node's own description may lack. */
 function isLimitedRead(kind: Json, { parameters, "x-access": access }: Json): boolean {
   return access === "read" && listOf(parameters).some((value) => {
     const parameter = followReference(kind, value);
@@ -209,7 +209,7 @@ export function withLacking(document: Json, lacks: readonly string[] = []): Json
   const lacking = new Set(lacks.map(pathOfMethod));
   return mapOperationsIn(document, ({ operation, path }) => {
     if (!lacking.has(path)) return operation;
-    const lead = "This node does not have it: it said so when it was called.";
+    const lead = "This node does not have it, as its response to a call showed.";
     const description = [lead, textOf(operation.description)].filter(Boolean).join("\n\n");
     return { ...operation, description };
   });
@@ -223,7 +223,7 @@ function mapOperationsIn(document: Json, change: (located: PathOperation) => Jso
   return { ...document, ...paths !== undefined && { paths } };
 }
 
-/** Adds the paths or the methods of a kind, if the description has none. */
+/** Adds a kind's REST paths if the description has none, and its JSON-RPC methods if the description has none. */
 export function withOtherPart(document: Json, kind: Json = {}): Json {
   const theirs = objectOf(document.paths);
   const present = new Set(Object.keys(theirs).map(isMethodPath));

@@ -1,5 +1,5 @@
 /**
- * Loads a node's description, from its files to the served document.
+ * Loads a node's description: makes the document to serve from its files.
  *
  * @module
  */
@@ -33,7 +33,7 @@ import {
 } from "./servers.ts";
 import { upgradeSwagger } from "./upgrade.ts";
 
-/** The place and the parts of a description: plain data, which can be sent to another thread. */
+/** The location and the other parts of a description: plain data, which can be sent to another thread. */
 export interface LoadJob {
   /** The URL of the root file; one of `KIND_FILES` if only the kind describes the node. */
   readonly entry: string;
@@ -43,18 +43,18 @@ export interface LoadJob {
   readonly operations: readonly DescribedOperation[];
   readonly documentOfHost?: DocumentOfHost | undefined;
   readonly where: ServerContext;
-  /** True if the node's operations are called through this service only. */
+  /** True if the node's operations are called only through this service. */
   readonly isForwarding?: boolean | undefined;
 }
 
-/** The URLs at which readers return the interface of a kind, and the part of it that the node has. */
+/** The URLs for which a reader returns a kind's interface, and the part of it that the node has. */
 export const KIND_FILES = { interface: "kind:interface", offer: "kind:offer" } as const;
 
 export interface Loaded {
-  /** Integers too large for `number` are `bigint`. `undefined` if a diagnostic is fatal. */
+  /** `undefined` if a diagnostic is fatal. Integers too large for `number` are `bigint`s. */
   readonly document: Json | undefined;
   readonly diagnostics: readonly Diagnostic[];
-  /** The possible base paths of the node, if its servers do not decide on one. */
+  /** The possible base paths of the node, if its servers do not determine one. */
   readonly basePaths?: readonly string[] | undefined;
 }
 
@@ -86,7 +86,7 @@ async function loadFiles(
   if (before.some(({ isFatal }) => isFatal)) return { document: undefined, diagnostics: before };
   const { diagnostics } = files.root;
   const bundled = checkOperations(bundle(files), diagnostics);
-  // A description from the network could mark anything as a read.
+  // Marks in a description from the network are not trusted: it could mark anything as a read.
   const isTrusted = describedBy(entry) === "operator";
   if (bundled.openapi === undefined && bundled.swagger === undefined) {
     const document = upgradeOpenRpc(isTrusted ? bundled : withMarksOfMethods(bundled, known));
@@ -102,7 +102,7 @@ async function loadFiles(
   return { document, diagnostics: diagnosticsIn(files), basePaths };
 }
 
-/** Lists the diagnostics of all files, those of the root first, in the order of each text. */
+/** Lists the diagnostics of all files, the root first; within a file, in the order of its text. */
 export function diagnosticsIn({ root, members }: Files): Diagnostic[] {
   let omittedCount = 0;
   const all = [...members.values()].flatMap((member) => {
@@ -110,7 +110,7 @@ export function diagnosticsIn({ root, members }: Files): Diagnostic[] {
     const isRoot = member === root;
     const fault = isRoot && value !== undefined ? checkVersion(value) : undefined;
     omittedCount += diagnostics.omittedCount;
-    // A document of an unsupported version has no other diagnostics.
+    // If the version is not supported, no other diagnostics are listed.
     const found = fault ? [{ ...fault, severity: "fatal" as const, more: 0 }] : diagnostics.list();
     const located = locate(name, text, found, offsetOf);
     return isRoot ? located : located.map((one) => ({ ...one, isFatal: false }));
@@ -118,7 +118,7 @@ export function diagnosticsIn({ root, members }: Files): Diagnostic[] {
   return limitDiagnostics(all, omittedCount);
 }
 
-/** The supported versions; in YAML they may be numbers. */
+/** Patterns of the supported versions; in YAML, a version may be a number. */
 const VERSIONS: Readonly<Record<string, RegExp>> = {
   openapi: /^3(?:\.[012](?:\.|$)|$)/,
   swagger: /^2(?:\.0)?$/,
@@ -166,7 +166,7 @@ export function lineWithServers(from: string, path: string): string {
   return `description: { from: ${plain(from)}, servers: ${plain(path)} }`;
 }
 
-/** Makes servers relative to the URL of their document, unless the node has another origin. */
+/** Resolves servers by the URL of their document, unless the node has another origin. */
 function contextAt(url: string, where: ServerContext): ServerContext {
   const { node, servers } = where;
   const isElsewhere = node !== undefined && new URL(node).origin !== new URL(url).origin;

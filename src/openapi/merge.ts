@@ -23,7 +23,7 @@ export interface DescribedOperation {
   operation: Readonly<Record<string, unknown>>;
 }
 
-/** The parts of the description that a host adds or replaces, as JSON values. */
+/** The parts of the description that a host adds or replaces. */
 export interface DocumentOfHost {
   readonly info?: unknown;
   readonly tags?: unknown;
@@ -40,7 +40,7 @@ function addOperations(document: Json, operations: readonly DescribedOperation[]
   return { ...document, paths: { ...added, ...theirs, ...added } };
 }
 
-/** Adds the parts of a host to a document. Returns its operations with references to the renamed components. */
+/** Adds a host's parts to a document. In the returned operations, references lead to the renamed components. */
 function addHost(
   document: Json,
   operations: readonly DescribedOperation[],
@@ -75,16 +75,16 @@ export function withHost(
   return addOperations(hosted.document, hosted.operations);
 }
 
-/** The service's paths that are shown beside a node's. The others serve the page and the description. */
+/** The service's own paths that are shown beside a node's. Its other paths serve the page and the description. */
 const SHOWN = /^\/v1\/(?:info|events|history|health|ready|metrics)$/;
 
 export const TAG = "About this service";
 const TAG_DESCRIPTION = "The identity and the status of this node.";
 
-/** The servers of the service's own operations, whatever those of the node are. */
+/** The servers of the service's own operations, whatever the node's servers are. */
 const SERVERS = [{ url: THIS_SERVICE, description: "The service that shows this description" }];
 
-/** Adds this service's operations to a node's description. At the same paths, those of the node stay. */
+/** Adds this service's operations to a node's description. Where paths are equal, the node's operations stay. */
 export function withServiceOperations(
   own: Json,
   node: Json,
@@ -126,7 +126,7 @@ export function withServiceOperations(
   };
 }
 
-/** Returns the node's paths. The first segment of those that equal a path of this service moves into their server. */
+/** Returns the node's paths. If one equals a path of this service, its first segment moves to its server's URL. */
 function withRoom({ servers, paths: all }: Json): Json {
   const moved = Object.entries(objectOf(all)).map(([path, item]) => {
     const [{ url } = {} as Json] = listOf(objectOf(item).servers ?? servers).map(objectOf);
@@ -160,7 +160,7 @@ function referencesIn(value: unknown): string[] {
   );
 }
 
-/** Adds components, and renames those whose names are taken. `rename` copies a value with the new names. */
+/** Adds components under new names where a name is taken. `rename` copies a value with references to the new names. */
 export function mergeComponents(
   theirs: Json,
   added: Json,

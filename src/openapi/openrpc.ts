@@ -1,6 +1,6 @@
 /**
- * Converts OpenRPC 1.3 to OpenAPI 3.1. A method becomes a path: `POST /v1/rpc/{method}` takes an object of named
- * parameters. `GET` takes a query, if the method only reads and all parameters are scalars. Both return the result.
+ * Converts OpenRPC 1.3 to OpenAPI 3.1. A method becomes a path: `POST /v1/rpc/{method}` takes an object with named
+ * parameters. A read whose parameters are all scalars also has a `GET` with a query. Both return the result.
  *
  * @module
  */
@@ -48,7 +48,7 @@ function upgradeSchemas(document: unknown): unknown {
 }
 
 function upgradeSchema(value: Json): Json {
-  // Lotus uses `media` of JSON Hyper-Schema, draft 4.
+  // Lotus uses `media`, from JSON Hyper-Schema draft 4.
   const { media, ...others } = value;
   const { binaryEncoding: contentEncoding } = objectOf(media);
   const schema = typeof contentEncoding === "string" ? { ...others, contentEncoding } : value;
@@ -77,7 +77,7 @@ const PROBLEM = {
           data: { description: "Further data of the node's own error." },
           errors: {
             type: "array",
-            description: "The parameters that are wrong.",
+            description: "The invalid parameters.",
             items: {
               type: "object",
               properties: {
@@ -93,19 +93,19 @@ const PROBLEM = {
   },
 };
 
-/** The body of a method whose parameters are unknown. */
+/** The request body for a method whose parameters are unknown. */
 const ANY_PARAMS = {
   requestBody: {
-    description: "The parameters by their names or by their positions.",
+    description: "The parameters by name or by position.",
     content: { "application/json": { schema: { anyOf: [{ type: "object" }, { type: "array" }] } } },
   },
 };
 
 /**
- * Converts methods to operations, with their extensions (`x-…`), and `x-position` for parameters that are sent by
- * position. The `operationId` is the method's name, with `_post` for a `POST` beside a `GET`. The first of a name wins.
+ * Converts methods to operations with their extensions (`x-…`), and adds `x-position` to parameters that are sent by
+ * position. The `operationId` is the method's name, plus `_post` for a `POST` beside a `GET`. Duplicates are omitted.
  *
- * @param openrpc a document or a part of one, in any form: invalid parts are omitted
+ * @param openrpc a document or a part of one; invalid parts are omitted
  * @throws {RangeError} if the operations would be many times as large as the methods
  */
 export function openApiOfMethods(
@@ -153,7 +153,7 @@ export function openApiOfMethods(
   };
 }
 
-/** Converts an OpenRPC document to OpenAPI. Its methods are called at this service. */
+/** Converts an OpenRPC document to OpenAPI, with this service as the server of its methods. */
 export function upgradeOpenRpc(openrpc: Json): Json {
   return {
     openapi: "3.1.1",
@@ -171,7 +171,7 @@ interface Parts {
   readonly tags: readonly string[];
 }
 
-/** Finds the only scalar type that the values of a schema have, since values in a query have no types. */
+/** Creates a function that returns a schema's only scalar type: values in a query carry no type. */
 function createScalarOf(document: Json): (schema: unknown) => string | undefined {
   const known = new Map<Json, string | undefined>();
   const scalarOf = (value: unknown, depth = 0): string | undefined => {

@@ -1,5 +1,5 @@
 /**
- * The operations of a document: listed, changed and checked.
+ * Lists, changes and checks the operations of a document.
  *
  * @module
  */
@@ -19,7 +19,7 @@ import { METHODS } from "./tables.ts";
 
 const CHAIN_MAX = 16;
 
-/** Follows a chain of references within a document; an empty object if it is too long or leads nowhere. */
+/** Follows references within a document; returns an empty object if the chain is too long or leads nowhere. */
 export function followReference(document: Json, value: unknown): Json {
   let found = objectOf(value);
   for (let i = 0; typeof found.$ref === "string"; i++) {
@@ -29,7 +29,7 @@ export function followReference(document: Json, value: unknown): Json {
   return found;
 }
 
-/** Matches all registered methods; safe in HTML and in a shell. */
+/** Method names that are safe in HTML and in a shell; all registered ones are. */
 const OTHER_METHOD = /^[A-Za-z][A-Za-z-]{0,40}$/;
 const FURTHER = "additionalOperations";
 
@@ -62,7 +62,7 @@ export function operationsIn(document: Json): PathOperation[] {
   });
 }
 
-/** The servers of the first holder that has any, such as an operation before its path and the document. */
+/** Returns the servers of the first holder that has any. Holders are, for example, operation, path item, document. */
 export function serversFor(holders: readonly Json[]): readonly unknown[] {
   return holders.map(({ servers }) => listOf(servers)).find(({ length }) => length > 0) ?? [];
 }
@@ -86,7 +86,7 @@ export function mapOperations(item: Json, change: (located: LocatedOperation) =>
   return Object.keys(mapped).length > 0 ? { ...item, ...mapped } : item;
 }
 
-/** Reports wrong parameters, and removes duplicate operationIds and inherited parts beyond the limit. */
+/** Reports invalid parameters; removes duplicate operationIds, and security and operations beyond the limits. */
 export function checkOperations(document: Json, diagnostics: Diagnostics): Json {
   const firsts = new Map<unknown, string>();
   const limitOperations = (item: Json, path: Path): Json => {
@@ -112,7 +112,7 @@ export function checkOperations(document: Json, diagnostics: Diagnostics): Json 
       return rest;
     });
 
-  /** Checks parameters against those of a path template. Returns the names of the path parameters. */
+  /** Checks a list of parameters against the names in a path template. Returns the names of its path parameters. */
   const checkList = ({ parameters }: Json, at: Path, template: string, names: Set<string>) => {
     const inPath = new Set<string>();
     const seen = new Set<string>();
@@ -142,7 +142,7 @@ export function checkOperations(document: Json, diagnostics: Diagnostics): Json 
     for (const { operation, keys } of operationsOf(item)) {
       const own = checkList(operation, [...path, ...keys], template, names);
       for (const name of names) {
-        // A long path may have thousands of parameters.
+        // Stops at the limit of diagnostics: a long path may have thousands of parameters.
         if (diagnostics.omittedCount > 0) return;
         if (shared.has(name) || own.has(name)) continue;
         const message = `the parameters do not include ${nameOf(name)} of the path ${

@@ -23,14 +23,14 @@ import {
 } from "./diagnostics.ts";
 import { type Parsed, parseYaml } from "./yaml.ts";
 
-/** A parsed file. Aliases of YAML share their values: change only copies. */
+/** A parsed file. YAML aliases share one value: never change it in place. */
 export interface Source extends Parsed {
   readonly name: string;
   readonly text: string;
   readonly diagnostics: Diagnostics;
 }
 
-/** Parses a file of JSON or YAML in UTF-8. Never throws: errors become diagnostics. */
+/** Parses a JSON or YAML file in UTF-8. Never throws: errors become diagnostics. */
 export function parse(
   name: string,
   { bytes, isJson }: { readonly bytes: Bytes; readonly isJson: boolean },
@@ -83,7 +83,7 @@ export function unreadable(
 function decode(bytes: Bytes): string {
   const [first, second] = bytes;
   const hasMark = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
-  // In UTF-16, an ASCII character has a zero byte beside it.
+  // In UTF-16, one of the two bytes of an ASCII character is zero.
   if (hasMark || (bytes.length > 1 && (first === 0) !== (second === 0))) {
     throw new TextError("is text in UTF-16; write it in UTF-8");
   }

@@ -37,7 +37,7 @@ export interface Target {
 
 export interface Link {
   readonly reference: Reference;
-  /** The value from which the walk found the reference. */
+  /** The start of the walk that found the reference. */
   readonly start: Target;
   target?: Target;
   /** The end of the chain of references: a component of the root, or a value that is not a reference. */
@@ -54,7 +54,7 @@ export interface Files {
   linkOf(holder: unknown, shape: Shape, key?: string): Link | undefined;
 }
 
-/** Reads a description and its files. In other files than the root, only the targets of references are validated. */
+/** Reads a description and its files. In files other than the root, validates only the targets of references. */
 export async function resolve(entry: URL, read: Reader): Promise<Files> {
   const { members, loadRoot, load } = createLoader(entry, read);
   const root = await loadRoot();
@@ -143,7 +143,7 @@ export function isPure(structure: Structure, shape: Shape, value: unknown): bool
   return isReference(shape, value) && siblingsOf(structure, shape, value).length === 0;
 }
 
-/** Loads the file of a reference in an example, which must be relative and lead into the root's folder. */
+/** Loads the file that a reference in an example names: it must be relative and in the root's folder or below. */
 async function loadSample(file: string, from: Member, root: Member, load: Loader["load"]) {
   const isBeside = (url: string) =>
     url.startsWith(new URL(".", root.url).href) && !/%2f|%5c/i.test(url);
@@ -154,7 +154,7 @@ async function loadSample(file: string, from: Member, root: Member, load: Loader
   return loaded.member && !isBeside(loaded.member.url) ? elsewhere : loaded;
 }
 
-/** Adds a diagnostic of a reference, whose `failure` is a predicate such as `leads nowhere`. */
+/** Adds a diagnostic about a reference. `failure` is a predicate, such as `leads nowhere`. */
 export function report({ reference, start }: Link, failure: string, severity?: Severity): void {
   const isSample = reference.expected === SAMPLE;
   const ref = quote(shorten(withoutLogin(reference.ref), REF_MAX));

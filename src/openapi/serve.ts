@@ -1,5 +1,5 @@
 /**
- * `GET /spec.json` and `GET /spec.yaml`: the OpenAPI description, one document in two forms.
+ * Serves `GET /spec.json` and `GET /spec.yaml`: one OpenAPI document in two forms.
  *
  * @module
  */
@@ -10,11 +10,11 @@ import { lazy, type Resource } from "../lazy.ts";
 import { type DescribedOperation, type DocumentOfHost, withHost, withoutPaths } from "./merge.ts";
 import { createWriter, encodeForm, type Form, rebaseServers } from "./write.ts";
 
-/** The description as it is served. YAML takes long to write, so it may be requested before it is written. */
+/** The description as it is served. YAML takes long to write, so requests for it may have to wait. */
 export interface Description {
   readonly json: Representation;
   readonly yaml: Resource<Representation>;
-  /** The forms that are served one folder deeper, at `/v1/`. */
+  /** The forms that are served one folder deeper, below `/v1/`. */
   readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
 }
 
@@ -27,7 +27,7 @@ export async function documentOf({ json }: Forms): Promise<Json> {
   return JSON.parse(new TextDecoder().decode(await identityOf(json))) as Json;
 }
 
-/** Prepares the service's own description, and `own` without the host's parts; both without the `omitted` paths. */
+/** Prepares the service's own description, without the `omitted` paths. `own` also lacks the host's parts. */
 export async function prepareOwn(
   forms: Forms,
   operations: readonly DescribedOperation[],

@@ -1,5 +1,5 @@
 /**
- * The servers of a description: their URLs, the variables in these, and the origins that the page may call.
+ * The servers of a description: their URLs, the variables in them, and the origins that the page may call.
  *
  * @module
  */
@@ -9,27 +9,27 @@ import { isObject, type Json, listOf, mapMembers, objectOf, textOf } from "../js
 import { type Diagnostics, LIMITS } from "./diagnostics.ts";
 import { mapItems, mapOperations } from "./operations.ts";
 
-/** A base for relative URLs, since the address of this service is unknown. */
+/** Stands for this service's unknown address when relative URLs are resolved. */
 const HERE = "http://here.invalid";
-/** This service, relative to its description: correct behind any prefix and any proxy. */
+/** This service's URL, relative to its description: correct behind any prefix and any proxy. */
 export const THIS_SERVICE = ".";
 export const NODE: string = `${THIS_SERVICE}/v1/node`;
 
 export interface ServerContext {
   readonly base?: string | undefined;
-  /** The server of a document without servers. @default base */
+  /** The server to use if the document has none. @default base */
   readonly home?: string | undefined;
   /** The public URL of the node; replaces the document's servers. */
   readonly publicUrl?: string | undefined;
-  /** The node that served the document, in which it may call itself `localhost`. */
+  /** The URL of the node, if the node served the document: `localhost` then means the node. */
   readonly itself?: string | undefined;
-  /** The node, if clients call it through this service. */
+  /** The node's URL, if clients call it through this service. */
   readonly node?: string | undefined;
-  /** `keep` leaves the document's servers unchanged; any other is the base path. @default that of the servers */
+  /** `keep` leaves the document's servers unchanged; any other value is the base path. @default the servers' path */
   readonly servers?: string | undefined;
 }
 
-/** Changes every server to the node, or to this service if the node's address is unknown. */
+/** Makes servers that mean the node lead to it: through this service, at its public URL, or at its own address. */
 export function withServers(
   document: Json,
   context: ServerContext,
@@ -46,7 +46,7 @@ export function withServers(
   const url = publicUrl ?? atNode ?? (top.length === 0 ? trim(home ?? THIS_SERVICE) : undefined);
   const through = (servers: readonly Json[]) =>
     publicUrl ? servers : throughThisService(servers, where, isForwarding);
-  // Paths and operations may repeat a server of the document: in Swagger 2.0 with another scheme.
+  // Paths and operations may repeat a server of the document, in Swagger 2.0 with another scheme.
   const nameOf = (server: Json) => usualUrl(server)?.replace(/^https?:/i, "");
   const atTop = new Set(url === undefined ? [] : top.map(nameOf));
   const placed = mapServers(document, (servers) => {
@@ -102,14 +102,14 @@ export function basePathsAtNode(
   return [...new Set(paths)];
 }
 
-/** Tests whether a URL leads to this machine or to the node's. */
+/** Tests whether a URL is relative, loopback, or at the node's origin. */
 function isNear(url: string, node: string): boolean {
   if (isRelative(url)) return !/^[\\/]{2}/.test(url);
   const isOfNode = URL.canParse(url) && new URL(url).origin === new URL(node).origin;
   return isOfNode || loopbackOriginOf(url) !== undefined;
 }
 
-/** The path below a node that a URL leads to; `undefined` if it leads elsewhere. */
+/** Returns the path of a URL below the node's; `undefined` if the URL does not lead to the node. */
 function pathAtNode(url: string, node: string, isItself: boolean): string | undefined {
   const host = hostOf(url);
   if (!URL.canParse(host)) return undefined;
@@ -120,7 +120,7 @@ function pathAtNode(url: string, node: string, isItself: boolean): string | unde
   return belowNode(trim(url.slice(host.length)), node);
 }
 
-/** Removes the path of the node's URL from the start of a path. */
+/** Removes the part of a path that the node's URL already has. */
 function belowNode(path: string, node: string): string {
   const base = trim(new URL(node).pathname);
   if (base.endsWith(path)) return "";
@@ -181,7 +181,7 @@ export function mapServers(
   });
 }
 
-/** An origin that is safe in a `Content-Security-Policy`, where `*` and `;` have a meaning. */
+/** Matches origins that are safe in a `Content-Security-Policy`, where `*` and `;` are special. */
 const ORIGIN = /^https?:\/\/(?:[a-z\d._-]+|\[[a-f\d:.]+\])(?::\d+)?$/;
 
 export function originsOf(document: Json, most: number = LIMITS.origins): string[] {
@@ -197,7 +197,7 @@ export function originsOf(document: Json, most: number = LIMITS.origins): string
   return [...origins];
 }
 
-/** Reports servers that the page cannot call, or only with some values of their variables. */
+/** Reports servers that the page cannot call, or can call only with some values of their variables. */
 export function checkServers(
   document: Json,
   { base, publicUrl }: ServerContext,
@@ -212,7 +212,7 @@ export function checkServers(
     const open = variablesOf(hostOf(textOf(server.url) ?? ""));
     for (const [name, value] of Object.entries(objectOf(server.variables))) {
       const { default: usual, enum: listed } = objectOf(value);
-      // The page may only call known origins: those with the values that a variable lists.
+      // The page's policy names each origin, so only listed values of a variable can be used.
       if (Array.isArray(listed) || !open.has(name)) continue;
       const message = `the page calls operations with {${name}} = ${formatJson(usual)} only; ` +
         'list other values in "enum"';
@@ -227,7 +227,7 @@ export function checkServers(
 
 function absolute(url: string, base: string): string {
   const folder = base.endsWith("/") ? base : `${base}/`;
-  // A variable in the port makes a URL invalid.
+  // A URL with a variable as its port cannot be parsed.
   return URL.canParse(url, folder) ? trim(withBraces(new URL(url, folder).href)) : url;
 }
 
@@ -236,7 +236,7 @@ function isRelative(url: unknown): boolean {
   return typeof url === "string" && !/^(?:[a-z][\w+.-]*:|\{)/i.test(url);
 }
 
-/** A user and a password before a host. After `http:`, parsers accept backslashes, and no slashes at all. */
+/** A user and password before a host. After `http:`, parsers also accept backslashes, or no slashes at all. */
 const LOGIN = /^(https?:[\\/]*|[^\\/?#]*[\\/]{2,})[^\\/?#]*@/i;
 
 export function withoutLogin(url: string): string {
@@ -247,7 +247,7 @@ function hostOf(url: string): string {
   return /^[^/]*\/\/[^/?#]*/.exec(url)?.[0] ?? url;
 }
 
-/** The origin of a URL; `undefined` if it is not this machine. */
+/** Returns a URL's origin as written; `undefined` if the host is not loopback. */
 function loopbackOriginOf(url: string): string | undefined {
   const origin = /^https?:\/\/[^/?#]+/i.exec(url)?.[0];
   if (!origin || !URL.canParse(origin)) return undefined;
@@ -266,19 +266,19 @@ function variablesOf(template: string): Set<string> {
   return new Set(template.match(/\{[^{}]*\}/g)?.map((part) => part.slice(1, -1)));
 }
 
-/** The URL of a server with the defaults of its variables; `undefined` if it is too long. */
+/** Returns a server's URL with the defaults of its variables; `undefined` if it is too long. */
 export function usualUrl(server: Json): string | undefined {
   return join(textsOf(server).map(([usual]) => [usual!]))[0];
 }
 
-/** The URLs of a server with all listed values of its variables; with their defaults only if there are too many. */
+/** Returns a server's URLs with all listed values of its variables; if too many, with the defaults alone. */
 export function expand(server: Json): string[] {
   const texts = textsOf(server);
   const count = texts.reduce((count, { length }) => count * length, 1);
   return join(count > LIMITS.combinations ? texts.map(([usual]) => [usual!]) : texts);
 }
 
-/** Splits a server's URL into parts, each with its possible texts, of which a variable's default is the first. */
+/** Splits a server's URL into parts. Each lists its possible texts; a variable's default comes first. */
 function textsOf({ url, variables }: Json): string[][] {
   if (typeof url !== "string") return [];
   return url.split(/(\{[^{}]*\})/).map((part) => {
@@ -289,7 +289,7 @@ function textsOf({ url, variables }: Json): string[][] {
   });
 }
 
-/** Lists all combinations of one text for each part, except those that are too long for a URL. */
+/** Lists all combinations of one text per part, without those that are too long for a URL. */
 function join(parts: readonly (readonly string[])[]): string[] {
   return parts.reduce<string[]>(
     (urls, texts) =>
@@ -299,7 +299,7 @@ function join(parts: readonly (readonly string[])[]): string[] {
   );
 }
 
-/** Removes users and passwords from the variables of a server, and the variables that contain nothing else. */
+/** Removes users and passwords from a server's variables, and variables that stand only for these. */
 export function variablesWithoutLogin({ url, variables }: Json): unknown {
   if (typeof url !== "string" || !isObject(variables)) return variables;
   const bare = withoutLogin(url);

@@ -16,14 +16,14 @@ import {
   SWAGGER,
 } from "./tables.ts";
 
-/** A kind such as `schema`, a list of them (`schema[]`), or a map with keys of the author's choice (`{schema}`). */
+/** A kind such as `schema`, a list (`schema[]`), or a map whose keys the author chooses (`{schema}`). */
 export type Shape = string;
 
 export interface Rule {
   readonly type: string;
   /** `undefined` for data, which contains no references. */
   readonly shape: Shape | undefined;
-  /** `required`: without the member, the object is invalid; `expected`: it is incomplete. */
+  /** Without a `required` member, the object is invalid; without an `expected` one, incomplete. */
   readonly needed?: "required" | "expected" | undefined;
   readonly also?: "boolean" | "list" | undefined;
 }
@@ -31,13 +31,13 @@ export interface Rule {
 export interface Structure {
   readonly name: string;
   readonly kinds: Readonly<Record<string, ReadonlyMap<string, Rule>>>;
-  /** The place of shared values of a shape, as keys from the root. */
+  /** The path from the root to the shared values (components) of each shape. */
   readonly sections: Readonly<Record<Shape, Path>>;
-  /** True if members beside a `$ref` mean something, and a schema may be `true` (since OpenAPI 3.1). */
+  /** True if members beside a `$ref` count and a schema may be a boolean, as since OpenAPI 3.1. */
   readonly hasSiblings: boolean;
 }
 
-/** A member of a row: its name, `!` or `*` if it is needed, its type, and `?` or `+` for another type. */
+/** A member in a row: name, `!` or `*` if needed, type, and `?` or `+` for another allowed type. */
 const MEMBER = /^(\*|[^:!*]+)([!*]?)(?::([^?+]+)([?+]?))?$/;
 
 function compile(rows: Rows): Structure["kinds"] {
@@ -80,10 +80,10 @@ function versionOf(document: unknown): keyof typeof ROWS {
 
 export const structureOf = (document: unknown): Structure => structureIn(versionOf(document));
 
-/** Compiled on demand: compiling all would delay the start of the command. */
+/** Compiles a version on demand: compiling all of them would delay the start of the command. */
 const structureIn = memoize((name): Structure => {
   const kinds = compile(ROWS[name as keyof typeof ROWS]);
-  // Swagger 2.0 has no `components`: their maps are members of the document.
+  // Swagger 2.0 has no `components`: the document itself holds these maps.
   const { components, document } = kinds;
   const sections = Object.fromEntries(
     [...components ?? document!].filter(([, { type }]) => type.startsWith("{"))
@@ -130,14 +130,14 @@ export function ruleOf({ kinds }: Structure, shape: Shape, key: string): Rule | 
 function itemOf(shape: Shape, key: string): Shape | undefined {
   if (shape.endsWith("[]")) return shape.slice(0, -2);
   if (shape.startsWith("{")) return shape.slice(1, -1);
-  // JSON Schema once had lists of schemas as "items".
+  // In old drafts of JSON Schema, "items" may be a list of schemas.
   return shape === "schema" && /^\d{1,9}$/.test(key) ? shape : undefined;
 }
 
 export const shapeOfMember = (structure: Structure, shape: Shape, key: string): Shape | undefined =>
   ruleOf(structure, shape, key)?.shape;
 
-/** The shape at a path of a document; `undefined` for data and for unknown members. */
+/** Returns the shape at a path in a document; `undefined` for data and for unknown members. */
 export function shapeAt(structure: Structure, path: Path): Shape | undefined {
   const next = (shape: Shape | undefined, key: string) =>
     shape && shapeOfMember(structure, shape, key);
@@ -164,7 +164,7 @@ export function siblingsOf({ hasSiblings }: Structure, shape: Shape, reference: 
   );
 }
 
-/** A map by object and shape: with YAML's aliases, one object is in several places. */
+/** A map with object and shape as its key: YAML aliases put one object in several places. */
 export class ByShape<T> {
   readonly #items = new Map<unknown, Map<Shape, T>>();
 
@@ -181,7 +181,7 @@ export class ByShape<T> {
 
 export type Seen = ByShape<true>;
 
-/** The shape of an example that is only a `$ref`: in OpenAPI, it is data, but bundlers follow it. */
+/** The shape of an example that is only a `$ref`: to OpenAPI it is data, but bundlers follow it. */
 export const SAMPLE: Shape = "sample";
 
 export function isSample(structure: Structure, shape: Shape, key: string, value: unknown): boolean {
@@ -190,8 +190,8 @@ export function isSample(structure: Structure, shape: Shape, key: string, value:
 }
 
 /**
- * Walks over all that is not data: objects, lists, the strings of {@linkcode NAMING} and samples, in the order of the
- * members. An object in several places is visited once for each of its shapes.
+ * Visits objects, lists, strings of {@linkcode NAMING} and samples, in the order of members, but no data. An object in
+ * several places is visited once for each of its shapes.
  *
  * @param wrongIn returns the invalid members, which are not visited
  */
@@ -201,7 +201,7 @@ export function* walk(
   seen: Seen = new ByShape(),
   wrongIn?: (place: Place) => ReadonlyMap<string, unknown>,
 ): Generator<Place> {
-  // Not recursive: nested generators would take quadratic time in the depth.
+  // Nested generators would take time quadratic in the depth.
   const stack = [start];
   for (let place = stack.pop(); place; place = stack.pop()) {
     const { shape, value } = place;
@@ -238,7 +238,7 @@ export const REF_MAX = 400;
 export function referenceAt(place: Place): Reference | undefined {
   const { shape, value } = place;
   if (typeof value === "string") {
-    // The string may be the name of a component.
+    // Such a string is the name of a component.
     if (/^[\w.-]+$/.test(value) && !/\.(?:json|ya?ml)$/i.test(value)) return undefined;
     return { place, ref: value, expected: NAMING[shape]!, isPlain: false };
   }

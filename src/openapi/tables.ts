@@ -1,26 +1,26 @@
 /**
  * The members of each kind of object in OpenAPI, Swagger 2.0 and OpenRPC.
  *
- * A row is a kind with its members, as in `name! in!:place schema:schema`. A colon precedes the shape: a kind such as
- * `schema`, a list (`schema[]`), a map (`{schema}`), or a string of {@linkcode NAMING}. Anything else is data without
- * references: `url`, `host`, `sample`, `version`, or one of {@linkcode CHOICES}.
+ * A row lists a kind's members, as in `name! in!:place schema:schema`. After the colon is a shape: a kind (`schema`), a
+ * list (`schema[]`), a map (`{schema}`), or a key of {@linkcode NAMING}. Anything else is data without references:
+ * `url`, `host`, `sample`, `version`, or a key of {@linkcode CHOICES}.
  *
- * `!`: without the member, the object is invalid; `*`: it is incomplete. `?`: the member may also be `true` or `false`;
- * `+`: a list.
+ * Without a member marked `!`, an object is invalid; without one marked `*`, incomplete. With `?`, the member may
+ * also be a boolean; with `+`, a list.
  *
  * @module
  */
 
 export type Rows = Readonly<Record<string, string>>;
 
-/** The key for all members that are neither listed nor extensions (`x-…`). */
+/** The key of the rule for members that are neither listed nor extensions (`x-…`). */
 export const OTHERS = "*";
 
-/** Strings that are references without a `$ref`, and the kinds of their targets. */
+/** Types of strings that are references without a `$ref`, each with the kind of its target. */
 export const NAMING: Readonly<Record<string, string>> = { mappedSchema: "schema" };
 const TYPES = ["array", "boolean", "integer", "number", "object", "string"];
 
-/** Data with a fixed list of values. */
+/** The allowed values of each type that has a fixed list. */
 export const CHOICES: Readonly<Record<string, readonly string[]>> = {
   place: ["query", "header", "path", "cookie"],
   placeSince3_2: ["query", "querystring", "header", "path", "cookie"],
@@ -30,7 +30,7 @@ export const CHOICES: Readonly<Record<string, readonly string[]>> = {
   typeInSwagger: [...TYPES, "null", "file"],
 };
 
-/** The form of keys, and the message for other keys. */
+/** For maps whose keys have a required form: the form, and the message for other keys. */
 export const KEYS: Readonly<Record<string, readonly [form: RegExp, message: string]>> = {
   paths: [/^\//, "must begin with /"],
   responses: [
@@ -67,14 +67,14 @@ const COMMON: Rows = {
 const FACETS = "format default enum multipleOf maximum exclusiveMaximum minimum exclusiveMinimum " +
   "maxLength minLength pattern maxItems minItems uniqueItems";
 
-/** The members before `FACETS` are allowed only in files of JSON Schema. */
+/** The members before `FACETS` are allowed only in JSON Schema files. */
 const SCHEMA_3_0 = "$ref $schema $id $anchor $comment $dynamicAnchor $defs:{schema} " +
   `definitions:{schema} ${FACETS} title description type:type items:schema required maxProperties ` +
   "minProperties properties:{schema} additionalProperties:schema? allOf:schema[] anyOf:schema[] " +
   "oneOf:schema[] not:schema nullable discriminator:discriminator readOnly writeOnly deprecated " +
   "example:sample externalDocs:externalDocs xml:xml";
 
-/** JSON Schema, with `items` of old drafts: a list of schemas. */
+/** JSON Schema, where `items` may also be a list of schemas, as in old drafts. */
 const SCHEMA = `${SCHEMA_3_0} type:typeSince3_1 items:schema+ additionalItems:schema ` +
   "contains:schema contentSchema:schema dependencies:{schema} dependentSchemas:{schema} " +
   "else:schema if:schema patternProperties:{schema} prefixItems:schema[] propertyNames:schema " +
@@ -157,7 +157,7 @@ export const OPENRPC_1_3: Rows = {
 
 const SIMPLE = `${FACETS} type:typeInSwagger items:items collectionFormat`;
 
-/** Swagger 2.0, whose `discriminator` is a string. */
+/** Swagger 2.0. Its `discriminator` is a string. */
 export const SWAGGER: Rows = {
   ...COMMON,
   document: `swagger ${DOCUMENT} host:host basePath schemes consumes produces ` +
@@ -171,7 +171,7 @@ export const SWAGGER: Rows = {
   header: `${SIMPLE} description`,
   response: "description* schema:schema headers:{header} examples",
   securityScheme: "type! description name in flow authorizationUrl:url tokenUrl:url scopes",
-  // With the members of OpenAPI 3.0, since many documents mix the versions.
+  // Includes the members of OpenAPI 3.0, since many documents mix the versions.
   schema: `${SCHEMA_3_0} type:typeInSwagger discriminator`,
 };
 

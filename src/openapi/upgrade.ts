@@ -1,5 +1,5 @@
 /**
- * Converts Swagger 2.0 to OpenAPI 3.0. All references must lead to shared definitions.
+ * Converts Swagger 2.0 to OpenAPI 3.0. All references must lead to shared definitions (`bundle.ts`).
  *
  * @module
  */
@@ -19,7 +19,7 @@ import { COMMON_METHODS, membersIn, OPENAPI_3_0, SWAGGER } from "./tables.ts";
 
 const CHANGED = /^(?:\$.*|parameters|responses|headers|definitions|discriminator)$/;
 
-/** The members that both versions have. Others are omitted, except extensions. */
+/** Lists the members that mean the same in both versions. All others except extensions are omitted. */
 const shared = (swagger: string, openapi: string = swagger): string[] =>
   membersIn(SWAGGER[swagger]).filter((key) =>
     membersIn(OPENAPI_3_0[openapi]).includes(key) && !CHANGED.test(key)
@@ -57,7 +57,7 @@ const FLOWS: Readonly<Record<string, string>> = {
 
 const FORMS = ["multipart/form-data", "application/x-www-form-urlencoded"];
 
-/** @throws {RangeError} if the result would be many times as large */
+/** @throws {RangeError} if the result would be many times as large as the document */
 export function upgradeSwagger(document: Json): Json {
   const structure = structureOf(document);
   const schemas = new Map<unknown, unknown>();
@@ -66,7 +66,7 @@ export function upgradeSwagger(document: Json): Json {
     if (size > most) throw new RangeError("its OpenAPI 3 form would be many times as large");
   };
   let made = 0;
-  /** Creates the content for media types, which every operation may inherit: their number is limited. */
+  /** Creates the content for media types. Every operation may inherit them, so their total number is limited. */
   const contentOf = (types: readonly string[], mediaType: Json): Json => {
     made += types.length;
     checkSize(made);
@@ -152,7 +152,7 @@ export function upgradeSwagger(document: Json): Json {
     const types = schema === undefined ? [] : produces;
     const content = contentOf(types, { schema: upgradeSchema(schema) });
     for (const [type, example] of Object.entries(objectOf(examples))) {
-      // The members of `content` are shared.
+      // Copies the member, since all of `content` share one object.
       if (type.includes("/")) setMember(content, type, { ...objectOf(content[type]), example });
     }
     const upgraded = mapMembers(objectOf(headers), (value) => {

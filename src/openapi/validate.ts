@@ -1,5 +1,5 @@
 /**
- * Validates a description by the tables of `tables.ts`. Parts that cannot be used are omitted, and no part is repaired.
+ * Validates a description by the tables in `tables.ts`. Unusable parts are omitted; nothing is repaired.
  *
  * @module
  */
@@ -41,7 +41,7 @@ import { CHOICES, KEYS, NAMING } from "./tables.ts";
 export interface MemberDiagnostic {
   readonly severity: Severity;
   readonly message: string;
-  /** True if the member is omitted; otherwise it stays unchanged, or becomes `value`. */
+  /** True if the member is omitted; otherwise it becomes `value` if that is set. */
   readonly isOmitted?: boolean;
   readonly value?: unknown;
 }
@@ -64,7 +64,7 @@ function expectedOf(type: string, value: unknown): string | undefined {
   return isText && typeof value !== "string" ? "a string" : undefined;
 }
 
-/** The reason why a value cannot be used, as the end of a sentence, whether or not its members are valid. */
+/** Returns the reason why a value cannot be used, as the end of a sentence. Checks only required members. */
 export function refuse(structure: Structure, shape: Shape, value: unknown): string | undefined {
   if (Object.hasOwn(NAMING, shape)) {
     return typeof value === "string" ? undefined : "must be a string";
@@ -85,11 +85,11 @@ export function refuse(structure: Structure, shape: Shape, value: unknown): stri
   return undefined;
 }
 
-/** Validates the members of an object, a map or a list, but not their own members. */
+/** Validates the members of an object, a map or a list, but not the members of these. */
 export function validate(structure: Structure, shape: Shape, value: unknown): MemberDiagnostics {
   const found = new Map<string, MemberDiagnostic>();
   if (typeof value !== "object" || value === null) return found;
-  // `items` may be a list of schemas. The holder of any other list reports it.
+  // A list as `items` is valid; any other list in place of an object is reported by its holder.
   if (Array.isArray(value) && !shape.endsWith("[]")) return found;
   const object = value as Json;
   const isPlain = !isReference(shape, value);
@@ -137,14 +137,14 @@ function validateMember(
     const url = typeof value === "string" ? withoutLoginIn(rule.type, value) : value;
     return url === value ? undefined : { ...LOGIN, value: url };
   }
-  // An empty value does no harm.
+  // An empty value loses nothing, so a note is enough.
   const isEmpty = value === null || (Array.isArray(value) && value.length === 0);
   const severity = isEmpty ? "note" : "error";
   if (rule.type === "version") {
     const meant = { "3.1": "3.1.2", "3.2": "3.2.0" }[String(value).slice(0, 3)] ?? "3.0.4";
     return { severity: "note", message: `${name} ${misfit}`, value: meant };
   }
-  // A value that is not a string may contain URLs with passwords.
+  // Invalid URLs are omitted too: a value that is not a string may contain URLs with passwords.
   const isOmitted = rule.shape !== undefined || rule.type === "url" || rule.type === "host";
   const message = `${name} ${misfit}${isOmitted ? "; it is omitted" : ""}`;
   return { severity, message, isOmitted };
@@ -174,9 +174,9 @@ function unknownMember(
   key: string,
 ): MemberDiagnostic {
   const others = [...kinds[shape]!.keys()].filter((other) => !Object.hasOwn(value, other));
-  // Comparing long names takes time.
+  // Comparing long names would take too long.
   const meant = key.length > 40 ? undefined : nearest(key, others);
-  // In another version of OpenAPI, this member may contain references, which would not be checked.
+  // In another version of OpenAPI, this member may contain references; they would not be checked here.
   const isOmitted = isKeyword(key);
   const message = `${name} has no ${nameOf(key)} in ${withArticle(nameOfShape(shape))}`;
   const omitted = isOmitted ? "; it is omitted" : "";
@@ -185,7 +185,7 @@ function unknownMember(
 
 const nameOf = (key: string): string => quote(shorten(key, 80));
 
-/** Validates a part of a document, whose references lead into it. `version` is, for example, `{ openapi: "3.1.1" }`. */
+/** Validates a part of a document with references only within it. `version`: for example, `{ openapi: "3.1.1" }`. */
 export function validatePart(part: Json, version: Json): DiagnosticAt<Path>[] {
   const document = { info: { title: "", version: "" }, ...version, ...part };
   const structure = structureOf(document);
@@ -215,7 +215,7 @@ export function validatePart(part: Json, version: Json): DiagnosticAt<Path>[] {
   return diagnostics.list() as DiagnosticAt<Path>[];
 }
 
-/** The reason why the target of a reference is wrong, as the end of a sentence. */
+/** Returns the reason why a reference's target is invalid, as the end of a sentence. */
 export function explainTarget(
   root: unknown,
   target: { readonly path: Path; readonly value: unknown; readonly shape: Shape } | undefined,

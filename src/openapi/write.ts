@@ -11,14 +11,14 @@ import type { Json } from "../json/values.ts";
 import { escapeOf } from "../untrusted-text.ts";
 import { mapServers } from "./servers.ts";
 
-/** Characters that are not escaped in JSON, but not printable in YAML 1.2 (section 5.1), or line breaks in YAML 1.1. */
+/** Characters that JSON leaves unescaped, but that YAML 1.2 (section 5.1) forbids or YAML 1.1 reads as line breaks. */
 const UNPRINTABLE = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;
-/** Texts that need double quotes: with control characters or lone surrogates, or special in YAML 1.1 (`=`, `<<`). */
+/** Strings to double-quote: with control characters or lone surrogates, or special in YAML 1.1 (`=`, `<<`). */
 const QUOTED =
   // deno-lint-ignore no-control-regex
   /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\u{d800}-\u{dfff}]|^[=<]+$/u;
 
-/** PyYAML 6.0 rejects a tab in a single line without double quotes. */
+/** Tests for a string to double-quote. PyYAML 6.0 rejects an unquoted tab in a string of one line. */
 const isQuoted = (text: string): boolean =>
   QUOTED.test(text) || (text.includes("\t") && !text.includes("\n"));
 
@@ -31,7 +31,7 @@ const quotedText: ScalarTag = {
   stringify: ({ value }: Scalar) => JSON.stringify(value).replaceAll(UNPRINTABLE, escapeOf),
 };
 
-/** Numbers as in JSON; but YAML 1.1 reads `1e-8` as a string, and `1.0e-8` as a number. */
+/** Writes numbers as in JSON, but `1e-8` as `1.0e-8`: YAML 1.1 reads the former as a string. */
 const number: ScalarTag = {
   default: true,
   identify: (value) => typeof value === "number" || typeof value === "bigint",
@@ -41,7 +41,7 @@ const number: ScalarTag = {
   stringify: ({ value }: Scalar) => formatJson(value).replace(/^(-?\d+)e/, "$1.0e"),
 };
 
-/** Writes YAML 1.2 that has the same value in YAML 1.1, without anchors. */
+/** Writes YAML without anchors, with the same value in YAML 1.2 and 1.1. */
 export function writeYaml(document: Json): string {
   const yaml = new Document<Node>(null, {
     compat: "yaml-1.1",
@@ -53,7 +53,7 @@ export function writeYaml(document: Json): string {
 
 export interface Written {
   readonly text: string;
-  /** The offsets in bytes, ascending, at which another dot makes the document valid one folder deeper. */
+  /** Byte offsets, ascending. With another dot at each, the document is valid one folder deeper. */
   readonly dots: readonly number[];
 }
 
@@ -63,8 +63,8 @@ export interface Writer {
 }
 
 /**
- * Creates a writer. Relative servers begin with a dot, and need another dot one folder deeper (`../v1/node`). A mark
- * that no document can contain, and that YAML must quote, finds them in the text.
+ * Creates a writer. Relative servers begin with a dot, and need another dot one folder deeper (`../v1/node`). To find
+ * them in the text, each is marked with a string that no document contains and that YAML must quote.
  */
 export function createWriter(document: Json): Writer {
   const mark = `@${crypto.randomUUID()}`;

@@ -1,5 +1,5 @@
 /**
- * Parses YAML 1.2 within the limits, with the core schema, in which dates and `yes` are strings.
+ * Parses YAML 1.2 within limits, by the core schema: dates and `yes` are strings.
  *
  * @module
  */
@@ -33,7 +33,7 @@ import {
   TOO_MANY_NODES,
 } from "./diagnostics.ts";
 
-/** The core schema, whatever a directive says. `uniqueKeys` would take quadratic time. */
+/** Uses the core schema, whatever a directive says. `uniqueKeys: true` would take quadratic time. */
 const OPTIONS = {
   schema: "core",
   resolveKnownTags: false,
@@ -44,7 +44,7 @@ const OPTIONS = {
 export interface Parsed {
   /** `undefined` if a diagnostic is fatal. */
   readonly value: unknown;
-  /** The offset of the value at a path, or of the last value on the way to a missing one. */
+  /** Returns the offset of the value at a path, or of the last value on the way to a missing one. */
   readonly offsetOf: (path: Path) => number;
 }
 
@@ -66,8 +66,8 @@ function countLines(text: string): void {
 }
 
 /**
- * Does the same as `parseDocument`, but without its recursion: V8 ends the process if it compiles a pattern at the end of
- * the stack (Node 20.20). Returns `undefined` if a diagnostic is fatal.
+ * Does the same as `parseDocument` without recursion: V8 aborts the process if it compiles a pattern when the stack is
+ * almost full (Node 20.20). Returns `undefined` if a diagnostic is fatal.
  */
 function compose(text: string, diagnostics: Diagnostics): Document.Parsed | undefined {
   const parser = new Parser();
@@ -114,7 +114,7 @@ function compose(text: string, diagnostics: Diagnostics): Document.Parsed | unde
 
 const ENOUGH = new Error();
 
-/** Makes a composer throw {@linkcode ENOUGH} at too many errors: it keeps each with its stack trace. */
+/** Makes a composer throw {@linkcode ENOUGH} at too many errors, since it keeps each with a stack trace. */
 function limitErrors(composer: Composer): void {
   type OnError = (source: unknown, code: string, message: string, isWarning?: boolean) => void;
   const onError = Reflect.get(composer, "onError") as OnError;
@@ -135,7 +135,7 @@ interface Anchored {
   built?: { value: unknown; height: number; nodes: number; text: number };
 }
 
-/** Builds the value of a document. Aliases share their values, and take no more memory than their text. */
+/** Builds the value of a document. An alias shares its anchor's value, so it takes no further memory. */
 function build({ contents }: Document.Parsed, diagnostics: Diagnostics): Parsed {
   const anchors = new Map<string, Anchored>();
   const offsets: Offsets = new Map();
