@@ -114,7 +114,7 @@ lacking(
     await read("/v1/info");
     assert.equal(await marked(), [["eth_blobBaseFee", "txpool_status"], true]);
     const page = await (await read("/v1/spec/simple")).text();
-    assert.match(page, "This node does not have it: it said so when it was called.");
+    assert.match(page, "This node does not have it, as its response to a call showed.");
     // The method can be called nevertheless.
     assert.is((await (await read("/v1/rpc", call)).json()).error.code, -32004);
     await read("/v1/info");
