@@ -59,9 +59,11 @@ export async function runPairs(document: Document, tools: readonly Tool[]): Prom
     const yamlFile = await keep(yaml!, join(folder, "served.yaml"));
     const input = { json: json!, yaml: yaml!, jsonFile, yamlFile, entry };
     const { paths } = JSON.parse(readFileSync(jsonFile, "utf8"));
-    // Ours are omitted if the description has the same paths.
+    // A path of the description that equals one of ours has moved to its server's URL, or replaces ours.
     const theirs = new Set(entry === undefined ? [] : pathsOf(entry));
-    const added = OWN_PATHS.filter((path) => !theirs.has(path));
+    const isOurs = (path: string) =>
+      !theirs.has(path) || /^nodeface/.test(paths?.[path]?.get?.operationId);
+    const added = OWN_PATHS.filter(isOurs);
     const own = countOperations({
       paths: Object.fromEntries(added.map((path) => [path, paths?.[path] ?? {}])),
     });
