@@ -92,6 +92,7 @@ interface Routing {
   readonly url: string;
   /** The path of the matching route, set by the router; `*` until then. */
   route: string;
+  /** The request, which the router passes to handlers as their first argument. */
   readonly proxy: Request;
   readonly target: RequestTarget | undefined;
   /** The path below the prefix. */

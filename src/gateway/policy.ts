@@ -170,7 +170,7 @@ function decideOne(
   if (isRead) return refused("reads are not open");
   if (access === "write") return refused("it is a write; with_token can allow it");
   if (access === "secret") return refused("it reveals sensitive data; with_token can allow it");
-  return refused("it has no access mark; open or with_token can allow it by name");
+  return refused("it has no access mark; name it under open or with_token");
 }
 
 /** The way in which a configured name matches. The author of a description controls what the last two match. */

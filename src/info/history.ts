@@ -85,7 +85,7 @@ export class History {
       interval: this.#interval / 1000,
       at: samples.map(({ date }) => new Date(date).toISOString()),
       status: column("status"),
-      // Two digits are enough for a plot, and too few to measure the node.
+      // Two digits suffice for a plot; more would let others time the node.
       response_ms: samples.map(({ took }) =>
         took === undefined ? null : Number(took.toPrecision(2))
       ),

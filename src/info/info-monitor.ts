@@ -152,13 +152,13 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
       this.#published = undefined;
     }
     if (this.#isDue(time)) this.#start();
-    const isRecent = this.#published !== undefined && time - this.#requestedAt < PAUSE;
+    const hadRequest = this.#published !== undefined && time - this.#requestedAt < PAUSE;
     this.#requestedAt = time;
     if (this.#state.name === "querying") {
       const query = this.#state;
-      const left = query.since + (isRecent ? PATIENCE : this.#timeout() + GRACE) - time;
+      const left = query.since + (hadRequest ? PATIENCE : this.#timeout() + GRACE) - time;
       if (left > 0) await withTimeout(query.done, left, () => {});
-      if (!isRecent && this.#published !== undefined && this.#state === query) {
+      if (!hadRequest && this.#published !== undefined && this.#state === query) {
         this.#cache.markUnreachable();
         await this.#publish();
       }

@@ -37,7 +37,7 @@ export interface IdentityEvent {
   readonly level: "warn";
 }
 
-/** The beginning or end of a fault of a source or of a key of the info. */
+/** A source or a key of the info fails or recovers. */
 export interface RemarkEvent {
   readonly code: Topic;
   readonly level: Level;

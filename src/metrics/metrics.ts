@@ -43,7 +43,7 @@ const TABLE = {
     "version",
     "runtime",
   ],
-  nodeface_requests_total: ["counter", "Responses by path template, or other", "route", "status"],
+  nodeface_requests_total: ["counter", 'Responses by path template, or "other"', "route", "status"],
   nodeface_node_queries_total: [
     "counter",
     "Queries by source; the result is ok, absent or a status code",

@@ -39,7 +39,7 @@ export const KEYS: Readonly<Record<string, readonly [form: RegExp, message: stri
   ],
   "{operation}": [
     /^(?!(?:get|put|post|delete|options|head|patch|trace|query)$)[\w!#$%&'*+.^`|~-]+$/i,
-    "must be a method without a member of its own",
+    "must be a method other than those with a key, such as get",
   ],
 };
 

@@ -331,7 +331,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
     }),
     limit: s.setting(t.SIZE, { text: "The longest response", default: FORWARD_DEFAULTS.limit }),
     concurrency: s.setting(s.wholeNumber(1, 1000), {
-      text: "The most concurrent calls to the node. 64 more wait for up to 5 s",
+      text: "How many calls the node gets at once. 64 more wait for up to 5 s",
       default: String(FORWARD_DEFAULTS.concurrency),
     }),
   };

@@ -103,7 +103,7 @@ export function nodeSettings(
     tls: s.setting(
       s.object({
         ca_file: s.needed(path, {
-          text: "A PEM file with the certificate of the authority that signed the node's",
+          text: "A PEM file: the authority that signed the node's certificate",
           example: "~/.node/ca.pem",
         }),
       }),

@@ -75,7 +75,7 @@ export function partsOf(schema: Schema): Parts {
 interface TextRule<T = string> {
   /** Returns a whole message for a known mistake. */
   readonly explain?: (text: string) => string | undefined;
-  /** Checks a text that matches the pattern. @default every such text is valid */
+  /** A further check, after the pattern. @default every matching text is valid */
   readonly isValid?: (text: string) => boolean;
   /** Converts a valid text. @default the text itself */
   readonly read?: (text: string) => T;

@@ -1,4 +1,4 @@
-/** Reads of real nodes, sent by *Test Request* of the reference with the values that Scalar fills in. */
+/** *Test Request* in Scalar's reference sends reads to real nodes, with the values that it fills in. */
 import type { Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";

@@ -172,7 +172,7 @@ for (const [runtime, command] of RELEASES) {
       ],
     ] as const
   ) {
-    // By RFC 9112, section 6.3, chunked coding overrides a length, and the bytes after it are a separate request.
+    // By RFC 9112, section 6.3, chunked coding overrides a length; bytes after the content are a new request.
     calls(`a content with ${why} smuggles no request`, async () => {
       const inner = request("GET /v1/node/status");
       const lineUp = ["Content-Type: application/json", ...lines];
