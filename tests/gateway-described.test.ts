@@ -204,7 +204,7 @@ described(
   "the header shows the number of callable operations and their URL, or how to allow unmarked ones",
   async () => {
     const on = (await renderParts(say("reads"), "operator")).calls;
-    assert.match(on, /^<p class="calls"><span>\d of \d+ operations can be called here/);
+    assert.match(on, /^<p class="calls"><span>\d of \d+ operations are enabled here/);
     assert.match(on, "<code><var>…</var>/v1/node</code> <button");
     const paths = { "/a": { get: {} }, "/b": { get: {}, post: {} } };
     const servers = [{ url: "./v1/node" }];
@@ -215,7 +215,7 @@ described(
         const { calls } = await renderParts(document, by);
         assert.match(
           calls,
-          forward ? "None of 3 operations can be called." : "Calls are switched off.",
+          forward ? "None of 3 operations is enabled." : "Calls are switched off.",
         );
         assert.match(calls, "this description marks none");
         // Names in a description from the network match only exact operations.

@@ -158,7 +158,7 @@ function renderCalls(outline: Outline, by: DescribedBy | undefined): string {
   const [all, path] = areMethods ? ["methods", "v1/rpc"] : ["operations", "v1/node"];
   if (callable > 0) {
     const token = withToken > 0 ? `, ${withToken} of them with the token` : "";
-    return `<p class="calls"><span>${callable} of ${total} ${all} can be called here${token}.` +
+    return `<p class="calls"><span>${callable} of ${total} ${all} are enabled here${token}.` +
       `</span> <span class="connect">Connect to <code><var>…</var>/${path}</code> ` +
       `<button type="button">Copy</button></span></p>`;
   }
@@ -174,7 +174,7 @@ function renderCalls(outline: Outline, by: DescribedBy | undefined): string {
     ? "List operations under <code>forward.open</code> in the configuration."
     : `<code>forward: { open: [&quot;GET *&quot;] }</code> opens each <code>GET</code>: ` +
       `${gets} of ${total}.`;
-  const state = isOff ? "Calls are switched off" : `None of ${total} ${all} can be called`;
+  const state = isOff ? "Calls are switched off" : `None of ${total} ${all} is enabled`;
   return `<p class="calls">${state}. <code>--forward reads</code> opens operations marked ` +
     `<code>x-access: read</code>, and this description marks none. ${remedy}</p>`;
 }

@@ -421,7 +421,7 @@ test("the head says how many can be called, and where a client connects; a butto
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     for (const path of [SIMPLE, "v1/spec"]) {
       await page.goto(open.url + path);
-      await page.locator("#node").getByText(/^\d+ of \d+ methods can be called here/).waitFor();
+      await page.locator("#node").getByText(/^\d+ of \d+ methods are enabled here/).waitFor();
       await page.locator(".connect code").getByText(`${open.url}v1/rpc`, { exact: true }).waitFor();
       await page.locator(".connect").getByRole("button", { name: "Copy" }).click();
       await page.locator(".connect").getByRole("button", { name: "Copied" }).waitFor();
