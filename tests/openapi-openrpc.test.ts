@@ -103,6 +103,13 @@ openrpc("a read is a GET with a query and a POST with an object", () => {
   });
 });
 
+openrpc("a method without required parameters requires no body, and no member of it", () => {
+  const { paths } = made(method({ params: [param({ type: "string" })] }));
+  const { requestBody } = paths["/v1/rpc/m"].post;
+  assert.is(requestBody.required, undefined);
+  assert.not("required" in requestBody.content["application/json"].schema);
+});
+
 /** The schemas of a method's one parameter, and whether the method has a GET. */
 const GETTABLE: readonly (readonly [schema: unknown, isGettable: boolean])[] = [
   [{ type: "string" }, true],
