@@ -182,6 +182,30 @@ paths("an error has a place, a name and a rule, never the value", async () => {
   assert.not.match(text, /secret|77777/);
 });
 
+paths(
+  "members that a body's schema excludes are refused, at each level; others are sent",
+  async () => {
+    const inner = { type: "object", properties: { a: {} }, additionalProperties: false };
+    const schema = { type: "object", properties: { inner, any: { type: "object" } } };
+    const content = { "application/json": { schema } };
+    const post = { "x-access": "read", requestBody: { content }, responses: {} };
+    const open = forwarding(node.url, { ...REST, paths: { "/closed": { post } } } as never);
+    const send = (value: object) =>
+      open.ask("/v1/node/closed", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(value),
+      });
+    assert.is((await send({ inner: { a: 1 }, any: { b: 1 }, other: 1 })).status, 200);
+    const refused = await send({ inner: { a: 1, b: 1 } });
+    assert.is(refused.status, 400);
+    assert.equal((await refused.json()).errors, [
+      { in: "body", name: "inner.b", rule: "is unknown" },
+    ]);
+    assert.is(node.come.length, 1);
+  },
+);
+
 paths("each operation of one template has the parameters by its own names", async () => {
   const open = forwarding(node.url, REST, {
     with_token: ["GET /same/{a}", "POST /same/{b}"],
