@@ -91,6 +91,21 @@ broken("JSON by its media type gets messages on JSON, whatever its name", async 
   ]);
 });
 
+broken("a document is shown although a file that it refers to is broken", async () => {
+  const paths = { "/a": { $ref: "part.yaml" }, "/b": {} };
+  const files: Readonly<Record<string, string>> = {
+    "/openapi.json": JSON.stringify({ openapi: "3.1.1", info: {}, paths }),
+    "/part.yaml": "get: [",
+  };
+  const server = createServer(({ url = "" }, response) => void response.end(files[url]));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const { document, diagnostics } = await load(new URL(`http://127.0.0.1:${port}/openapi.json`));
+  server.close();
+  assert.ok(document);
+  assert.match(diagnostics.map(formatDiagnostic).join("\n"), "part.yaml:1:7 is not YAML");
+});
+
 broken("a reference that is not followed becomes an empty object in both forms", async () => {
   const { json, yaml } = await load("broken/origin.yaml");
   assert.ok(isEqual(parseYaml(yaml), JSON.parse(json)));
