@@ -315,7 +315,7 @@ function secretOf({ auth }: Kind): string {
   if (files.length === 0) return "if required, set it as below";
   const places = files.slice(0, PLACES_MAX).map((file) => code(pathIn(file))).join(", ");
   const others = files.length > PLACES_MAX ? ` and ${files.length - PLACES_MAX} more` : "";
-  return `read from ${places}${others} if run by the same user; otherwise, set it as below`;
+  return `read from ${places}${others} if Nodeface runs as the same user as the node; otherwise, set it as below`;
 }
 
 const pathIn = (file: AuthFile): string =>

@@ -151,7 +151,7 @@ export interface HealthRule {
   reason: string;
 }
 
-/** A tree of names: the keys of an item's name and of the list of its children. */
+/** A tree of names: the keys that hold an item's name and its children. */
 export interface NameTree {
   readonly name: string;
   readonly children: string;
@@ -232,7 +232,7 @@ export interface Kind extends KindInterface {
   history?: readonly string[] | undefined;
   /** The places of values with which the page fills in reads, each with its pattern; built from `x-example-from`. */
   examples?: Readonly<Record<Reference, string>> | undefined;
-  /** The URLs of the files or folders that its operations were written from, at a version. */
+  /** The URLs of the files or folders, at a version, that its operations were written from. */
   written_from?: readonly string[] | undefined;
   /** The node that its reads were tested with, and its version, such as `hsd 8.0.0`. */
   tried?: string | undefined;

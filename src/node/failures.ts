@@ -62,7 +62,7 @@ export class SourceError extends Error {
   }
 }
 
-/** Statuses for a missing path or a method that it does not allow; file servers respond to POST with 501. */
+/** Statuses for a missing path or a disallowed method; file servers respond to POST with 501. */
 export const ABSENT: readonly number[] = [404, 405, 501];
 
 export function failureOfStatus(status: number): SourceError {

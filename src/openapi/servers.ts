@@ -29,7 +29,7 @@ export interface ServerContext {
   readonly servers?: string | undefined;
 }
 
-/** Makes servers that mean the node lead to it: through this service, at its public URL, or at its own address. */
+/** Points servers that stand for the node to it: through this service, at its public URL, or at its own address. */
 export function withServers(
   document: Json,
   context: ServerContext,
@@ -156,7 +156,7 @@ function serversOf(document: Json): Json[] {
   return all.flat();
 }
 
-/** Changes the servers of a document, its paths and operations. Returns the same document if none changes. */
+/** Changes the servers that a document, its paths and operations have. Returns the same document if none changes. */
 export function mapServers(
   document: Json,
   change: (servers: readonly Json[]) => readonly Json[],

@@ -137,7 +137,7 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
         header: s.needed(t.HEADER, { text: "A header of the refusal" }),
         pattern: s.needed(t.EXPRESSION, { text: "A regular expression for its value" }),
       }),
-      { text: "How such a node refuses a request. Secrets in files are sent to no other node" },
+      { text: "How such a node refuses a request. Only then is a secret from a file sent" },
     ),
     files: s.setting(v.array(authFile(path), "a list of files"), {
       text:
@@ -199,7 +199,7 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
       },
     ),
     written_from: s.setting(s.filledList(t.WEB_URL, "a list of URLs"), {
-      text: "The files or folders that its operations were written from, at a version",
+      text: "The files or folders, at a version, that its operations were written from",
     }),
     tried: s.setting(t.LINE, { text: "The node and version that its reads were tested with" }),
     ...interfaceSettings(),

@@ -241,7 +241,7 @@ function plainObject<T>(
   explain: (key: string) => string | undefined,
 ): Schema<T> {
   return v.lazy((value) => {
-    // JSON Schemas are generated from a schema without a value.
+    // The generator of JSON Schemas passes no value.
     if (value === undefined) return schema;
     if (!isPlainObject(value)) return v.never(schema.message as string);
     const wrong = Object.keys(value).flatMap((key) => {

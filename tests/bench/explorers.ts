@@ -7,7 +7,7 @@ export interface Explorer {
   readonly readable: string;
   /** The elements to click, in order, to try the first operation; empty if it cannot be tried. */
   readonly presses: readonly string[];
-  /** The element that is visible once the response is. */
+  /** An element that appears with the response. */
   readonly answered: string;
   /** The page as in its own documentation; Nodeface serves itself. */
   readonly html?: string;

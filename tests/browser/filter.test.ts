@@ -132,7 +132,7 @@ filter(
   "a link's target is marked, not its neighbour, until the reader scrolls on",
   async () => {
     const page = await open(chain.url, 1280, "#op/getblockhash");
-    // After two frames, the observer has seen every element that came near.
+    // After two frames, the page's observer has seen the elements near the viewport.
     const painted = () =>
       page.evaluate(() =>
         new Promise((seen) => requestAnimationFrame(() => requestAnimationFrame(seen)))

@@ -15,7 +15,7 @@ export interface NextOptions {
   readonly prefix: string;
   /** True to serve the output of `output: "standalone"`, moved to an empty folder. */
   readonly isStandalone: boolean;
-  /** Variables with files that exist when the application is served, but not when it is built. */
+  /** Variables that name files which exist when the application is served, but not when it is built. */
   readonly env: Readonly<Record<string, string>>;
 }
 
