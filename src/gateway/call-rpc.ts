@@ -21,13 +21,11 @@ import {
   readRpcError,
   readRpcParams,
   readRpcResponse,
-  RPC_HEADERS,
   type RpcCall,
   type RpcError,
   writeCall,
   writeRpcResponse,
 } from "../node/json-rpc.ts";
-import type { RequestContent } from "../node/http1.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { parsePercent } from "../untrusted-text.ts";
 import { type Call, decodeUtf8, goneOf, inTurn, readContent } from "./call.ts";
@@ -94,13 +92,10 @@ export async function callRpc(gateway: Gateway, call: Call, lease: Lease): Promi
     else checked.push(await checkCall(gateway, call, one, most));
   }
   const ready = checked.filter((one) => typeof one === "object");
-  let url: URL | undefined;
   if (ready.length > 0) {
     const isWithToken = ready.some(({ entry }) => entry.permission === "token");
     const isHeavy = ready.some(({ entry, params }) => isHeavyCall(entry.operation, params));
     try {
-      // It may wait until the node's kind is detected, which must not take a slot.
-      url = await gateway.rpcUrl();
       await lease.begin(isWithToken, isHeavy);
     } catch (error) {
       const { operation } = ready[0]!.entry;
@@ -110,7 +105,7 @@ export async function callRpc(gateway: Gateway, call: Call, lease: Lease): Promi
   const responses: string[] = [];
   // Sent one by one: not every node accepts a batch, and a broken connection leaves the outcome of only one call unknown.
   for (const one of checked) {
-    const response = typeof one === "object" ? await sendOne(gateway, call, one, url!, lease) : one;
+    const response = typeof one === "object" ? await sendOne(gateway, call, one, lease) : one;
     if (response !== undefined) responses.push(response);
   }
   if (responses.length > 0) {
@@ -144,19 +139,13 @@ async function checkCall(gateway: Gateway, call: Call, one: RpcCall, most: numbe
   return fail({ code: CODES.wrongParams, message }, { errors });
 }
 
-async function sendOne(
-  gateway: Gateway,
-  call: Call,
-  ready: ReadyCall,
-  url: URL,
-  lease: Lease,
-) {
+async function sendOne(gateway: Gateway, call: Call, ready: ReadyCall, lease: Lease) {
   const { entry: { operation }, params, id } = ready;
   const write = (response: { result: string } | { error: RpcError }) =>
     id === undefined ? undefined : writeRpcResponse(ready, response);
   const record = gateway.record(operation);
   try {
-    const request = rpcRequest(url, writeNodeCall(operation, params));
+    const request = await gateway.rpcRequest(writeNodeCall(operation, params));
     const upstream = await lease.send(request, operation, gateway.limit);
     const read = readResponse(gateway, operation, upstream);
     if (read) {
@@ -200,7 +189,7 @@ export async function callMethod(gateway: Gateway, call: Call, lease: Lease): Pr
   const record = gateway.record(operation);
   let upstream: UpstreamResponse;
   try {
-    const sent = rpcRequest(await gateway.rpcUrl(), writeNodeCall(operation, params));
+    const sent = await gateway.rpcRequest(writeNodeCall(operation, params));
     await lease.begin(hasToken, isHeavyCall(operation, params));
     upstream = await lease.send(sent, operation, gateway.limit);
   } catch (error) {
@@ -256,15 +245,6 @@ function isHeavyCall({ isHeavy, parameters }: NodeOperation, params: Params): bo
     Number(isNamed(params) ? params.get(name) : params[at]) >= heavyFrom
   ) ?? false;
 }
-
-const encoder = new TextEncoder();
-
-const rpcRequest = (url: URL, text: string): RequestContent => ({
-  method: "POST",
-  url,
-  headers: RPC_HEADERS,
-  body: encoder.encode(text),
-});
 
 /** Writes a call for the node; named parameters become positional if the method requires it. */
 function writeNodeCall(
@@ -322,6 +302,7 @@ export function refuseRpc({ status, code, message, headers }: Refusal): Response
   return jsonResponse(status, writeRpcResponse({}, { error: { code, message } }), headers);
 }
 
+const encoder = new TextEncoder();
 const JSON_HEADERS = responseHeaders(new Headers({ "content-type": "application/json" }), []);
 const headersOf = (length: number) => ({ ...JSON_HEADERS, "content-length": String(length) });
 

@@ -9,6 +9,8 @@ import { lazy, memoize, type Resource } from "../lazy.ts";
 import type { CallRecord } from "../log.ts";
 import { createClient } from "../node/client.ts";
 import { createCredentials } from "../node/credentials.ts";
+import type { RequestContent } from "../node/http1.ts";
+import { RPC_HEADERS } from "../node/json-rpc.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { type Call, goneOf } from "./call.ts";
 import { Guard } from "./guard.ts";
@@ -44,6 +46,8 @@ interface CallTable {
   readonly matchPath: MatchPath;
   readonly methods: ReadonlyMap<string, PolicyEntry>;
 }
+
+const encoder = new TextEncoder();
 
 export class Gateway {
   readonly guard: Guard;
@@ -103,8 +107,13 @@ export class Gateway {
     return this.#table;
   }
 
-  async rpcUrl(): Promise<URL> {
-    return this.#urlOf(await this.#options.beside.rpcPath.get());
+  async rpcRequest(text: string): Promise<RequestContent> {
+    return {
+      method: "POST",
+      url: this.#urlOf(await this.#options.beside.rpcPath.get()),
+      headers: RPC_HEADERS,
+      body: encoder.encode(text),
+    };
   }
 
   noteLacking({ path: methodName }: NodeOperation): void {
