@@ -76,7 +76,7 @@ export class StaleError extends Error {
 const WAITING_MAX = 65_536;
 
 /** After `TURN_MAX` bytes, or a read with more than `CHUNKS_MAX` chunks, other tasks get a turn. */
-const TURN_MAX = 131_072, CHUNKS_MAX = 256;
+const TURN_MAX = 524_288, CHUNKS_MAX = 256;
 
 interface Exchange {
   readonly reader: ResponseReader;
