@@ -5,6 +5,7 @@
  */
 import { closeSync, openSync } from "node:fs";
 import { devNull } from "node:os";
+import type { ReadChunks, ServedRequest } from "../http/request.ts";
 import { ResponseInParts } from "../http/response.ts";
 import { withTimeout } from "../with-timeout.ts";
 import {
@@ -120,6 +121,8 @@ async function respond(app: Servable, callbacks: Callbacks, request: Request, se
     // A client that waits for the app is not idle.
     server.timeout(request, 0);
     Object.defineProperty(request, "ip", { get: () => server.requestIP(request)?.address });
+    const length = Number(request.headers.get("content-length"));
+    if (length > 0 && length <= SHORT_MAX) readWhole(request);
     response = await app.fetch(request);
     server.timeout(request, IDLE_SECONDS);
     if (response instanceof ResponseInParts) {
@@ -144,6 +147,17 @@ async function respond(app: Servable, callbacks: Callbacks, request: Request, se
   // If the client has disconnected, the `abort` event follows a moment later.
   if (endEntry) whenSent(request, server, () => setImmediate(() => endEntry("sent", status)));
   return response;
+}
+
+/** The longest content that is read whole, in bytes: a stream costs a third of the time of a short call (Bun 1.4). */
+const SHORT_MAX = 16_384;
+
+function readWhole(request: ServedRequest): void {
+  const readChunks: ReadChunks = async (take, stop) => {
+    const stopped = new Promise<void>((resolve) => stop.addEventListener("abort", resolve));
+    await Promise.race([request.bytes().then(take), stopped]);
+  };
+  Object.defineProperty(request, "readChunks", { value: readChunks });
 }
 
 const SENT_INTERVAL_MS = 100;
