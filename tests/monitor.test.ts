@@ -488,6 +488,31 @@ monitor("a slow source of the operator does not delay the node's values", async 
   await monitor[Symbol.asyncDispose]();
 });
 
+monitor("a late response of a node is not shown for the node that has replaced it", async () => {
+  const { held, pass, info, infoMeanwhile } = scene({
+    info: { sources: { slow: { get: "/slow", timeout: "10s" } }, fields: { more: "slow#/x" } },
+    node: {},
+  });
+  const { closed, open } = gate();
+  held.fetch = async (input, init) => {
+    if (!String(input).endsWith("/slow")) return await anvil(input, init);
+    await closed;
+    return new Response('{"x":"of anvil"}');
+  };
+  assert.is((await info()).chain_id, "31337");
+  const nats = play(RECORDINGS.get("nats")!);
+  held.fetch = async (input, init) =>
+    String(input).endsWith("/slow") ? new Response('{"x":"of nats"}') : await nats(input, init);
+  pass(1000);
+  assert.is((await info()).software, "nats-server");
+  open();
+  await new Promise((resolve) => setTimeout(resolve));
+  assert.is((await infoMeanwhile()).more, undefined);
+  pass(1000);
+  while ((await info()).more === undefined) pass(1000);
+  assert.is((await info()).more, "of nats");
+});
+
 monitor(
   "detection runs again if a node responds to only some queries of the old kind",
   async () => {
