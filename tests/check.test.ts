@@ -5,8 +5,10 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { check as checkConfig } from "../src/cli/check.ts";
 import type { Config } from "../src/cli/configuration.ts";
+import { KINDS } from "../src/generated/kinds.js";
 import { resolveForward } from "../src/gateway/policy.ts";
 import type { Kind } from "../src/kinds/kind.ts";
+import { extendKind } from "../src/settings/kind-extension.ts";
 import { serveFetch } from "./nodes/_played-server.ts";
 import { play, RECORDINGS } from "./nodes/_recorded.ts";
 
@@ -55,6 +57,14 @@ check("notes which custom fields have no value though their sources responded", 
   assert.not.match(found, "version has no value");
   const hidden = await report({ ...config, info: { ...info, hide: ["peers", "height"] } });
   assert.not.match(hidden, "has no value");
+});
+
+check("notes no fields that a kind inherits, since not every node has them", async () => {
+  await using node = await serveFetch(() => Promise.resolve(Response.json({ etcdserver: "3.6" })));
+  const own = { extends: "etcd", fields: { peers: "version#/nothing" } };
+  const mine = extendKind(KINDS.etcd!, own) as unknown as Kind;
+  const found = await report({ node: { url: node.url, kind: "mine" }, kinds: { mine } });
+  assert.equal(found.match(/\S+ has no value/g), ["peers has no value"]);
 });
 
 check("says nothing on descriptions if there is none to read", async () => {

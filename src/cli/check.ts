@@ -12,7 +12,7 @@ import { findOpenSecrets } from "../node/secrets.ts";
 import { isAlone, parseReference, referencesOf } from "../info/query-plan.ts";
 import type { Outcome } from "../info/sources.ts";
 import { formatJson } from "../json/lossless.ts";
-import { isObject, mapMembers } from "../json/values.ts";
+import { isEqual, isObject, mapMembers } from "../json/values.ts";
 import type { Reference } from "../kinds/kind.ts";
 import { questionOf } from "../settings/node.ts";
 import { ConfigError } from "../settings/schema.ts";
@@ -121,8 +121,10 @@ function describeSources(config: Config, inspection: Inspection): Section[] {
 /** Reports the operator's own fields that have no value although their sources responded. */
 function describeEmptyFields({ kinds = {}, info: settings }: Config, inspection: Inspection) {
   const { plan, outcomes, info } = inspection;
-  const ofKind = Object.hasOwn(kinds, plan.kind ?? "") ? kinds[plan.kind!]!.fields : {};
-  const own = new Set(Object.keys({ ...ofKind, ...settings.fields }));
+  const kind = Object.hasOwn(kinds, plan.kind ?? "") ? kinds[plan.kind!] : undefined;
+  const inherited = KINDS[kind?.extends ?? ""]?.fields ?? {};
+  const fields = { ...kind?.fields, ...settings.fields };
+  const own = new Set(Object.keys(fields).filter((key) => !isEqual(fields[key], inherited[key])));
   const hasResponded = (reference: Reference) => {
     const outcome = outcomes.get(parseReference(reference)[0]);
     return outcome && !("error" in outcome) && !outcome.absent;
