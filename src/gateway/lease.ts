@@ -183,8 +183,15 @@ export class Lease {
       return part;
     };
     const drain = async () => {
+      let read = 0;
       try {
-        while (await next());
+        for (let part = await next(); part; part = await next()) {
+          read += part.byteLength;
+          // Nobody waits for the rest, so reading it gives way to other tasks.
+          if (read <= DRAIN_MAX) continue;
+          read = 0;
+          await nextTurn();
+        }
       } catch {
         // The response has ended, even if with an error.
       }
@@ -253,6 +260,11 @@ interface CollectedResponse extends UpstreamResponse {
   /** Reads and discards the rest, up to the limit; resolves when the node has finished. */
   drain(): Promise<void>;
 }
+
+/** The number of bytes of an abandoned response that are read in one turn of the event loop. */
+const DRAIN_MAX = 65_536;
+
+const nextTurn = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
 
 const tooLong = (limit: number) =>
   `The node's response is longer than ${sizeText(limit)}; "forward.limit" sets the maximum`;
