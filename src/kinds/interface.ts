@@ -39,9 +39,8 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   "x-access": {
     on: "operation",
     value: "`read`, `write` or `secret`",
-    text:
-      "The effect of a call. Every operation needs this mark; its HTTP method and its name do not " +
-      "count. read changes nothing and shows public data. secret changes nothing and shows private " +
+    text: "The effect of a call. Every operation needs this mark; HTTP method and name do not " +
+      "matter. read changes nothing and shows public data. secret changes nothing and shows private " +
       "data: balances and keys of a wallet, addresses of peers, configuration, logs. write is " +
       "everything else, including an operation whose effect depends on its parameters. An operation " +
       "that blocks the node for other clients is not a read",
@@ -69,7 +68,7 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     value: "names in lower case, as in `[mastodon]`",
     text:
       "The software that has the operation, for kinds whose nodes run different software; without this " +
-      "mark, all have it. A marked one is omitted if the node does not report its software",
+      "mark, all have it. A marked operation is omitted if the node does not report its software",
   },
   "x-common": {
     on: "operation",

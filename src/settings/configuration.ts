@@ -247,7 +247,7 @@ export function configuration(
     kinds: s.setting(v.array(v.union([t.KIND_FILE, OWN_KIND], KIND), "a list of kinds"), {
       text:
         "Kinds of your own: files in the form of those in spec/kinds/, each named after its kind, " +
-        "or objects with such a file's keys plus a name. Each replaces a known kind of its name",
+        "or objects with such a file's keys plus a name. Each replaces a known kind with the same name",
       default: "[]",
       example: "[mine.yaml]",
     }),
@@ -290,7 +290,8 @@ export function sharedSettings(
           default: String(EVENT_DEFAULTS.listeners),
         }),
         per_address: s.setting(s.wholeNumber(1, 10_000), {
-          text: "The most streams to one address. Behind a proxy, all clients share its address",
+          text: "The most streams to one address. Behind a proxy, all clients have the proxy's" +
+            " address",
           default: String(EVENT_DEFAULTS.per_address),
           example: "1000",
         }),
@@ -316,12 +317,13 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
       example: "[sendrawtransaction]",
     }),
     token_file: s.setting(path, {
-      text: "A file with the token, of 32 or more characters. It is read at each use",
+      text: "A file with the token, of 32 or more characters. It is read on every use",
       example: "/etc/nodeface/token",
     }),
     token_env: s.setting(t.LINE, { text: "An environment variable with the token" }),
     origins: s.setting(allowed(t.ORIGIN, "origins"), {
-      text: "The origins whose pages may call, besides this service's own. * applies only to open",
+      text:
+        "The origins whose pages may call the node, besides this service's own. * applies only to open",
       default: "[]",
       example: "[https://app.example]",
     }),
@@ -331,7 +333,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
     }),
     limit: s.setting(t.SIZE, { text: "The longest response", default: FORWARD_DEFAULTS.limit }),
     concurrency: s.setting(s.wholeNumber(1, 1000), {
-      text: "How many calls the node gets at once. 64 more wait for up to 5 s",
+      text: "The most concurrent calls to the node. Up to 64 more wait, each for up to 5 s",
       default: String(FORWARD_DEFAULTS.concurrency),
     }),
   };

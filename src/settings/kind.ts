@@ -37,7 +37,7 @@ const TEST = v.union([
 const RULE = s.object({
   when: s.needed(s.filledMap(t.REFERENCE_TEXT, TEST, "places, each with a test"), {
     text: "Places, each with a test of the value there: a regular expression, null if it must be " +
-      "missing, { above: NUMBER } or { below: NUMBER }. All must hold",
+      "missing, { above: NUMBER } or { below: NUMBER }. All must match",
     example: "{ 'status#/leader': null }",
   }),
   code: s.needed(s.word(CODES), { text: "The status_code", example: "no_leader" }),
@@ -64,15 +64,15 @@ const HEALTH: SettingsOf<Omit<KindHealth, "ok">> = {
     example: "[-28]",
   }),
   rules: s.setting(v.array(RULE, "a list of rules"), {
-    text: "Rules for the status. The first rule that holds decides",
+    text: "Rules for the status. The first rule that matches decides",
   }),
   complete: s.setting(s.NUMBER, {
     text: "The sync_progress of a node that is in sync",
     example: "1",
   }),
   target: s.setting(REFERENCES, {
-    text: "The highest block that the node or its peers know of. A node whose height is more " +
-      "than lag behind it is syncing",
+    text: "The highest block that the node or its peers know of. A node is syncing if it is " +
+      "more than lag behind that block",
     example: "chain#/headers",
   }),
   lag: s.setting(s.wholeNumber(0), {
@@ -182,7 +182,7 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
     health: needed(
       s.object({
         ok: needed(t.LINE, {
-          text: "The evidence for ok, for people",
+          text: "The conditions for ok, as a clause for people",
           example: "it has a leader and raises no alarm",
         }),
         ...HEALTH,

@@ -22,7 +22,7 @@ const SCHEMES = {
 } as const;
 
 const HEADER = s.setting(t.HEADER, {
-  text: 'The header for the secret. Without it, the secret is a whole line "Name: value"',
+  text: 'The header for the secret. Without this key, the secret is a whole line "Name: value"',
   example: "X-API-Key",
 });
 
@@ -44,7 +44,7 @@ function authForms(where: "file" | "env", placeOf: (secret: string) => Schema) {
 const authFileForms = (path: Schema<string>) =>
   authForms("file", (secret) =>
     s.needed(path, {
-      text: `A file with ${secret}. It is read at each use`,
+      text: `A file with ${secret}. It is read on every use`,
       example: "~/.node/secret",
     }));
 
@@ -59,7 +59,7 @@ function auth(path: Schema<string>): Schema<NodeSettings["auth"]> {
     }));
   const forms = s.oneOf({ ...authFileForms(path), ...variables }) as Schema<unknown>;
   return s.setting(s.secret(forms as Schema<NonNullable<NodeSettings["auth"]>>), {
-    text: "The place of the secret for the node, which is sent only to the origin of node.url",
+    text: "The place of the node's secret, which is sent only to the origin of node.url",
     default: "where nodes of its kind store it on this machine",
     example: "{ basic_file: ~/.node/cookie }",
   });
