@@ -1,6 +1,6 @@
 /**
  * Keeps the page header of both documents current while the page is visible: by a stream of changes, and by requests.
- * These are rare while there is a stream, but needed, since a silent stream does not show that the service hangs.
+ * Requests are rare while there is a stream, but still needed: if the service hangs, the stream is merely silent.
  */
 import {
   describeInfo,

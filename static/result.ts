@@ -9,9 +9,9 @@ import { copyFrom, element } from "./service.ts";
 
 /** In characters: the part of a text that is shown, the shortest text with a search, the longest indented JSON. */
 const SHOWN_MAX = 100_000, SEARCHED_MIN = 1000, FORMATTED_MAX = 8_000_000;
-/** The lines from which an object or list is folded, and the lines that are shown at once. */
+/** The number of lines from which an object or list is folded, and of lines that are shown at once. */
 const FOLDED_MIN = 40, LINES_MAX = 1000;
-/** In characters; CSS cuts a longer value to one line. */
+/** The longest value that is shown as a whole, in characters; CSS cuts a longer one to one line. */
 const VALUE_MAX = 120;
 /** The number of a body's lines that are scrolled into view. */
 const SEEN_LINES = 7;

@@ -19,7 +19,7 @@ interface Connection {
   bytesWrittenBefore: number;
   /** The time of the last activity by `performance.now()`; `Infinity` before the first response. */
   idleSince: number;
-  /** The number of bytes that the system had accepted when the client last made progress, and the time of it. */
+  /** The number of bytes that the system had accepted when the client last made progress, and that time. */
   read?: { readonly bytes: number; readonly at: number } | undefined;
 }
 

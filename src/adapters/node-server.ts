@@ -59,7 +59,7 @@ export function createNodeServer(
     // `connections` closes idle connections.
     keepAliveTimeout: 0,
     connectionsCheckingInterval: TIMEOUTS.check,
-    // Tiny chunks cost memory per part, so little is read ahead, and no more parts are kept than the reader accepts.
+    // Each part costs memory, however tiny it is, so little is read ahead; `Message` limits the number of parts.
     highWaterMark: 2048,
     IncomingMessage: Message,
     // `ownResponse` refuses requests without `Host`, with problem details.

@@ -70,7 +70,7 @@ async function main() {
   }
 }
 
-/** Bundles the script of each document. They share no file: each would load what only the other needs. */
+/** Bundles the script of each document. The scripts share no file, so neither loads what only the other needs. */
 async function bundleScripts(): Promise<Files> {
   const { outputFiles } = await build({
     entryPoints: DOCUMENTS.map((name) => join(ROOT, `static/${name}.ts`)),
@@ -96,7 +96,7 @@ async function threadModule(): Promise<string> {
   return moduleText({ PROGRAM: outputFiles[0]!.text });
 }
 
-/** Packs files unless their folder exists, whose name has their digest: packing Scalar takes ten seconds. */
+/** Packs files, unless the folder named after their digest exists: packing Scalar takes ten seconds. */
 async function contentModules(folder: string, files: Files): Promise<Modules> {
   const paths = [...files].map(([path, content]) => modulePath(folder, path, content));
   if (paths.every((path) => existsSync(join(TARGET, path)))) return new Map();
@@ -148,7 +148,7 @@ async function descriptionModule(yaml: string): Promise<string> {
   });
 }
 
-/** Returns the byte offset of the dot, the server's URL in the service's own description. */
+/** Returns the byte offset of the server's URL in the service's own description, which is a dot. */
 function placeOfDot(yaml: string): number {
   const [before] = /^[^]*?\nservers:\n {2}- url: "(?=\."\n)/.exec(yaml)!;
   return Buffer.byteLength(before);
@@ -295,7 +295,7 @@ function digest(files: Files): string {
   return sum.digest("hex").slice(0, 8);
 }
 
-/** Returns the checked-out commit, equally long in every clone; `undefined` if this folder is not a clone's root. */
+/** Returns the checked-out commit, with the same length in every clone; `undefined` outside of a clone's root. */
 function shortCommit(): string | undefined {
   try {
     const [top, commit] = execFileSync("git", ["rev-parse", "--show-cdup", "--short=10", "HEAD"], {

@@ -40,7 +40,7 @@ const PATCHES: readonly Patch[] = [
   {
     file: "chunks/ScalarTooltip.vue",
     why:
-      "A secret does not name its scheme: by this, `reference.ts` tells the service's token from others",
+      "Scalar does not name a secret's scheme: this mark shows `reference.ts` the service's token",
     from: "name:`Authorization`,value:r||t,format:`bearer`})}if(e.type===`oauth2`)",
     with: "name:`Authorization`,value:r||t,format:`bearer`,bearerFormat:e.bearerFormat})}" +
       "if(e.type===`oauth2`)",

@@ -112,7 +112,7 @@ async function lackingOf({ listing, loadInterface }: KnownNode, offer: Offer | E
   const lacking = names(offered(parts, { software })).filter((name) => !has.has(name));
   if (lacking.length === 0) {
     if (!parts.openrpc || offer.names) return "";
-    return "; methods that this node lacks are known once called, and marked on the page then";
+    return "; a method that this node lacks is marked on the page once it has been called";
   }
   const why = listing && offer.names ? "does not list" : `is too old for (${offer.version})`;
   return `, except ${lacking.length} that this node ${why}: ${excerpt(lacking.join(", "), 400)}`;

@@ -103,7 +103,9 @@ export async function readConfig(
   const usual = `the configuration is ${USUAL_FILE} in the working directory`;
   const remarks: Config["remarks"][number][] = isUsual ? [{ level: "info", message: usual }] : [];
   if (values.forward !== undefined && file.forward !== undefined) {
-    const message = `${calledOf("forward")} replaces all of "forward" in ${path}, with its token`;
+    const message = `${
+      calledOf("forward")
+    } replaces all of "forward" in ${path}, including its token`;
     remarks.push({ level: "warn", message });
   }
   const used = Object.values(file.node?.auth ?? {});

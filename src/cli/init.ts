@@ -159,7 +159,7 @@ function report(
 
 const LONGEST = 92;
 
-/** The facts about the node; values, remarks and examples are by path of the setting, such as `node.url`. */
+/** The facts about the node. The keys of values, remarks and examples are paths of settings, such as `node.url`. */
 interface Known {
   readonly head: readonly string[];
   readonly values: Readonly<Record<string, unknown>>;
@@ -223,7 +223,7 @@ const WRITE_FAILURES: Readonly<Record<string, string>> = {
   NotCapable: "the runtime has not been allowed to write it",
 };
 
-/** Writes a new file, and leaves none if that fails; throws with a message for the operator. */
+/** Creates and writes a file. If that fails, leaves no partial file, and throws with a message for the operator. */
 export async function writeNewFile(path: string, text: string, mode: number): Promise<void> {
   let file: FileHandle | undefined;
   try {

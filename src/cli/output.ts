@@ -1,6 +1,6 @@
 /**
- * The output of the command: text, the log, colours and progress. A slow pipe loses no printed text, and a reader that
- * is gone or stuck does no harm.
+ * The output of the command: text, the log, colours and progress. No printed text is lost if a pipe is slow. A reader
+ * that has closed its pipe or is stuck does not disturb the service.
  *
  * @module
  */
@@ -25,7 +25,7 @@ export function openOutput(name: "stdout" | "stderr"): WriteText {
       write ??= openWriter(name);
       await write(text);
     } catch {
-      // EPIPE: the reader is gone, which is not an error here.
+      // EPIPE: the reader has closed the pipe, which is not an error here.
     }
   };
 }
@@ -73,7 +73,7 @@ export function createLineWriter(
       const text = waiting;
       waiting = "";
       await write(text);
-      // Meanwhile the lines of many requests accumulate.
+      // During this pause, lines of many requests accumulate, to be written together.
       await new Promise((resolve) => setTimeout(resolve, 0));
       if (dropped === 0) continue;
       const count = dropped;

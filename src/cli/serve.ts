@@ -158,7 +158,7 @@ function isSameNode(next: Config, now: Config): boolean {
 
 const SLOW_MS = 1000;
 
-/** Reads the description, and a file again whenever it changes. Returns a function that stops this. */
+/** Reads the description; reads a file again whenever it changes. Returns a function that stops this. */
 function watchDescription(
   { config: { description, node }, nodeface }: RunningService,
   log: WriteLog,

@@ -31,7 +31,7 @@ export interface FieldData {
   /** Such as `integer` or `string, date-time`. */
   readonly type?: string | undefined;
   readonly isRequired?: boolean | undefined;
-  /** The way to send several values: the name `again` for each, or separated by a `comma`. */
+  /** The way to send several values: `again` repeats the name for each, `comma` joins the values by commas. */
   readonly list?: "again" | "comma" | undefined;
   /** True if slashes in the value separate path segments. */
   readonly spans?: boolean | undefined;
@@ -54,7 +54,7 @@ export interface BodyData {
   readonly isAsked?: boolean | undefined;
 }
 
-/** The texts in the form: of its fields, in their order, and of the body. */
+/** The texts in the form: one for each field, in the order of the fields, and one for the body. */
 export interface Filled {
   readonly fields: readonly string[];
   readonly body: string;

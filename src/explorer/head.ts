@@ -114,7 +114,7 @@ export function describeInfo(info: Info, naming: Naming, history: History = {}):
       const [, date, clock] = format === formatTime && TIME.exec(formatText(values[key])) || [];
       const time = date && `${date}T${clock}Z`;
       const isOmitted = value === "" ||
-        // A node in sync stays a little below 1; one that reports 1 but is not in sync has not begun.
+        // The value of a node in sync stays a little below 1. A node that reports 1 but is not in sync has not begun.
         (key === "sync_progress" && (state === "synced" || !((values[key] as number) < 1))) ||
         // Without a node, the page must not differ between runs.
         (key === "started_at" && isService(info));

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** Stands for the relative URL of `/v1/`, since documents have two depths. `escape` replaces it in untrusted text. */
+/** Stands for the relative URL of `/v1/`, which differs between documents. `escape` replaces it in untrusted text. */
 export const V1 = "\u0001";
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -33,7 +33,7 @@ export function jsonOf(value: unknown): string {
 
 export type Filling = Readonly<Record<string, string>>;
 
-/** Replaces {@linkcode V1}, and names in braces: these in one pass, so that braces in a value have no effect. */
+/** Replaces {@linkcode V1}, and names in braces. One pass replaces all names, so braces in a value have no effect. */
 export function fill(template: string, values: Filling, v1: string): string {
   const filled = template.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name];

@@ -31,7 +31,7 @@ const SCHEMES_MAX = 20, OPTIONS_MAX = 60;
 /** In UTF-16 code units. */
 const EXAMPLE_LENGTH_MAX = 300, PATTERN_LENGTH_MAX = 200, HINT_LENGTH_MAX = 120;
 
-/** Reads a form; `undefined` if no page can send it: for its method, a body that is not text, or a required cookie. */
+/** Reads a form; `undefined` if no page can send it, due to its method, a non-text body or a required cookie. */
 export function readForm(
   root: Json,
   operation: Json,
@@ -85,7 +85,7 @@ function readField(root: Json, parameter: Json, place: Place, isRead: boolean): 
     list: !isList ? undefined : isRepeated ? "again" : "comma",
     spans: multiSegmentOf(parameter) === true || undefined,
     example: source || example.length > EXAMPLE_LENGTH_MAX ? undefined : example || undefined,
-    // An optional header is not filled in: it is for those who know what it does.
+    // An optional header is not filled in: a reader should send it only if they know what it does.
     isFilled: isRequired || (given !== undefined && place === "query") || undefined,
     values,
     pattern: isQuick(pattern) ? pattern : undefined,

@@ -65,7 +65,7 @@ export interface Operation {
   /** The operation's name in settings; `undefined` if it is not called at the node. */
   nodeName: string | undefined;
   isMethod: boolean;
-  /** True for a GET shown in place of an equivalent POST too. */
+  /** True for a GET with an equivalent POST, which is not shown. */
   isPostedToo: boolean;
   /** True if the API sends it to subscribers; `path` is then its name. */
   isWebhook: boolean;

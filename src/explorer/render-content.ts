@@ -266,7 +266,7 @@ function renderFields(fields: readonly Item[], detail: Detail): string {
 
 const name = (text: string): string => escape(shorten(text, NAME_LENGTH_MAX));
 
-/** Renders the `curl` command, and the data for `static/form.ts`, without some optional parameters. */
+/** Renders the `curl` command, and the data for `static/form.ts`. Omits optional parameters beyond the limit. */
 function renderForm(form: FormData, title: string, detail: Detail): string {
   const { body } = form;
   let left = detail.items;

@@ -1,5 +1,5 @@
 /**
- * The events of a node: the differences from one info to the next, each new head, each new status.
+ * The events of a node: changes of its info, of its head, of its status, and of its description.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import type { Info } from "./info.ts";
 export const EVENTS = ["info", "head", "status", "description"] as const;
 type EventName = (typeof EVENTS)[number];
 
-/** The shortest time between two snapshots, in milliseconds. A snapshot replaces a patch that would set a `null`. */
+/** The shortest time between two snapshots, in milliseconds. One is sent if a patch would set a member to `null`. */
 const SNAPSHOT_INTERVAL_MS = 10_000;
 
 /** Names of members that would change a prototype in a client that applies a patch carelessly. */
@@ -25,7 +25,7 @@ export class NodeEvents {
   #told: Json | undefined;
   #isBehind = false;
   #toldWhole = -Infinity;
-  /** The last known height, kept while an unreachable node has none. */
+  /** The last known height; it remains while the node is unreachable. */
   #height: Info["height"];
   #etag: string | undefined;
 

@@ -1,5 +1,5 @@
 /**
- * The keys of the info that all kinds share, and conversions of values, which return `undefined` instead of throwing.
+ * The keys of the info that all kinds share, and the conversions of values, which return `undefined` if they fail.
  *
  * @module
  */
@@ -60,11 +60,11 @@ interface ConversionContext {
 
 /** The placeholder that some nodes send for a hidden 64-bit number. */
 const ALL_BITS = 18446744073709551615n;
-/** The most by which a start time computed from an uptime may vary between responses, in milliseconds. */
+/** A start time computed from an uptime stays the same if a response moves it by less, in milliseconds. */
 const UPTIME_JITTER = 3000;
 const MATCHED_LENGTH = 1024;
 
-/** The least number that is read as a time since 1970. */
+/** Smaller numbers are not read as a time since 1970. */
 const SECONDS_MIN = 1e8;
 /** The end of the year 9999, in milliseconds since 1970. */
 const TIME_MAX = 253402300799999;
@@ -74,7 +74,7 @@ export function isKnown(value: unknown): boolean {
   return value !== undefined && value !== null && value !== "" && value !== ALL_BITS;
 }
 
-/** @param values at least one, all known */
+/** @param values at least one; `isKnown` is true for each */
 export function convert(
   values: readonly unknown[],
   conversion: Conversion | undefined,
@@ -107,7 +107,7 @@ export function numberFrom(value: unknown): number | bigint | undefined {
   return value.includes(".") ? Number(value) : exact(BigInt(value));
 }
 
-/** Returns the first group of a regular expression in the text of a value, or else its whole match. */
+/** Returns the first group of a regular expression in the text of a value, or the whole match without a group. */
 export function match(value: unknown, expression: string): string | undefined {
   const text = typeof value === "boolean" ? String(value) : textOf(value);
   if (text === undefined) return undefined;

@@ -1,5 +1,5 @@
 /**
- * The history of a node for plots: samples of its info over an hour, or up to a day.
+ * The history of a node for plots: samples of its info over the last hour, or over another configured span.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import type { Info } from "./info.ts";
 import type { Instant } from "./source-cache.ts";
 import { startOf } from "../untrusted-text.ts";
 
-/** The most samples; the span has as many intervals. */
+/** The most samples, and the number of intervals in the span. */
 const SAMPLES_MAX = 240;
 const COLUMNS = ["height", "peers"] as const;
 
@@ -22,7 +22,7 @@ export interface Measured extends Instant {
 export interface Sample extends Instant {
   readonly took: number | undefined;
   readonly values: Readonly<Record<string, unknown>>;
-  /** False if it was taken before the end of the interval, because the status changed. */
+  /** False if the sample was taken before the end of an interval, because the status changed. */
   readonly isDue: boolean;
 }
 
@@ -85,7 +85,7 @@ export class History {
       interval: this.#interval / 1000,
       at: samples.map(({ date }) => new Date(date).toISOString()),
       status: column("status"),
-      // Two digits suffice for a plot; more would let others time the node.
+      // Two digits suffice for a plot; more would show clients the node's exact response times.
       response_ms: samples.map(({ took }) =>
         took === undefined ? null : Number(took.toPrecision(2))
       ),

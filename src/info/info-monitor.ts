@@ -30,13 +30,13 @@ import { assessStatus, type NodeStatus, NOT_ASKED, withoutHidden } from "./statu
 
 /** The time for which a request waits for a running query if there was another recent request, in milliseconds. */
 const PATIENCE = 20;
-/** The milliseconds without requests after which a request does not receive the last snapshot at once. */
+/** After this many milliseconds without a request, the next one waits for a new snapshot. */
 const PAUSE = 10_000;
-/** The time beyond a source's timeout for which a request waits without a recent snapshot, in milliseconds. */
+/** A request that waits for a new snapshot waits this many milliseconds longer than the sources' timeout. */
 const GRACE = 200;
-/** The delays before the next query of a node that does not respond, in milliseconds; the last while clients listen. */
+/** The delays before a node that failed to respond is queried again, in milliseconds; the last if clients listen. */
 const BACKOFF_FIRST = 1000, BACKOFF_MAX = 24_000, BACKOFF_LISTENED = 3000;
-/** The time after which a query is abandoned, in milliseconds: workerd drops the work of requests that have ended. */
+/** The time after which a query is abandoned, in milliseconds: on workerd, it stops when its request has ended. */
 const QUERY_MAX = 60_000;
 /** The time for which optional sources may delay a snapshot, in milliseconds. */
 const OPTIONAL_PATIENCE = 200;
@@ -51,7 +51,7 @@ interface MonitorOptions {
   readonly log: NodeLog;
   onError(error: unknown): void;
   readonly client?: Client;
-  /** Monotonic milliseconds, and milliseconds since 1970. @default the runtime's clock */
+  /** Returns monotonic milliseconds, and milliseconds since 1970. @default the runtime's clock */
   readonly clock?: { monotonic(): number; now(): number };
   readonly random?: () => number;
   readonly memory?: NodeMemory;
@@ -298,7 +298,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     const optional = due.filter(([, { role }]) => role === "optional");
     const remembered = (name: string, pointer: string) => cache.get(name)?.last?.taken.get(pointer);
     const asked = this.#ask(new Map(required), signal, remembered);
-    // A query does not wait for optional sources, which may outlive it.
+    // Requests to optional sources may continue after the query, which waits for them only briefly.
     const aside = this.#ask(new Map(optional), this.#life.signal, remembered);
     for (const [name, outcome] of aside) {
       this.#running.set(name, this.#followUp(name, outcome, plan));

@@ -36,7 +36,7 @@ export interface Info {
   status_code?: StatusCode | undefined;
   /** A clause for people. */
   status_reason?: string | undefined;
-  /** When the oldest of the stale values was last known to be valid, RFC 3339. */
+  /** RFC 3339. The time when the oldest stale value was last known to be valid. */
   updated_at?: string | undefined;
   /** Set while the status is `unreachable`. */
   last_seen?: LastSeen | undefined;
@@ -70,7 +70,7 @@ const LINKS = {
 
 const KEYS_MAX = 64, SIZE_MAX = 60 * 1024;
 
-/** Makes the info. `omitted` has the keys beyond its limits, each with the reason. */
+/** Makes the info. `omitted` has the keys that exceed the info's limits, each with the reason. */
 export function makeInfo({ service, isBesideNode, values, status, updatedAt, lastSeen, hide }: {
   readonly service: Service;
   readonly isBesideNode: boolean;
@@ -113,7 +113,7 @@ export function makeInfo({ service, isBesideNode, values, status, updatedAt, las
   return { info, omitted };
 }
 
-/** The info at some time, with its representations. An unchanged info keeps its snapshot. */
+/** The info at a point in time, with its representations. While the info is unchanged, the snapshot is too. */
 export interface Snapshot {
   readonly info: Info;
   readonly examples: NodeExamples;

@@ -14,17 +14,17 @@ export type HostInfo = () => object | Promise<object>;
 export interface PlannedSource {
   readonly source: Source | { readonly call: HostInfo };
   readonly pointers: readonly string[];
-  /** The time for which its response is valid, in milliseconds. */
+  /** The time for which the source's response is valid, in milliseconds. */
   readonly ttl: number;
   readonly timeout: number;
   readonly role: Role;
 }
 
 /**
- * The effect of a source's failure:
- * - `required`: a request to the node by its kind; if none of these gets a response, the node is unreachable.
- * - `degrading`: such a request with its own `ttl`; if it fails, the node is degraded.
- * - `optional`: any other source; its failure does not affect the status.
+ * The effect of a source's failure. The requests of the kind decide; without any, all requests; else all sources.
+ * - `required`: if none of these sources responds, the node is unreachable.
+ * - `degrading`: a source with its own `ttl`; if it fails, the node is degraded.
+ * - `optional`: a source that does not decide; its failure does not affect the status.
  */
 export type Role = "required" | "degrading" | "optional";
 
@@ -35,7 +35,7 @@ export interface Plan {
   readonly static: Readonly<Record<string, unknown>>;
   readonly health: KindHealth | undefined;
   readonly history?: readonly string[] | undefined;
-  /** The places of values with which the page fills in the forms of reads, each with its pattern. */
+  /** The places of the values that the page puts into forms of reads. Each has the pattern that its value matches. */
   readonly examples: Readonly<Record<Reference, string>>;
 }
 
@@ -75,7 +75,7 @@ export function makePlan(
   };
   for (const field of Object.values(fields)) referencesOf(field).forEach(take);
   if (kind) referencesOfHealth(kind.health).forEach(take);
-  // Examples come only from sources of the kind that are queried anyway and have no hidden field.
+  // Examples come only from the kind's sources, if these are queried anyway and have no hidden field.
   const hidden = allFields.filter(([key]) => hide.includes(key))
     .flatMap(([, field]) => referencesOf(field).map((reference) => parseReference(reference)[0]));
   const examples = (Object.entries(kind?.examples ?? {}) as [Reference, string][])

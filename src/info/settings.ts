@@ -13,7 +13,7 @@ export interface NodeSettings {
   public_url?: string | undefined;
   /** The name of a kind, or `none` for a node that only `info` describes. @default detected */
   kind?: string | undefined;
-  /** The place of its secret, which is sent only to the origin of `url`. */
+  /** The place of the node's secret, which is sent only to the origin of `url`. */
   auth?: SecretPlace | undefined;
   /** An additional certificate authority to trust, for `https:`. */
   tls?: { ca_file: string } | undefined;

@@ -36,9 +36,9 @@ export interface Shown {
   readonly oldest: Instant | undefined;
 }
 
-/** The time without requests after which another node may be at the address, in milliseconds. */
+/** After this many milliseconds without a request, another node may be at the address. */
 const PAUSE = 10_000;
-/** The shortest time between two runs of a program without a request, in milliseconds. */
+/** The shortest interval at which queries without a client's request run a program, in milliseconds. */
 const WATCHED_PROGRAM_MS = 30_000;
 
 export class SourceCache {
@@ -80,7 +80,7 @@ export class SourceCache {
       states.every((state) => state?.error || state?.isAbsent);
   }
 
-  /** Lists the sources to query: those whose `ttl` has passed; after a failure or a pause, all. */
+  /** Lists the sources to query: those whose `ttl` has passed, or all of them after a failure or a pause. */
   dueSources(now: Instant, isWatch: boolean): string[] {
     const isUncertain = this.#ofRequired().some((state) =>
       !state?.held || state.error || (!isWatch && now.monotonic - state.held.monotonic >= PAUSE)

@@ -37,13 +37,13 @@ export type Outcome =
     | {
       readonly taken: Taken;
       readonly omitted: readonly string[];
-      /** Set if the node lacks this optional method or path, which counts as a response. */
+      /** Set if the node lacks this optional method or path. It has nevertheless responded. */
       readonly absent?: SourceError;
     }
     | { readonly error: SourceError }
   );
 
-/** Queries sources; no promise rejects. `remembered` returns values of other sources. */
+/** Queries sources; no promise rejects. `remembered` returns earlier values of sources that are not queried now. */
 export type Query = (
   sources: ReadonlyMap<string, PlannedSource>,
   signal: AbortSignal,
@@ -77,7 +77,7 @@ export function createQuery({ url: nodeUrl, credentials, client }: {
     const valueOf = async (place: Reference): Promise<unknown> => {
       const [name, pointer] = parseReference(place);
       if (!sources.has(name)) return remembered(name, pointer);
-      // After this microtask all sources are in `responses`.
+      // After this microtask, `responses` has the promises of all sources.
       await undefined;
       return resolvePointer((await responses.get(name))?.value, pointer);
     };
@@ -227,7 +227,7 @@ export function createEndpoint(url: string): Endpoint {
     try {
       const batch = await postCalls(url, `[${calls.map(textOfCall).join(",")}]`, limits, access);
       if (Array.isArray(batch)) {
-        // The first of several responses with the same id counts.
+        // If several responses have the same id, the first is used.
         const byId = new Map(batch.toReversed().map((response) => [response.id, response]));
         const responses = calls.map((_, id) => byId.get(String(id)));
         if (responses.some((response) => response !== undefined)) {
@@ -241,7 +241,7 @@ export function createEndpoint(url: string): Endpoint {
       if (!isRefusal) return calls.map(() => ({ status: "rejected", reason }));
     }
     const outcomes = await callSingly();
-    // A node that is starting rejects single calls as well.
+    // If single calls failed too, the node may be starting, so batches are sent again.
     takesBatches = !outcomes.some(({ status }) => status === "fulfilled");
     return outcomes;
   };
@@ -301,7 +301,7 @@ export function resultOf({ result, error }: RpcResponse): string {
 
 const NO_METHOD = -32601;
 
-/** The words of the same error with other codes: -32604 in Besu, -32004 in EIP-1474 (which Solana uses otherwise). */
+/** This error has other codes too: -32604 in Besu, -32004 in EIP-1474. Solana uses -32004 for another error. */
 const NO_METHOD_WORDS =
   /\bmethod\b.{0,80}\b(?:not (?:found|supported|enabled|available|implemented)|does not exist|unknown)|\bunknown method/i;
 
@@ -318,7 +318,7 @@ function failureOfRpc(json: string): SourceError {
   });
 }
 
-/** @param path absolute, relative to the working directory, or below a folder that `isAnchored` knows */
+/** @param path absolute, relative to the working directory, or with a start that `isAnchored` accepts */
 export async function readFileSource(path: string, limits: RequestLimits): Promise<SourceResponse> {
   try {
     const bytes = await readFile(path, { limit: LIMITS.bytes, ...limits });

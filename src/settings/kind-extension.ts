@@ -23,7 +23,7 @@ export function extendKind(base: Kind, own: Json): Json {
   }
   const rules = [...listOf(objectOf(own.health).rules), ...base.health.rules ?? []];
   whole.health = { ...objectOf(whole.health), ...rules.length > 0 && { rules } };
-  // Where the base kind sends no secret, an `auth` of the extension sends none either.
+  // If reads of the base kind are called without the secret, so are those of an extension with its own `auth`.
   if (own.auth) whole.auth = { reads: base.auth?.reads, ...objectOf(own.auth) };
   for (const key of ["openrpc", "openapi"] as const) {
     if (own[key] && base[key]) whole[key] = extendPart(objectOf(base[key]), objectOf(own[key]));
@@ -127,7 +127,7 @@ function operationsAt(
 const segmentsOf = (template: string): string[] =>
   foldPath(decodePercent(template.replaceAll(/\{[^{}]*\}/g, "{}"))).split("/").slice(1);
 
-/** Tells whether a path can match both templates; if a name spans segments, only the part before any name counts. */
+/** Tells whether a path can match both templates. With a multi-segment name, compares only the parts before names. */
 function overlap(own: readonly string[], others: readonly string[], hasSpan: boolean): boolean {
   const isName = (segment: string) => segment.includes("{}");
   const fixed = hasSpan
@@ -150,7 +150,7 @@ function howLooser(now: Json, before: Json): string | undefined {
   if (steps < 0) return `is marked ${describeValue(is)}, but was ${was}`;
   const dropped = RESTRICTING.find((mark) => before[mark] !== undefined && !now[mark]);
   if (dropped) return `no longer has ${dropped}`;
-  // A method that only reads for some parameters may write for others.
+  // A method that only reads with some parameters may write with others.
   const isOther = is === "read" && INPUT.some((key) => !isEqual(now[key], before[key]));
   return isOther ? "is a read with other parameters than before" : undefined;
 }

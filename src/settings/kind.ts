@@ -173,16 +173,18 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
     }),
     detect: needed(
       s.filledMap(t.REFERENCE_TEXT, t.EXPRESSION, "places, each with a regular expression"),
-      { text: "Places in its responses, each with a regular expression. All must match" },
+      { text: "Places in the node's responses, each with a regular expression. All must match" },
     ),
-    auth: s.setting(s.object(auth), { text: "How it refuses access, and where its secret is" }),
+    auth: s.setting(s.object(auth), {
+      text: "How the node refuses access, and where its secret is",
+    }),
     static: s.setting(s.map(t.INFO_KEY, s.json), { text: "Keys with constant values" }),
     sources: needed(s.map(t.SOURCE_NAME, NODE_SOURCE), { text: "The sources by name" }),
     fields: needed(s.map(t.INFO_KEY, FIELD), { text: "The keys, and the places of their values" }),
     health: needed(
       s.object({
         ok: needed(t.LINE, {
-          text: "The conditions for ok, as a clause for people",
+          text: "A clause for people: the evidence that makes the status ok",
           example: "it has a leader and raises no alarm",
         }),
         ...HEALTH,
@@ -199,7 +201,8 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
       },
     ),
     written_from: s.setting(s.filledList(t.WEB_URL, "a list of URLs"), {
-      text: "The files or folders, at a version, that its operations were written from",
+      text:
+        "URLs of the files or folders, at a version, from which the kind's operations were written",
     }),
     tried: s.setting(t.LINE, { text: "The node and version that its reads were tested with" }),
     ...interfaceSettings(),
@@ -310,7 +313,7 @@ function diagnosticsBetween(kind: Json): Diagnostic[] {
   return found;
 }
 
-/** Tells whether a source depends on itself by way of others, so that none of them can be queried first. */
+/** Tells whether a source depends on itself through other sources, so that none of them can be queried first. */
 function leadsTo(name: string, links: ReadonlyMap<string, readonly Reference[]>): boolean {
   const seen = new Set<string>();
   const next = (at: string) => (links.get(at) ?? []).map((place) => parseReference(place)[0]);

@@ -206,7 +206,7 @@ const CONVERSION = v.union([
   s.word(CONVERSIONS),
   s.oneOf({
     count: {
-      count: s.needed(t.POINTER, { text: "Counts the members whose value there is true" }),
+      count: s.needed(t.POINTER, { text: "Counts the members that have true at this pointer" }),
     },
     match: { match: s.needed(t.EXPRESSION, { text: "The first group, or else the whole match" }) },
     add: { add: s.needed(s.NUMBER, { text: "The value plus this number" }) },
@@ -230,7 +230,7 @@ export const FIELD: Schema<Field> = v.union([
   s.object({
     from: s.needed(REFERENCES, {
       text: "The place of the value: a source, # and a JSON Pointer. " +
-        "Of several places, the first that has a value; sum and join use all",
+        "Of several places, the first with a value is used; sum and join use all",
       example: "net#/version",
     }),
     as: s.setting(CONVERSION, {
@@ -327,7 +327,7 @@ export function placesOf(field: unknown): readonly Reference[] {
   return isRight ? referencesOf(field as Field) : [];
 }
 
-/** Returns a message if the source of a place does not exist; `listed` has the sources that it may list. */
+/** Returns a message if the source of a place does not exist; `listed` has the sources that the message may list. */
 export function explainSource(
   place: unknown,
   names: readonly string[],
