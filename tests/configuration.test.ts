@@ -300,7 +300,7 @@ config("flags win over the environment, that over the file, that over the defaul
     command: "serve",
     asJson: false,
     asFile: false,
-    given: { url: "http://a", port: 3, kind: "nats", config: "x" },
+    values: { url: "http://a", port: 3, kind: "nats", config: "x" },
     file: "x",
     remarks: [],
     host: "h",

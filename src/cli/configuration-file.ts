@@ -43,14 +43,14 @@ export interface ReadFiles {
   readonly problems: readonly string[];
 }
 
-export type GivenSettings = Pick<FileConfig, "forward"> & {
+export type Overrides = Pick<FileConfig, "forward"> & {
   readonly node?: Pick<NodeSettings, "url" | "kind">;
 };
 
 export async function readConfigurationFile(
   path: string | undefined,
   kindFile: string | undefined,
-  given: GivenSettings,
+  overrides: Overrides,
   files: Files,
 ): Promise<ReadFiles> {
   const kinds: Record<string, Kind> = {};
@@ -83,7 +83,7 @@ export async function readConfigurationFile(
       else if (name !== undefined) await addKind(name, yaml, { at: ["kinds", at], value });
     }
     const logo = await readLogo(yaml, files);
-    const file = checkFile(yaml, kinds, given, logo);
+    const file = checkFile(yaml, kinds, overrides, logo);
     const page = file.page && { ...file.page, logo: logo?.bytes };
     warnings.unshift(...yaml.renamed.map((key) => explainRenamed(key, RENAMED[key]!)));
     return { file, page };
@@ -156,7 +156,7 @@ function kindsIn(yaml: YamlFile): NamedKind[] {
 export function checkFile(
   yaml: YamlFile,
   own: Readonly<Record<string, Kind>> = {},
-  given: GivenSettings = {},
+  overrides: Overrides = {},
   logo?: LogoFile,
 ): FileConfig {
   const names = kindsIn(yaml).flatMap(({ name }) => name ?? []);
@@ -166,7 +166,7 @@ export function checkFile(
   const found = [
     ...diagnostics,
     ...sameKinds(kindsIn(yaml)),
-    ...clashesOfForward({ ...file, ...given }.forward, file.hosts),
+    ...clashesOfForward({ ...file, ...overrides }.forward, file.hosts),
   ];
   if (logo?.problem && file.page?.logo) {
     found.push({ path: ["page", "logo"], message: `names ${logo.problem}`, isKey: false });
@@ -174,7 +174,7 @@ export function checkFile(
   // The sources and fields of a kind are unknown if its file is invalid.
   if (names.every((name) => Object.hasOwn(own, name))) {
     const kinds = { ...KINDS, ...own };
-    const node = { ...file.node, ...given.node };
+    const node = { ...file.node, ...overrides.node };
     found.push(
       ...unknownSources(file.info ?? {}, kindsOf(node, kinds)),
       ...unknownKeys(file, kinds),

@@ -29,7 +29,7 @@ import {
 } from "../settings/schema.ts";
 import { isFilePlace, isKindFile, kindName, kindNameOf } from "../settings/texts.ts";
 import { quote } from "../untrusted-text.ts";
-import type { Files, GivenSettings, ReadFiles } from "./configuration-file.ts";
+import type { Files, Overrides, ReadFiles } from "./configuration-file.ts";
 import { type CommandName, COMMANDS, SWITCHES, type SwitchName } from "./usage.ts";
 
 export interface Config
@@ -41,7 +41,7 @@ export interface Config
   /** The configuration file that was read, or that `nodeface init` writes. */
   file?: string | undefined;
   /** The settings from flags and variables, for `nodeface init`. */
-  given?: CliValues;
+  values?: CliValues;
   remarks: readonly { level: "info" | "warn"; message: string }[];
   host: string;
   /** 0 for any free port. */
@@ -65,18 +65,18 @@ export async function readConfig(
   files: Files,
 ): Promise<Config> {
   const { command, topic, values, asJson, asFile, ...parsed } = parseArguments(args, env);
-  const calledOf = (name: Name) => parsed.given.get(name)?.called;
+  const calledOf = (name: Name) => parsed.texts.get(name)?.called;
   const isNew = command === "init";
-  const isUsual = !isPrinting(command) && !isNew && !parsed.given.has("config") &&
+  const isUsual = !isPrinting(command) && !isNew && !parsed.texts.has("config") &&
     await files.isThere(USUAL_FILE);
   const path = isUsual ? USUAL_FILE : values.config ?? (isNew ? USUAL_FILE : undefined);
-  const given = settingsOf(values);
+  const overrides = overridesOf(values);
   const kindFile = values.kind !== undefined && isKindFile(values.kind) ? values.kind : undefined;
   const isRead = (path !== undefined && !isNew) || kindFile !== undefined;
   const read: ReadFiles = isRead
     // Imports YAML and all kinds, which are not needed without a file.
     ? await (await import("./configuration-file.ts"))
-      .readConfigurationFile(isNew ? undefined : path, kindFile, given, files)
+      .readConfigurationFile(isNew ? undefined : path, kindFile, overrides, files)
     : { file: {}, kinds: {}, warnings: [], problems: [] };
   const { file, kinds, page } = read;
   const problems = [...parsed.problems, ...read.problems];
@@ -86,8 +86,8 @@ export async function readConfig(
   }
   if (problems.length > 0) throw new ConfigError(problems);
 
-  const node = { ...file.node, ...given.node };
-  const { hosts, cors, forward } = { ...file, ...given };
+  const node = { ...file.node, ...overrides.node };
+  const { hosts, cors, forward } = { ...file, ...overrides };
   const place: FileConfig["description"] = values.spec ? { from: values.spec } : file.description;
   const description = place?.from;
   for (const { message } of clashesOfForward(forward, hosts, node.url !== undefined)) {
@@ -114,7 +114,7 @@ export async function readConfig(
     remarks.push({ level: "warn", message });
   }
   return {
-    ...{ command, topic, asJson, asFile, file: path, given: values, remarks },
+    ...{ command, topic, asJson, asFile, file: path, values, remarks },
     host: values.host ?? file.listen?.host ?? defaultOf(CLI_OPTIONS.host),
     port: values.port ?? file.listen?.port ?? defaultOf(CLI_OPTIONS.port),
     accessLog: values.accessLog ?? file.access_log ?? defaultOf(CLI_OPTIONS.accessLog),
@@ -126,7 +126,8 @@ export async function readConfig(
   };
 }
 
-function settingsOf({ url, kind, forward }: CliValues): GivenSettings {
+/** `--forward off` makes `forward: undefined`, which overrides the file as well. */
+function overridesOf({ url, kind, forward }: CliValues): Overrides {
   const name = kind !== undefined && isKindFile(kind) ? kindNameOf(kind) : kind;
   return {
     node: { ...url && { url }, ...name && { kind: name } },
@@ -166,8 +167,8 @@ interface ParsedArgs {
   topic?: string;
   asJson: boolean;
   asFile: boolean;
-  /** The text of each setting, valid or not, and the flag or variable that set it. */
-  given: Map<Name, { text: string; called: string }>;
+  /** The text of each setting, valid or not, and the flag, argument or variable that set it. */
+  texts: Map<Name, { text: string; called: string }>;
   values: CliValues;
   problems: string[];
   renamed: string[];
@@ -204,23 +205,23 @@ const isPrinting = (command: Command): boolean => /^(help|version|kinds)$/.test(
 
 function parseArguments(args: readonly string[], env: Environment): ParsedArgs {
   const found = readArguments(args);
-  const { command, topic, given, values, problems, asJson, asFile } = found;
+  const { command, topic, texts, values, problems, asJson, asFile } = found;
   if (asFile && topic === undefined) {
     problems.push("--file needs the name of a kind, as in nodeface kinds etcd --file");
   }
   if (isPrinting(command)) {
     const shown = command === "kinds" ? problems : [];
-    return { ...found, given: new Map(), renamed: [], problems: shown };
+    return { ...found, texts: new Map(), renamed: [], problems: shown };
   }
   if (asJson && command !== "check") problems.push("--json works only with check");
   for (const [variable, name] of VARIABLES) {
-    const text = given.has(name) ? undefined : tryRead(() => env[variable]);
-    if (text) setGiven(found, name, text, variable);
+    const text = texts.has(name) ? undefined : tryRead(() => env[variable]);
+    if (text) setText(found, name, text, variable);
   }
-  if (command === "init" && !given.has("url")) {
+  if (command === "init" && !texts.has("url")) {
     problems.push("init needs the URL of a node, as in nodeface init http://127.0.0.1:8545");
   }
-  for (const [name, { text, called }] of given) {
+  for (const [name, { text, called }] of texts) {
     const { value, diagnostics } = readValue(text, CLI_OPTIONS[name].schema as Schema);
     if (diagnostics.length === 0) Object.assign(values, { [name]: value });
     for (const { message } of diagnostics) problems.push(`${called} ${message}`);
@@ -237,7 +238,7 @@ export function wantsJson(args: readonly string[]): boolean {
 function readArguments(args: readonly string[]): ParsedArgs {
   const found: ParsedArgs = {
     ...{ command: "serve", asJson: false, asFile: false },
-    ...{ given: new Map(), values: {}, problems: [], renamed: [] },
+    ...{ texts: new Map(), values: {}, problems: [], renamed: [] },
   };
   const { tokens } = parseArgs({
     ...{ args: [...args], options: OPTIONS, strict: false, allowPositionals: true, tokens: true },
@@ -278,13 +279,13 @@ function readOption(
     return;
   }
   const text = isSwitch(name) && !inlineValue ? "true" : value;
-  if (found.given.has(name)) found.problems.push(`${rawName} is given twice`);
+  if (found.texts.has(name)) found.problems.push(`${rawName} is given twice`);
   else if (!text) found.problems.push(`${rawName} needs a value; see nodeface --help`);
-  else setGiven(found, name, text, rawName);
+  else setText(found, name, text, rawName);
 }
 
-function setGiven({ given, renamed }: ParsedArgs, name: Name, text: string, called: string): void {
-  given.set(name, { text, called });
+function setText({ texts, renamed }: ParsedArgs, name: Name, text: string, called: string): void {
+  texts.set(name, { text, called });
   const { before, flag, variables = [] }: CliOption = CLI_OPTIONS[name];
   if (called === `--${before?.flag}`) renamed.push(explainRenamed(called, `--${flag}`));
   if (called === before?.variable) renamed.push(explainRenamed(called, variables[0]!));
@@ -302,7 +303,7 @@ function readPositionals([first, ...others]: readonly string[], found: ParsedArg
     if (found.command === "serve") found.command = command;
     const [value] = others;
     if (value !== undefined && command === "kinds") found.topic = value;
-    else if (value !== undefined) setGiven(found, "url", value, "NODE_URL");
+    else if (value !== undefined) setText(found, "url", value, "NODE_URL");
   } else if (/^[\w-]+$/.test(first)) {
     const word = nearest(first, [...names, ...Object.keys(WORDS)]);
     const meant = SERVING.includes(first)
@@ -314,7 +315,7 @@ function readPositionals([first, ...others]: readonly string[], found: ParsedArg
         : `${quote(first)} is neither a command nor the URL of a node; see nodeface --help`,
     );
   } else {
-    setGiven(found, "url", first, "NODE_URL");
+    setText(found, "url", first, "NODE_URL");
     rest = others;
   }
   for (const value of rest) {

@@ -60,7 +60,7 @@ export async function init(
       "Every key is optional. A line that begins with # is not read: remove the # to set a key.",
       "Paths are relative to this file; ~/ is the home directory, $CREDENTIALS_DIRECTORY/ systemd's.",
     ],
-    values: valuesOf(config, path, name),
+    values: contentOf(config, path, name),
     remarks: {
       ...secret && { "node.auth": secret.lines },
       ...name !== undefined && { "node.kind": [whyKind(config, detection)] },
@@ -71,11 +71,11 @@ export async function init(
   return report(config, path, node, status, secret);
 }
 
-function refuse({ node, given }: Config, status: NodeStatus, name: string | undefined): void {
+function refuse({ node, values }: Config, status: NodeStatus, name: string | undefined): void {
   const { code, reason, hint } = status;
   const isSilent = (NO_ANSWER as readonly unknown[]).includes(code);
   // With --kind, the file may be written before the node is started.
-  if (name !== undefined && (given?.kind !== undefined || !isSilent)) return;
+  if (name !== undefined && (values?.kind !== undefined || !isSilent)) return;
   const why = `${node.url}: ${reason}${hint === undefined ? "" : `; ${hint}`}`;
   const advice = isSilent
     ? "Start the node first, or name its kind with --kind KIND"
@@ -83,8 +83,8 @@ function refuse({ node, given }: Config, status: NodeStatus, name: string | unde
   throw new Error(`the kind of the node is not known, so nothing is written\n${why}\n${advice}`);
 }
 
-function valuesOf(
-  { given = {}, host, port }: Config,
+function contentOf(
+  { values = {}, host, port }: Config,
   path: string,
   name: string | undefined,
 ): Record<string, unknown> {
@@ -92,18 +92,18 @@ function valuesOf(
     isAbsolute(place) || isAnchored(place) || !isFilePlace(place)
       ? place
       : relative(dirname(path), place).replaceAll("\\", "/");
-  const { kind, spec, config: _, ...plain } = given;
-  const values: Record<string, unknown> = {};
+  const { kind, spec, config: _, ...plain } = values;
+  const content: Record<string, unknown> = {};
   for (const [setting, value] of Object.entries(plain)) {
-    values[CLI_OPTIONS[setting as keyof typeof plain].key!] = value;
+    content[CLI_OPTIONS[setting as keyof typeof plain].key!] = value;
   }
-  if (values.listen !== undefined) {
-    values.listen = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  if (content.listen !== undefined) {
+    content.listen = `${host.includes(":") ? `[${host}]` : host}:${port}`;
   }
-  if (spec !== undefined) values.description = beside(spec);
-  if (kind !== undefined && isKindFile(kind)) values.kinds = [beside(kind)];
-  if (name !== undefined) values["node.kind"] = name;
-  return values;
+  if (spec !== undefined) content.description = beside(spec);
+  if (kind !== undefined && isKindFile(kind)) content.kinds = [beside(kind)];
+  if (name !== undefined) content["node.kind"] = name;
+  return content;
 }
 
 function whyKind({ node }: Config, detection: Detection | undefined): string {
@@ -137,13 +137,13 @@ async function lookForSecret(auth: Kind["auth"] = {}): Promise<SecretPlaces | un
 }
 
 function report(
-  { node, file, given }: Config,
+  { node, file, values }: Config,
   path: string,
   name: string,
   { status, code, reason }: NodeStatus,
   secret: SecretPlaces | undefined,
 ): string {
-  const flag = given?.config === undefined ? "" : ` --config ${file}`;
+  const flag = values?.config === undefined ? "" : ` --config ${file}`;
   const lines = [`Wrote ${path} for ${node.url}: ${name}`];
   if (code !== undefined) lines.push(`The node is ${status}: ${reason}`);
   if (WANTS_SECRET.includes(code)) {

@@ -64,8 +64,15 @@ export async function runService(config: Config, read: () => Promise<Config>): P
       service.shown = shown;
       if (shown === "current") logged.clear();
     };
-    const options = { ...config, startedAt, meters, memory, onDescription, log: logOnce };
-    return Object.assign(service, { nodeface: createApp(options) });
+    const nodeface = createApp({
+      ...config,
+      startedAt,
+      meters,
+      memory,
+      onDescription,
+      log: logOnce,
+    });
+    return Object.assign(service, { nodeface });
   };
   let current = make(config);
   const app = { fetch: (request: Request) => current.nodeface.fetch(request) };
