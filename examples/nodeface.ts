@@ -2,7 +2,7 @@
 import { createNodeface, type NodefaceOptions } from "nodeface";
 
 export const port = Number(process.env.PORT ?? 8080);
-/** The path at which clients find it; `""` is the root. */
+/** The path at which clients find the service; `""` is the root. */
 export const prefix = process.env.PREFIX ?? "/node";
 
 /** Stands for the host's own authentication: reading is public, everything else needs a password. */

@@ -134,8 +134,8 @@ function details(path: string, forms: readonly Settings[]): string {
     return row(key, setting, example && `. Example: ${code(`${key}: ${example}`)}`);
   });
   const choice = forms.length > 1
-    ? `Set one of ${forms.map((settings) => code(Object.keys(settings)[0]!)).join(", ")}, ` +
-      "and only other keys that go with it.\n\n"
+    ? `Set only one of ${forms.map((settings) => code(Object.keys(settings)[0]!)).join(", ")}, ` +
+      "with the keys that belong to it.\n\n"
     : "";
   return `## ${code(path)}\n\n${choice}${table(HEAD, rows)}`;
 }
