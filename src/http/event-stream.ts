@@ -26,7 +26,7 @@ const HEADERS: readonly [string, string][] = [
 
 export interface EventStreamOptions<Name extends string> {
   readonly names: readonly Name[];
-  /** Returns the full state, which is sent first and in place of lost events; the same object until it changes. */
+  /** Returns the full state, sent first and in place of lost events. The object is the same until the state changes. */
   readonly snapshot: () => object;
   readonly listeners: number;
   readonly perAddress: number;

@@ -92,7 +92,7 @@ export const foldPath = (path: string): string =>
 
 export const readSegment = (segment: string): string => segment.split(/[;?#]/, 1)[0]!.trim();
 
-/** Folds text as lenient servers may. Case is folded through capitals: those of some letters, as ı and i, are equal. */
+/** Folds text as lenient servers may. Upper case comes first: there some letters, such as ı and i, become equal. */
 export const fold = (text: string): string =>
   text.normalize("NFKC").replaceAll(/\p{Cf}/gu, "").replaceAll("+", " ").toUpperCase()
     .toLowerCase();
