@@ -7,7 +7,7 @@
 import { type Bytes, joinBytes } from "./bytes.ts";
 import { withTimeout } from "./with-timeout.ts";
 
-/** A failure to read a file or to run a program; the message completes a sentence about it. */
+/** A failure to read a file or to run a program. The message is the reason, as in `cannot read FILE: no such file`. */
 export class PlatformError extends Error {
   override name = "PlatformError";
 }

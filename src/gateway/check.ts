@@ -22,7 +22,7 @@ export interface WrongValue {
 /** The maximum number of characters of a name in a message, and of allowed values that a message lists. */
 const NAME_MAX = 100, VALUES_MAX = 20;
 
-/** The lookups of a rule, prepared once, since a body may hold half a million values. */
+/** The lookup tables of a rule, prepared once, since a body may hold half a million values. */
 interface Prepared {
   readonly scalars: ReadonlySet<unknown>;
   readonly composed: readonly unknown[];

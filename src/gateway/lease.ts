@@ -1,6 +1,6 @@
 /**
  * The lease of a call: its slot at the node, time limit, byte budget, and the node's response. Most nodes do not notice
- * that a client has disconnected, so the slot is held until they have finished.
+ * that a client has disconnected, so the slot is held until the node has finished.
  *
  * @module
  */
@@ -89,7 +89,7 @@ export class Lease {
     return this.#body.set(bytes, hasToken ? "token" : "body");
   }
 
-  /** Waits for a slot at the node; the time limit starts here. Rejects with `UpstreamError` if it gets none. */
+  /** Waits for a slot at the node; the time limit starts here. Rejects with `UpstreamError` if none is free. */
   async begin(hasToken: boolean, isHeavy: boolean): Promise<void> {
     const callStop = this.#callStop = following(this.#clientGone);
     this.#hasToken = hasToken;
@@ -100,7 +100,7 @@ export class Lease {
     callStop.addEventListener("abort", () => this.#end());
   }
 
-  /** Sends a call; resolves when its response has ended or exceeds `collect` bytes. Errors are for `refusalOf`. */
+  /** Sends a call; resolves when its response has ended or exceeds `collect` bytes. Pass errors to `refusalOf`. */
   async send(
     request: RequestContent,
     operation: NodeOperation,

@@ -10,7 +10,7 @@ import { FastResponse, problem, REASONS } from "./response.ts";
 
 const EVENTS_MAX = 256, BYTES_MAX = 1_048_576, AGE_MAX_MS = 3_600_000;
 
-/** A listener is disconnected if more bytes than this wait to be sent to it, unless they are a single event. */
+/** A listener is disconnected if more than this number of bytes wait for it, unless they are a single event. */
 const WAITING_MAX = 65_536;
 
 /** `Bun.serve` closes a stream that is silent for 12 s by default (Bun 1.4). */

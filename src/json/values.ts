@@ -7,7 +7,7 @@ import { decodePercent } from "../untrusted-text.ts";
 
 export type Json = Record<string, unknown>;
 
-/** The keys and indices that lead from a value to one inside it. */
+/** The keys and indices that lead from a value to another value inside it. */
 export type Path = readonly string[];
 
 export function isObject(value: unknown): value is Json {

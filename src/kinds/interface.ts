@@ -1,5 +1,5 @@
 /**
- * The interface of a kind of node: parts of OpenRPC and OpenAPI, with marks. See `src/settings/kind-interface.ts`.
+ * The interface of a kind of node: OpenRPC and OpenAPI parts with marks, checked by `src/settings/kind-interface.ts`.
  *
  * @module
  */

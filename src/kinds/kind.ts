@@ -121,7 +121,7 @@ export type AuthFile =
   );
 
 export interface KindAuth {
-  /** A header of a 401 or 403, and a pattern for its value. Secrets in `files` are only sent if both match. */
+  /** A header of a 401 or 403, and a pattern for its value. Without a match, no secret in `files` is sent. */
   refusal?: { readonly header: string; readonly pattern: string } | undefined;
   /** The files in which such a node stores its secret for programs of the same user. */
   files?: readonly AuthFile[] | undefined;
@@ -197,7 +197,10 @@ export interface KindHealth {
   rules?: readonly HealthRule[] | undefined;
   /** The `sync_progress` of a node that is in sync, such as 1. */
   complete?: number | undefined;
-  /** The place of the highest block number known, decimal or `0x`. If there are several, the highest value is used. */
+  /**
+   * The place of the number, decimal or `0x`, of the highest block that the node or its peers know of. If there are
+   * several places, the highest number is used.
+   */
   target?: Reference | readonly Reference[] | undefined;
   /** The number of blocks by which a node may be behind `target`. @default 2 */
   lag?: number | undefined;

@@ -30,7 +30,7 @@ export interface Exchanged {
 }
 
 export interface Credentials {
-  /** Sends a request, trying one secret after another. For HTTP Digest, it keeps the connection until `read` ends. */
+  /** Sends a request, trying one secret after another. With Digest, it keeps one connection until `read` has ended. */
   sendWith<T>(
     client: Client,
     request: Omit<NodeRequest, "owner">,
@@ -42,7 +42,7 @@ export interface CredentialsOptions {
   readonly nodeUrl: string;
   readonly configured?: SecretPlace | undefined;
   readonly kind?: string | undefined;
-  /** Kinds by name, whose typical refusals are compared with the node's. @default none */
+  /** Kinds by name, whose typical refusals are compared with the node's refusal. @default none */
   readonly kinds?: Readonly<Record<string, Kind>>;
   readonly triesDefaults?: boolean;
 }

@@ -1,5 +1,5 @@
 /**
- * Refusals by the node (401, 403): their challenges, the kinds for which they are typical, and the operator's messages.
+ * Refusals by the node (401, 403): challenges, kinds for which a refusal is typical, and messages for the operator.
  *
  * @module
  */

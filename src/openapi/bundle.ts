@@ -86,8 +86,8 @@ function planComponents(files: Files): Plan {
       const isFirst = isObject(value) && names.get(value, shape) === undefined;
       if (isFirst && !isPure(structure, shape, value)) names.set(value, shape, key);
     }
-    // Of the components that are only a reference to one target, only one is replaced by the target: the component with
-    // the key of the target, otherwise the first by name.
+    // Of several components that only refer to the same target, one is replaced by the target: the component with the
+    // key of the target, otherwise the first by name.
     const references = keys.flatMap((key) => {
       const { end, isBroken } = linkOf(section[key], shape) ?? {};
       const isReplaced = isPure(structure, shape, section[key]) && isComponentName(key);

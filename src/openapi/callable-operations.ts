@@ -55,7 +55,10 @@ export interface NodeOperation {
   /** For REST, the template below the node's URL, with the base path; for JSON-RPC, the method's name. */
   readonly path: string;
   readonly access: "read" | "write" | "secret" | undefined;
-  /** True if its operationId and path are not trusted: a server on the network described it, or no kind knows it. */
+  /**
+   * True if a server on the network described the operation, or the node's kind does not know it. The operationId and
+   * the path are then not trusted.
+   */
   readonly isForeign: boolean;
   readonly isHeavy: boolean;
   readonly isStreaming: boolean;

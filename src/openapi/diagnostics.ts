@@ -22,17 +22,17 @@ export const LIMITS = {
   references: 100_000,
   /** Milliseconds to load all files; a thread must also prepare them in this time. */
   time: 30_000,
-  /** Values in one file; each alias counts all values of its anchor. */
+  /** Values in one file, including the values of an anchor once for each alias. */
   nodes: 1_000_000,
-  /** Characters in all strings of one YAML file; each alias counts those of its anchor. */
+  /** Characters in all strings of one YAML file, including those of an anchor once for each alias. */
   text: 33_554_432,
   aliases: 10_000,
-  /** Tokens in one YAML file: each value takes two or three, including white space. */
+  /** Tokens in one YAML file: a value takes two or three tokens, including those for white space. */
   tokens: 2_500_000,
   lines: 1_000_000,
   errors: 100,
   findings: 10_000,
-  /** URLs that the values of one server's variables result in. */
+  /** The URLs of one server: there is one for each combination of its variables' values. */
   combinations: 64,
   /** Origins that the page may call. A header lists them, and proxies limit a header's length. */
   origins: 64,
@@ -67,7 +67,7 @@ export interface Diagnostic {
   /** The file's path relative to the description: never a path on this machine. */
   readonly file: string;
   readonly line: number;
-  /** Starts at 1; counts UTF-16 code units. */
+  /** The column from 1, in UTF-16 code units. */
   readonly column: number;
   readonly message: string;
   /** True if this diagnostic prevents the document from being shown. */

@@ -16,7 +16,7 @@ export interface File {
   readonly bytes: Bytes;
   /** True if the name or the media type says JSON. */
   readonly isJson: boolean;
-  /** Changes with the content: a file's time and size, an `ETag`, or a digest. */
+  /** A text that changes with the content: a file's time and size, an `ETag`, or a digest. */
   readonly stamp: string;
 }
 

@@ -37,7 +37,7 @@ import {
 } from "./operations.ts";
 import { NODE, THIS_SERVICE } from "./servers.ts";
 
-/** The part of its kind's interface that a node reports. */
+/** The part of a kind's interface that a node reports. */
 export interface Offer {
   /** Method names, or paths without their first slash. If `before` is set, the names of method groups. */
   readonly names?: readonly string[] | undefined;

@@ -84,7 +84,7 @@ const TAG_DESCRIPTION = "The identity and the status of this node.";
 /** The servers of the service's own operations, whatever the node's servers are. */
 const SERVERS = [{ url: THIS_SERVICE, description: "The service that shows this description" }];
 
-/** Adds this service's operations to a node's description. Where paths are equal, the node's operations stay. */
+/** Adds this service's operations to a node's description, except at paths that the node's description has itself. */
 export function withServiceOperations(
   own: Json,
   node: Json,

@@ -107,7 +107,7 @@ const ANY_PARAMS = {
  * Of methods with the same name, only the first is converted.
  *
  * @param openrpc a document or a part of one; invalid parts are omitted
- * @throws {RangeError} if the operations would be many times as large as the methods
+ * @throws {RangeError} if the parameters and results of all methods are too large, as when they share large schemas
  */
 export function openApiOfMethods(
   openrpc: unknown,

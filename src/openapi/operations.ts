@@ -112,7 +112,7 @@ export function checkOperations(document: Json, diagnostics: Diagnostics): Json 
       return rest;
     });
 
-  /** Checks a list of parameters against the names in a path template. Returns the names of path parameters listed. */
+  /** Checks parameters against the names in a path template. Returns the names of the listed path parameters. */
   const checkList = ({ parameters }: Json, at: Path, template: string, names: Set<string>) => {
     const inPath = new Set<string>();
     const seen = new Set<string>();

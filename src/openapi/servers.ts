@@ -25,7 +25,7 @@ export interface ServerContext {
   readonly itself?: string | undefined;
   /** The node's URL, if clients call it through this service. */
   readonly node?: string | undefined;
-  /** `keep` leaves the document's servers unchanged; any other value is the base path. @default that of the servers */
+  /** `keep` keeps the document's servers; any other value is the base path. @default the path of these servers */
   readonly servers?: string | undefined;
 }
 

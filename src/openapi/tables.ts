@@ -20,7 +20,7 @@ export const OTHERS = "*";
 export const NAMING: Readonly<Record<string, string>> = { mappedSchema: "schema" };
 const TYPES = ["array", "boolean", "integer", "number", "object", "string"];
 
-/** The allowed values of each type that has a fixed list. */
+/** The allowed values of each type that has a fixed list of values. */
 export const CHOICES: Readonly<Record<string, readonly string[]>> = {
   place: ["query", "header", "path", "cookie"],
   placeSince3_2: ["query", "querystring", "header", "path", "cookie"],

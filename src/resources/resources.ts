@@ -22,7 +22,7 @@ type Served = "info" | "ready" | "json" | "yaml" | "catalog" | "favicon";
 
 export interface Resources extends Readonly<Record<Served, Resource<Representation>>> {
   readonly page: (name: DocumentName) => Resource<Representation>;
-  /** `/v1/health`, which is 200 for the states in `accepted`. */
+  /** `/v1/health`, which responds with 200 for the states in `accepted`. */
   readonly health: (accepted: ReadonlySet<string>) => Resource<Representation>;
   readonly metrics: Resource<Representation> | undefined;
   readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
