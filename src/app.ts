@@ -63,16 +63,18 @@ export interface Nodeface extends Closeable {
   matches(request: { readonly url: string; readonly originalUrl?: string | undefined }): boolean;
   /**
    * Reloads the node's description if it has changed; an invalid one does not replace the last valid one. While
-   * requests arrive, the service also does so by itself: every 2 seconds for a file, every 30 for a URL.
+   * requests arrive, the service also does this by itself, every 2 seconds for a file and every 30 seconds for a URL.
    */
   refresh(): Promise<void>;
   /**
    * Prepares responses before the first request, except the explorer's files, `/v1/spec.*` and what the node reports.
    *
-   * @throws {Error} if one cannot be prepared
+   * @throws {Error} if a response cannot be prepared
    */
   ready(): Promise<void>;
-  /** Ends requests to the node, and programs; responses no longer change. An open service keeps no process alive. */
+  /**
+   * Ends requests to the node and running programs; responses no longer change. An open service keeps no process alive.
+   */
   close(): Promise<void>;
 }
 
@@ -138,7 +140,7 @@ export function createApp(checked: CheckedOptions): App {
           ? response
           : finish(response, headersFor(request), request);
         meters?.responses.add(template, finished.status);
-        // Requests from our `node:http` adapter have `gone`; it sends a `FastResponse` faster than a native one.
+        // Requests from our `node:http` adapter have `gone`. It sends a `FastResponse` faster than a native `Response`.
         return "gone" in request ? finished : nativeOf(finished);
       },
     ],
@@ -217,7 +219,7 @@ export function createApp(checked: CheckedOptions): App {
   }
   addResource("/v1/spec", resources.page(""));
   for (const view of VIEWS) addResource(`/v1/spec/${view}`, resources.page(view));
-  // Metrics reveal which operations are called, and when, so that pages of other origins may not read them.
+  // Metrics reveal which operations are called, and when, so pages of other origins may not read them.
   if (resources.metrics) addResource("/v1/metrics", resources.metrics, createCommonHeaders([]));
   for (const form of ["json", "yaml"] as const) {
     addResource(`/spec.${form}`, resources[form]);
@@ -335,7 +337,7 @@ export function createApp(checked: CheckedOptions): App {
 
 const FAILED = "Internal error; the log of the service has the reason";
 
-/** @param start the part of the path before the call's own, such as `/v1/node` */
+/** @param start the part of the path before `Call.path`, such as `/v1/node` */
 function callHandler(
   { gateway, isDescribed }: Pick<Resources, "gateway" | "isDescribed">,
   headersFor: CommonHeadersFor,

@@ -36,7 +36,7 @@ export function joinBytes(parts: readonly Uint8Array[]): Bytes {
 /** Parts shorter than `SHORT` bytes are copied into blocks of `BLOCK` bytes. */
 const SHORT = 4096, BLOCK = 16_384;
 
-/** Creates a collector of parts. Short ones are copied into blocks, to need little more memory than their bytes. */
+/** Creates a collector of parts. Short parts are copied into blocks, since each part alone would need more memory. */
 export function createCollector(): { push(part: Bytes): void; take(): Bytes[] } {
   const parts: Bytes[] = [];
   let block: Bytes = new Uint8Array();

@@ -45,7 +45,7 @@ const TEXT_OF_DOCUMENT = s.object({
 });
 const VERSION = v.optional(v.string('a version such as "3.1.1"'));
 
-/** The schema of a document object, which becomes text: both forms are then checked alike. */
+/** The schema of a document object. The object is converted to text, so that both forms are checked in the same way. */
 const DOCUMENT_AS_TEXT = v.pipe(
   s.json,
   v.looseObject({ openapi: VERSION, swagger: VERSION }),
@@ -143,7 +143,7 @@ function optionsSchema(own: readonly string[]): Schema<ReadOptions> {
     info: v.optional(
       v.union(
         [s.object(infoSettings(t.FILE)), FUNCTION],
-        "an object with what is shown, or a function that returns it",
+        "an object with settings of the info, or a function that returns the info",
       ),
     ),
     operations: v.optional(v.array(OPERATION, "a list of operations")),

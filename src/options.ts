@@ -44,7 +44,7 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
    * @default the parts of the node's description, or of this service's own
    */
   document?: DocumentOptions | undefined;
-  /** Kinds of node by name, like the files in `spec/kinds/`. Each replaces a known kind of its name. @default {} */
+  /** Kinds of node by name, like files in `spec/kinds/`. Each replaces the built-in kind of its name. @default {} */
   kinds?: Readonly<Record<string, Kind>> | undefined;
   /** The title, logo and first view of the page. @default the node's name, and its first letter as logo */
   page?: PageSettings | undefined;
@@ -60,7 +60,7 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
    * Settings like `info` in the configuration file; or a function that returns the info, called again when its last
    * result is a second old. The result becomes JSON, with the limits of a node's response. `synced: false` means that
    * the node is syncing. If the function throws, rejects or exceeds `node.timeout`, the node is `unreachable`.
-   * @default the info that nodes of its kind report
+   * @default the info that nodes of this kind report
    */
   info?: InfoSettings | HostInfo | undefined;
   /**
@@ -91,17 +91,17 @@ export type DescriptionDocument = { readonly openapi: string } | { readonly swag
 export interface DescriptionWithServers {
   readonly from: DescriptionPlace | DescriptionDocument;
   /**
-   * `"keep"` leaves them unchanged; a path such as `/v1` is put before every path of the node.
-   * @default with `node.url`, they stand for the node, and only their path is used
+   * `"keep"` leaves the top-level servers unchanged; a path such as `/v1` is put before every path of the node.
+   * @default with `node.url`, these servers stand for the node, and only their path is used
    */
   readonly servers?: string | undefined;
 }
 
 /** The settings for the node, whose URLs may also be `URL` objects. */
 export interface NodeOptions extends Omit<NodeSettings, "url" | "public_url"> {
-  /** Its URL, `http:` or `https:`. */
+  /** The node's URL, `http:` or `https:`. */
   url?: string | URL | undefined;
-  /** Its URL for browsers, which replaces the servers in its description. */
+  /** The node's URL for browsers, which replaces the servers in the node's description. */
   public_url?: string | URL | undefined;
 }
 

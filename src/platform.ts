@@ -7,7 +7,7 @@
 import { type Bytes, joinBytes } from "./bytes.ts";
 import { withTimeout } from "./with-timeout.ts";
 
-/** A failure to read a file or to run a program; the message completes a sentence about it. */
+/** A failure to read a file or to run a program. The message is the reason, as in `cannot read FILE: no such file`. */
 export class PlatformError extends Error {
   override name = "PlatformError";
 }
@@ -104,7 +104,7 @@ export async function readFile(place: string | URL, { limit, timeout }: Bounds):
 async function read(place: string | URL, limit: number): Promise<Bytes> {
   const { open, stat } = await import("node:fs/promises").catch(withoutFiles);
   const path = typeof place === "string" ? expand(place) : place;
-  // Opening a pipe would block, and a device may never end.
+  // Opening a pipe would block, and reading a device may never end.
   const found = await stat(path);
   if (!found.isFile()) throw new PlatformError("it is not a regular file");
   if (found.size > limit) throw new PlatformError(isLarger(limit));
@@ -142,7 +142,7 @@ export async function runProgram(
     const value = readVariable(name);
     if (value !== undefined) env[name] = value;
   }
-  // Starts a process group, to kill it as a whole. Windows has none, and would open a window.
+  // Starts a process group, to kill it as a whole. Windows has no such groups, and would open a window.
   const detached = globalThis.process.platform !== "win32";
   return await new Promise((resolve, reject) => {
     const child = spawn(program, args, { env, detached, stdio: ["ignore", "pipe", "ignore"] });
@@ -202,7 +202,7 @@ export interface ThreadEvents {
   onFailure(reason: string): void;
 }
 
-/** Starts a thread; `undefined` where there are none. Only Node limits the thread's heap to `memory` bytes. */
+/** Starts a thread; returns `undefined` if the runtime has none. Only Node limits the heap to `memory` bytes. */
 export async function startThread(
   program: string,
   { onMessage, onFailure }: ThreadEvents,
@@ -244,7 +244,7 @@ export function parentThread(): {
 
 const GROUP = 0o040, OTHERS = 0o004;
 
-/** Warns if other users can read a secret's file, except the group of another owner: nodes share cookies that way. */
+/** Warns if other users can read a secret's file. A group may read a file of another user: nodes share cookies so. */
 export async function warnOfReaders(name: string, path: string): Promise<string | undefined> {
   try {
     const { process } = globalThis;

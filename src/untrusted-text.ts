@@ -11,7 +11,7 @@ const UNPRINTABLE =
 
 const GAP = new RegExp(`(?:${UNPRINTABLE.source}| )+`, "g");
 
-/** Shortens a text to `length` UTF-16 code units with an ellipsis, after a whole word if one ends in its second half. */
+/** Shortens a text to `length` UTF-16 code units with an ellipsis. Cuts after a word if one ends in the second half. */
 export function shorten(text: string, length: number): string {
   if (text.length <= length) return text;
   const wordEnd = text.slice(0, length).search(/\s\S*$/);

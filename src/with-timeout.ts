@@ -4,7 +4,7 @@
  * @module
  */
 
-/** The longest delay in milliseconds; a timer with a longer one would fire at once. */
+/** The longest delay in milliseconds; a timer with a longer delay would fire at once. */
 const TIMER_MAX = 2 ** 31 - 1;
 
 /** Waits for a promise for `timeout` milliseconds at most, then returns or throws like `late`. Nothing is cancelled. */

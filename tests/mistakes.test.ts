@@ -458,7 +458,7 @@ const OPTIONS: readonly Row<unknown>[] = [
   ],
   [
     { info: null },
-    "info must be an object with what is shown, or a function that returns it, not null",
+    "info must be an object with settings of the info, or a function that returns the info, not null",
   ],
   [
     { info: { sources: { a: { wrong: 1 } } } },

@@ -42,7 +42,7 @@ const FILES: Readonly<Record<string, [isShown: boolean, ...diagnostics: string[]
   "alias-circle.yaml": [false, "5:5 an alias must not be within its own anchor"],
   "empty.yaml": [false, "1:1 is empty"],
   "binary.yaml": [false, "1:1 is binary, not text"],
-  "same-key.yaml": [true, "6:3 duplicate key; the last one counts"],
+  "same-key.yaml": [true, "6:3 duplicate key; the last value is used"],
   "two.yaml": [false, "4:1 a second document begins here; a description must be one document"],
   "not-1.1.yaml": [
     true,
@@ -138,7 +138,7 @@ broken("a duplicate key in JSON is found", async () => {
   const text = '{"openapi":"3.1.1","info":{"title":"x","version":"1","title":"y"},"paths":{}}';
   const { diagnostics, document } = await load({ text });
   assert.equal(diagnostics.map(formatDiagnostic), [
-    "openapi.yaml:1:54 duplicate key; the last one counts",
+    "openapi.yaml:1:54 duplicate key; the last value is used",
   ]);
   assert.is((document?.info as { title: string }).title, "y");
 });

@@ -235,7 +235,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       `paths: { /a: { query: { ${GOOD} }, additionalOperations: { GET: {}, COPY: {} } } }`,
       "paths /a additionalOperations",
       { COPY: {} },
-      '3:99 error "GET" must be a method other than those with a key, such as get; it is omitted',
+      '3:99 error "GET" must be a method without its own key in the path item; it is omitted',
     ],
   ],
 };

@@ -102,8 +102,8 @@ yaml("has keys that are texts, whatever they look like", () => {
   ]);
 });
 
-yaml("reports both places of a duplicate key, of which the last one counts", () => {
-  const message = "duplicate key; the last one counts";
+yaml("reports both places of a duplicate key, and uses the last value", () => {
+  const message = "duplicate key; the last value is used";
   const block = read("a: 1\nb:\n  - c: 1\n    d: 2\n    c: 3\na: 4\n");
   assert.equal(block.value, { a: 4, b: [{ c: 3, d: 2 }] });
   assert.equal(said(block), [`x:5:5 ${message} (and 1 more)`]);

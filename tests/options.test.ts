@@ -79,7 +79,7 @@ const WRONG: readonly [wrong: unknown, complaint: string][] = [
   [{ node: { timeout: "2h" } }, "node.timeout must be a duration"],
   [
     { info: null },
-    "info must be an object with what is shown, or a function that returns it, not null",
+    "info must be an object with settings of the info, or a function that returns the info, not null",
   ],
   [
     { info: { sources: { a: { wrong: 1 } } } },

@@ -1,5 +1,5 @@
 /**
- * Reads from the node, with `node.tls` and `node.auth`: descriptions, and lists of its operations.
+ * Reads descriptions and lists of operations from the node, with `node.tls` and `node.auth`.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import { failureOfStatus, SourceError } from "../node/failures.ts";
 import { type NodeAccess, requestText } from "../node/request.ts";
 import { type FetchUrl, ReadError } from "../openapi/files.ts";
 
-/** Resolves to an HTTP response's content or a method's result (a string, else JSON); rejects with a `SourceError`. */
+/** Resolves to the content of an HTTP response or to a method's result as text; rejects with a `SourceError`. */
 export type AskNode = (question: MethodCall | Listing) => Promise<string>;
 
 type NodeWithUrl = NodeSettings & { readonly url: string };
@@ -71,7 +71,9 @@ export function createFetchDescription(node: NodeSettings, kinds: () => Promise<
         }
         response.cancel();
         throw refusal ??
-          new ReadError("the node redirects a request that has its secret; not followed");
+          new ReadError(
+            "the node redirects a request that has its secret; the redirect is not followed",
+          );
       });
     } catch (error) {
       throw error instanceof SourceError ? new ReadError(`the node ${error.message}`) : error;

@@ -1,5 +1,5 @@
 /**
- * Finds the interface of a node whose kind is known: the kind's, and the operations that the node reports.
+ * Finds the interface of a node of a known kind: the interface of the kind, and the operations that the node reports.
  *
  * @module
  */
@@ -89,7 +89,7 @@ function namesIn(text: string, listing: NamesIn): Set<string> {
   return new Set([...found].flatMap(([, name]) => name ?? []));
 }
 
-/** The depth to which trees of names are read, since each name repeats all names above it. */
+/** The maximum depth of trees of names: each name repeats all names above it. */
 const LEVELS_MAX = 16;
 
 function namesOfTree(root: unknown, tree: NameTree, above = "", level = 1): string[] {

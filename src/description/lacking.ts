@@ -22,7 +22,7 @@ export class LackingMethods {
     this.#now = now;
   }
 
-  /** Remembers a missing method, but only if the node's status is ok: a starting node may report all as missing. */
+  /** Remembers a missing method if the node's status is ok: a starting node may report all methods as missing. */
   add(method: string, node: NodeVersion): void {
     if (node.status !== "ok") return;
     this.#forgetOthers(node);

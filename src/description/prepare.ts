@@ -1,5 +1,5 @@
 /**
- * Prepares a node's description: the document in both forms, the parts of the page, and the list of operations.
+ * Prepares a node's description: the document as JSON and YAML, the parts of the page, and the list of operations.
  *
  * @module
  */

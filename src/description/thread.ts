@@ -1,5 +1,6 @@
 /**
- * Prepares a large description in a separate thread: requests are not blocked, and all its memory is freed at the end.
+ * Prepares a large description in a separate thread, so that requests need not wait. When the thread ends, all of its
+ * memory is freed.
  *
  * @module
  */
@@ -17,7 +18,7 @@ import {
   type WrittenYaml,
 } from "./prepare.ts";
 
-/** The largest description in bytes that is prepared in this thread: it blocks requests for 60 ms at most. */
+/** The size in bytes up to which a description is prepared in this thread, which blocks requests for 60 ms at most. */
 const SMALL = 65_536;
 
 /** Creates a function that prepares descriptions. Logs once if the runtime has no threads. */

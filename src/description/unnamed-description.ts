@@ -1,5 +1,6 @@
 /**
- * Describes a node if no description is configured: by its own, completed by its kind's, or by its kind's alone.
+ * Describes a node if no description is configured. Uses the node's own description, completed by that of its kind, or
+ * only the description of its kind.
  *
  * @module
  */

@@ -70,7 +70,7 @@ export function keepCurrent<T>(
 ): Live<T> {
   let stamps: Prepared["stamps"] = new Map();
   let shows: "own" | "older" = "own";
-  /** Resolves when the YAML is written. The next reading waits for this, since both need much memory. */
+  /** Resolves when the YAML is written. The next reading waits for this, since reading and writing need much memory. */
   let written: Promise<void> = Promise.resolve();
   const opened = lazy(() => open(options));
   const live: Live<T> & { current: Shown<T> } = {

@@ -103,7 +103,7 @@ export async function callRpc(gateway: Gateway, call: Call, lease: Lease): Promi
     }
   }
   const responses: string[] = [];
-  // Sent one by one: not every node accepts a batch, and a broken connection leaves the outcome of only one call unknown.
+  // Calls are sent one by one: not every node accepts a batch, and if a connection breaks, only one outcome is unknown.
   for (const one of checked) {
     const response = typeof one === "object" ? await sendOne(gateway, call, one, lease) : one;
     if (response !== undefined) responses.push(response);

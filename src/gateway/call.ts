@@ -16,7 +16,7 @@ export interface Call {
   readonly path: string;
   /** The query without its `?`. */
   readonly query: string;
-  /** `isRead` is true once the content has been read to its end; otherwise the connection is closed. */
+  /** `isRead` becomes true when the content has been read to its end; if not, the response closes the connection. */
   readonly content: { isRead: boolean };
   /** Makes a response with the common headers, which refusals get later. */
   readonly makeResponse: MakeResponse;

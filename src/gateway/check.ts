@@ -1,5 +1,5 @@
 /**
- * Validates the parameters and the content of a call against the description: most nodes silently ignore misspelt names.
+ * Validates the parameters and the content of a call against the description, since most nodes ignore misspelt names.
  * Patterns are not evaluated, since a regular expression from an untrusted description is code.
  *
  * @module
@@ -19,10 +19,10 @@ export interface WrongValue {
   readonly rule: string;
 }
 
-/** The most that a message repeats: characters of a name, and allowed values. */
+/** The maximum number of characters of a name in a message, and of allowed values that a message lists. */
 const NAME_MAX = 100, VALUES_MAX = 20;
 
-/** The lookups of a rule, prepared once, since a body may hold half a million values. */
+/** The lookup tables of a rule, prepared once, since a body may hold half a million values. */
 interface Prepared {
   readonly scalars: ReadonlySet<unknown>;
   readonly composed: readonly unknown[];
@@ -227,7 +227,7 @@ export function readQuery(
     if (rule !== undefined) {
       wrong.push({ in: "query", name: shortName(name ?? "?"), rule });
       if (wrong.length === WRONG_MAX) break;
-    } // An empty optional field of a form counts as missing.
+    } // An empty optional field of a form is treated as missing.
     else if (text !== "" || parameter!.isRequired) {
       if (before) before.push(text!);
       else texts.set(parameter!.name, [text!]);

@@ -101,7 +101,7 @@ export async function readToken(
   };
 }
 
-/** Tells whether a request has the token. Comparing digests of equal length reveals nothing about it by timing. */
+/** Tells whether a request has the token. The time taken by a comparison of digests reveals nothing about the token. */
 async function isToken(token: string, authorization: string | null): Promise<boolean> {
   const [, given] = /^bearer +(\S+)$/i.exec(authorization ?? "") ?? [];
   if (given === undefined) return false;
@@ -138,7 +138,7 @@ export function isAllowedCaller(
       headers.get("sec-fetch-mode") === "navigate");
   if (!isUsual) return false;
   if (origin !== null && (origins === "*" || origins.includes(origin))) return true;
-  // Our own header does not override this: a proxy in front may have let a cross-site page send it.
+  // Our own header does not override `Sec-Fetch-Site`: a proxy in front may have let a cross-site page send our header.
   if (site !== null) return site === "same-origin" || site === "none";
   if (headers.has(OWN_HEADER)) return true;
   const from = origin ?? headers.get("referer");

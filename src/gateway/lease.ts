@@ -1,6 +1,6 @@
 /**
  * The lease of a call: its slot at the node, time limit, byte budget, and the node's response. Most nodes do not notice
- * that a client has disconnected, so the slot is held until they have finished.
+ * that a client has disconnected, so the slot is held until the node has finished.
  *
  * @module
  */
@@ -65,8 +65,9 @@ export class Lease {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #giveBack = () => {};
   #called: Promise<CollectedResponse> | undefined;
-  /** Bytes that the response may still have, and bytes held by earlier responses of a batch. */
+  /** The number of bytes that the response may still have. */
   #left: number;
+  /** The number of bytes that earlier responses of a batch hold. */
   #held = 0;
   #isHandedOver = false;
   #isFree = false;
@@ -88,7 +89,7 @@ export class Lease {
     return this.#body.set(bytes, hasToken ? "token" : "body");
   }
 
-  /** Waits for a slot at the node; the time limit starts here. Rejects with `UpstreamError` if it gets none. */
+  /** Waits for a slot at the node; the time limit starts here. Rejects with `UpstreamError` if none is free. */
   async begin(hasToken: boolean, isHeavy: boolean): Promise<void> {
     const callStop = this.#callStop = following(this.#clientGone);
     this.#hasToken = hasToken;
@@ -99,7 +100,7 @@ export class Lease {
     callStop.addEventListener("abort", () => this.#end());
   }
 
-  /** Sends a call; resolves when its response has ended or exceeds `collect` bytes. `refusalOf` explains its errors. */
+  /** Sends a call; resolves when its response has ended or exceeds `collect` bytes. Pass errors to `refusalOf`. */
   async send(
     request: RequestContent,
     operation: NodeOperation,
@@ -134,7 +135,7 @@ export class Lease {
     return () => this.#end();
   }
 
-  /** Makes a body whose bytes count against the budget until they are sent; a short one is released at once. */
+  /** Creates a body whose bytes count against the budget until they are sent; a short one is released at once. */
   handOverBytes(parts: readonly Bytes[]): Bytes | HeldBytes {
     const release = this.handOver();
     const length = parts.reduce((length, { byteLength }) => length + byteLength, 0);

@@ -94,7 +94,7 @@ function lines(operations: readonly NodeOperation[]): string {
   return `${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
-/** Creates a check to run at each reload of the description. It reports new diagnostics, and changed matches of names. */
+/** Creates a check for each reload of the description. It reports new diagnostics, and names that match differently. */
 export function createNameWatch(
   forward: ResolvedForward,
 ): (operations: readonly NodeOperation[]) => Diagnostic[] {

@@ -24,7 +24,7 @@ export interface PathMatch {
   isTakenByOther(): boolean;
 }
 
-/** A function that finds the operation for a percent-encoded path, or the allowed methods if `method` is not one. */
+/** A function that finds the operation for a percent-encoded path, or the allowed methods if these lack `method`. */
 export type MatchPath = (
   path: string,
   method: string,
@@ -36,7 +36,7 @@ const LENGTH_MAX = 256;
 const FORBIDDEN =
   /[\\\p{Cc}\u2024\u2025\u2044\u2215\u2216\u29f5\u29f8\u29f9\ufe52\ufe68\uff0e\uff0f\uff3c\ufffd]/u;
 
-/** Stands for an encoded slash where the node distinguishes it from a plain one; no parameter may contain it. */
+/** Replaces an encoded slash where the node distinguishes it from a plain slash. No parameter may contain this text. */
 const OPAQUE_SLASH = "\0";
 
 interface Compiled {
@@ -81,7 +81,7 @@ export function createPathMatcher(policy: readonly PolicyEntry[]): MatchPath {
             return literal +
               decodePercent(isOpaque(text, at) ? text.replaceAll("%2F", slash) : text);
           }).join("");
-        // A description may mark a parameter `encoded` by mistake; that must never open a closed operation.
+        // A description may mark a parameter `encoded` by mistake. That must not allow calls to restricted operations.
         return isTaken(own, readBy(OPAQUE_SLASH), true) ||
           (texts.some(isOpaque) && isTaken(own, readBy("/"), false));
       },
@@ -89,7 +89,7 @@ export function createPathMatcher(policy: readonly PolicyEntry[]): MatchPath {
   };
 }
 
-/** Tells whether every parser reads a path alike: no dot segments, empty segments, backslashes or `;`. */
+/** Tells whether all parsers read a path in the same way: without dot segments, empty segments, backslashes or `;`. */
 function isPlain(path: string): boolean {
   if (!/^\/[\w.~!$&'()*+,=:@%/-]*$/.test(path)) return false;
   if (path.includes("//")) return false;
@@ -112,8 +112,9 @@ const methodOf = ({ entry }: Compiled): string => entry.operation.method;
 const CLOSED = { open: 0, token: 1, refused: 2 } as const;
 
 /**
- * Returns operations with a more specific template to which a node might route a path instead of `own`. They have the
- * same method or, since a node may ignore it, a stricter permission. Unless `isSure`, only stricter ones count.
+ * Returns operations to which a node might route a path instead of to `own`, since their templates are more specific.
+ * They have the method of `own` or, since a node may ignore the method, a stricter permission. Unless `isSure` is true,
+ * all of them have a stricter permission.
  */
 function takersOf(own: Compiled, fits: readonly Compiled[], isSure: boolean): Compiled[] {
   const at = fits.findIndex(({ rank }) => rank === own.rank);

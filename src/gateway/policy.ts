@@ -174,7 +174,7 @@ function decideOne(
   return refused("it has no access mark; name it under open or with_token");
 }
 
-/** The way in which a configured name matches. The author of a description controls what the last two match. */
+/** The way in which a configured name matches. A description's author controls what operationIds and patterns match. */
 export type NameMatch = "name" | "operationId" | "pattern";
 
 function matchesOf(names: readonly string[], operation: NodeOperation): NameMatch[] {

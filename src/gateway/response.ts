@@ -71,7 +71,7 @@ export const NOT_FORWARDED: Readonly<Record<"off" | "unknown", Refusal>> = {
 /** The logged status of a call whose client has disconnected, as in nginx. */
 export const STATUS_GONE = 499;
 
-/** Failure codes with which the node cannot have received the call. */
+/** Failure codes that mean that the node has not received the call. */
 const BEFORE: ReadonlySet<string> = new Set(["connection_refused", "dns", "tls", "not_tls"]);
 
 export class UpstreamError extends Error {

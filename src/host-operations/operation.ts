@@ -7,7 +7,7 @@ import type { Cors } from "../http/response.ts";
 
 /** An operation that a host adds. */
 export interface Operation<Path extends string = string> {
-  /** GET serves HEAD too. */
+  /** An operation with GET also serves HEAD. */
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** A path template of OpenAPI, such as `/v1/peers/{id}`. */
   path: Path;
@@ -26,7 +26,7 @@ export interface Operation<Path extends string = string> {
    * @param params the parameters of the path, decoded
    * @param context the host's own arguments of `fetch` after the request, such as `env` and `ctx` of a worker; the
    * `IncomingMessage` if `listener` is mounted
-   * @throws {Response} to send it, such as one from `problem`; anything else thrown becomes a 500
+   * @throws {Response} to send it, such as one from `problem`; any other thrown value becomes a 500
    */
   handle(
     request: Request,
@@ -55,7 +55,7 @@ export function defineOperation<const Path extends string>(
 /** A known word, or any string, which is checked when the service is created. */
 export type Word<Known extends string> = Known | (string & Record<never, never>);
 
-/** A type with `x-` keys allowed. `T` itself does not allow them, so that types of other packages are assignable. */
+/** A type that also allows `x-` keys. `T` itself does not allow them, so that types of other packages fit. */
 export type Extended<T> = T | (T & { readonly [extension: `x-${string}`]: unknown });
 
 /** A reference, such as `{ $ref: "#/components/schemas/Peer" }`. */

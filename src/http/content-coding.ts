@@ -13,7 +13,7 @@ export type ContentCoding = (typeof CODINGS)[number];
 
 export type Encoded = Partial<Record<ContentCoding, Bytes>>;
 
-/** A stored content. A large one lacks `identity`, which is decoded from `gzip` for the few clients that need it. */
+/** Stored content. Large content lacks `identity`, which is decoded from `gzip` for the few clients that need it. */
 export interface KeptContent {
   readonly codings: Encoded;
   readonly size: number;
@@ -79,7 +79,7 @@ function fromBase64(text: string): Bytes {
   return bytes;
 }
 
-/** Returns 22 base64url characters of a SHA-256 digest; for a long content, of the digest of its parts' digests. */
+/** Returns 22 base64url characters of a SHA-256 digest. For long content, the digests of its parts are digested. */
 export async function digest(content: string | Bytes): Promise<string> {
   const digests: Uint8Array[] = [];
   // Each part is copied, since Bun cannot digest resizable buffers.

@@ -10,7 +10,7 @@ import { FastResponse, problem, REASONS } from "./response.ts";
 
 const EVENTS_MAX = 256, BYTES_MAX = 1_048_576, AGE_MAX_MS = 3_600_000;
 
-/** A listener is disconnected if more bytes than this wait to be sent to it, unless they are a single event. */
+/** A listener is disconnected if more than this number of bytes wait for it, unless they are a single event. */
 const WAITING_MAX = 65_536;
 
 /** `Bun.serve` closes a stream that is silent for 12 s by default (Bun 1.4). */
@@ -26,7 +26,7 @@ const HEADERS: readonly [string, string][] = [
 
 export interface EventStreamOptions<Name extends string> {
   readonly names: readonly Name[];
-  /** Returns the full state, which is sent first and in place of lost events; the same object until it changes. */
+  /** Returns the full state, sent first and in place of lost events. The object is the same until the state changes. */
   readonly snapshot: () => object;
   readonly listeners: number;
   readonly perAddress: number;

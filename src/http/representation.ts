@@ -71,7 +71,7 @@ export async function represent(
   for (const coding of CODINGS) {
     const body = content.codings[coding];
     if (!body && coding !== "identity") continue;
-    // If `identity` is not stored, the digest of the gzip coding also differs for each content.
+    // If `identity` is not stored, the gzip coding is digested: its digest differs for each content, too.
     const tag = init.tag ?? await digest(body ?? content.codings.gzip!);
     variants[coding] = makeVariant(coding, body, body?.byteLength ?? content.size, tag, init);
   }
@@ -151,7 +151,7 @@ function headMaker(status: HttpStatus, own: Readonly<Record<string, string>>): M
     const init = {
       status,
       statusText: REASONS[status],
-      // `FastResponse` takes a list as it is; the runtime's `Response` copies `Headers` more than twice as fast.
+      // `FastResponse` keeps a list as it is. A native `Response` copies `Headers` more than twice as fast as a list.
       headers: FastResponse === Response ? new Headers(headers) : Object.entries(headers),
       // Keeps workerd from encoding the bytes again (https://developers.cloudflare.com/workers/runtime-apis/response/).
       encodeBody: "manual",
@@ -162,7 +162,7 @@ function headMaker(status: HttpStatus, own: Readonly<Record<string, string>>): M
   return (common) => heads.get(common) ?? make(common);
 }
 
-/** Returns a function that makes a value, and again once it was garbage-collected; concurrent callers share it. */
+/** Returns a function that makes a value on demand, again if it was garbage-collected. Concurrent callers share it. */
 function share<T extends WeakKey>(make: () => Promise<T>): () => Promise<T> {
   let last: WeakRef<T> | undefined;
   let making: Promise<T> | undefined;

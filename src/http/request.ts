@@ -18,7 +18,10 @@ export interface ServedRequest extends Request {
   readonly readChunks?: ReadChunks | undefined;
 }
 
-/** A function that reads a content until it ends, `take` returns false, or `stop` aborts. Rejects if it breaks off. */
+/**
+ * A function that reads content until its end, or until `take` returns false or `stop` aborts. Rejects if the content
+ * breaks off.
+ */
 export type ReadChunks = (take: (part: Bytes) => boolean, stop: Signal) => Promise<void>;
 
 export interface RequestTarget {

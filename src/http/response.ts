@@ -17,7 +17,7 @@ export interface NodeForm {
 
 type Body = Bytes | ReadableStream<Bytes> | null;
 
-/** A response kept in parts for `node:http`: the platform's own takes a tenth of a short call's time (Deno 2.9). */
+/** A response kept in parts for `node:http`. A native `Response` takes a tenth of a short call's time (Deno 2.9). */
 class KeptResponse {
   readonly #body: Body;
   readonly #init: ResponseInit;
@@ -203,7 +203,7 @@ export function problem(
   return problemWith(status, detail, {}, headers);
 }
 
-/** Does the same for hosts, whose server may require the platform's own `Response`. */
+/** Does the same as {@linkcode problem} for hosts, whose server may require the platform's own `Response`. */
 export const nativeProblem: typeof problem = (...parts) => nativeOf(problem(...parts));
 
 export function problemWith(
@@ -278,7 +278,7 @@ export const SECURITY_HEADERS = {
 
 const EXPOSED = { "access-control-expose-headers": "etag, allow, link" };
 
-/** @param resources which pages may embed a response: by default any if any may read it, otherwise our own */
+/** @param resources the pages that may embed a response: by default all if all may read it, otherwise only our own */
 export function createCommonHeaders(
   cors: Cors,
   resources: "cross-origin" | "same-origin" = cors === "*" ? "cross-origin" : "same-origin",

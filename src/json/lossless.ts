@@ -9,7 +9,7 @@ import { type Json, setMember } from "./values.ts";
 
 /** Matches any number that `JSON.parse` might round. */
 const LARGE_NUMBER = /\d{16}|[eE]\+?\d{3}/;
-/** Greater than the depth for reading, since a value that was read may be written inside other objects. */
+/** Greater than the maximum depth for reading, since a value that was read may be written inside other objects. */
 const WRITTEN_DEPTH_MAX = 2 * DEPTH_MAX;
 
 export function exact(value: bigint): number | bigint {
@@ -43,7 +43,7 @@ export function parseJson(
   }
 }
 
-/** Writes JSON, also `bigint`s, with `indent` spaces. Throws a `RangeError` if the value is circular or too deep. */
+/** Writes JSON, including `bigint`s, with `indent` spaces. Throws a `RangeError` if a value is circular or too deep. */
 export function formatJson(value: unknown, indent = 0): string {
   try {
     return JSON.stringify(value, undefined, indent) ?? "null";
@@ -130,7 +130,7 @@ const hasToJson = (value: unknown): value is { toJSON(): unknown } =>
 /**
  * Copies a value, converted to JSON values. Like `JSON.stringify`, calls `toJSON` and omits `undefined` members.
  *
- * @param report is called for each value that JSON cannot represent; an object omits such a value, a list has `null`
+ * @param report is called for each value that JSON cannot represent: an object omits it, a list has `null` in its place
  * @returns `undefined` if JSON cannot represent the value itself
  */
 export function toJson(

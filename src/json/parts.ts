@@ -9,8 +9,9 @@ export interface Part {
   readonly kind: Exclude<TokenKind, "}" | "]" | "key">;
   readonly start: number;
   end: number;
-  /** An object has `members`, a list `items`; both are `undefined` below the requested levels. */
+  /** Set for an object, unless it is below the requested levels. */
   readonly members: Map<string, Part> | undefined;
+  /** Set for a list, unless it is below the requested levels. */
   readonly items: Part[] | undefined;
   count: number;
 }

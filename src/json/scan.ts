@@ -38,7 +38,7 @@ const PLUS = 0x2b, MINUS = 0x2d, DOT = 0x2e, ZERO = 0x30, NINE = 0x39, E = 0x65;
 const OPEN_OBJECT = 0x7b, CLOSE_OBJECT = 0x7d, OPEN_LIST = 0x5b, CLOSE_LIST = 0x5d;
 const ESCAPE = /["\\/bfnrt]|u[\da-fA-F]{4}/y;
 
-/** Reads tokens: `{"a": [1]}` has six. Commas and colons are checked, but do not count as tokens. */
+/** Reads tokens: `{"a": [1]}` has six. Commas and colons are checked, but are not tokens. */
 export class JsonScanner {
   kind: TokenKind = "literal";
   start = 0;

@@ -7,7 +7,7 @@ import { decodePercent } from "../untrusted-text.ts";
 
 export type Json = Record<string, unknown>;
 
-/** The keys and indices that lead from a value to one inside it. */
+/** The keys and indices that lead from a value to another value inside it. */
 export type Path = readonly string[];
 
 export function isObject(value: unknown): value is Json {
@@ -28,7 +28,7 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === "number" || typeof value === "bigint" ? String(value) : undefined;
 }
 
-/** Sets a member, even one named `__proto__`, to which an assignment would set the prototype. */
+/** Sets a member. A member named `__proto__` is defined, since an assignment would set the prototype of the object. */
 export function setMember(object: Json, key: string, value: unknown): void {
   if (key !== "__proto__") object[key] = value;
   else Object.defineProperty(object, key, { ...ASSIGNED, value });

@@ -1,5 +1,5 @@
 /**
- * The interface of a kind of node: parts of OpenRPC and OpenAPI, with marks. `src/settings/kind-interface.ts` checks it.
+ * The interface of a kind of node: OpenRPC and OpenAPI parts with marks, checked by `src/settings/kind-interface.ts`.
  *
  * @module
  */
@@ -21,7 +21,7 @@ export interface OperationMarks {
 export interface Mark {
   readonly on: "operation" | "parameter" | "schema of a parameter" | "schema";
   readonly value: string;
-  /** Its meaning, without a final period. */
+  /** The meaning of the mark, without a final period. */
   readonly text: string;
 }
 
@@ -39,8 +39,9 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   "x-access": {
     on: "operation",
     value: "`read`, `write` or `secret`",
-    text: "The effect of a call. Every operation needs this mark; HTTP method and name do not " +
-      "matter. read changes nothing and shows public data. secret changes nothing and shows private " +
+    text:
+      "The effect of a call. Every operation needs this mark, whatever its HTTP method and its " +
+      "name. read changes nothing and shows public data. secret changes nothing and shows private " +
       "data: balances and keys of a wallet, addresses of peers, configuration, logs. write is " +
       "everything else, including an operation whose effect depends on its parameters. An operation " +
       "that blocks the node for other clients is not a read",
@@ -49,12 +50,14 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     on: "operation",
     value: "`heavy`",
     text:
-      "The operation may keep a node busy for seconds, or respond with megabytes: one call at a time",
+      "The operation may keep a node busy for seconds, or respond with megabytes. Only one such call " +
+      "runs at a time",
   },
   "x-streaming": {
     on: "operation",
     value: "`true`",
-    text: "The response does not end, or waits for an event: shown, but never forwarded",
+    text:
+      "The response does not end, or waits for an event: the operation is shown, but never forwarded",
   },
   "x-since": {
     on: "operation",
@@ -73,7 +76,7 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   "x-common": {
     on: "operation",
     value: "`true`",
-    text: "A client developer uses the operation in the first hour: shown before the others",
+    text: "A client developer uses the operation in the first hour: it is shown before the others",
   },
   "x-auth": {
     on: "operation",
@@ -174,7 +177,7 @@ export interface Method extends OperationMarks {
   readonly tags?: readonly { readonly name: string }[] | undefined;
   /** @default "either" */
   readonly paramStructure?: ParamStructure | undefined;
-  /** In the order of their positions. */
+  /** The parameters, in the order in which a call by position has them. */
   readonly params: readonly ContentDescriptor[];
   readonly result: Omit<ContentDescriptor, "required">;
   readonly examples?: readonly MethodExample[] | undefined;

@@ -19,7 +19,7 @@ export interface SourceOptions {
   /** If true, a missing method or path is not an error. */
   optional?: boolean | undefined;
   /**
-   * If true, errors from the node count as values: for JSON-RPC, the whole response (`result` or `error`); for HTTP,
+   * If true, errors from the node are used as values: for JSON-RPC, the whole response (`result` or `error`); for HTTP,
    * the content, whatever the status. A missing method or path remains an error.
    */
   keep_errors?: boolean | undefined;
@@ -96,7 +96,7 @@ export type Conversion =
   | { join: string };
 
 export interface FieldOptions {
-  /** The place of the value. Of several places, the first that has a value; `sum` and `join` use all. */
+  /** The place of the value. If there are several, the first that has a value is used; `sum` and `join` use all. */
   from: Reference | readonly Reference[];
   as?: Conversion | undefined;
   /** Omits the field if the value at this place is true: some nodes replace hidden values with placeholders. */
@@ -121,7 +121,7 @@ export type AuthFile =
   );
 
 export interface KindAuth {
-  /** A header of a 401 or 403, and a pattern for its value. Only nodes that refuse so are sent secrets in `files`. */
+  /** A header of a 401 or 403, and a pattern for its value. Without a match, no secret in `files` is sent. */
   refusal?: { readonly header: string; readonly pattern: string } | undefined;
   /** The files in which such a node stores its secret for programs of the same user. */
   files?: readonly AuthFile[] | undefined;
@@ -184,7 +184,7 @@ export type Listing =
 export interface NetworkRules {
   /** The longest time between two blocks; a node with an older `head_at` is `stalled`. */
   quiet?: Duration | undefined;
-  /** The fewest peers; a node with fewer has `no_peers`. */
+  /** The minimum number of peers; a node with fewer peers has `no_peers`. */
   peers?: number | undefined;
 }
 
@@ -193,11 +193,14 @@ export interface KindHealth {
   ok: string;
   /** The JSON-RPC error codes or HTTP statuses of a node that is starting. */
   warming_up?: readonly number[] | undefined;
-  /** The first rule that holds decides. */
+  /** The first rule whose tests all hold decides the status. */
   rules?: readonly HealthRule[] | undefined;
   /** The `sync_progress` of a node that is in sync, such as 1. */
   complete?: number | undefined;
-  /** The highest block that the node or its peers know of, decimal or `0x`; of several places, the highest. */
+  /**
+   * The place of the number, decimal or `0x`, of the highest block that the node or its peers know of. If there are
+   * several places, the highest number is used.
+   */
   target?: Reference | readonly Reference[] | undefined;
   /** The number of blocks by which a node may be behind `target`. @default 2 */
   lag?: number | undefined;
@@ -207,11 +210,11 @@ export interface KindHealth {
 
 /** A kind of node. The interfaces of built-in kinds are in `src/generated/interfaces.js`, which is loaded on demand. */
 export interface Kind extends KindInterface {
-  /** The built-in kind that it extends. */
+  /** The built-in kind that this kind extends. */
   extends?: string | undefined;
   /** The operations that are less restricted than in the built-in kind. */
   loosen?: readonly string[] | undefined;
-  /** Its name, for people. */
+  /** The name of the kind, for people. */
   title: string;
   /** The usual URL of such a node, for people: no request is sent there automatically. */
   url: string;
@@ -220,7 +223,7 @@ export interface Kind extends KindInterface {
   /** The node's own description: a path to OpenAPI or Swagger, or a JSON-RPC method that returns OpenRPC. */
   description?: `/${string}` | MethodCall | undefined;
   listing?: Listing | undefined;
-  /** The evidence in its responses: places, each with a regular expression that must match. */
+  /** The evidence in a node's responses: places, each with a regular expression that must match. */
   detect: Readonly<Record<Reference, string>>;
   auth?: KindAuth | undefined;
   /** Constant values of the info. */
@@ -230,10 +233,10 @@ export interface Kind extends KindInterface {
   health: KindHealth;
   /** The keys of the info for `/v1/history`, at most four. @default height and peers */
   history?: readonly string[] | undefined;
-  /** The places of values with which the page fills in reads, each with its pattern; built from `x-example-from`. */
+  /** The places of values that the page inserts in forms, each with its pattern; built from `x-example-from`. */
   examples?: Readonly<Record<Reference, string>> | undefined;
-  /** The URLs of the files or folders, at a version, that its operations were written from. */
+  /** The URLs of the files or folders, each at a fixed version, from which the operations were written. */
   written_from?: readonly string[] | undefined;
-  /** The node that its reads were tested with, and its version, such as `hsd 8.0.0`. */
+  /** The software and version of the node with which the reads were tested, such as `hsd 8.0.0`. */
   tried?: string | undefined;
 }

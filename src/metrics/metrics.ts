@@ -257,7 +257,7 @@ export class Meters {
 
 const LENGTH_MAX = 128;
 
-/** Truncates a text to a label's value, and replaces control characters and lone surrogates. */
+/** Truncates a text for use as a label's value, and replaces control characters and lone surrogates. */
 export function labelOf(text: string): string {
   return printable(startOf(text, LENGTH_MAX)).replaceAll(/\p{Surrogate}/gu, "\ufffd");
 }

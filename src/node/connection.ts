@@ -27,7 +27,7 @@ export async function openerOf(ca: string | undefined): Promise<OpenSocket> {
   };
 }
 
-/** The time for which an idle connection is kept: in general, and if opened for a request to send only once. */
+/** The time for which an idle connection is kept: usually, and if it was opened for a request with `isOnce`. */
 const IDLE_TIMEOUT_MS = 4000, ONCE_TIMEOUT_MS = 500;
 
 /** Creates a client. If a reused connection turns out to be closed, the request is sent again, unless `isOnce`. */
@@ -110,7 +110,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
       lose(error);
     }
   });
-  /** True during a pause for other tasks: one turn may read megabytes, and Node 20 accepts one client per turn. */
+  /** True during a pause for other tasks. One turn may read megabytes, and Node 20 accepts only one client per turn. */
   let isResting = false;
   const rest = () => {
     isResting = true;

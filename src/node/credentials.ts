@@ -1,6 +1,6 @@
 /**
- * Credentials for the node, sent only to its origin. The files in which a kind of node stores them are tried only on
- * a node on this machine, and only if no other kind refuses like that node.
+ * Credentials for the node, which are sent only to its origin. If none are configured, the default files of a kind are
+ * tried, but only if the node is on this machine and its refusal (401 or 403) is typical of this kind alone.
  *
  * @module
  */
@@ -30,7 +30,7 @@ export interface Exchanged {
 }
 
 export interface Credentials {
-  /** Sends a request, trying one secret after another. With HTTP Digest, the connection is exclusive until `read` ends. */
+  /** Sends a request, trying one secret after another. With Digest, it keeps one connection until `read` has ended. */
   sendWith<T>(
     client: Client,
     request: Omit<NodeRequest, "owner">,
@@ -42,7 +42,7 @@ export interface CredentialsOptions {
   readonly nodeUrl: string;
   readonly configured?: SecretPlace | undefined;
   readonly kind?: string | undefined;
-  /** Kinds by name, whose typical refusals are compared with the node's. @default none */
+  /** Kinds by name, whose typical refusals are compared with the node's refusal. @default none */
   readonly kinds?: Readonly<Record<string, Kind>>;
   readonly triesDefaults?: boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * Requests to the node and its responses in HTTP/1.1 (RFC 9112). Ambiguous framing is refused, since servers on the
- * way might read it differently.
+ * Requests to the node and its responses in HTTP/1.1 (RFC 9112). Ambiguous framing is refused, since a proxy before the
+ * node might read it differently.
  *
  * @module
  */
@@ -61,7 +61,7 @@ export function writeHead({ method, url, headers, body }: RequestContent): strin
 
 export interface ResponseEvents {
   head(head: ResponseHead): void;
-  /** @param chunks the number of chunks in it; short chunks received together form one part */
+  /** @param chunks the number of chunks in `bytes`: short chunks that are received together form one part */
   part(bytes: Bytes, chunks: number): void;
   end(isKept: boolean): void;
 }
@@ -92,7 +92,7 @@ export class ResponseReader {
   #left = 0;
   #isKept = false;
   #begun = "";
-  /** The length of the head, or of all extensions and trailers so far. */
+  /** The length of the head, or later of all chunk extensions and trailers so far. */
   #headLength = 0;
   #joined: Bytes = NOTHING;
   #joinedLength = 0;

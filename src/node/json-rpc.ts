@@ -8,8 +8,8 @@ import { JsonSyntaxError } from "../json/scan.ts";
 import { shorten } from "../untrusted-text.ts";
 
 /**
- * Error codes (section 5.1). The first five are our own, from the server range; they avoid EIP-1474 (-32000 to
- * -32006), Ethereum nodes (-32009, -32010, -32015) and MCP (-32020 and below).
+ * Error codes (section 5.1). The first five are our own, from the server range. They differ from the codes of EIP-1474
+ * (-32000 to -32006), of Ethereum nodes (-32009, -32010, -32015) and of MCP (-32020 and below).
  */
 export const CODES = {
   notAllowed: -32011,
@@ -77,7 +77,7 @@ export interface RpcError {
 
 const CODE_MAX = 32, MESSAGE_MAX = 1024, DATA_MAX = 16_384;
 
-/** Reads only the error members that JSON-RPC defines; others may expose the node's stack and directories. */
+/** Reads only the error members that JSON-RPC defines: others may expose a stack trace or directories of the node. */
 export function readRpcError(text: string, depthMax: number): RpcError {
   const { members } = readParts(text, {
     levels: 1,
@@ -100,7 +100,7 @@ export function readRpcError(text: string, depthMax: number): RpcError {
   };
 }
 
-/** A pattern for messages, since the code -32004 of EIP-1474 means "block not available" on Solana. */
+/** A pattern for messages about unsupported methods: their code in EIP-1474, -32004, has another meaning on Solana. */
 const NOT_SUPPORTED = /^(?:the )?(?:json-?rpc )?method\b[^]{0,80}\bnot (?:found|supported|exist)/i;
 
 export function isNoMethod({ code, message }: RpcError): boolean {

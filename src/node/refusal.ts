@@ -1,5 +1,5 @@
 /**
- * Refusals by the node (401, 403): their challenges, the kinds that refuse alike, and messages for the operator.
+ * Refusals by the node (401, 403): challenges, kinds for which a refusal is typical, and messages for the operator.
  *
  * @module
  */
@@ -23,7 +23,7 @@ const schemesOf = (headers: NodeRefusal["headers"]) =>
 
 const HEADER_LENGTH_MAX = 1024;
 
-/** Returns the kinds whose nodes refuse like this, except kinds that extend another kind in the result. */
+/** Returns the kinds for which a refusal is typical, except kinds that extend another kind in the result. */
 function kindsLike(headers: NodeRefusal["headers"], kinds: Kinds): string[] {
   const names = Object.keys(kinds).filter((name) => {
     const { header, pattern } = kinds[name]?.auth?.refusal ?? {};
@@ -36,7 +36,7 @@ function kindsLike(headers: NodeRefusal["headers"], kinds: Kinds): string[] {
   });
 }
 
-/** Returns the kind whose nodes refuse like this; `undefined` if none or several do. */
+/** Returns the kind for which a refusal is typical; `undefined` if there is none or more than one. */
 export function looksLike(headers: NodeRefusal["headers"], kinds: Kinds): string | undefined {
   const [name, ...others] = kindsLike(headers, kinds);
   return others.length > 0 ? undefined : name;

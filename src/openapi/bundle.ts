@@ -1,5 +1,6 @@
 /**
- * Bundles a description into one document: reference targets become components, with names independent of file order.
+ * Bundles a description into one document. The targets of references become components, whose names do not depend on
+ * the order of the files.
  *
  * @module
  */
@@ -85,7 +86,8 @@ function planComponents(files: Files): Plan {
       const isFirst = isObject(value) && names.get(value, shape) === undefined;
       if (isFirst && !isPure(structure, shape, value)) names.set(value, shape, key);
     }
-    // A component that is only a reference becomes its target; if several share one, the namesake or first does.
+    // Of several components that only refer to the same target, one is replaced by the target: the component with the
+    // key of the target, otherwise the first by name.
     const references = keys.flatMap((key) => {
       const { end, isBroken } = linkOf(section[key], shape) ?? {};
       const isReplaced = isPure(structure, shape, section[key]) && isComponentName(key);
@@ -136,7 +138,7 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     return copiedSize > LIMITS.nodes;
   };
 
-  /** Copies a value with new references. Returns the value itself if nothing changes, `undefined` to omit it. */
+  /** Copies a value and redirects references. Returns the value itself if nothing changes, `undefined` to omit it. */
   function copy(value: unknown, shape: Shape, isComponent = false, depth = 0): unknown {
     if (typeof value !== "object" || value === null) return value;
     const name = names.get(value, shape);
@@ -252,14 +254,14 @@ function emptyOf(shape: Shape, siblings: Json): Json | undefined {
   return isNothing ? undefined : { ...empty, ...siblings };
 }
 
-/** The maximum lengths of new and of existing names, in characters: each reference repeats its target's name. */
+/** The maximum lengths of new and of existing names, in characters. Every reference to a target repeats its name. */
 const LENGTH_MAX = 120, KEPT_LENGTH_MAX = 400;
 
 function isComponentName(name: string): boolean {
   return /^[A-Za-z0-9._-]+$/.test(name) && name.length <= KEPT_LENGTH_MAX;
 }
 
-/** Names a target after the last key that its author chose; a property or a status, after the key above it as well. */
+/** Names a target after the last key that its author chose; a property or a status, after the last two such keys. */
 function nameFor({ member, path, shape, value }: Target): string {
   const chosen = path.filter((key) => !isKeyword(key) && !/^[^/]+\/[^/]+$/.test(key));
   const keys = [stemOf(member.url), ...chosen];

@@ -55,15 +55,19 @@ export interface NodeOperation {
   /** For REST, the template below the node's URL, with the base path; for JSON-RPC, the method's name. */
   readonly path: string;
   readonly access: "read" | "write" | "secret" | undefined;
-  /** True if the network described it, or its kind does not know it: its operationId and path are not trusted. */
+  /**
+   * True if a server on the network described the operation, or the node's kind does not know it. The operationId and
+   * the path are then not trusted.
+   */
   readonly isForeign: boolean;
   readonly isHeavy: boolean;
   readonly isStreaming: boolean;
   readonly isAnonymous: boolean;
-  /** For JSON-RPC, in the order of their positions. `undefined` if the parameters are unknown. */
+  /** `undefined` if the parameters are unknown. If `isByPosition` is true, they are sorted by position. */
   readonly parameters: readonly NodeParameter[] | undefined;
-  /** For JSON-RPC: true if parameters are sent by position. `isGettable`: true if there is a GET. */
+  /** For JSON-RPC: true if parameters are sent by position. */
   readonly isByPosition?: boolean;
+  /** For JSON-RPC: true if the method can also be called with GET. */
   readonly isGettable?: boolean;
   readonly body?: NodeBody | undefined;
   readonly responseHeaders: readonly string[];
@@ -109,7 +113,7 @@ export function listServersElsewhere(document: Json): string[] {
   return [...urls];
 }
 
-/** Returns an operation's name in settings and the log; `undefined` if it is not called at the node. */
+/** Returns an operation's name in settings and the log; `undefined` if the operation is not called at the node. */
 export function nameOfNodeOperation(
   document: Json,
   path: string,
@@ -295,7 +299,7 @@ function joinRules(rules: readonly ValueRule[]): ValueRule {
 
 /** The value of each parameter in sample paths: a character that no encoded literal contains. */
 const ANY = "\uf8ff";
-/** The segment counts of sample paths: a template that matches all of these counts matches any count. */
+/** The segment counts of spanning parameters in sample paths. A template that matches all of them matches any count. */
 const SPANNED = [1, 2, 50];
 
 /** Finds the operations that no path can reach or whose paths are ambiguous, and the reason for each. */
@@ -315,7 +319,7 @@ function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation,
     })
     .sort((a, b) => a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0);
   for (const [at, own] of all.entries()) {
-    // Literals sort before parameters: without a spanning parameter, only an equal template matches all paths.
+    // Literals sort before parameters: without a spanning parameter, only an equal template matches all of the paths.
     const last = all[at - 1];
     const isTwin = last?.rank === own.rank && last.template.source === own.template.source;
     const samples = samplesOf(own);

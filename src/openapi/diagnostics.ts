@@ -22,17 +22,17 @@ export const LIMITS = {
   references: 100_000,
   /** Milliseconds to load all files; a thread must also prepare them in this time. */
   time: 30_000,
-  /** Values in one file; each alias counts all values of its anchor. */
+  /** Values in one file, including the values of an anchor once for each alias. */
   nodes: 1_000_000,
-  /** Characters in all strings of one YAML file; each alias counts those of its anchor. */
+  /** Characters in all strings of one YAML file, including those of an anchor once for each alias. */
   text: 33_554_432,
   aliases: 10_000,
-  /** Tokens in one YAML file: each value takes two or three, including white space. */
+  /** Tokens in one YAML file: a value takes two or three tokens, including those for white space. */
   tokens: 2_500_000,
   lines: 1_000_000,
   errors: 100,
   findings: 10_000,
-  /** The URLs made from the values of a server's variables. */
+  /** The URLs of one server: there is one for each combination of its variables' values. */
   combinations: 64,
   /** Origins that the page may call. A header lists them, and proxies limit a header's length. */
   origins: 64,
@@ -46,7 +46,7 @@ export const formatSize = (bytes: number): string => `${bytes / 1_048_576} MiB`;
 export const formatCount = (count: number): string =>
   String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
 
-export const DUPLICATE_KEY = "duplicate key; the last one counts";
+export const DUPLICATE_KEY = "duplicate key; the last value is used";
 export const LARGE_NUMBER =
   "this number is too large for readers of JSON; it is served as a string";
 export const TOO_MANY_NODES: string = `has more than ${formatCount(LIMITS.nodes)} values`;
@@ -67,10 +67,10 @@ export interface Diagnostic {
   /** The file's path relative to the description: never a path on this machine. */
   readonly file: string;
   readonly line: number;
-  /** Starts at 1; counts UTF-16 code units. */
+  /** The column from 1, in UTF-16 code units. */
   readonly column: number;
   readonly message: string;
-  /** True if it prevents the document from being shown. */
+  /** True if this diagnostic prevents the document from being shown. */
   readonly isFatal: boolean;
   /** An error affects users of the description; a note is only worth knowing. */
   readonly level: "error" | "note";
@@ -87,7 +87,7 @@ export interface DiagnosticAt<P extends DiagnosticPlace = DiagnosticPlace> {
   readonly more: number;
 }
 
-/** The diagnostics of a file. Equal ones are kept once: the place of the first, and how many more. */
+/** The diagnostics of a file. Equal diagnostics are kept once, with the place of the first and the number of others. */
 export interface Diagnostics {
   /** Calls `placeOf` only for the first diagnostic with this severity and message. */
   add(severity: Severity, message: string, placeOf: () => DiagnosticPlace): void;
@@ -142,7 +142,7 @@ export function locate(
 /** The offsets of members, by key, for each object and list in a text. */
 export type Offsets = Map<unknown, Json | number[]>;
 
-/** Returns the offset of the value at a path, or of the last value on the way to a missing one. */
+/** Returns the offset of the value at a path; if it is missing, the offset of the last value on the way to it. */
 export function offsetIn(root: unknown, offsets: Offsets, path: Path): number {
   let value = root, offset = 0;
   for (const key of path) {

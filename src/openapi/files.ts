@@ -1,5 +1,5 @@
 /**
- * Reads the files of a description, each once: from the folder of its root file, or over HTTP from the same origin.
+ * Reads each file of a description once: from the folder of the root file, or over HTTP from the root file's origin.
  *
  * @module
  */
@@ -11,16 +11,16 @@ import { formatSize, LIMITS, TextError } from "./diagnostics.ts";
 import { parse, type Source, unreadable } from "./parse.ts";
 
 export interface File {
-  /** Its URL after links and redirects. */
+  /** The file's URL after symbolic links and redirects. */
   readonly url: URL;
   readonly bytes: Bytes;
   /** True if the name or the media type says JSON. */
   readonly isJson: boolean;
-  /** Changes with the content: a file's time and size, an `ETag`, or a digest. */
+  /** A text that changes with the content: a file's time and size, an `ETag`, or a digest. */
   readonly stamp: string;
 }
 
-/** Reads a file; `undefined` if it still has the given stamp. */
+/** Reads a file; returns `undefined` if the file still has the given stamp. */
 export type Reader = (url: URL, stamp?: string) => Promise<File | undefined>;
 
 /** Fetches an http(s) URL. If it throws a {@linkcode ReadError}, the message is reported unchanged. */
@@ -52,7 +52,7 @@ export function createReader(
   };
 }
 
-/** Wraps JSON in a file stamped with its digest; `undefined` if it still has the given stamp. */
+/** Wraps JSON in a file whose stamp is its digest; returns `undefined` if this equals the given stamp. */
 export async function fileOf(url: URL, bytes: Bytes, stamp?: string): Promise<File | undefined> {
   const current = await digest(bytes);
   return current === stamp ? undefined : { url, bytes, isJson: true, stamp: current };
@@ -129,7 +129,7 @@ function loginOf({ username, password }: URL): Record<string, string> {
 }
 
 export interface Member extends Source {
-  /** The base URL of its references: its own URL after links and redirects (RFC 3986, section 5.1.3). */
+  /** The base URL of the file's references: its own URL after links and redirects (RFC 3986, section 5.1.3). */
   readonly url: string;
 }
 

@@ -1,5 +1,6 @@
 /**
- * Creates a kind's OpenAPI document, limited to what one node has, and copies its marks (`kinds/interface.ts`).
+ * Creates a kind's OpenAPI document, limited to the operations that one node has, and copies the marks of the kind
+ * (`kinds/interface.ts`) to a node's own description.
  *
  * @module
  */
@@ -36,9 +37,9 @@ import {
 } from "./operations.ts";
 import { NODE, THIS_SERVICE } from "./servers.ts";
 
-/** The part of its kind's interface that a node reports. */
+/** The part of a kind's interface that a node reports. */
 export interface Offer {
-  /** Method names, or paths without their first slash; with `before`, names of method groups. */
+  /** Method names, or paths without their first slash. If `before` is set, the names of method groups. */
   readonly names?: readonly string[] | undefined;
   /** The separator between a group's name and the rest of a method's name. */
   readonly before?: string | undefined;
@@ -52,7 +53,7 @@ export interface AboutKind {
   readonly version: string;
 }
 
-/** Creates a kind's document. Its servers: the node for REST operations, this service for JSON-RPC methods. */
+/** Creates a kind's document. REST operations have the node as their server; JSON-RPC methods have this service. */
 export function documentOfKind(
   { openrpc, openapi }: KindInterface,
   { title, version }: AboutKind,
@@ -61,7 +62,7 @@ export function documentOfKind(
   const known = "These operations are described by the node's kind, not by the node itself.";
   const isUnsure = openrpc !== undefined && names === undefined;
   const description = known +
-    (isUnsure ? " A method that this node lacks is found only when it is called." : "");
+    (isUnsure ? " Only a call shows whether this node has a method." : "");
   const head = { openapi: "3.1.1", info: { title, version: ofNode ?? version, description } };
   const { paths = {}, components = {}, tags = [], servers: [server] = [] } = openapi ?? {};
   const rest = { ...head, servers: [{ url: NODE + (server?.url ?? "") }], paths, components, tags };
@@ -84,7 +85,7 @@ function withPageMarks(value: unknown): unknown {
   return from === undefined ? marked : { ...marked, [EXAMPLE_FROM]: from };
 }
 
-/** Limits a kind's interface to what a node has: by its list of operations, or else by its software and version. */
+/** Limits a kind's interface to what a node has: by the node's list of operations, or else by software and version. */
 export function offered({ openrpc, openapi }: KindInterface, offer: Offer): KindInterface {
   return {
     ...openrpc && { openrpc: offeredMethods(openrpc, offer) },
@@ -223,7 +224,7 @@ function mapOperationsIn(document: Json, change: (located: PathOperation) => Jso
   return { ...document, ...paths !== undefined && { paths } };
 }
 
-/** Adds a kind's REST paths if the description has none, and its JSON-RPC methods if the description has none. */
+/** Adds a kind's REST paths to a description without REST paths, and its JSON-RPC methods to one without methods. */
 export function withOtherPart(document: Json, kind: Json = {}): Json {
   const theirs = objectOf(document.paths);
   const present = new Set(Object.keys(theirs).map(isMethodPath));

@@ -1,5 +1,5 @@
 /**
- * Loads a node's description: makes the document to serve from its files.
+ * Loads a node's description: creates the served document from the description's files.
  *
  * @module
  */
@@ -35,7 +35,7 @@ import { upgradeSwagger } from "./upgrade.ts";
 
 /** The location and the other parts of a description: plain data, which can be sent to another thread. */
 export interface LoadJob {
-  /** The URL of the root file; one of `KIND_FILES` if only the kind describes the node. */
+  /** The URL of the root file; `KIND_FILES.interface` if only the kind describes the node. */
   readonly entry: string;
   readonly kind?: AboutKind | undefined;
   readonly hasOffer?: boolean | undefined;
@@ -54,7 +54,7 @@ export interface Loaded {
   /** `undefined` if a diagnostic is fatal. Integers too large for `number` are `bigint`s. */
   readonly document: Json | undefined;
   readonly diagnostics: readonly Diagnostic[];
-  /** The possible base paths of the node, if its servers do not determine one. */
+  /** The possible base paths of the node, if the servers in the document do not determine one. */
   readonly basePaths?: readonly string[] | undefined;
 }
 

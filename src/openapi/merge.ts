@@ -75,7 +75,7 @@ export function withHost(
   return addOperations(hosted.document, hosted.operations);
 }
 
-/** The service's own paths that are shown beside a node's. Its other paths serve the page and the description. */
+/** The service's own paths that are shown beside a node's paths. The others serve the page and the description. */
 const SHOWN = /^\/v1\/(?:info|events|history|health|ready|metrics)$/;
 
 export const TAG = "About this service";
@@ -84,7 +84,7 @@ const TAG_DESCRIPTION = "The identity and the status of this node.";
 /** The servers of the service's own operations, whatever the node's servers are. */
 const SERVERS = [{ url: THIS_SERVICE, description: "The service that shows this description" }];
 
-/** Adds this service's operations to a node's description. Where paths are equal, the node's operations stay. */
+/** Adds this service's operations to a node's description, except at paths that the node's description has itself. */
 export function withServiceOperations(
   own: Json,
   node: Json,
@@ -126,7 +126,7 @@ export function withServiceOperations(
   };
 }
 
-/** Returns the node's paths. If one equals a path of this service, its first segment moves to its server's URL. */
+/** Returns the node's paths. If a path equals a path of this service, its first segment moves to the server's URL. */
 function withRoom({ servers, paths: all }: Json): Json {
   const moved = Object.entries(objectOf(all)).map(([path, item]) => {
     const [{ url } = {} as Json] = listOf(objectOf(item).servers ?? servers).map(objectOf);
@@ -160,7 +160,7 @@ function referencesIn(value: unknown): string[] {
   );
 }
 
-/** Adds components under new names where a name is taken. `rename` copies a value with references to the new names. */
+/** Adds components, with new names if theirs are taken. `rename` copies a value with references to the new names. */
 export function mergeComponents(
   theirs: Json,
   added: Json,

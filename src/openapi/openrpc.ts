@@ -102,11 +102,12 @@ const ANY_PARAMS = {
 };
 
 /**
- * Converts methods to operations with their extensions (`x-…`), and adds `x-position` to parameters that are sent by
- * position. The `operationId` is the method's name, plus `_post` for a `POST` beside a `GET`. Duplicates are omitted.
+ * Converts methods to operations, keeps their extensions (`x-…`), and adds `x-position` to parameters that are sent by
+ * position. The `operationId` is the method's name. If a method has `GET` and `POST`, that of `POST` ends in `_post`.
+ * Of methods with the same name, only the first is converted.
  *
  * @param openrpc a document or a part of one; invalid parts are omitted
- * @throws {RangeError} if the operations would be many times as large as the methods
+ * @throws {RangeError} if the parameters and results of all methods are too large, as when they share large schemas
  */
 export function openApiOfMethods(
   openrpc: unknown,
@@ -171,7 +172,7 @@ interface Parts {
   readonly tags: readonly string[];
 }
 
-/** Creates a function that returns a schema's only scalar type: values in a query carry no type. */
+/** Creates a function that returns a schema's scalar type if it allows only one, since query values have no type. */
 function createScalarOf(document: Json): (schema: unknown) => string | undefined {
   const known = new Map<Json, string | undefined>();
   const scalarOf = (value: unknown, depth = 0): string | undefined => {

@@ -29,7 +29,7 @@ export function followReference(document: Json, value: unknown): Json {
   return found;
 }
 
-/** Method names that are safe in HTML and in a shell; all registered ones are. */
+/** Matches method names that are safe in HTML and in a shell, as all registered method names are. */
 const OTHER_METHOD = /^[A-Za-z][A-Za-z-]{0,40}$/;
 const FURTHER = "additionalOperations";
 
@@ -86,7 +86,7 @@ export function mapOperations(item: Json, change: (located: LocatedOperation) =>
   return Object.keys(mapped).length > 0 ? { ...item, ...mapped } : item;
 }
 
-/** Reports invalid parameters; removes duplicate operationIds, and security and operations beyond the limits. */
+/** Reports invalid parameters. Removes duplicate operationIds, and operations and `security` that exceed the limits. */
 export function checkOperations(document: Json, diagnostics: Diagnostics): Json {
   const firsts = new Map<unknown, string>();
   const limitOperations = (item: Json, path: Path): Json => {
@@ -112,7 +112,7 @@ export function checkOperations(document: Json, diagnostics: Diagnostics): Json 
       return rest;
     });
 
-  /** Checks a list of parameters against the names in a path template. Returns the names of its path parameters. */
+  /** Checks parameters against the names in a path template. Returns the names of the listed path parameters. */
   const checkList = ({ parameters }: Json, at: Path, template: string, names: Set<string>) => {
     const inPath = new Set<string>();
     const seen = new Set<string>();

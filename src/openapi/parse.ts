@@ -23,7 +23,7 @@ import {
 } from "./diagnostics.ts";
 import { type Parsed, parseYaml } from "./yaml.ts";
 
-/** A parsed file. YAML aliases share one value: never change it in place. */
+/** A parsed file. Its values must not be changed in place, since YAML aliases share them. */
 export interface Source extends Parsed {
   readonly name: string;
   readonly text: string;

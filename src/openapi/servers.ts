@@ -25,11 +25,11 @@ export interface ServerContext {
   readonly itself?: string | undefined;
   /** The node's URL, if clients call it through this service. */
   readonly node?: string | undefined;
-  /** `keep` leaves the document's servers unchanged; any other value is the base path. @default the servers' path */
+  /** `keep` keeps the document's servers; any other value is the base path. @default the path of these servers */
   readonly servers?: string | undefined;
 }
 
-/** Points servers that stand for the node to it: through this service, at its public URL, or at its own address. */
+/** Changes server URLs that mean the node: to this service's path for it, to its public URL, or to its own address. */
 export function withServers(
   document: Json,
   context: ServerContext,
@@ -109,7 +109,7 @@ function isNear(url: string, node: string): boolean {
   return isOfNode || loopbackOriginOf(url) !== undefined;
 }
 
-/** Returns the path of a URL below the node's; `undefined` if the URL does not lead to the node. */
+/** Returns the path of a URL below the node's URL; `undefined` if the URL does not lead to the node. */
 function pathAtNode(url: string, node: string, isItself: boolean): string | undefined {
   const host = hostOf(url);
   if (!URL.canParse(host)) return undefined;
@@ -212,7 +212,7 @@ export function checkServers(
     const open = variablesOf(hostOf(textOf(server.url) ?? ""));
     for (const [name, value] of Object.entries(objectOf(server.variables))) {
       const { default: usual, enum: listed } = objectOf(value);
-      // The page's policy names each origin, so only listed values of a variable can be used.
+      // The page's `Content-Security-Policy` names each origin, so only listed values of a variable can be used.
       if (Array.isArray(listed) || !open.has(name)) continue;
       const message = `the page calls operations with {${name}} = ${formatJson(usual)} only; ` +
         'list other values in "enum"';
@@ -271,14 +271,14 @@ export function usualUrl(server: Json): string | undefined {
   return join(textsOf(server).map(([usual]) => [usual!]))[0];
 }
 
-/** Returns a server's URLs with all listed values of its variables; if too many, with the defaults alone. */
+/** Returns a server's URLs with all listed values of its variables; if there are too many, the URL with defaults. */
 export function expand(server: Json): string[] {
   const texts = textsOf(server);
   const count = texts.reduce((count, { length }) => count * length, 1);
   return join(count > LIMITS.combinations ? texts.map(([usual]) => [usual!]) : texts);
 }
 
-/** Splits a server's URL into parts. Each lists its possible texts; a variable's default comes first. */
+/** Splits a server's URL into parts, and lists the possible texts of each part. A variable's default comes first. */
 function textsOf({ url, variables }: Json): string[][] {
   if (typeof url !== "string") return [];
   return url.split(/(\{[^{}]*\})/).map((part) => {
@@ -299,7 +299,7 @@ function join(parts: readonly (readonly string[])[]): string[] {
   );
 }
 
-/** Removes users and passwords from a server's variables, and variables that stand only for these. */
+/** Removes users and passwords from a server's variables, and variables that only stand for a user or a password. */
 export function variablesWithoutLogin({ url, variables }: Json): unknown {
   if (typeof url !== "string" || !isObject(variables)) return variables;
   const bare = withoutLogin(url);

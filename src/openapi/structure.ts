@@ -23,7 +23,7 @@ export interface Rule {
   readonly type: string;
   /** `undefined` for data, which contains no references. */
   readonly shape: Shape | undefined;
-  /** Without a `required` member, the object is invalid; without an `expected` one, incomplete. */
+  /** An object that lacks a `required` member is invalid; an object that lacks an `expected` member is incomplete. */
   readonly needed?: "required" | "expected" | undefined;
   readonly also?: "boolean" | "list" | undefined;
 }
@@ -33,11 +33,11 @@ export interface Structure {
   readonly kinds: Readonly<Record<string, ReadonlyMap<string, Rule>>>;
   /** The path from the root to the shared values (components) of each shape. */
   readonly sections: Readonly<Record<Shape, Path>>;
-  /** True if members beside a `$ref` count and a schema may be a boolean, as since OpenAPI 3.1. */
+  /** True since OpenAPI 3.1: members beside a `$ref` are not ignored, and a schema may be a boolean. */
   readonly hasSiblings: boolean;
 }
 
-/** A member in a row: name, `!` or `*` if needed, type, and `?` or `+` for another allowed type. */
+/** Matches a member in a row of `tables.ts`: its name, optional `!` or `*`, optional type, and optional `?` or `+`. */
 const MEMBER = /^(\*|[^:!*]+)([!*]?)(?::([^?+]+)([?+]?))?$/;
 
 function compile(rows: Rows): Structure["kinds"] {
@@ -80,10 +80,10 @@ function versionOf(document: unknown): keyof typeof ROWS {
 
 export const structureOf = (document: unknown): Structure => structureIn(versionOf(document));
 
-/** Compiles a version on demand: compiling all of them would delay the start of the command. */
+/** Compiles the tables of a version on demand: compiling those of all versions would delay the start of the command. */
 const structureIn = memoize((name): Structure => {
   const kinds = compile(ROWS[name as keyof typeof ROWS]);
-  // Swagger 2.0 has no `components`: the document itself holds these maps.
+  // Swagger 2.0 has no `components`: its maps of shared values are members of the document itself.
   const { components, document } = kinds;
   const sections = Object.fromEntries(
     [...components ?? document!].filter(([, { type }]) => type.startsWith("{"))
@@ -92,7 +92,7 @@ const structureIn = memoize((name): Structure => {
   return { name, kinds, sections, hasSiblings: !/2\.0|3\.0/.test(name) };
 });
 
-/** Tests whether a member of this name may contain references in any version of OpenAPI. */
+/** Tests whether a member of this name may contain references in at least one version of OpenAPI. */
 export function isKeyword(key: string): boolean {
   keywords ??= new Set(
     Object.keys(ROWS).filter((name) => name !== "OpenRPC 1.3")
@@ -164,7 +164,7 @@ export function siblingsOf({ hasSiblings }: Structure, shape: Shape, reference: 
   );
 }
 
-/** A map with object and shape as its key: YAML aliases put one object in several places. */
+/** A map whose keys are pairs of an object and a shape: with YAML aliases, one object can have several shapes. */
 export class ByShape<T> {
   readonly #items = new Map<unknown, Map<Shape, T>>();
 
@@ -181,7 +181,7 @@ export class ByShape<T> {
 
 export type Seen = ByShape<true>;
 
-/** The shape of an example that is only a `$ref`: to OpenAPI it is data, but bundlers follow it. */
+/** The shape of an example that is only a `$ref`. OpenAPI treats such an example as data, but bundlers follow it. */
 export const SAMPLE: Shape = "sample";
 
 export function isSample(structure: Structure, shape: Shape, key: string, value: unknown): boolean {
@@ -190,10 +190,10 @@ export function isSample(structure: Structure, shape: Shape, key: string, value:
 }
 
 /**
- * Visits objects, lists, strings of {@linkcode NAMING} and samples, in the order of members, but no data. An object in
- * several places is visited once for each of its shapes.
+ * Visits objects, lists, samples and strings that are references ({@linkcode NAMING}), but no other data, in the
+ * document's order. An object that is in several places is visited once for each of its shapes.
  *
- * @param wrongIn returns the invalid members, which are not visited
+ * @param wrongIn returns the invalid members of a place, which are not visited
  */
 export function* walk(
   start: Place,
@@ -226,7 +226,7 @@ export function* walk(
 }
 
 export interface Reference {
-  /** The object with the `$ref`, or a string of {@linkcode NAMING}. */
+  /** The object with the `$ref`, or a string that is a reference ({@linkcode NAMING}). */
   readonly place: Place;
   readonly ref: string;
   readonly expected: Shape;
@@ -238,7 +238,7 @@ export const REF_MAX = 400;
 export function referenceAt(place: Place): Reference | undefined {
   const { shape, value } = place;
   if (typeof value === "string") {
-    // Such a string is the name of a component.
+    // A string without a slash or a file extension is the name of a component, not a reference.
     if (/^[\w.-]+$/.test(value) && !/\.(?:json|ya?ml)$/i.test(value)) return undefined;
     return { place, ref: value, expected: NAMING[shape]!, isPlain: false };
   }

@@ -5,8 +5,8 @@
  * list (`schema[]`), a map (`{schema}`), or a key of {@linkcode NAMING}. Anything else is data without references:
  * `url`, `host`, `sample`, `version`, or a key of {@linkcode CHOICES}.
  *
- * Without a member marked `!`, an object is invalid; without one marked `*`, incomplete. With `?`, the member may
- * also be a boolean; with `+`, a list.
+ * An object that lacks a member marked `!` is invalid; an object that lacks a member marked `*` is incomplete. A member
+ * marked `?` may also be a boolean; a member marked `+` may also be a list.
  *
  * @module
  */
@@ -20,7 +20,7 @@ export const OTHERS = "*";
 export const NAMING: Readonly<Record<string, string>> = { mappedSchema: "schema" };
 const TYPES = ["array", "boolean", "integer", "number", "object", "string"];
 
-/** The allowed values of each type that has a fixed list. */
+/** The allowed values of each type that has a fixed list of values. */
 export const CHOICES: Readonly<Record<string, readonly string[]>> = {
   place: ["query", "header", "path", "cookie"],
   placeSince3_2: ["query", "querystring", "header", "path", "cookie"],
@@ -39,7 +39,7 @@ export const KEYS: Readonly<Record<string, readonly [form: RegExp, message: stri
   ],
   "{operation}": [
     /^(?!(?:get|put|post|delete|options|head|patch|trace|query)$)[\w!#$%&'*+.^`|~-]+$/i,
-    "must be a method other than those with a key, such as get",
+    "must be a method without its own key in the path item",
   ],
 };
 
@@ -48,7 +48,7 @@ export const COMMON_METHODS: readonly string[] = "get put post delete options he
   " ",
 );
 
-/** The methods that are members of a path item in some version (OpenAPI 3.2, section 4.9.1). */
+/** The methods that are members of a path item in at least one version (OpenAPI 3.2, section 4.9.1). */
 export const METHODS: readonly string[] = [...COMMON_METHODS, "trace", "query"];
 const OPERATIONS = COMMON_METHODS.map((method) => `${method}:operation`).join(" ");
 
@@ -67,7 +67,7 @@ const COMMON: Rows = {
 const FACETS = "format default enum multipleOf maximum exclusiveMaximum minimum exclusiveMinimum " +
   "maxLength minLength pattern maxItems minItems uniqueItems";
 
-/** The members before `FACETS` are allowed only in JSON Schema files. */
+/** OpenAPI 3.0 does not define the members before `FACETS`, but JSON Schema files may have them. */
 const SCHEMA_3_0 = "$ref $schema $id $anchor $comment $dynamicAnchor $defs:{schema} " +
   `definitions:{schema} ${FACETS} title description type:type items:schema required maxProperties ` +
   "minProperties properties:{schema} additionalProperties:schema? allOf:schema[] anyOf:schema[] " +
@@ -141,7 +141,7 @@ export const OPENAPI_3_2: Rows = extend(OPENAPI_3_1, {
   xml: "nodeType",
 });
 
-/** The part of OpenRPC 1.3 that is used. */
+/** The part of OpenRPC 1.3 that Nodeface reads. */
 export const OPENRPC_1_3: Rows = {
   document: "info:info externalDocs:externalDocs methods:method[] components:components *",
   info: COMMON.info!,

@@ -1,5 +1,5 @@
 /**
- * Converts Swagger 2.0 to OpenAPI 3.0. All references must lead to shared definitions (`bundle.ts`).
+ * Converts Swagger 2.0 to OpenAPI 3.0. All references must lead to shared definitions, as they do after `bundle.ts`.
  *
  * @module
  */
@@ -152,7 +152,7 @@ export function upgradeSwagger(document: Json): Json {
     const types = schema === undefined ? [] : produces;
     const content = contentOf(types, { schema: upgradeSchema(schema) });
     for (const [type, example] of Object.entries(objectOf(examples))) {
-      // Copies the member, since all of `content` share one object.
+      // Copies the member, since all members of `content` share one object.
       if (type.includes("/")) setMember(content, type, { ...objectOf(content[type]), example });
     }
     const upgraded = mapMembers(objectOf(headers), (value) => {

@@ -41,8 +41,8 @@ import { CHOICES, KEYS, NAMING } from "./tables.ts";
 export interface MemberDiagnostic {
   readonly severity: Severity;
   readonly message: string;
-  /** True if the member is omitted; otherwise it becomes `value` if that is set. */
   readonly isOmitted?: boolean;
+  /** The value that replaces the member's own. */
   readonly value?: unknown;
 }
 
@@ -85,11 +85,11 @@ export function refuse(structure: Structure, shape: Shape, value: unknown): stri
   return undefined;
 }
 
-/** Validates the members of an object, a map or a list, but not the members of these. */
+/** Validates the direct members of an object, a map or a list. */
 export function validate(structure: Structure, shape: Shape, value: unknown): MemberDiagnostics {
   const found = new Map<string, MemberDiagnostic>();
   if (typeof value !== "object" || value === null) return found;
-  // A list as `items` is valid; any other list in place of an object is reported by its holder.
+  // A list is valid as `items`. Any other list in place of an object is reported when its parent is validated.
   if (Array.isArray(value) && !shape.endsWith("[]")) return found;
   const object = value as Json;
   const isPlain = !isReference(shape, value);
@@ -137,7 +137,7 @@ function validateMember(
     const url = typeof value === "string" ? withoutLoginIn(rule.type, value) : value;
     return url === value ? undefined : { ...LOGIN, value: url };
   }
-  // An empty value loses nothing, so a note is enough.
+  // Omitting an empty value loses nothing, so a note is enough.
   const isEmpty = value === null || (Array.isArray(value) && value.length === 0);
   const severity = isEmpty ? "note" : "error";
   if (rule.type === "version") {
@@ -185,7 +185,11 @@ function unknownMember(
 
 const nameOf = (key: string): string => quote(shorten(key, 80));
 
-/** Validates a part of a document with references only within it. `version`: for example, `{ openapi: "3.1.1" }`. */
+/**
+ * Validates a part of a document. Its references must not lead out of this part.
+ *
+ * @param version the member with the version, such as `{ openapi: "3.1.1" }`
+ */
 export function validatePart(part: Json, version: Json): DiagnosticAt<Path>[] {
   const document = { info: { title: "", version: "" }, ...version, ...part };
   const structure = structureOf(document);

@@ -1,5 +1,5 @@
 /**
- * Writes a document in both forms, each of which is served at two depths: `/spec.json` and `/v1/spec.json`.
+ * Writes a document as JSON and as YAML. Both are served at two depths, such as `/spec.json` and `/v1/spec.json`.
  *
  * @module
  */
@@ -13,12 +13,12 @@ import { mapServers } from "./servers.ts";
 
 /** Characters that JSON leaves unescaped, but that YAML 1.2 (section 5.1) forbids or YAML 1.1 reads as line breaks. */
 const UNPRINTABLE = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;
-/** Strings to double-quote: with control characters or lone surrogates, or special in YAML 1.1 (`=`, `<<`). */
+/** Matches strings with control characters or lone surrogates, and `=` and `<<`, which are special in YAML 1.1. */
 const QUOTED =
   // deno-lint-ignore no-control-regex
   /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\u{d800}-\u{dfff}]|^[=<]+$/u;
 
-/** Tests for a string to double-quote. PyYAML 6.0 rejects an unquoted tab in a string of one line. */
+/** Tests whether a string must be double-quoted. PyYAML 6.0 rejects an unquoted tab in a string of one line. */
 const isQuoted = (text: string): boolean =>
   QUOTED.test(text) || (text.includes("\t") && !text.includes("\n"));
 
@@ -41,7 +41,7 @@ const number: ScalarTag = {
   stringify: ({ value }: Scalar) => formatJson(value).replace(/^(-?\d+)e/, "$1.0e"),
 };
 
-/** Writes YAML without anchors, with the same value in YAML 1.2 and 1.1. */
+/** Writes YAML without anchors. Parsers of YAML 1.2 and of YAML 1.1 read the same value. */
 export function writeYaml(document: Json): string {
   const yaml = new Document<Node>(null, {
     compat: "yaml-1.1",
@@ -53,7 +53,7 @@ export function writeYaml(document: Json): string {
 
 export interface Written {
   readonly text: string;
-  /** Byte offsets, ascending. With another dot at each, the document is valid one folder deeper. */
+  /** The byte offsets of relative server URLs, ascending. One folder deeper, each URL needs a dot inserted there. */
   readonly dots: readonly number[];
 }
 
@@ -63,8 +63,9 @@ export interface Writer {
 }
 
 /**
- * Creates a writer. Relative servers begin with a dot, and need another dot one folder deeper (`../v1/node`). To find
- * them in the text, each is marked with a string that no document contains and that YAML must quote.
+ * Creates a writer. Relative server URLs begin with a dot, and need a second one if the document is served one folder
+ * deeper (`../v1/node`). To find these URLs in the text, the writer marks each with a string that no document contains
+ * and that YAML must quote.
  */
 export function createWriter(document: Json): Writer {
   const mark = `@${crypto.randomUUID()}`;

@@ -44,7 +44,7 @@ const OPTIONS = {
 export interface Parsed {
   /** `undefined` if a diagnostic is fatal. */
   readonly value: unknown;
-  /** Returns the offset of the value at a path, or of the last value on the way to a missing one. */
+  /** Returns the offset of the value at a path; if it is missing, the offset of the last value on the way to it. */
   readonly offsetOf: (path: Path) => number;
 }
 
@@ -66,8 +66,8 @@ function countLines(text: string): void {
 }
 
 /**
- * Does the same as `parseDocument` without recursion: V8 aborts the process if it compiles a pattern when the stack is
- * almost full (Node 20.20). Returns `undefined` if a diagnostic is fatal.
+ * Does the same as `parseDocument` without recursion: V8 aborts the process if it must compile a regular expression
+ * when the stack is almost full (Node 20.20). Returns `undefined` if a diagnostic is fatal.
  */
 function compose(text: string, diagnostics: Diagnostics): Document.Parsed | undefined {
   const parser = new Parser();
@@ -114,7 +114,7 @@ function compose(text: string, diagnostics: Diagnostics): Document.Parsed | unde
 
 const ENOUGH = new Error();
 
-/** Makes a composer throw {@linkcode ENOUGH} at too many errors, since it keeps each with a stack trace. */
+/** Makes a composer throw {@linkcode ENOUGH} at too many errors, since it keeps every error with its stack trace. */
 function limitErrors(composer: Composer): void {
   type OnError = (source: unknown, code: string, message: string, isWarning?: boolean) => void;
   const onError = Reflect.get(composer, "onError") as OnError;

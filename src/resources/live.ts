@@ -1,5 +1,6 @@
 /**
- * The node's events and history, and the watch, which queries it even without requests, to report failures at once.
+ * The node's events and history, and the watch. The watch also queries the node between requests, to report failures at
+ * once.
  *
  * @module
  */

@@ -22,7 +22,7 @@ type Served = "info" | "ready" | "json" | "yaml" | "catalog" | "favicon";
 
 export interface Resources extends Readonly<Record<Served, Resource<Representation>>> {
   readonly page: (name: DocumentName) => Resource<Representation>;
-  /** `/v1/health`, which is 200 for the states in `accepted`. */
+  /** `/v1/health`, which responds with 200 for the states in `accepted`. */
   readonly health: (accepted: ReadonlySet<string>) => Resource<Representation>;
   readonly metrics: Resource<Representation> | undefined;
   readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
@@ -107,7 +107,7 @@ export function createResources(options: ResolvedOptions): Resources {
       headers: { link: '<api-catalog>; rel="api-catalog"' },
     })
   );
-  /** The name on the last page, for the icon, which does not wait for the node. */
+  /** The node's name on the last served page. The icon uses this name, so that it need not wait for the node. */
   let iconName = options.page.title ?? "";
   const favicon: Resource<Representation> = {
     get: async () => await (await icons.get()).get(iconName),
@@ -181,7 +181,7 @@ interface RefreshOptions {
 /** The longest time that a request waits for a check, in milliseconds. */
 const PATIENCE = 250;
 
-/** Wraps a resource so that requests refresh it, not a timer; `end` stops further checks. */
+/** Wraps a resource so that requests, not a timer, refresh it. `end` stops further checks. */
 export function refreshOnDemand<T extends { refresh(): Promise<void> }>(
   resource: Lazy<T>,
   { interval, isMadeCurrent, onError, now = () => performance.now() }: RefreshOptions,
