@@ -120,7 +120,7 @@ function parseAuthority(authority: string): string | undefined {
 const isIpLiteral = (host: string): boolean => /^(\d+\.){3}\d+$|^\[/.test(host);
 
 export interface Prefix {
-  /** Returns the paths that `pathname` may mean, the likeliest first: a router may have stripped a part of the prefix. */
+  /** Returns the paths that `pathname` may mean, the likeliest first: a router may have stripped part of the prefix. */
   strip(pathname: string): readonly string[];
   /** Returns the path after the whole prefix, as the only item; an empty list if `pathname` lacks it. */
   stripWhole(pathname: string): readonly string[];
