@@ -13,8 +13,8 @@ import { structureOf } from "./openapi/structure.ts";
 import { HAS_SOCKETS } from "./platform.ts";
 import {
   allowed,
-  clashesOfForward,
   CLI_OPTIONS,
+  forwardConflicts,
   pageSettings,
   placeWithServers,
   sharedSettings,
@@ -179,7 +179,7 @@ export function checkOptions(options: NodefaceOptions): CheckedOptions {
 function diagnosticsBetween(
   { node = {}, info, operations = [], document, forward, hosts }: ReadOptions,
 ): Diagnostic[] {
-  const found = clashesOfForward(forward, hosts, node.url !== undefined);
+  const found = forwardConflicts(forward, hosts, node.url !== undefined);
   if (forward && !HAS_SOCKETS) {
     const message = 'must be "off" in a worker, which cannot forward calls to the node';
     found.push({ path: ["forward"], message, isKey: false });

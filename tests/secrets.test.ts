@@ -114,7 +114,7 @@ for (
 testWhere(secrets, NO_WINDOWS, "a token that others may read is reported as well", async () => {
   const token_file = await file("token", "0123456789abcdef0123456789abcdef", 0o644);
   const forward = resolveForward({ with_token: ["a"], token_file });
-  const judged = await lintSettings(forward, { hosts: [], url: "http://127.0.0.1:2" });
+  const judged = await lintSettings(forward, { url: "http://127.0.0.1:2" });
   assert.equal(judged.map(({ level }) => level), ["warn"]);
   assert.match(judged[0]!.message, `forward.token_file ${token_file} can be read by every user`);
 });

@@ -152,12 +152,12 @@ export async function describeCalls(
   described: Described,
   kind: string | undefined,
 ): Promise<Section[]> {
-  const { forward, hosts = [], node, host, port, kinds } = config;
+  const { forward, node, host, port, kinds } = config;
   if (!forward) return [];
   const { operations = [] } = described.content ?? {};
   const { auth } = { ...KINDS, ...kinds }[kind ?? "none"] ?? {};
   const diagnostics = [
-    ...await lintSettings(forward, { hosts, url: node.url, listening: { host, port } }),
+    ...await lintSettings(forward, { url: node.url, listening: { host, port } }),
     ...lintNames(operations, forward),
     ...node.auth && auth?.reads === "none" ? [READS_WITHOUT_AUTH] : [],
   ];

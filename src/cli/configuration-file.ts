@@ -12,11 +12,11 @@ import type { Kind } from "../kinds/kind.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import type { PageSettings } from "../options.ts";
 import {
-  clashesOfForward,
   CLI_OPTIONS,
   configuration,
   explainRenamed,
   type FileConfig,
+  forwardConflicts,
 } from "../settings/configuration.ts";
 import { hasKind, unknownSources } from "../settings/node.ts";
 import { withoutSecretFiles } from "../settings/kind.ts";
@@ -166,7 +166,7 @@ export function checkFile(
   const found = [
     ...diagnostics,
     ...sameKinds(kindsIn(yaml)),
-    ...clashesOfForward({ ...file, ...overrides }.forward, file.hosts),
+    ...forwardConflicts({ ...file, ...overrides }.forward, file.hosts),
   ];
   if (logo?.problem && file.page?.logo) {
     found.push({ path: ["page", "logo"], message: `names ${logo.problem}`, isKey: false });

@@ -13,12 +13,12 @@ import type { PageSettings } from "../options.ts";
 import { fileUrl, findFile, PlatformError, readFile } from "../platform.ts";
 import {
   type AccessLog,
-  clashesOfForward,
   CLI_OPTIONS,
   type CliValues,
   configuration,
   explainRenamed,
   type FileConfig,
+  forwardConflicts,
 } from "../settings/configuration.ts";
 import {
   type CliOption,
@@ -90,7 +90,7 @@ export async function readConfig(
   const { hosts, cors, forward } = { ...file, ...overrides };
   const place: FileConfig["description"] = values.spec ? { from: values.spec } : file.description;
   const description = place?.from;
-  for (const { message } of clashesOfForward(forward, hosts, node.url !== undefined)) {
+  for (const { message } of forwardConflicts(forward, hosts, node.url !== undefined)) {
     problems.push(`${calledOf("forward") ?? `${path}: forward`} ${message}`);
   }
   if (!isNew && description !== undefined && isFilePlace(description)) {

@@ -138,13 +138,13 @@ export async function runService(config: Config, read: () => Promise<Config>): P
 
 /** Logs diagnostics of credentials and `forward`. The service continues: a node may write its secret later. */
 async function logSettings(
-  { node, forward, hosts = [], host, port }: Config,
+  { node, forward, host, port }: Config,
   log: WriteLog,
 ): Promise<void> {
   for (const message of await findUnreadable(node)) log(message, "error");
   for (const message of await findOpenSecrets(node.auth)) log(message, "warn");
   if (!forward) return;
-  const facts = { hosts, url: node.url, listening: { host, port } };
+  const facts = { url: node.url, listening: { host, port } };
   for (const { level, message } of await lintSettings(forward, facts)) log(message, level);
 }
 

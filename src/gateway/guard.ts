@@ -17,7 +17,7 @@ export class Guard {
   }
 
   /** @param what completes the message "Pages of other origins may not call …" */
-  refusePage(
+  refusalForPage(
     request: Request,
     permission: Permission = "open",
     what: string = "the node",
@@ -33,12 +33,12 @@ export class Guard {
     };
   }
 
-  async refuse(
+  async refusalFor(
     { request, query }: Pick<Call, "request" | "query">,
     { operation: { name }, permission, reason }: PolicyEntry,
     what?: string,
   ): Promise<Refusal | undefined> {
-    const foreign = this.refusePage(request, permission, what);
+    const foreign = this.refusalForPage(request, permission, what);
     if (foreign || permission === "open") return foreign;
     if (permission === "refused") {
       return {

@@ -10,13 +10,7 @@ import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { warnOfReaders } from "../platform.ts";
 import { quote, shorten } from "../untrusted-text.ts";
 import { readToken } from "./guard.ts";
-import {
-  type Allowed,
-  clashesWith,
-  matchOf,
-  type NameMatch,
-  type ResolvedForward,
-} from "./policy.ts";
+import { type Allowed, matchOf, type NameMatch, type ResolvedForward } from "./policy.ts";
 
 export interface Diagnostic {
   /** An error keeps calls from working as intended; a warning does not. */
@@ -119,8 +113,7 @@ export function createNameWatch(
 
 export async function lintSettings(
   settings: ResolvedForward,
-  { hosts, url, listening }: {
-    readonly hosts: readonly string[] | "*";
+  { url, listening }: {
     readonly url: string | undefined;
     readonly listening?: { readonly host: string; readonly port: number } | undefined;
   },
@@ -128,9 +121,6 @@ export async function lintSettings(
   const { open, with_token: withToken } = settings;
   const found: Diagnostic[] = [];
   const add = (level: Diagnostic["level"], message: string) => found.push({ level, message });
-  for (const { key, message } of clashesWith(settings, { hosts, hasNode: url !== undefined })) {
-    add("error", `${key} ${message}`);
-  }
   const isAny = ({ reads, names }: Allowed) => reads || names.length > 0;
   if (isAny(withToken)) {
     const token = await readToken(settings);

@@ -82,21 +82,6 @@ const allowedBy = (list: readonly string[] = []): Allowed => ({
   names: list.filter((name) => name !== "reads"),
 });
 
-/** @param hasNode `undefined` if another setting may still set the node's URL */
-export function* clashesWith(
-  settings: Pick<ForwardSettings, "origins"> | undefined,
-  { hosts, hasNode }: { hosts: readonly string[] | "*"; hasNode: boolean | undefined },
-): Generator<{ readonly key: "hosts" | "forward"; readonly message: string }> {
-  if (!settings) return;
-  if (hosts === "*") {
-    yield { key: "hosts", message: 'cannot be "*" if calls are forwarded; list the host names' };
-  }
-  if (settings.origins === "*" && (hosts === "*" || hosts.length === 0)) {
-    yield { key: "forward", message: 'has origins: "*", which needs the setting hosts' };
-  }
-  if (hasNode === false) yield { key: "forward", message: "needs node.url, the node to call" };
-}
-
 export const FORWARD_DEFAULTS = { timeout: "30s", limit: "32MiB", concurrency: 8 } as const;
 
 /** The form of a configured size: `500KiB`, `32MiB`. */

@@ -1,5 +1,5 @@
 /**
- * The contents that the service serves, each created at the first request.
+ * The contents that the service serves, each created at the first request, and the gateway to the node.
  *
  * @module
  */

@@ -6,7 +6,6 @@
 import * as v from "valibot";
 import { LOGO_TYPES, type View, VIEWS } from "../explorer/page-settings.ts";
 import {
-  clashesWith,
   type Forward,
   FORWARD_DEFAULTS,
   FORWARDS,
@@ -364,11 +363,19 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
 }
 
 /** Finds conflicts between `forward` and other settings; `hasNode` is `undefined` while unknown. */
-export function clashesOfForward(
-  forward: ResolvedForward | undefined,
+export function forwardConflicts(
+  forward: Pick<ResolvedForward, "origins"> | undefined,
   hosts: Hosts = [],
   hasNode?: boolean,
 ): Diagnostic[] {
-  return [...clashesWith(forward, { hosts, hasNode })]
-    .map(({ key, message }) => ({ path: [key], message, isKey: false }));
+  if (!forward) return [];
+  const found: Diagnostic[] = [];
+  const add = (key: "hosts" | "forward", message: string) =>
+    found.push({ path: [key], message, isKey: false });
+  if (hosts === "*") add("hosts", 'cannot be "*" if calls are forwarded; list the host names');
+  if (forward.origins === "*" && (hosts === "*" || hosts.length === 0)) {
+    add("forward", 'has origins: "*", which needs the setting hosts');
+  }
+  if (hasNode === false) add("forward", "needs node.url, the node to call");
+  return found;
 }
