@@ -15,7 +15,7 @@ for (const { path, identity } of JSON.parse(readFileSync(file, "utf8"))) {
   router.get(path, () => new FastResponse(content, init));
 }
 
-// The router writes to what it routes.
+// The router modifies the object that it routes, so it gets one of its own.
 const fetch = (request) => router.fetch({ method: request.method, url: request.url });
 
 const options = { fetch, hostname: "127.0.0.1", port: Number(port) };
