@@ -164,9 +164,9 @@ export const placeWithServers = <T>(
   s.object({
     from: s.needed(place, { ...CLI_OPTIONS.spec, text: "The file or URL, or none" }),
     servers: s.setting(t.SERVERS, {
-      text: "The top-level servers: keep leaves them unchanged; a path replaces them, and is " +
-        "put before every path",
-      default: "with node.url, they stand for the node, and only their path is used",
+      text: "The top-level servers: keep leaves them unchanged; a path replaces them, as the " +
+        "prefix of every path",
+      default: "with node.url, these servers stand for the node, and only their path is used",
       example: "keep",
     }),
   });
@@ -331,7 +331,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
     }),
     limit: s.setting(t.SIZE, { text: "The longest response", default: FORWARD_DEFAULTS.limit }),
     concurrency: s.setting(s.wholeNumber(1, 1000), {
-      text: "How many calls the node gets at once. 64 more wait for up to 5 s",
+      text: "The most concurrent calls to the node. 64 more wait for up to 5 s",
       default: String(FORWARD_DEFAULTS.concurrency),
     }),
   };
