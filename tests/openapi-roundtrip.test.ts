@@ -191,7 +191,7 @@ roundTrip("both forms are written the same, for readers of YAML 1.1 as well", ()
   );
 });
 
-/** Tells whether a text survives UTF-8: the library may fold a line within a surrogate pair. */
+/** Tells whether UTF-8 can represent a text: the library may fold a line within a surrogate pair. */
 function isText(text: string): boolean {
   return new TextDecoder().decode(new TextEncoder().encode(text)) === text;
 }

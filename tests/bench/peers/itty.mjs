@@ -1,4 +1,4 @@
-// itty-router alone, on srvx for Node or on Bun: what routing costs. `itty.mjs ANSWERS PORT`.
+// itty-router alone, on srvx for Node or on Bun, to measure the cost of routing. `itty.mjs ANSWERS PORT`.
 import { Buffer } from "node:buffer";
 import { readFileSync } from "node:fs";
 import process from "node:process";
