@@ -1,11 +1,11 @@
-// Installs what is pinned in a lock file, where it is not there yet.
+// Installs the packages that a lock file pins, unless they are installed already.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import process from "node:process";
 
 /**
- * Installs the packages of a folder's `package-lock.json`, unless they are there.
+ * Installs the packages of a folder's `package-lock.json`, unless they are installed already.
  *
  * @param folder its path, with a trailing slash
  * @param message printed before a long installation
@@ -19,10 +19,10 @@ export function install(folder, message, ...flags) {
 }
 
 /**
- * Does some work if what it is made by has changed since it was done last.
+ * Does some work, unless its source has not changed since the work was last done.
  *
- * @param source the file that it is generated from
- * @param stamp the file that remembers it
+ * @param source the file on which the result of the work depends
+ * @param stamp the file that stores the digest of that source
  */
 export function once(source, stamp, work) {
   const wanted = createHash("sha256").update(readFileSync(source)).digest("hex");

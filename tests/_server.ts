@@ -86,7 +86,7 @@ export interface Running {
   ended: Promise<Ended>;
   /** Closes the pipe of its standard output, as `head` does, or of its standard error. @default "stdout" */
   leave(output?: "stdout" | "stderr"): void;
-  /** Sends it a signal and waits for its exit. @default SIGTERM */
+  /** Sends the process a signal and waits for its exit. @default SIGTERM */
   stop(signal?: NodeJS.Signals): Promise<Ended>;
 }
 

@@ -565,7 +565,7 @@ page("1,000 operations take less than 75 kB, however long their texts", async ()
     // An operation shows no command without a value for its parameter.
     assert.is(html.match(/<div class="command" hidden>/g)?.length, 1000);
     assert.match(html, "<h4>Responses</h4>");
-    // No description of a response begins that would not fit.
+    // A response's description that would exceed the limit is omitted, not cut.
     if (words === 20) assert.match(html, "<dt><code>404</code></dt><dd></dd>");
   }
 });

@@ -263,7 +263,7 @@ load(
       }]),
     ];
     await until(() => heldBy.heavy.length > 0);
-    // Sent later, so that it arrives after any call sent beside the first.
+    // Sent only now: if the node got another heavy call beside the first, that call has arrived before this one.
     const light = ask("/v1/rpc/block?hash=d&verbosity=2");
     await until(() => heldBy.light.length === 1);
     for (const _ of heavy) {

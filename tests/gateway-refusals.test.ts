@@ -173,7 +173,7 @@ refusals("a description's servers have no effect", async () => {
   await other.close();
 });
 
-/** Each request has the fault for its own status and for all later ones. */
+/** Each request has the fault that causes its own status, and the faults that cause the statuses below it. */
 const ORDER: readonly (readonly [
   status: number,
   path: string,

@@ -36,7 +36,7 @@ function answering(answer: (body: string) => Response) {
   return { sent, context: contextFor(NODE, { fetch }) };
 }
 
-/** Creates an endpoint whose outcomes are a response or an error each. */
+/** Creates an endpoint, each of whose outcomes is a response or an error. */
 function createEndpoint(url: string) {
   const endpoint = createSettling(url);
   return async (...parameters: Parameters<typeof endpoint>) =>
@@ -455,7 +455,7 @@ if (process.platform !== "win32") {
   sources(
     "the children of a program end with it after a timeout, too much output or an abort",
     async () => {
-      /** Returns the command of a shell that starts another one, which prints its process ID and stays. */
+      /** Returns the command of a shell that starts another shell, which prints its process ID and keeps running. */
       const starting = (file: string, then: string) => [
         "/bin/sh",
         "-c",

@@ -106,7 +106,7 @@ let ca: string;
 
 const TRUST = { ca_file: join(folder, "ca.pem") };
 
-/** Creates a context that trusts the authority; each has its own TLS sessions, which outlive a server. */
+/** Creates a context that trusts the authority, with its own TLS sessions: sessions remain after a server closes. */
 const trusting = (url: string) => contextFor(url, { tls: TRUST });
 
 tls.before(async () => {

@@ -10,7 +10,7 @@ import { play, RECORDINGS } from "./nodes/_recorded.ts";
 
 const kinds = suite("kinds");
 
-/** The time for recordings that name none. */
+/** The time of recordings that do not state one. */
 const NOW = "2026-11-21T10:00:00Z";
 
 kinds(

@@ -34,7 +34,7 @@ const method = (name: string, params: unknown[]) => ({
 const text = (part: string) => (n: number) =>
   openapi({ info: { ...info, description: part.repeat(n / part.length) } });
 
-/** The forms of descriptions; each is created by its approximate size in bytes. */
+/** Functions that create descriptions of many forms, given the approximate size in bytes. */
 const FORMS: Readonly<Record<string, (n: number) => object>> = {
   "one operation a path": (n) => openapi({ paths: map(n / 80, () => ({ get: R }), "/a") }),
   "a tag an operation": (n) =>

@@ -160,7 +160,7 @@ roundTrip(
         const written = newline === "\n" || /\r/.test(yaml)
           ? commented
           : commented.replaceAll("\n", newline);
-        // The library that writes them here does not support some layouts.
+        // The library that writes the descriptions does not support some layouts.
         fc.pre(isJson || (isText(written) && isEqual(exactly(written), document)));
         const loaded = await load({ text: isJson ? formatJson(document) : written }, where, OWN);
         const merged = withServiceOperations(own, withServers(document, where));
@@ -191,7 +191,7 @@ roundTrip("both forms are written the same, for readers of YAML 1.1 as well", ()
   );
 });
 
-/** Tells whether a text survives UTF-8: the library may fold a line within a surrogate pair. */
+/** Tells whether UTF-8 can represent a text: the library may fold a line within a surrogate pair. */
 function isText(text: string): boolean {
   return new TextDecoder().decode(new TextEncoder().encode(text)) === text;
 }

@@ -364,7 +364,7 @@ overTime("a watch queries slow-changing sources and programs less often", async 
   });
   for (let i = 0; i < 10; i++) {
     await monitor.look();
-    // Nothing is due: it waits for the program.
+    // No source is due, so this only waits for the program that `look` has started.
     const { info } = await monitor.inspect();
     assert.is(String(info.free), "7");
     pass(20_000);

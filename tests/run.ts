@@ -82,7 +82,7 @@ const slowOf = (...starts: string[]) =>
 
 /** Measurements, which need the machine to themselves. */
 const ALONE = slowOf("release/start", "gateway/attack");
-/** Suites for one lane: it may change files, such as the package, that the other lane does not read. */
+/** Suites that run one after the other: they change files, such as the package, that no other suite reads. */
 const BESIDE_OTHERS = slowOf("gateway/", "hosts/", "release/").filter((run) =>
   !ALONE.includes(run)
 );
@@ -97,7 +97,7 @@ const SLOW: readonly (readonly Run[])[] = [
 const CI = [["nodes/daemons", "gateway/nodes"], ["release/clone"]]
   .map((row) => slow.filter(({ name }) => row.includes(name)));
 
-/** The number of concurrent rows: waiting suites leave half of two processors idle. */
+/** The number of concurrent rows. Suites often wait: with fewer rows, half of two processors would be idle. */
 const LANES = 4;
 
 /** Milliseconds to wait for output: a child may keep the pipe open after the run has exited. */

@@ -1,5 +1,5 @@
-// Installs what only the tests need, pinned in tests/package-lock.json, where it is not there yet.
-// With names of commands it does so only where one of these is not on this machine's own PATH.
+// Installs the packages that only the tests need (tests/package-lock.json), unless they are installed already.
+// If names of commands are given and all of these are on this machine's PATH, it installs nothing.
 import { spawnSync } from "node:child_process";
 import process from "node:process";
 import { fileURLToPath } from "node:url";

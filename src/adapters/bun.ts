@@ -130,7 +130,7 @@ async function respond(app: Servable, callbacks: Callbacks, request: Request, se
       response = new Response(new Blob([...parts]), response);
       whenSent(request, server, release);
     } else if (!response.headers.has("content-length") && response.body) {
-      // A body of known length is prepared bytes, which Bun sends without a stream.
+      // Only bodies of unknown length are streams: prepared bytes have a length, and Bun sends them without a stream.
       const onFailure = (error: unknown) => {
         // The stream may fail because the client has disconnected.
         if (request.signal.aborted) return;

@@ -46,7 +46,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
     openOutput("stdout"),
     (count) => log(`${count} lines of the access log were dropped: its reader was stuck`),
   );
-  // Counters survive a reload.
+  // The counters remain when the configuration is reloaded.
   const meters = new Meters();
   /** Logged messages on the description, which a reload does not repeat. */
   const logged = new Set<string>();

@@ -50,7 +50,7 @@ export interface Section {
 export interface Operation {
   /** The URL fragment in Scalar. */
   id: string;
-  /** Our short fragment; empty if the operation has no safe name, and under all its tags but the first. */
+  /** Our short fragment. Empty if the operation has no safe name, and under all of its tags except the first. */
   anchor: string;
   method: string;
   path: string;
@@ -246,7 +246,7 @@ function contentOf(root: Json, { content }: Json): { types: string[]; schema: un
   return { types, schema: followReference(root, objectOf(content)[types[0] ?? ""]).schema };
 }
 
-/** Returns the first holder's first server URL: only its path if relative or not HTTP. */
+/** Returns the URL of the first server; only its path if the URL is relative or not HTTP. */
 function serverOf(holders: Json[]): string {
   const [server] = serversFor(holders);
   try {

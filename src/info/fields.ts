@@ -60,7 +60,7 @@ interface ConversionContext {
 
 /** The placeholder that some nodes send for a hidden 64-bit number. */
 const ALL_BITS = 18446744073709551615n;
-/** A start time computed from an uptime stays the same if a response moves it by less, in milliseconds. */
+/** A start time computed from an uptime is kept if a new response moves it by less than this, in milliseconds. */
 const UPTIME_JITTER = 3000;
 const MATCHED_LENGTH = 1024;
 

@@ -34,7 +34,7 @@ const PATIENCE = 20;
 const PAUSE = 10_000;
 /** A request that waits for a new snapshot waits this many milliseconds longer than the sources' timeout. */
 const GRACE = 200;
-/** The delays before a node that failed to respond is queried again, in milliseconds; the last if clients listen. */
+/** Milliseconds until a failing node is queried again: at first, at most, and while clients listen. */
 const BACKOFF_FIRST = 1000, BACKOFF_MAX = 24_000, BACKOFF_LISTENED = 3000;
 /** The time after which a query is abandoned, in milliseconds: on workerd, it stops when its request has ended. */
 const QUERY_MAX = 60_000;

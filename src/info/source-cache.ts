@@ -38,7 +38,7 @@ export interface Shown {
 
 /** After this many milliseconds without a request, another node may be at the address. */
 const PAUSE = 10_000;
-/** The shortest interval at which queries without a client's request run a program, in milliseconds. */
+/** While no client requests the info, a program runs at most once in this many milliseconds. */
 const WATCHED_PROGRAM_MS = 30_000;
 
 export class SourceCache {

@@ -66,7 +66,7 @@ const TEXT_LENGTH = 100;
 
 /** The most changes of chain that are logged within a period, and this period in milliseconds. */
 const CHANGES_MAX = 5, CHANGES_TIME = 3_600_000;
-/** The most by which a start time computed from an uptime may move back, in milliseconds. */
+/** A start time that moves back by at most this, in milliseconds, is not logged: it may be computed from an uptime. */
 const START_JITTER = 60_000;
 
 /** The facts about a node that outlive a reload of the configuration. */

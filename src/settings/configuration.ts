@@ -163,9 +163,9 @@ export const placeWithServers = <T>(
   s.object({
     from: s.needed(place, { ...CLI_OPTIONS.spec, text: "The file or URL, or none" }),
     servers: s.setting(t.SERVERS, {
-      text: "The top-level servers: keep leaves them unchanged; a path replaces them, and is " +
-        "put before every path",
-      default: "with node.url, they stand for the node, and only their path is used",
+      text: "The top-level servers: keep leaves them unchanged; a path replaces them, as the " +
+        "prefix of every path",
+      default: "with node.url, these servers stand for the node, and only their path is used",
       example: "keep",
     }),
   });

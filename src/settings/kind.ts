@@ -42,7 +42,8 @@ const RULE = s.object({
   }),
   code: s.needed(s.word(CODES), { text: "The status_code", example: "no_leader" }),
   reason: s.needed(t.REASON, {
-    text: "The status_reason: a clause for people. {source#/pointer} stands for the value there",
+    text:
+      "The status_reason: a clause for people. {source#/pointer} stands for the value at that place",
     example: "etcd has no leader",
   }),
 });

@@ -15,7 +15,7 @@ const DOCUMENT = `${ROOT}tests/.cache/documents/github.json`;
 /** The pause before the memory of a service is measured, in milliseconds: V8 returns memory late. */
 const REST = 60_000;
 
-/** The least work that any JavaScript service has with a description, by format. */
+/** The least work that any JavaScript service does with a description, by format. */
 const LEAST = {
   JSON: "JSON.stringify(JSON.parse(text))",
   YAML: 'require("yaml").parse(text)',

@@ -9,7 +9,7 @@ export interface Options {
   /** The named runtimes; empty for all. */
   readonly only: readonly string[];
   readonly isQuick: boolean;
-  /** Folders of other commits, each with its build. */
+  /** Folders with the built checkouts of other commits. */
   readonly beside: readonly string[];
 }
 

@@ -42,7 +42,7 @@ export const BUILD_BARE: readonly string[] = [
 ];
 
 const { tasks } = JSON.parse(readFileSync(`${ROOT}deno.json`, "utf8"));
-/** The permissions of `deno task start`. */
+/** Deno's flags, with the permissions of `deno task start`. */
 const DENO_START: readonly string[] = [
   ...[DENO, "run", "--node-modules-dir=manual"],
   ...tasks.start.command.split(" ").slice(2, -1),

@@ -1,4 +1,4 @@
-/** Load from `wrk`: the tools on npm are slower than the servers, which would all look alike. */
+/** Load from `wrk`: the tools on npm are slower than the servers, so they would show no difference between these. */
 import { fileURLToPath } from "node:url";
 import { processorTime, run, type Running } from "./processes.ts";
 

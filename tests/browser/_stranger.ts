@@ -1,4 +1,4 @@
-/** Attempts by a page of another origin, run in that page. Each function is self-contained. */
+/** Attempts by a page of another origin. Each function runs in that page, so it uses nothing from this module. */
 
 /** The targets of the attempts. */
 export interface Targets {

@@ -17,7 +17,7 @@ import type { Served } from "./_serve.ts";
 
 const calls = suite("calls to a node in a browser");
 
-/** An address of this machine other than loopback, if it has one: browsers trust plain http less there. */
+/** An address of this machine other than loopback, if any: browsers trust plain http less at such an address. */
 const FAR = Object.values(networkInterfaces()).flat()
   .find((address) => address?.family === "IPv4" && !address.internal)?.address;
 

@@ -153,7 +153,7 @@ content(
       await page.getByRole("link", { name: "Simple page" }).click();
       await page.waitForURL(`${server.url}${SIMPLE}${fragment}`);
       await inView(page, fragment.slice(1));
-      // Scrolls away, so that the operation in view is no longer the link's target.
+      // Scrolls until another operation than the link's target is in view.
       const id = "tag/description/GET/spec.json";
       await page.evaluate((id) => document.getElementById(id)!.scrollIntoView(), id);
       // Playwright would scroll to the link, which is in view.
@@ -262,7 +262,7 @@ const inView = (page: Page, id: string) =>
     return top !== undefined && top >= 0 && top < innerHeight / 2;
   }, id);
 
-/** Opens a separate page, which must not cause complaints. */
+/** Runs a test in a page of its own browser context; fails if the page has caused complaints. */
 async function inPage(
   options: BrowserContextOptions,
   work: (page: Page) => Promise<void>,

@@ -164,7 +164,7 @@ const NOTE = `
   };
   requestAnimationFrame(look);`;
 
-/** Opens a separate page, which must not cause complaints. */
+/** Runs a test in a page of its own browser context; fails if the page has caused complaints. */
 async function inPage(options: BrowserContextOptions, work: (page: Page) => Promise<void>) {
   const context = await browser.newContext(options);
   try {

@@ -201,7 +201,7 @@ nodePage("its icon changes once the node reports its name", async () => {
   });
 });
 
-/** Opens a separate page, which must not cause complaints. */
+/** Runs a test in a page of its own browser context; fails if the page has caused complaints. */
 async function inPage(
   name: string,
   options: BrowserContextOptions,

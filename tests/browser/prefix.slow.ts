@@ -76,7 +76,7 @@ const PEERS = {
   handle: () => new Response("[]"),
 } as const;
 
-/** The attempts: the path of an operation, its tag, and the prefix of its path. */
+/** An operation to try: its path, its tag, and the prefix of its path. */
 type Tried = readonly [path: string, tag: string, below: string];
 
 const SHOWN: readonly [title: string, NodefaceOptions, readonly Tried[]][] = [

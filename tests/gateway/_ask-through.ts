@@ -16,7 +16,7 @@ import type { Beside } from "./_beside.ts";
 export interface Compared {
   /** The request, such as `GET /v1/rpc/getblock?…`. */
   readonly asked: string;
-  /** The same bytes; a value that changes at the node itself; the node's error as passed on; or something else. */
+  /** `same` bytes; `moves`, a value that changes at the node itself; `error`, the node's, passed on; else `wrong`. */
   readonly is: "same" | "moves" | "error" | "wrong";
   /** The responses, if they differ. */
   readonly shown?: string;
@@ -38,7 +38,7 @@ interface Said {
   readonly text: string;
 }
 
-/** The part of a node's response that depends on its clients' connections. */
+/** The part of a response that depends on the number of connections to the node. */
 const OF_WHO_ASKS = /("rpc_connections_count": )\d+/g;
 
 /** The most attempts to get stable values. */

@@ -9,7 +9,7 @@ export interface NodeLoad {
   heavy: number;
 }
 
-/** The duration of a slow call, even if nobody waits for it, in milliseconds. */
+/** The duration of a slow call, in milliseconds, even if its caller has left. */
 const WORK_MS = 3000;
 
 /** The length of the response in one-byte chunks, without and with framing. */

@@ -30,7 +30,7 @@ const SAMPLE_MS = 20;
 export interface Seen {
   readonly info: Waits;
   readonly call: Waits;
-  /** The peak of resident memory in MB, less the memory before the first run; NaN if unknown. */
+  /** The peak of resident memory minus the memory before the first run, in MB; NaN if unknown. */
   readonly memory: number;
   /** The peak of concurrent work at the node. */
   readonly load: NodeLoad;

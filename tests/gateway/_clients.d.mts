@@ -1,4 +1,4 @@
-/** What a client of Ethereum says of a node. */
+/** The facts about a node that a client of Ethereum returns. */
 export interface Seen {
   readonly number: bigint;
   readonly chainId: bigint;
@@ -7,7 +7,7 @@ export interface Seen {
   readonly hash: string;
 }
 
-/** Clients of Ethereum, by their names; each is told no more than a URL. */
+/** Clients of Ethereum, by their names; each is configured only with a URL. */
 export const ETHEREUM: Readonly<Record<string, (url: string, address: string) => Promise<Seen>>>;
 
 /** A client of Bitcoin. */
@@ -16,5 +16,5 @@ export interface BitcoinClient {
   command(calls: readonly { method: string; parameters: unknown[] }[]): Promise<unknown[]>;
 }
 
-/** Makes the client of npm. */
+/** Creates the client, which is a package on npm. */
 export function bitcoinCore(url: string): Promise<BitcoinClient>;

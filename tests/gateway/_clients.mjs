@@ -1,14 +1,14 @@
 /**
- * Clients of nodes, each told of another URL and of nothing else.
+ * Third-party clients of nodes, each of which is configured only with the service's URL in place of the node's.
  *
- * Each is loaded when it is used, so that the others can be tried where one is not installed.
+ * Each client is loaded on use, so that the others can be tried even if one is not installed.
  */
 
 async function ethers(url, address) {
   const { JsonRpcProvider } = await import("ethers");
   const provider = new JsonRpcProvider(url);
   try {
-    // At once, so that they come as one batch.
+    // Concurrent calls, so that the client sends them as one batch.
     const [number, network, balance, block] = await Promise.all([
       provider.getBlockNumber(),
       provider.getNetwork(),

@@ -16,8 +16,8 @@ const LEAST_RUNS = Number(RUNS ?? 1), MOST_RUNS = Number(RUNS ?? 3);
 const matches = (name: string, pattern = "") => new RegExp(pattern, "i").test(name);
 
 /**
- * The longest wait of an honest client with one attacker and with twenty, in milliseconds, at least twice the target;
- * on a busy machine, twenty times the wait without an attack.
+ * The longest allowed wait of an honest client with one attacker and with twenty, in milliseconds, at least twice the
+ * target. On a busy machine, twenty times the wait without an attack is allowed.
  */
 const WAIT_MAX = { 1: 500, 20: 1000 } as const, TIMES_MAX = 20;
 

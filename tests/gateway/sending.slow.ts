@@ -59,7 +59,7 @@ for (const [runtime, start] of SERVICES) {
     assert.is(node.total.kept, before + 5);
     assert.is(node.open, 1);
     socket.destroy();
-    // It closes sooner than a connection kept for the next call would.
+    // The connection closes sooner than one that is kept for the next call.
     await until(() => Promise.resolve(node.open === 0));
   });
 

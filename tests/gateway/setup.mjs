@@ -1,5 +1,5 @@
-// Installs the clients of nodes that are pointed at the service (tests/gateway/package-lock.json), where they are
-// not there yet.
+// Installs the third-party clients that the tests use with the service (tests/gateway/package-lock.json), unless they
+// are installed already.
 import { fileURLToPath } from "node:url";
 import { install } from "../_install.mjs";
 

@@ -40,7 +40,7 @@ for (const [runtime, command] of Object.entries(existsSync("/proc/self/fd") ? CO
       await visit(service, Math.max(10, SECONDS / 6));
       const before = await settled(service, node);
       let after = before;
-      // Garbage comes and goes, and a leak grows each time.
+      // The amount of garbage varies, but a leak grows with each visit.
       for (let visits = 0; visits < 3; visits++) {
         await visit(service, SECONDS);
         after = await settled(service, node);

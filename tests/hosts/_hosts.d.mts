@@ -1,6 +1,6 @@
 import type { Nodeface } from "../../src/index.ts";
 
-/** A server that Nodeface is mounted in. */
+/** A server in which Nodeface is mounted. */
 export interface Host {
   /** The packages that it needs. */
   readonly needs: readonly string[];
@@ -10,9 +10,9 @@ export interface Host {
    * @param at the path of the mount; `""` for the root
    */
   mount(nodeface: Nodeface, at: string): Promise<{ url: string; close(): void }>;
-  /** Whether the path of the mount is taken off before, and whether the host says what it was. */
+  /** Set if the host strips the mount path: `knows` if the original path remains available, else `silent`. */
   readonly takesOff?: "knows" | "silent";
-  /** Whether what the service does not serve goes on to the host's own page. */
+  /** True if the host responds with its own page to paths that the service does not serve. */
   readonly goesOn?: boolean;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Servers that people mount Nodeface in, each with a page of its own that answers all other paths with 418.
+ * Servers in which people mount Nodeface. Each responds to all other paths with its own page and status 418.
  *
- * Each loads its framework itself, so that the others can be tested where one is not installed.
+ * Each loads its own framework, so that the others can be tested even if one is not installed.
  */
 import { createServer } from "node:http";
 import { listener } from "../../src/adapters/node.ts";
@@ -19,7 +19,7 @@ async function listen(handler) {
   return { url: `http://127.0.0.1:${server.address().port}`, close };
 }
 
-/** Listens with a framework of Fetch, as its users do on Node. */
+/** Listens with a framework of the Fetch API, as its users do on Node. */
 async function listenFetch(fetch) {
   const { getRequestListener } = await import("@hono/node-server");
   return await listen(getRequestListener(fetch, { overrideGlobalObjects: false }));
@@ -148,7 +148,7 @@ async function itty(nodeface) {
   return await listenFetch(app.fetch);
 }
 
-/** A handler of `node:http` with a middleware's `next`. */
+/** A handler of `node:http` that passes `next`, like a middleware. */
 async function plain(nodeface) {
   const answer = listener(nodeface);
   return await listen((request, response) =>
@@ -159,8 +159,8 @@ async function plain(nodeface) {
 const PARSERS = ["json", "urlencoded", "text"];
 
 /**
- * The hosts: what they need installed, how they mount a service below a path, whether the path is taken off
- * before (`knows` if they say what it was), and whether they answer what it does not serve.
+ * The hosts: the packages that each needs, how it mounts a service below a path, whether it strips the mount path
+ * (`knows` if the original path remains available), and whether it responds to paths that the service does not serve.
  */
 export const HOSTS = {
   "node:http": { needs: [], mount: plain, goesOn: true },

@@ -1,5 +1,5 @@
-// Installs the servers and the bundlers that the service is tested in (tests/hosts/package-lock.json),
-// where they are not there yet.
+// Installs the servers and the bundlers with which the service is tested (tests/hosts/package-lock.json), unless they
+// are installed already.
 import { fileURLToPath } from "node:url";
 import { install } from "../_install.mjs";
 

@@ -28,8 +28,9 @@ export interface AskedNode {
   /** Sends an HTTP request with its secret, if the node has a REST interface. */
   request?(method: string, request: RestRequest): Promise<RestAnswer>;
   /**
-   * Values of parameters that are valid at this node, by the parameter's name, or by `method.parameter` if that one
-   * needs another value or is optional. For REST, `method` is the `operationId`, and `method.body` is the content.
+   * Values of parameters that are valid at this node, by the parameter's name, or by `method.parameter` for a
+   * parameter that needs another value or is optional. For REST, `method` is the `operationId`, and `method.body` is
+   * the content.
    */
   readonly known: Readonly<Record<string, unknown>>;
   /** Tells whether it has a JSON-RPC method; the test call has no effect. */
@@ -98,7 +99,7 @@ export async function askMethods(part: OpenRpcPart, node: AskedNode): Promise<Ou
 export const isThere = (operation: OperationMarks, { version }: AskedNode): boolean =>
   isAtLeast(version, operation["x-since"] ?? "0");
 
-/** Tells whether an operation is a read, one that ends, and in a node of this version. */
+/** Tells whether an operation is a read that ends, and exists in a node of this version. */
 export const isHarmless = (operation: OperationMarks, node: AskedNode): boolean =>
   operation["x-access"] !== "write" && !operation["x-streaming"] && isThere(operation, node);
 

@@ -135,7 +135,7 @@ testWhere(
     };
 
     await until(async () => (await fetch(`${url}/-/ready`)).ok, PATIENCE);
-    // All are scraped. Healthy ones have no alert; the faulty ones have theirs.
+    // All services are scraped, and only those of faulty nodes have alerts.
     await until(async () => [...(await values("up")).values()].join("") === "111111", PATIENCE);
     await fires("NodeUnauthorized", refused!);
     await fires("NodeDegraded", wrongKind!);
@@ -160,9 +160,9 @@ testWhere(
       readMetrics(text);
     }
 
-    // Without a quorum.
+    // etcd loses its quorum.
     await Promise.all([etcd[1]!.stop("SIGKILL"), etcd[2]!.stop("SIGKILL")]);
-    // Without a node, while a client calls it.
+    // anvil ends, while a client calls it.
     await chain.stop("SIGKILL");
     await fires("NodeDown", besideAnvil!);
     const visit = () => fetch(new URL("v1/rpc/eth_chainId", besideAnvil!.url));
@@ -172,7 +172,7 @@ testWhere(
     }, PATIENCE);
     await fires("NodeWithoutLeader", besideEtcd!);
 
-    // It returns with a chain whose last block is two hours old.
+    // anvil returns with a chain whose last block is two hours old.
     const before = Math.floor(Date.now() / 1000) - 7200;
     await anvil("--timestamp", `${before}`);
     await mine();

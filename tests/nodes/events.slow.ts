@@ -75,7 +75,7 @@ testWhere(
     seen.delete(0);
     assert.equal([...seen].filter((height) => !heads().includes(height)), []);
 
-    // None is missing if they come more slowly than the queries.
+    // If blocks come more slowly than the queries, there is an event for each height.
     const slow = 5;
     for (let block = 0; block < slow; block++) {
       await sleep(2500);

@@ -87,7 +87,7 @@ const CASES: Readonly<Record<string, Case>> = {
         head_at: isoOf(header.time),
         sync_progress: chain.progress,
         peers: pool.inbound + pool.outbound,
-        // To the minute, since bcoin rounds to seconds and responds at another time.
+        // Rounded to the minute, since bcoin rounds to seconds and responds at another time.
         started_at: new Date(Math.round((time.system - time.uptime) / 60) * 60_000).toISOString(),
         synced: chain.progress >= 0.9999,
       };

@@ -113,7 +113,7 @@ for (const page of [...PAGES.keys()].filter((page) => has(page, "yaml"))) {
   });
 }
 
-/** Simulates files of which only one exists, the configuration. */
+/** Simulates a file system that contains only the configuration. */
 const filesOf = (text: string): Files => ({
   read: () => Promise.resolve(text),
   readBytes: () => Promise.reject(new Error("none")),

@@ -10,7 +10,7 @@ const upgrading = suite("what the manual says about upgrading");
 
 const page = readFileSync(join(ROOT, "docs/upgrading.md"), "utf8");
 
-/** Simulates files of which only one exists, `nodeface.yaml`. */
+/** Simulates a file system that contains only `nodeface.yaml`. */
 const filesOf = (yaml: string): Files => ({
   read: () => Promise.resolve(yaml),
   readBytes: () => Promise.reject(new Error("none")),

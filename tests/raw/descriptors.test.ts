@@ -6,7 +6,7 @@ import { processorTime } from "../bench/processes.ts";
 
 const descriptors = suite("out of descriptors");
 
-/** Fewer than the connections made, more than the runtime itself needs. */
+/** The limit: fewer descriptors than the test's connections need, more than the runtime itself needs. */
 const LIMIT = 100;
 const CONNECTIONS = 150;
 
@@ -74,7 +74,7 @@ async function answersWithin(url: string, limit: number): Promise<boolean> {
       const response = await fetch(`${url}v1/info`, { signal: AbortSignal.timeout(1000) });
       return response.status === 200;
     } catch {
-      // Not yet.
+      // The server does not respond yet.
     }
   }
   return false;

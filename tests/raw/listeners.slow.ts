@@ -71,7 +71,7 @@ async function listenersOf({ url }: Running): Promise<number> {
 /** The number of blocks while one listener does not read: a minute at one every two seconds. */
 const BLOCKS = 30;
 
-/** The memory limit for so many listeners, in MB, and the longest shutdown with them, in milliseconds. */
+/** The memory limit for all listeners, in MB, and the longest shutdown while they listen, in milliseconds. */
 const MEMORY_MAX = 100, ENDED_MS = 5000;
 
 // One runtime after the other, since the listeners of each take processor time.

@@ -60,7 +60,7 @@ for name in ${TARGETS.join(" ")}; do
   printf '[Unit]\\nDefaultDependencies=no\\n' > ${UNITS}/$name.target
 done
 if mkdir /usr/nodeface-canary 2> /dev/null && rmdir /usr/nodeface-canary || [ -n "$(ls -A /tmp)" ]; then exit 1; fi
-# Among its own namespaces alone: credentials are mounted in one and seen in another.
+# Mounts propagate only among its own namespaces: credentials are mounted in one, and read in another.
 mount --make-rshared /
 exec env -i PATH="$PATH" container=other SYSTEMD_UNIT_PATH=${UNITS} SYSTEMD_GENERATOR_PATH=/run/none \\
   SYSTEMD_ENVIRONMENT_GENERATOR_PATH=/run/none ${SYSTEMD} --system --unit=tests.target --show-status=no

@@ -152,7 +152,7 @@ const CALLS = {
   etcd: { path: "/v3/maintenance/status", below: "/v1/node", body: "{}", answer: /"version"/ },
 } as const;
 
-/** Paths after the prefix that proxies have misrouted. */
+/** Paths that proxies have misrouted; each is sent below a prefix. */
 const MALFORMED = [
   "/v1/node/blocks/a%2Fb",
   "/v1/node/blocks/a%252Fb",

@@ -1,5 +1,5 @@
-// Installs the tools of the table (tests/tools/package-lock.json) and takes its documents out of
-// packages that are too large to install (tests/tools/documents.json), where they are not there yet.
+// Installs the tools of the table (tests/tools/package-lock.json), and extracts its documents from packages that are
+// too large to install (tests/tools/documents.json). Skips everything that is present already.
 import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ import { install, once, run } from "../_install.mjs";
 const folder = fileURLToPath(new URL(".", import.meta.url));
 const documents = `${folder}../.cache/documents/`;
 
-// Some want a newer Node than this one. They are run by that.
+// Some tools need a newer Node than this one, which is installed for them.
 install(
   folder,
   "Installing the tools that read descriptions: generators, linters, validators",
@@ -23,7 +23,7 @@ once(`${folder}documents.json`, `${documents}.installed`, () => {
   for (const source of JSON.parse(readFileSync(`${folder}documents.json`, "utf8"))) extract(source);
 });
 
-/** Takes a few files out of a package. */
+/** Extracts a few files from a package. */
 function extract({ package: name, integrity, files }) {
   const temporary = mkdtempSync(join(tmpdir(), "nodeface-documents-"));
   try {

@@ -1,11 +1,11 @@
-// What the bare servers have in common: which ready answer belongs to a request.
+// The code that all bare servers share: it chooses the recorded response to a request.
 import { readFileSync } from "node:fs";
 
 /**
- * Makes the choice between answers that were recorded.
+ * Creates the function that chooses the recorded response to a request.
  *
- * @param file the validator, the content and the head of a 304, by path and content coding
- * @param port the server's own, which requests name in `Host`
+ * @param file the recorded validators, full responses and 304 responses, by path and content coding
+ * @param port the server's port, which requests have in `Host`
  * @param prepare converts a recorded response into what the server writes
  */
 export function createChoice(file, port, prepare) {

@@ -1,4 +1,4 @@
-// A bare server of `Bun.serve`, also for an executable, or of `Deno.serve`. `fetch.mjs ANSWERS PORT`.
+// A bare server with `Bun.serve` (from source or as an executable) or `Deno.serve`. `fetch.mjs ANSWERS PORT`.
 import { Buffer } from "node:buffer";
 import process from "node:process";
 import { createChoice } from "./choose.mjs";

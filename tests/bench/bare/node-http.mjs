@@ -9,7 +9,7 @@ const [, , file, port] = process.argv;
 const choose = createChoice(file, port, ({ status, headers, body }) => ({
   status,
   fields: headers.flat(),
-  // Text goes out in one piece with the head, which is faster than bytes.
+  // Text is sent in one write with the head, which is faster than bytes.
   content: Buffer.from(body, "base64").toString("latin1"),
 }));
 
@@ -21,7 +21,7 @@ createServer(({ method, url, headers }, response) => {
     headers["accept-encoding"],
     headers["if-none-match"],
   );
-  // Nodeface leaves this field out too.
+  // Nodeface omits this header too.
   response.removeHeader("connection");
   response.writeHead(status, fields).end(content, "latin1");
 }).listen(Number(port), "127.0.0.1");

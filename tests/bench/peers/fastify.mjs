@@ -1,4 +1,4 @@
-// Fastify, as its documentation has it. `fastify.mjs ANSWERS PORT`.
+// Fastify, set up as its documentation shows. `fastify.mjs ANSWERS PORT`.
 import { Buffer } from "node:buffer";
 import fastify from "fastify";
 import { readFileSync } from "node:fs";

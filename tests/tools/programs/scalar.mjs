@@ -1,4 +1,4 @@
-// Reads a description with Scalar's parser, and prints what is wrong or how many operations it has.
+// Reads a description with Scalar's parser, and prints its errors or the number of its operations.
 import { readFileSync } from "node:fs";
 import process from "node:process";
 import { dereference, validate } from "@scalar/openapi-parser";

@@ -1,9 +1,9 @@
-// Reads a description with @apidevtools/swagger-parser, and prints what is wrong or how many operations it has.
+// Reads a description with @apidevtools/swagger-parser, and prints its errors or the number of its operations.
 import process from "node:process";
 import SwaggerParser from "@apidevtools/swagger-parser";
 import { countOperations } from "./count-operations.ts";
 
-// By itself it does not ask this machine's own addresses.
+// By default it requests nothing from this machine's own addresses.
 const resolve = { http: { safeUrlResolver: false } };
 try {
   const document = await SwaggerParser.validate(process.argv[2], { resolve });
