@@ -66,7 +66,7 @@ export function readVariable(name: string): string | undefined {
   }
 }
 
-/** Returns the URL of a file; a path may be absolute, anchored, or relative to the working directory. */
+/** Returns the URL of a file, whose path may be relative, or begin with `~/` or `$CREDENTIALS_DIRECTORY/`. */
 export async function fileUrl(path: string): Promise<URL> {
   const { pathToFileURL } = await import("node:url").catch(withoutFiles);
   return pathToFileURL(expand(path));
@@ -244,7 +244,10 @@ export function parentThread(): {
 
 const GROUP = 0o040, OTHERS = 0o004;
 
-/** Warns if other users can read a secret's file. A group may read a file of another user: nodes share cookies so. */
+/**
+ * Warns if other users can read a secret's file. If the file belongs to another user, its group may read it without a
+ * warning: nodes share cookies that way.
+ */
 export async function warnOfReaders(name: string, path: string): Promise<string | undefined> {
   try {
     const { process } = globalThis;

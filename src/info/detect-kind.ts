@@ -106,7 +106,8 @@ function statusOfUnknown(
   if (common) return statusOfError(common);
   return statusOfError(
     new SourceError("unknown_kind", "responds, but is not a kind of node that Nodeface knows", {
-      hint: "set node.kind; for any other node, set it to none and describe the node in info",
+      hint:
+        "set node.kind to its kind; if there is none for it, to none, and describe the node in info",
     }),
   );
 }

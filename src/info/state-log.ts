@@ -150,7 +150,7 @@ export class StateLog {
     log(`${label} ${message}`, { code: "identity", level: "warn" });
   }
 
-  /** Logs a start time that moves back: a restart moves it forward, so the uptime must be in another unit. */
+  /** Logs a start time that moves back. A restart moves it forward, so it was computed from an uptime in a wrong unit. */
   #logStart(started: unknown, now: number): void {
     const { label, log, hide, memory } = this.#options;
     const at = Date.parse(String(started));

@@ -33,7 +33,7 @@ import {
 } from "./servers.ts";
 import { upgradeSwagger } from "./upgrade.ts";
 
-/** The location and the other parts of a description: plain data, which can be sent to another thread. */
+/** What a description is made from: its location, and the parts added to that file. Plain data, for another thread. */
 export interface LoadJob {
   /** The URL of the root file; `KIND_FILES.interface` if only the kind describes the node. */
   readonly entry: string;

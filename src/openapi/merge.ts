@@ -160,7 +160,7 @@ function referencesIn(value: unknown): string[] {
   );
 }
 
-/** Adds components, with new names if theirs are taken. `rename` copies a value with references to the new names. */
+/** Adds `added` to the components `theirs`, under new names where one is taken. `rename` updates a value's references. */
 export function mergeComponents(
   theirs: Json,
   added: Json,

@@ -22,7 +22,7 @@ const CALL: Omit<Asked, "path"> = {
   body: '{"jsonrpc":"2.0","id":1,"method":"read","params":[{n}]}',
 };
 
-/** The requests for nodes of each type. The proxy has no methods, so it gets the request for the small JSON. */
+/** The requests for nodes of each type. The proxy cannot call a method by GET, so it gets `/small` instead. */
 const NODES: readonly {
   readonly cases: Readonly<Record<string, readonly [own: Asked, proxy: Asked]>>;
   readonly description: object;

@@ -1,4 +1,4 @@
-/** A process whose terminal is closed while it starts, before it handles that signal. */
+/** A process whose terminal is closed while it starts, before it handles the SIGHUP that follows. */
 import { once } from "node:events";
 import process from "node:process";
 import { handleSignals } from "../../src/cli/signals.ts";

@@ -6,7 +6,7 @@
  * - `console` blocks have commands after `$`, with their output; … matches any text.
  * - `sh` blocks contain only commands, each of which must succeed.
  *
- * A block is skipped if the paragraph before it contains "Not tried here".
+ * A block is skipped if the paragraph before it contains "not run by the manual's tests".
  */
 import { execFile } from "node:child_process";
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -18,7 +18,7 @@ import { COMMANDS, type Running, start } from "../_server.ts";
 import { until } from "../nodes/_daemon.ts";
 
 /** The phrase that excludes a block, in the paragraph before it. */
-export const NOT_TRIED = "Not tried here";
+export const NOT_TRIED = "not run by the manual's tests";
 
 /** A fenced block of a page. */
 export interface Block {

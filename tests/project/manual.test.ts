@@ -217,7 +217,7 @@ written("a block says its language, its file, and whether it was tried", () => {
 node: {}
 \`\`\`
 
-1. Then (Not tried here: it takes root):
+1. Then (not run by the manual's tests: it takes root):
 
    \`\`\`sh
    a

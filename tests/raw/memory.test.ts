@@ -48,7 +48,7 @@ memory(
       await reset(20);
       const before = { memory: memoryOf(server.pid), descriptors: descriptorsOf(server.pid) };
       await reset(RESETS);
-      // deno-lint-ignore require-await -- what is waited for is read at once
+      // deno-lint-ignore require-await -- `until` expects a promise
       await until(async () =>
         descriptorsOf(server.pid) <= before.descriptors &&
         memoryOf(server.pid) - before.memory < 3 * LENGTH
