@@ -145,7 +145,7 @@ function render(outline: Outline, detail: Detail, shown: number, total: number):
 }
 
 function renderCalls(outline: Outline, by: DescribedBy | undefined): string {
-  // An operation appears under each of its tags, and a method may have a GET and a POST.
+  // Counts each once, although an operation appears under each of its tags, and a method may have a GET and a POST.
   const named = new Map(operationsIn(outline).map((one) => [one.nodeName, one]));
   named.delete(undefined);
   const operations = [...named.values()];
