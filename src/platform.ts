@@ -193,7 +193,7 @@ export const HAS_SOCKETS: boolean = globalThis.process?.versions?.node !== undef
 export interface Thread {
   /** @throws {DOMException} `DataCloneError` if the message is not plain data */
   send(message: unknown, transfer?: readonly ArrayBuffer[]): void;
-  /** Ends the thread at once; Deno 2.9 first lets a running loop end. */
+  /** Ends the thread at once, except on Deno 2.9, which waits until its running task has ended. */
   end(): void;
 }
 

@@ -147,7 +147,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
         let failure: { readonly reason: unknown } | undefined;
         let hasEnded = false;
         let waiter = nobody;
-        /** Wakes the reader, only once per promise: Node tracks repeated resolves. */
+        /** Wakes the reader. Resolves the promise that it awaits only once, since Node keeps a record of repeated resolves. */
         const wake = () => {
           waiter();
           waiter = nobody;
