@@ -368,7 +368,7 @@ const BYTES_MAX = 128 * 1024 * 1024;
 /** Bytes reserved for a response before its call is sent. */
 const SMALL = 16_384;
 
-/** The budget's shares by purpose. Only calls with the token can fill the budget; a write's response always fits. */
+/** The share of the budget that each purpose may use; the response to a write may even exceed the budget. */
 const SHARES: Readonly<Record<Purpose, number>> = {
   body: 0.25,
   response: 0.625,

@@ -24,7 +24,7 @@ export interface PathMatch {
   isTakenByOther(): boolean;
 }
 
-/** A function that finds the operation for a percent-encoded path, or the allowed methods if these lack `method`. */
+/** A function that finds the operation for a percent-encoded path; if it does not allow `method`, its methods. */
 export type MatchPath = (
   path: string,
   method: string,

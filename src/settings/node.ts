@@ -268,7 +268,7 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
       example: "[peers]",
     }),
     watch: s.setting(t.WATCH, {
-      text: "The interval at which the node is queried without requests; or off",
+      text: "The interval at which the node is queried even if no client sends a request; or off",
       default: "30s",
       example: "5s",
     }),

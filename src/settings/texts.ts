@@ -168,7 +168,7 @@ export const PREFIX: Schema<string> = text(
 );
 
 export const KIND_NAME: Schema<string> = text(
-  "a name of lower-case letters, digits and -, other than none",
+  'a name of lower-case letters, digits and "-", but not "none"',
   /^(?!none$)[a-z][a-z0-9-]*$/,
 );
 
