@@ -312,8 +312,8 @@ function fragmentOf(description: Json, anchor: string): string | undefined {
 }
 
 /**
- * Turns links into text and blocks images if the description came over the network: whoever serves it chose their URLs,
- * which may lead to this service.
+ * Turns links into text and blocks images if the description came over the network: the server of the description
+ * chose the URLs of these links and images, which may lead to this service.
  */
 function keepHere(): void {
   const policy = document.createElement("meta");

@@ -220,7 +220,7 @@ export const json: Schema = v.pipe(
   ),
 );
 
-/** The `lang` of issues about secrets: valibot passes no other setting on to issues. */
+/** Marks issues about secrets, as their `lang`: valibot passes no other setting on to issues. */
 const SECRET = "secret";
 
 /** Returns a schema whose messages do not repeat the value, which may be a secret in the wrong place. */
