@@ -67,7 +67,8 @@ export interface Nodeface extends Closeable {
    */
   refresh(): Promise<void>;
   /**
-   * Prepares responses before the first request, except the explorer's files, `/v1/spec.*` and what the node reports.
+   * Prepares responses, so that the first request need not wait. It omits the explorer's files, `/v1/spec.*` and what
+   * the node reports.
    *
    * @throws {Error} if a response cannot be prepared
    */
@@ -102,7 +103,7 @@ interface Routing {
   /** The arguments of `fetch` after the request. */
   readonly context: readonly unknown[];
   named?: Named | undefined;
-  /** True if the response was made with the common headers, which is faster than `finish`. */
+  /** True if the response already has the common headers; this is faster than adding them with `finish`. */
   isFinished: boolean;
 }
 
@@ -140,7 +141,8 @@ export function createApp(checked: CheckedOptions): App {
           ? response
           : finish(response, headersFor(request), request);
         meters?.responses.add(template, finished.status);
-        // Requests from our `node:http` adapter have `gone`. It sends a `FastResponse` faster than a native `Response`.
+        // Requests from our `node:http` adapter have the property `gone`. The adapter sends a `FastResponse` faster
+        // than a native `Response`.
         return "gone" in request ? finished : nativeOf(finished);
       },
     ],

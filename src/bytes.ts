@@ -40,7 +40,7 @@ const SHORT = 4096, BLOCK = 16_384;
 export function createCollector(): { push(part: Bytes): void; take(): Bytes[] } {
   const parts: Bytes[] = [];
   let block: Bytes = new Uint8Array();
-  /** The range of the block that is not in a part yet. */
+  /** The bytes of the block from `start` to `end` are not in a part yet. */
   let start = 0, end = 0;
   const seal = () => {
     if (end > start) parts.push(block.subarray(start, end));

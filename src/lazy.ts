@@ -1,5 +1,5 @@
 /**
- * Values that are made on demand and kept, and work that never runs twice at a time.
+ * Values that are made on demand and kept, and work of which only one run is active at a time.
  *
  * @module
  */
@@ -48,7 +48,7 @@ export function memoize<T>(work: (input: string) => T): (input: string) => T {
   };
 }
 
-/** Wraps work so that it never runs twice at a time. Calls during a run share one further run after it. */
+/** Wraps work so that its runs never overlap. All calls during a run share one further run after it. */
 export function runOneAtATime(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;

@@ -78,7 +78,7 @@ function openProgress() {
   return createProgress({ write: openOutput("stderr"), isTerminal: isTerminal("stderr") });
 }
 
-/** Returns the runtime's name and version; Deno and Bun have a version of Node too. */
+/** Returns the runtime's name and version; Deno and Bun also set `versions.node`. */
 function runtime(): string {
   const { deno, bun, node } = process.versions as Record<string, string | undefined>;
   return deno ? `Deno ${deno}` : bun ? `Bun ${bun}` : `Node ${node}`;

@@ -185,7 +185,7 @@ function diagnosticsBetween(
     found.push({ path: ["forward"], message, isKey: false });
   }
   found.push(...diagnosticsOfOperations(operations, document?.components));
-  // Loading the kinds to know their sources would delay the start.
+  // Checked only without a kind: loading the kinds to know their sources would delay the start.
   if (typeof info === "object" && !hasKind(node)) found.push(...unknownSources(info, []));
   return found;
 }

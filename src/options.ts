@@ -44,7 +44,7 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
    * @default the parts of the node's description, or of this service's own
    */
   document?: DocumentOptions | undefined;
-  /** Kinds of node by name, like files in `spec/kinds/`. Each replaces the built-in kind of its name. @default {} */
+  /** Kinds of node by name, like files in `spec/kinds/`. Each replaces the built-in kind of that name. @default {} */
   kinds?: Readonly<Record<string, Kind>> | undefined;
   /** The title, logo and first view of the page. @default the node's name, and its first letter as logo */
   page?: PageSettings | undefined;
@@ -115,7 +115,7 @@ export interface CheckedOptions extends Omit<NodefaceOptions, "node" | "descript
   readonly forward?: ResolvedForward | undefined;
   /** The meters of the service that this one replaces. */
   readonly meters?: Meters | undefined;
-  /** The memory of the service that this one replaces, for the same node. */
+  /** What the service that this one replaces remembers of the node, if the node is the same. */
   readonly memory?: NodeMemory | undefined;
 }
 

@@ -7,7 +7,7 @@
 import { type Bytes, joinBytes } from "./bytes.ts";
 import { withTimeout } from "./with-timeout.ts";
 
-/** A failure to read a file or to run a program. The message is the reason, as in `cannot read FILE: no such file`. */
+/** A failure to read a file or to run a program. The message is only the reason, such as `no such file`. */
 export class PlatformError extends Error {
   override name = "PlatformError";
 }
@@ -36,7 +36,7 @@ export interface Bounds {
   readonly signal?: AbortSignal;
 }
 
-/** Compresses parts one after another. Returns `undefined` if the runtime has no encoder. */
+/** Compresses consecutive parts of one content. Returns `undefined` if the runtime has no encoder. */
 export async function compress(
   coding: "br" | "gzip",
   parts: Iterable<Bytes>,
@@ -44,7 +44,7 @@ export async function compress(
   const zlib = await import("node:zlib").catch(() => undefined);
   if (!zlib?.createBrotliCompress) return undefined;
   const { constants, createBrotliCompress, createGzip } = zlib;
-  // The default window needs four times the memory, and does not make a description of 10 MB smaller.
+  // The default window needs four times the memory, and compresses a description of 10 MB no better.
   const params = { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 18 };
   const encoder = coding === "br" ? createBrotliCompress({ params }) : createGzip();
   const encoded: Uint8Array[] = [];
@@ -127,7 +127,7 @@ async function read(place: string | URL, limit: number): Promise<Bytes> {
 
 const BUFFER_BYTES_MIN = 65_536;
 
-/** Runs a program without a shell; returns its output. Beyond the bounds, the program and its children are killed. */
+/** Runs a program without a shell; returns its output. Kills it and its children if it exceeds the bounds. */
 export async function runProgram(
   command: readonly string[],
   { limit, timeout, signal }: Bounds,
@@ -193,7 +193,7 @@ export const HAS_SOCKETS: boolean = globalThis.process?.versions?.node !== undef
 export interface Thread {
   /** @throws {DOMException} `DataCloneError` if the message is not plain data */
   send(message: unknown, transfer?: readonly ArrayBuffer[]): void;
-  /** Ends the thread at once; Deno 2.9 first lets a running loop end. */
+  /** Ends the thread at once, except on Deno 2.9, which waits until its running task has ended. */
   end(): void;
 }
 

@@ -7,7 +7,7 @@
 /** The longest delay in milliseconds; a timer with a longer delay would fire at once. */
 const TIMER_MAX = 2 ** 31 - 1;
 
-/** Waits for a promise for `timeout` milliseconds at most, then returns or throws like `late`. Nothing is cancelled. */
+/** Waits for a promise; if it takes longer than `timeout` milliseconds, calls `late` instead. Cancels nothing. */
 export function withTimeout<T>(promise: Promise<T>, timeout: number, late: () => T): Promise<T> {
   let timer: ReturnType<typeof setTimeout>;
   const passed = new Promise<void>((resolve) => {

@@ -7,7 +7,7 @@ import { base, element } from "./service.ts";
 /** The keys of the info that identify a node, with their labels. */
 const KEYS = { name: "Node", software: "Software", network: "Network", chain_id: "Chain" } as const;
 
-/** `undefined` if the service did not respond. */
+/** `undefined` if `/v1/info` could not be read. */
 export type Identity = Readonly<Record<string, string>> | undefined;
 
 export async function readIdentity(): Promise<Identity> {

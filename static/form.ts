@@ -121,7 +121,7 @@ function makeBody(data: BodyData, example: string): Field {
   return makeLabelled({ name: "body", place: "body", input, mistakeIn: check }, [type], isRequired);
 }
 
-/** Makes the token's field, not of type `password`, which a browser would offer to store. */
+/** Makes the field of a token. Its type is not `password`, since browsers offer to store passwords. */
 function makeToken(scheme: string): Field {
   const input = element("input", { type: "text", className: "secret" });
   input.value = tokens.get(scheme) ?? "";

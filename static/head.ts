@@ -168,7 +168,7 @@ function showHead(info: Info, history: History): void {
   setText(find(".names p"), text.about);
   document.title = text.title;
   const html = renderFigures(text.figures, history);
-  // Equal figures are not replaced, which would disturb a reader.
+  // Replacing equal figures would disturb a reader.
   if (html !== shownFigures) find("dl").innerHTML = shownFigures = html;
   setText(find(".hint"), text.hint);
   showState(text);

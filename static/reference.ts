@@ -74,7 +74,7 @@ async function show(): Promise<void> {
     import(new URL(scalar!, location.href).href),
   ]);
   hideButtons(arrange(description));
-  /** Replaces a short fragment of ours, which Scalar does not know, by Scalar's. */
+  /** Replaces our short fragment in the URL, which Scalar does not know, with Scalar's fragment. */
   const follow = () => {
     const fragment = fragmentOf(description, decodePercent(location.hash.slice(1)));
     if (fragment) history.replaceState(history.state, "", `#${fragment}`);
@@ -111,7 +111,7 @@ async function fetchDescription(): Promise<Json> {
 }
 
 /**
- * Adds `X-Nodeface` to node calls: the service forwards no page's call without it, and no other origin may send it.
+ * Adds `X-Nodeface` to node calls: the service forwards no page's call without it, and other origins cannot send it.
  * Removes the token from all other requests, since Scalar sends it wherever it has been selected once.
  */
 function prepareRequest({ request, requestBuilder }: Prepared): void {
@@ -158,7 +158,7 @@ async function confirmWrite(name: string, request: Request): Promise<void> {
     ...[...request.headers].filter(([header]) => !hidden.includes(header)),
     ["body", body] as const,
   ];
-  // Inside Scalar's client, since the client keeps the focus.
+  // The dialog is inside Scalar's client, which traps the focus.
   const parent = mount.querySelector(".scalar-client") ?? mount;
   if (!await confirm(name, request, values, now!, parent)) throw new Error("Not sent");
 }
@@ -312,8 +312,8 @@ function fragmentOf(description: Json, anchor: string): string | undefined {
 }
 
 /**
- * Turns links into text and blocks images if the description came over the network: whoever serves it chose their URLs,
- * which may lead to this service.
+ * Turns links into text and blocks images if the description came over the network: the server of the description
+ * chose the URLs of these links and images, which may lead to this service.
  */
 function keepHere(): void {
   const policy = document.createElement("meta");

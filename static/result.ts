@@ -7,11 +7,11 @@ import { excerpt } from "../src/untrusted-text.ts";
 import { type Form, mark } from "./form.ts";
 import { copyFrom, element } from "./service.ts";
 
-/** In characters: the part of a text that is shown, the shortest text with a search, the longest indented JSON. */
+/** In characters: the longest text shown at once, the shortest text with a search, the longest indented JSON. */
 const SHOWN_MAX = 100_000, SEARCHED_MIN = 1000, FORMATTED_MAX = 8_000_000;
-/** The number of lines from which an object or list is folded, and of lines that are shown at once. */
+/** The fewest lines of an object or list that is folded, and the most lines that are shown at once. */
 const FOLDED_MIN = 40, LINES_MAX = 1000;
-/** The longest value that is shown as a whole, in characters; CSS cuts a longer one to one line. */
+/** The longest value that is shown as a whole, in characters; CSS truncates longer values to a single line. */
 const VALUE_MAX = 120;
 /** The number of a body's lines that are scrolled into view. */
 const SEEN_LINES = 7;
@@ -57,7 +57,7 @@ function textOf(bytes: ArrayBuffer, type: string): string | undefined {
   }
 }
 
-/** Shows the message of problem details (RFC 9457) or of the node's own error, and marks the fields that they name. */
+/** Shows the message of problem details (RFC 9457) or of the node's own error; marks the fields named in `errors`. */
 function explain(form: Form, status: number, body: string | undefined): void {
   const { detail, message, code, errors } = parse(body);
   const [said, number] = [message, code].map((value) => value === undefined ? "" : String(value));

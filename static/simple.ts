@@ -29,7 +29,7 @@ function isIdle(): boolean {
     !plain.querySelector<HTMLInputElement>("#filter input")?.value;
 }
 
-/** Marks the operation that is being read: until the reader scrolls, the target of the last link. */
+/** Marks the operation that is being read. Until the reader scrolls, that is the target of the last followed link. */
 function followReader(): void {
   const observer = new IntersectionObserver((entries) => {
     if (current && putAt === topOf(current)) return;

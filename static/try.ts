@@ -41,7 +41,7 @@ export function openForm(details: HTMLDetailsElement): void {
 /** @param node the node when the form was opened, if its request needs confirmation */
 async function submit(form: Form, node: Promise<Identity> | undefined, signal: AbortSignal) {
   const { data, send, result, status } = form;
-  // Releases the last response's download.
+  // Releases the previous response's download.
   URL.revokeObjectURL(result.querySelector("a")?.href ?? "");
   result.replaceChildren();
   const wrong = checkForm(form);
@@ -92,7 +92,7 @@ function optionsOf({ token }: Form, request: FormRequest): RequestInit {
   if (secret && new URL(url).origin === location.origin) {
     headers.set("Authorization", `Bearer ${secret}`);
   }
-  // Over plain http, a browser does not send an origin with each request.
+  // Shows the service that its own page calls: over plain http, browsers do not send `Origin` with each request.
   if (isCall(url)) headers.set("X-Nodeface", "1");
   const redirect = secret ? "error" : "follow";
   return { method, headers, body: body ?? null, cache: "no-store", redirect };

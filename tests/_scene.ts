@@ -16,7 +16,7 @@ export interface Held {
   date: number;
   /** The number of requests that the node received. */
   asked: number;
-  /** The error with which the node fails: an error code of Node. */
+  /** The code of the error with which connections to the node fail, such as `ECONNREFUSED`. */
   failure: string | undefined;
   /** Responses wait until this resolves. */
   gate: Promise<unknown>;

@@ -37,13 +37,13 @@ console.log(`Processor: ${processorSeconds().toFixed(1)} s${costliest()}\n`);
 process.exit(process.exitCode ?? 0);
 
 /**
- * Returns the processor seconds of this process and of its finished children; `NaN` except on Linux. It includes only a
- * small part of Chromium, which does not wait for its children.
+ * Returns the processor seconds of this process and of its finished children; `NaN` except on Linux. Most of Chromium's
+ * are missing, since it does not wait for its own children.
  */
 function processorSeconds(): number {
   try {
     const stat = readFileSync("/proc/self/stat", "utf8");
-    // After the name: user and system time of the process and of its children, in hundredths of a second.
+    // After the process's name: user and system time of the process and of its children, in hundredths of a second.
     const times = stat.slice(stat.lastIndexOf(")") + 2).split(" ").slice(11, 15);
     return times.reduce((sum, ticks) => sum + Number(ticks), 0) / 100;
   } catch {
@@ -67,7 +67,7 @@ function costliest(): string {
   return rows.slice(0, 8).map(([name, seconds]) => `, ${name} ${seconds.toFixed(1)}`).join("");
 }
 
-/** Makes a failed hook count: uvu 0.5.6 ignores the error of a `before` hook and counts the suite as passed. */
+/** Reports a failed hook as an error: uvu 0.5.6 ignores the error of a `before` hook and counts the suite as passed. */
 function failOnHook(name: string, run: Run): Run {
   return async () => {
     const [errors, passed, skipped, total] = await run();

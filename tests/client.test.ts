@@ -191,7 +191,7 @@ client("reads random chunks in one piece as it reads them byte by byte", () => {
       }\r\n`;
     }
     answer += "0\r\n\r\n";
-    // One in three has a wrong byte.
+    // One response in three has a wrong byte.
     if (i % 3 === 0) {
       const at = 60 + Math.floor(random() * (answer.length - 60));
       answer = answer.slice(0, at) + pick(["\r", "\n", "0", "x", " ", "\0"]) + answer.slice(at + 1);
@@ -260,7 +260,7 @@ class Talkative extends Duplex {
     done();
   }
 
-  /** Bytes that arrived meanwhile are read from here on, as on Deno. */
+  /** Bytes that arrived while the connection was idle are read only after this call, as on Deno. */
   ref() {
     if (this.#isUsed) this.push(`${OK}Content-Length: 1\r\n\r\n0`);
     this.#isUsed = true;

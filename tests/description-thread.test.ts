@@ -35,7 +35,7 @@ function without({ content, ...prepared }: Prepared) {
   return { ...prepared, content: first };
 }
 
-/** Reads files from a table, and counts how often. */
+/** Reads files from a table, and records their names. */
 function readerOf(files: Readonly<Record<string, string>>) {
   const asked: string[] = [];
   const read: Reader = (url) => {

@@ -36,7 +36,7 @@ async function readEvents(reader: ReadableStreamDefaultReader<Uint8Array>): Prom
   }
 }
 
-/** Pending reads, each kept for the next call. */
+/** The pending read of each reader, for which the next call of `readEvents` waits. */
 const waiting = new WeakMap<object, ReturnType<ReadableStreamDefaultReader<Uint8Array>["read"]>>();
 
 function pending(reader: ReadableStreamDefaultReader<Uint8Array>) {

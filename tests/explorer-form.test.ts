@@ -13,7 +13,7 @@ const DONE = { responses: { 200: { description: "Done" } } };
 const render = (paths: Json, more: Json = {}) =>
   renderContent(readOutline({ openapi: "3.1.1", info: { title: "A" }, paths, ...more }));
 
-/** Returns the form data of a path with one operation, which has the only form. */
+/** Renders a path with one operation; returns the data of its form, `undefined` if it has none. */
 async function dataOf(operation: Json, path = "/a", method = "get", more: Json = {}) {
   const html = await render({ [path]: { [method]: { ...DONE, ...operation } } }, more);
   const [, json] = /data-try='([^']*)'/.exec(html) ?? [];
@@ -148,7 +148,7 @@ form("an operation is a write unless it is known to change nothing", async () =>
     const marked = access === undefined ? {} : { "x-access": access };
     return (await dataOf(marked, "/a", method)).isWrite ?? false;
   };
-  // The gateway treats an unknown mark as none.
+  // The gateway treats an unknown mark like a missing one.
   for (const access of [undefined, "sign", "", 7, null, ["read"]]) {
     assert.is(await isWrite("delete", access), true, `DELETE ${access}`);
     assert.is(await isWrite("get", access), false, `GET ${access}`);

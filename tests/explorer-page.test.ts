@@ -336,7 +336,7 @@ page("an operation shows the rules of its parameters, and fields two levels deep
       "<dt><code>400</code></dt><dd><i>application/problem+json</i> Wrong</dd>",
     ]
   ) assert.match(html, text);
-  // The parent's own parent is not followed.
+  // The field `parent` of `parent` is not expanded.
   const [article] = html.split("</article>");
   assert.is(article!.split("<summary>Schema: 3 fields").length - 1, 4);
   assert.not.match(html, "The result.");
@@ -425,7 +425,7 @@ page("siblings of a reference come before its target", async () => {
   const html = await render({ components, paths });
   for (const own of ["of mine", "My block", "The block made"]) assert.match(html, own);
   for (const shared of ["of all", "Any block", "The block<"]) assert.not.match(html, shared);
-  // OpenAPI 3.0 has no such member.
+  // In OpenAPI 3.0, members beside a `$ref` are ignored.
   const before = await render({ openapi: "3.0.3", components, paths });
   for (const own of ["of mine", "My block", "The block made"]) assert.not.match(before, own);
   for (const shared of ["of all", "Any block", "The block<"]) assert.match(before, shared);
@@ -588,7 +588,7 @@ testOnNode(page, "the work grows in proportion to the description", async () => 
   };
   await time(10_000);
   const [small, large] = [await time(10_000), await time(100_000)];
-  // Between 10 times, for linear growth, and 100 times, for quadratic growth.
+  // The factor 40 is between 10, for linear growth, and 100, for quadratic growth.
   assert.ok(large < 40 * small, `${small} ms for 10 kB, ${large} ms for 100 kB`);
 });
 
@@ -662,7 +662,7 @@ function manyOperations(count: number, words: number): Document {
 
 /** Lists the names of a page's elements and of their attributes, in order. */
 function tagsOf(html: string): string[] {
-  // A name of several words may break between them.
+  // Names of several words have a `<wbr>` between the words.
   return [...html.replaceAll("<wbr>", "").matchAll(/<[^>]*>/g)].map(([tag]) =>
     tag.replaceAll(/"[^"]*"|'[^']*'/g, '""')
   );

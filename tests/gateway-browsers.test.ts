@@ -240,7 +240,7 @@ browsers(
     assert.is((await post(methods, "/v1/rpc/send", headers)).status, 403);
     const call = await methods.rpc({ id: 1, method: "send", params: ["a"] }, { headers });
     assert.is((await call.json()).error.code, -32011);
-    // The refusal applies to every client, so such a page may read the reason, in both forms of a call.
+    // This refusal applies to every client, so a page of any origin may read its reason, in both forms of a call.
     const reason = /^balance is not forwarded: /;
     const refused = await post(methods, "/v1/rpc/balance", headers);
     assert.is(refused.status, 403);

@@ -174,7 +174,7 @@ described("the page says the same, and its commands can be sent", async () => {
     article("/read"),
     `curl &quot;<var>$BASE_URL</var>/v1/node/read&quot;</code>`,
   );
-  // Its required parameter has no example.
+  // The required parameter of `/asked` has no example.
   assert.match(article("/asked"), `<div class="command" hidden>`);
   assert.match(
     article("give"),
@@ -218,7 +218,7 @@ described(
           forward ? "None of 3 operations is enabled." : "Calls are switched off.",
         );
         assert.match(calls, "this description marks none");
-        // Names in a description from the network match only exact operations.
+        // In a description from the network, patterns such as `GET *` match no operation.
         assert.match(
           calls,
           by === "network"

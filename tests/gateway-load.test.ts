@@ -263,7 +263,7 @@ load(
       }]),
     ];
     await until(() => heldBy.heavy.length > 0);
-    // Sent only now: if the node got another heavy call beside the first, that call has arrived before this one.
+    // Sent only now, so that a second heavy call at the node would have arrived before this light one.
     const light = ask("/v1/rpc/block?hash=d&verbosity=2");
     await until(() => heldBy.light.length === 1);
     for (const _ of heavy) {
@@ -355,7 +355,7 @@ load(
     await until(() => node.come.length === 2);
     release();
     assert.is((await next).status, 200);
-    // The service waits no longer for a silent node.
+    // If the node stays silent, the service closes the connection after a second timeout.
     assert.is((await ask("/v1/rpc/heavy?n=3")).status, 504);
     assert.is(count.closed, 0);
     await until(() => count.closed === 1);
@@ -474,7 +474,7 @@ load(
 
 const MIB = 1024 * 1024;
 
-/** Creates leases, never released, for a node whose responses have the length in their path, in bytes. */
+/** Makes calls whose responses are never released. A call's path is the length of its response in bytes. */
 const leasing = (timeout = 10_000) => {
   const sent: string[] = [];
   const block = new Uint8Array(MIB);

@@ -253,7 +253,7 @@ for (const method of ["PROPFIND", "M-SEARCH", "QUERY", "get"]) {
     } catch {
       // A runtime may refuse to create such a request.
     }
-    // `Request` normalizes GET to capitals.
+    // `Request` normalizes `get` to `GET`.
     if (method !== "get") assert.equal(node.come, []);
     if (answer && method !== "get") assert.is(answer.status, 405);
   });

@@ -61,7 +61,7 @@ function shared(
 const BEARER = { authorization: `Bearer ${TOKEN}` };
 const JSON_TYPE = { "content-type": "application/json" };
 
-/** The operations that each setting opens: to all callers, to callers with the token, to none. */
+/** The operations that each setting opens: to all callers, and to callers with the token. */
 const RIGHTS: readonly (readonly [
   forward: () => NodefaceOptions["forward"],
   open: readonly string[],
@@ -173,7 +173,7 @@ refusals("a description's servers have no effect", async () => {
   await other.close();
 });
 
-/** Each request has the fault that causes its own status, and the faults that cause the statuses below it. */
+/** Each request has the fault that causes its own status, and the faults that cause the statuses in later rows. */
 const ORDER: readonly (readonly [
   status: number,
   path: string,

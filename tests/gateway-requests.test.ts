@@ -116,7 +116,7 @@ for (const [client, accepted] of ACCEPTED) {
     const headers = { "x-size": "5", accept: client };
     assert.is((await rest.ask("/v1/node/sized", { headers })).status, 200);
     assert.is(node.come[0]!.headers.accept, accepted);
-    // For an operation without response types, none is requested.
+    // If an operation has no response types, no particular type is requested.
     await rest.ask("/v1/node/peers/a", { headers });
     assert.match(node.come[1]!.headers.accept!, /^\*\/\*(;q=0\.1)?$/);
   });

@@ -524,7 +524,7 @@ rpc("the message on several wrong parameters has the right plural", async () => 
 rpc("other tasks run between large contents", async () => {
   const large = `{"id":1,"method":"block","params":[${"0,".repeat(200_000)}0]}`;
   let read = 0;
-  /** For each turn of other tasks, the number of contents that had been read by then. */
+  /** The numbers of contents that had been read each time other tasks had a turn. */
   const turns = new Set<number>();
   const all = Promise.all(Array.from({ length: 8 }, async () => {
     await gateway.rpc(large);

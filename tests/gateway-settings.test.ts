@@ -136,7 +136,7 @@ settings(
   },
 );
 
-/** Creates the operations of a description from the network, or on disk. */
+/** Creates the operations of a description, which is from the network if `isForeign`, and otherwise from the disk. */
 const operations = (isForeign: boolean): NodeOperation[] =>
   ([
     ["GET", "/status", "getStatus", undefined],
@@ -169,7 +169,7 @@ const operations = (isForeign: boolean): NodeOperation[] =>
   }));
 
 const OPENS: readonly [names: Forward, own: string, foreign: string][] = [
-  // For GET /status, GET /blocks/{height}, POST /send and GET /keys: o is public, t needs the token.
+  // A letter for each of the four operations, in their order: o is public, t needs the token, - is refused.
   [{ open: ["GET /status"] }, "o---", "o---"],
   [{ open: ["getStatus"] }, "o---", "----"],
   [{ open: ["*"] }, "oo--", "----"],

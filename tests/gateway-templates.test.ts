@@ -16,7 +16,7 @@ templates.before(() => {
   process.env.GATEWAY_TOKEN = TOKEN;
 });
 
-/** The marks on slashes in the parameters of an operation, by name. */
+/** The `x-multi-segment` marks of an operation's parameters, by name. */
 type Slashes = Readonly<Record<string, true | "encoded">>;
 
 /** Creates a description of operations such as `["GET /a/{b}", "read", { b: true }]`. */
@@ -249,7 +249,7 @@ function patternOf(template: string, spans: string | undefined): RegExp {
       ? "(.+)"
       : "([^/]+?)"
   );
-  // A name after a multi-segment name matches as little as possible, like one before it.
+  // A parameter matches as little as possible, both before and after a multi-segment parameter.
   return new RegExp(`^${source.join("")}$`);
 }
 
@@ -379,7 +379,7 @@ templates(
   },
 );
 
-/** Different texts that lenient servers treat as equal. */
+/** Changes to a text after which a lenient server may treat it as the same text. */
 const DISGUISES: readonly ((text: string) => string)[] = [
   (text) => text,
   (text) => text.toUpperCase(),

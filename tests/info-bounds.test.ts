@@ -35,7 +35,7 @@ const ODD = [
   ],
 ];
 
-/** The places that kinds read, as keys from the root. */
+/** The keys in the places that kinds read. */
 const KEYS = [
   ...new Set(
     Object.values(KINDS).flatMap(({ fields, detect }) =>
@@ -60,7 +60,7 @@ function randomJson(random: () => number, depth = 0): string {
   return `{${members.join()}}`;
 }
 
-/** Sends random responses, half of them in the requested form. */
+/** Sends random responses; nine of ten JSON-RPC calls get a well-formed response with a random result. */
 function randomNode(random: () => number): typeof fetch {
   return async (_, init) => {
     const calls = init?.body ? JSON.parse(String(init.body)) : undefined;
@@ -80,7 +80,7 @@ function randomNode(random: () => number): typeof fetch {
   };
 }
 
-/** The number of responses: enough for every push, and a sample on Deno and Bun; the slow tier sends a million. */
+/** The number of rounds, a tenth on Deno and Bun; `NODEFACE_RANDOM_ANSWERS` sets another. */
 const ROUNDS = Number(globalThis.process?.env?.NODEFACE_RANDOM_ANSWERS ?? sampleSize(600));
 
 bounds(

@@ -223,7 +223,7 @@ credentials(
       "forbidden",
       "forbids the request (403)",
     ]);
-    // Two matching kinds count as none.
+    // If two kinds match, neither is assumed.
     assert.is(
       (await of({ ...JSONRPC, "x-syncthing-version": "v1" })).looksLike,
       undefined,

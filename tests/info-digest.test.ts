@@ -45,7 +45,7 @@ digest("challenges are parsed, however many there are in one line", () => {
   assert.ok(performance.now() - started < 2000, "it takes too long");
 });
 
-/** Returns the response in a header. */
+/** Returns the parameter `response` of an `Authorization` header. */
 const responseOf = (header: string) => /response="(\w+)"/.exec(header)?.[1];
 
 digest("the examples of RFC 7616 and RFC 2617 come out as printed", () => {

@@ -54,7 +54,7 @@ const reply = ({ id, method }: Call) => ({ id, result: method });
 const answered = (...values: unknown[]) =>
   values.map((value) => ({ answer: { value, omitted: [] } }));
 
-/** Calls a single method with this result. */
+/** Calls a single method, which gets this response. */
 async function call(
   answer: () => Response,
   options: Partial<JsonRpcSource> = {},

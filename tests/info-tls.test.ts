@@ -106,7 +106,7 @@ let ca: string;
 
 const TRUST = { ca_file: join(folder, "ca.pem") };
 
-/** Creates a context that trusts the authority, with its own TLS sessions: sessions remain after a server closes. */
+/** Creates a context that trusts the authority. It has its own TLS sessions: those with a closed server remain. */
 const trusting = (url: string) => contextFor(url, { tls: TRUST });
 
 tls.before(async () => {

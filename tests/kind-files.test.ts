@@ -51,7 +51,7 @@ kinds(
 );
 
 testOnNode(kinds, "the service has the kinds of the files", async () => {
-  // The build reads all of them in the same way.
+  // Three kinds are enough, since the build reads all files in the same way.
   for (const name of ["aptos", "bitcoin", "etcd"]) {
     const { openrpc, openapi, ...kind } = parseKind(textOf(name), `${name}.yaml`);
     const { examples, ...known } = KINDS[name]!;
@@ -86,7 +86,7 @@ kinds("the condition for ok is a clause, and so is every reason", () => {
 });
 
 kinds("a time without a block that counts as stalled is rarer than once in ten years", () => {
-  // Seconds between two blocks if they come at random times (proof of work).
+  // The mean number of seconds between two blocks, for kinds whose blocks come at random times (proof of work).
   const MEAN: Readonly<Record<string, number>> = { bitcoin: 600, ergo: 120, monero: 120 };
   for (const [name, mean] of Object.entries(MEAN)) {
     for (const { quiet } of Object.values(KINDS[name]!.health.networks!)) {
@@ -170,7 +170,7 @@ function timeOf(expression: RegExp, text: string, repeat: number): number {
   return Math.min(...times);
 }
 
-/** An expression that examines every character; engines may detect earlier that another one cannot match. */
+/** Examines every character, for comparison: a tested expression may be rejected early and seem too fast. */
 const LOOK = /^[^\0]*\0/;
 
 /** Tells whether the time of an expression grows at most about linearly for a text sixteen times as long. */

@@ -110,7 +110,7 @@ lacking(
     const call = { jsonrpc: "2.0", id: 1, method: "txpool_status", params: [] };
     assert.is((await (await read("/v1/rpc", call)).json()).error.code, -32004);
     await read("/v1/rpc/eth_blobBaseFee", {});
-    // The node's status is checked first.
+    // A missing method is remembered only once the node's status is known.
     await read("/v1/info");
     assert.equal(await marked(), [["eth_blobBaseFee", "txpool_status"], true]);
     const page = await (await read("/v1/spec/simple")).text();

@@ -373,7 +373,7 @@ const KINDS: readonly Row<string>[] = [
   ],
   [
     "aliases: [Geth]",
-    '7:11: aliases[0] must be a name of lower-case letters, digits and -, other than none, not "Geth"',
+    '7:11: aliases[0] must be a name of lower-case letters, digits and "-", but not "none", not "Geth"',
   ],
   [
     "description: swagger.json",
@@ -512,7 +512,7 @@ const OPTIONS: readonly Row<unknown>[] = [
   [{ document: { info: { title: "Mine" } } }, "document.info needs version"],
   [
     { kinds: { Good: {} } },
-    'kinds.Good must be a name of lower-case letters, digits and -, other than none, not "Good"',
+    'kinds.Good must be a name of lower-case letters, digits and "-", but not "none", not "Good"',
     "kinds.Good needs title",
     "kinds.Good needs url",
     "kinds.Good needs detect",

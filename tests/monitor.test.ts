@@ -13,14 +13,14 @@ const anvil = play(RECORDINGS.get("anvil")!);
 const scene = (options: Partial<SceneOptions> = {}) =>
   setScene({ fetch: anvil, node: { kind: "ethereum" }, ...options });
 
-/** Creates a gate that the test opens. */
+/** Creates a promise, `closed`, that is pending until the test calls `open`. */
 function gate() {
   let open = () => {};
   const closed = new Promise<void>((resolve) => open = resolve);
   return { closed, open };
 }
 
-/** A kind with one source, and one with a rarely queried source. */
+/** A kind with two sources, one of which is rarely queried. */
 const KIND: Kind = {
   title: "A node",
   url: "http://127.0.0.1:1",

@@ -102,7 +102,7 @@ async function serving(
   }
 }
 
-/** Changes the path of a mount as the routers of Express and others do. */
+/** Mounts a listener at a path, and removes this path from `url` as the routers of Express and others do. */
 function mount(at: string, answer: Listener, next: (response: ServerResponse) => void) {
   return (message: IncomingMessage, response: ServerResponse) => {
     const url = message.url!;
@@ -152,7 +152,7 @@ mounting("without a next handler, unknown paths are 404", async () => {
   });
 });
 
-/** Reads the content as a body parser does, and leaves its result. */
+/** Reads the content as a body parser does, and leaves the parsed value in `body`. */
 const parsed = (body: unknown): Listener => async (message, response) => {
   for await (const _ of message);
   Object.assign(message, { body });

@@ -35,7 +35,7 @@ const describe = (servers?: readonly unknown[], more: object = {}) => ({
   },
 });
 
-/** Returns the request that the node gets for a path below `/v1/node`; `undefined` if no operation has it. */
+/** Returns the request that the node gets for a path below `/v1/node`; `undefined` if no operation has this path. */
 async function arrives(
   path: string,
   from: object,

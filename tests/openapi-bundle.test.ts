@@ -29,7 +29,7 @@ const SHAPES: Readonly<Record<string, [ref: string, files: Json, name: string]>>
   ],
 };
 
-/** The places for a reference to a schema, given the reference. */
+/** Functions that make a schema with a reference in a certain place. */
 const PLACES: Readonly<Record<string, (reference: Json) => Json>> = {
   "as the schema of a response": (schema) => schema,
   "as items": (items) => ({ type: "array", items }),

@@ -1,6 +1,6 @@
 /**
- * Omitted parts and diagnostics of invalid descriptions. Random values in random places run in full on Node, and as a
- * sample on Deno and Bun.
+ * Omitted parts and diagnostics of invalid descriptions. The tests with random values in random places run in full on
+ * Node, and as a sample on Deno and Bun.
  */
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
@@ -27,7 +27,7 @@ type Case = readonly [text: string, place: string, served: unknown, ...diagnosti
 const PARAMETER = { name: "p", in: "query", schema: {} };
 const P = "{ name: p, in: query, schema: {} }";
 
-/** The documents by version. */
+/** The cases, by the version of OpenAPI. */
 const CASES: Readonly<Record<string, readonly Case[]>> = {
   "3.0.4": [
     [
@@ -369,7 +369,7 @@ invalid("anything in any place leaves the description shown, in both forms", asy
   }
 });
 
-/** Adds further members, one of each kind. */
+/** Adds components of further types, and a server with a variable. */
 function enrich({ components }: Json): Json {
   const own = components as Record<string, Json>;
   const content = { "application/json": { schema: {}, examples: { e: { value: 1 } } } };

@@ -6,7 +6,7 @@ import { withServers } from "../src/openapi/servers.ts";
 import { isEqual, type Json, objectOf } from "../src/json/values.ts";
 import { load as loadBeside, OWN, parseYaml } from "./description/_load.ts";
 
-/** Loads a description with the complete one of the service. */
+/** Loads a description together with the service's complete one. */
 const load = (
   place: Parameters<typeof loadBeside>[0],
   where?: Parameters<typeof loadBeside>[1],
@@ -47,7 +47,7 @@ ${tags}paths: { /height: { get: { tags: [chain], responses: {} } } }
       return (JSON.parse(json) as { tags?: { name: string }[] }).tags?.map(({ name }) => name);
     };
     assert.equal(await tagsOf("tags: [{ name: chain }]\n"), ["chain", "About this service"]);
-    // A single declared tag would be shown first.
+    // If only the service's tag were declared, it would be shown first.
     assert.is(await tagsOf(""), undefined);
   },
 );

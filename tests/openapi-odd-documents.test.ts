@@ -17,7 +17,7 @@ const readJson = (more: unknown) =>
     JSON.stringify({ openapi: "3.1.1", info: { title: "Odd", version: "1" }, ...more as object }),
   );
 
-/** Asserts that both forms have the same content. */
+/** Asserts that JSON and YAML have the same content. */
 function same({ json, yaml, document }: Loaded) {
   assert.ok(document);
   assert.equal(parseYaml(yaml), JSON.parse(json));
@@ -49,7 +49,7 @@ odd("is shown, with text that must be quoted", async () => {
   for (const description of texts) {
     const loaded = await readJson({ paths: {}, components: { schemas: { A: { description } } } });
     same(loaded);
-    // deno-lint-ignore no-control-regex -- that is what must not be there
+    // deno-lint-ignore no-control-regex -- these characters must not be there
     assert.not.match(loaded.yaml, /[\x00-\x08\x85\ud800-\udfff\ufeff\u2028]/);
   }
 });
@@ -73,7 +73,7 @@ odd("has strings in quotes that readers of YAML 1.1 would misread", async () => 
   const { yaml } = await readJson({ paths: {}, "x-texts": [...LOOKALIKES, "a\tb"] });
   const lines = yaml.split("x-texts:\n")[1]!.trimEnd().split("\n").slice(0, LOOKALIKES.length + 1);
   const bare = lines.filter((line) => !/^ *- ["']/.test(line)).map((line) => line.trim());
-  // Every parser reads these as strings.
+  // Every parser reads `+` as a string.
   assert.equal(bare, ["- +"]);
 });
 

@@ -30,7 +30,7 @@ const method = (more: Json = {}): Json => ({
 /** Returns the OpenAPI form of methods. */
 function made(...methods: readonly Json[]) {
   const parts = openApiOfMethods({ methods, components: { schemas: SCHEMAS } });
-  // deno-lint-ignore no-explicit-any -- each test looks at one place of it
+  // deno-lint-ignore no-explicit-any -- each test looks at one place of the result
   return parts as any;
 }
 

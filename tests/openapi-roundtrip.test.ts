@@ -13,7 +13,7 @@ import { load, parseYaml } from "./description/_load.ts";
 
 const roundTrip = suite("whatever a description says");
 
-/** Strings that YAML, JSON or a document could read as something else. */
+/** Strings that a parser of YAML or JSON could take for something else. */
 const text = fc.oneof(
   fc.constantFrom(
     ..."yes|no|~|null|0x1F|1e3|.inf|12345678901234567890|2020-01-01|<<|- a|a: b|a #b|# a|---|..."
@@ -148,7 +148,7 @@ roundTrip(
     const where = { base: "http://127.0.0.1:9053" };
     await fc.assert(
       fc.asyncProperty(description, layout, async (description, layout) => {
-        // Empty members are not written.
+        // As parsed from JSON: large integers are `bigint`s.
         const document = parseJson(formatJson(description)) as Json;
         const { isJson, isCommented, newline, ...options } = layout;
         // We read a bare << as a merge key, so it is quoted, like strings that YAML 1.1 misreads.

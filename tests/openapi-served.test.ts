@@ -69,7 +69,7 @@ description("everything described is served, with a status that is described", a
   }
 });
 
-/** Returns the described response of a path with a status. */
+/** Returns the response that is described for a path and a status. */
 const responsesOf = async (path: string, status: number) => {
   const { [status]: response } = (await json("/spec.json")).paths[path]!.get.responses;
   return response as { headers?: Record<string, unknown>; $ref?: string } | undefined;

@@ -17,7 +17,7 @@ const valid = suite("what is served");
 const REDOCLY = `${ROOT}tests/node_modules/@redocly/cli/bin/cli.js`;
 const VALIDATOR = `${ROOT}tests/node_modules/@seriousme/openapi-schema-validator/index.js`;
 
-/** The package's copies of the official JSON Schemas of OpenAPI. */
+/** The package, which validates by its copies of the official JSON Schemas of OpenAPI. */
 interface Schemas {
   Validator: new () => {
     validate(document: unknown): Promise<{ valid: boolean; errors?: unknown }>;

@@ -202,7 +202,7 @@ fresh(
     const [waiting, deeper] = [live.current.yaml.get(), live.current.versioned.yaml.get()];
     write(file, describe("Two"));
     const refreshed = live.refresh();
-    // One thread at a time.
+    // Descriptions are prepared one at a time, since each needs a thread.
     await new Promise((resolve) => setTimeout(resolve, 50));
     assert.is(prepared, 1);
     const note = { file: "a", line: 1, column: 1, isFatal: false, level: "note" } as const;

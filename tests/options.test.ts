@@ -4,7 +4,7 @@ import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 
 const options = suite("options");
 
-/** Returns the message on invalid options, without the first line if there are several. */
+/** Returns the lines of the message on invalid options, without the heading `invalid options:`. */
 function complaints(wrong: unknown): string[] {
   try {
     createNodeface(wrong as NodefaceOptions);

@@ -191,7 +191,7 @@ own("a mark can be made stricter freely, and looser only if loosen lists it", as
   const others = { ...read!, params: [] };
   assert.match((await wrongOf(of(others)))[0]!, "is a read with other parameters than before");
   const unused = await wrongOf(of(read!, { loosen: ["eth_call"] }));
-  assert.match(unused[0]!, 'loosen[0] is "eth_call", which this kind does not open further');
+  assert.match(unused[0]!, 'loosen[0] is "eth_call", which this kind does not loosen');
   const bare = { ...read!, "x-access": undefined };
   assert.match((await wrongOf(of(bare)))[0]!, "needs x-access");
 });
@@ -393,7 +393,7 @@ own(
 own("the printed file of a kind is valid", async () => {
   for (const name of sampleOf(Object.keys(KINDS))) {
     const { openrpc, openapi, ...kind } = parseKind(await formatKindFile(name), "mine.yaml");
-    // The build generates these from its operations.
+    // The build generates `examples` from the kind's operations.
     const { examples: _, ...known } = KINDS[name]!;
     assert.equal(kind, known, name);
     const parts = { ...openrpc && { openrpc }, ...openapi && { openapi } };

@@ -5,7 +5,7 @@ import { refreshOnDemand } from "../src/resources/resources.ts";
 
 const refreshed = suite("a value that is checked on request");
 
-/** Creates a value with checks that the test ends, and a clock that it advances. */
+/** Creates a value, whose slow checks end with `finish`, and a clock, which `wait` advances. */
 function create({ isMadeCurrent = true } = {}) {
   let time = 0;
   let finish = () => {};

@@ -3,8 +3,8 @@
  *
  * - `run.ts fast` (`npm test`): every `*.test.ts`. Those directly below `tests/` run on Node, Deno and
  *   Bun, those in a folder on Node.
- * - `run.ts slow` (`npm run test:slow`): every `*.slow.ts`. They take minutes or need more of the machine,
- *   such as Debian packages or root; otherwise they are skipped.
+ * - `run.ts slow` (`npm run test:slow`): every `*.slow.ts`. They take minutes, or need more of the machine,
+ *   such as Debian packages or root; tests that lack what they need are skipped.
  * - `run.ts ci` (`npm run test:ci`): those slow suites that `.ci/run` has time for.
  * - `run.ts fast slow` (`npm run test:all`): both.
  *
@@ -29,7 +29,7 @@ interface Result {
   seconds: number;
   /** Processor seconds of everything that has ended so far; `NaN` except on Linux. */
   processor: number;
-  /** The same for the most expensive files. */
+  /** Processor seconds of the most expensive files. */
   costs: readonly (readonly [file: string, seconds: number])[];
   /** The failed tests, the reasons for skipped ones, or why the run counts as failed. */
   notes: readonly string[];
@@ -42,7 +42,7 @@ const onNode = (name: string, pattern: string): Run => ({
 });
 const folder = (name: string): Run => onNode(name, String.raw`^${name}[/\\].*\.test\.ts$`);
 const PORTABLE = String.raw`^[^/\\]+\.test\.ts$`;
-/** The suites run in full on Node: in two rows, so that neither is the last to finish. */
+/** The suites directly below `tests/`, on Node: in two rows, so that neither is the last to finish. */
 const PORTABLE_HALVES = ["a-i", "j-z"].map((letters) =>
   onNode(`portable ${letters} on Node`, String.raw`^[${letters}][^/\\]*\.test\.ts$`)
 );
@@ -82,7 +82,7 @@ const slowOf = (...starts: string[]) =>
 
 /** Measurements, which need the machine to themselves. */
 const ALONE = slowOf("release/start", "gateway/attack");
-/** Suites that run one after the other: they change files, such as the package, that no other suite reads. */
+/** Suites that change shared files, such as the package, and so run one after the other; no other suite reads these. */
 const BESIDE_OTHERS = slowOf("gateway/", "hosts/", "release/").filter((run) =>
   !ALONE.includes(run)
 );

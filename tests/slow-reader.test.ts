@@ -11,7 +11,7 @@ const slow = suite("clients that read slowly");
 /** The limit here: 100 kB in 1.5 s, which a busy machine manages too. The real one is 1 kB/s for ten seconds. */
 const SLOWEST = { bytes: 100_000, time: 1500, check: 50 };
 const PART = new Uint8Array(65_536);
-/** More than the system buffers for a client that does not read. */
+/** More bytes than the system holds for a client that does not read. */
 const LONG = new Uint8Array(50_000_000);
 const REQUEST = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 

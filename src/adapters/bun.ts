@@ -57,7 +57,7 @@ export async function serve(app: Servable, options: ServeOptions = {}): Promise<
       fetch: (request, server) => respond(app, options, request, server),
       hostname,
       port,
-      // With `development: false`, Bun 1.4 lets two processes share a port.
+      // With `development: false`, Bun 1.4 lets two processes share a port by default.
       reusePort: false,
       // In development, Bun responds to an error with a page that shows the source.
       development: false,

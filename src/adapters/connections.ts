@@ -17,9 +17,9 @@ export interface Slowest {
 interface Connection {
   lastResponse?: ServerResponse;
   bytesWrittenBefore: number;
-  /** The time of the last activity by `performance.now()`; `Infinity` before the first response. */
+  /** The `performance.now()` of the last activity; `Infinity` before the first response. */
   idleSince: number;
-  /** The number of bytes that the system had accepted when the client last made progress, and that time. */
+  /** The client's last progress: the number of bytes that the system had accepted by then, and the time. */
   read?: { readonly bytes: number; readonly at: number } | undefined;
 }
 

@@ -59,7 +59,7 @@ export function createNodeServer(
     // `connections` closes idle connections.
     keepAliveTimeout: 0,
     connectionsCheckingInterval: TIMEOUTS.check,
-    // Each part costs memory, however tiny it is, so little is read ahead; `Message` limits the number of parts.
+    // Even a tiny part costs memory, so the server reads only a little ahead; `Message` limits the number of parts.
     highWaterMark: 2048,
     IncomingMessage: Message,
     // `ownResponse` refuses requests without `Host`, with problem details.
@@ -70,7 +70,7 @@ export function createNodeServer(
   const http = createServer(settings, (message, response) => {
     connections.addResponse(response);
     if (hasContent(message)) limitContent(message, response);
-    // The parser drops the rest of a packet after an Upgrade (RFC 9112, section 9.6).
+    // The parser drops what follows an Upgrade in a packet, so the connection is closed (RFC 9112, section 9.6).
     if (message.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     void respond(app, callbacks, message, response);
   });
@@ -226,7 +226,7 @@ class MessageRequest extends SrvxRequest implements ServedRequest {
 
   get readChunks(): ServedRequest["readChunks"] {
     const { req: message } = this.#node;
-    // srvx handles these itself.
+    // srvx itself handles GET, HEAD, and content that is already in `rawBody`.
     if (/^(?:GET|HEAD)$/.test(this.method) || "rawBody" in message) return undefined;
     return (take, stop) =>
       new Promise((resolve, reject) => {
@@ -265,10 +265,10 @@ const EMPTY_BODY = Buffer.alloc(0);
 export const hasContent = ({ headers }: IncomingMessage): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 
-/** Longer bodies, in bytes, are not sent as text. */
+/** The maximum length, in bytes, of a body that is sent as text. */
 const SHORT_MAX = 16_384;
 
-/** Sends a response; resolves when it was written or its stream has failed. Bytes are sent without a stream. */
+/** Sends a response; resolves when it was written or its stream has failed. A body of bytes needs no stream. */
 async function send(response: ServerResponse, given: Response): Promise<void> {
   const held = given instanceof ResponseInParts ? given.held : undefined;
   if (held) response.once("close", held.release);
@@ -290,14 +290,14 @@ async function sendParts(
   { status, statusText, headers }: NodeForm,
   parts: readonly Bytes[],
 ): Promise<void> {
-  // Each write may wake the client and yield the processor, so writes of one tick go out together.
+  // Each write may wake the client and yield the processor, so responses of one tick are sent together.
   await new Promise((resolve) => setImmediate(resolve));
   response.writeHead(status, statusText || undefined, headers);
   if (parts.length === 1 && parts[0]!.byteLength <= SHORT_MAX) {
     // Text is sent in one packet with the head, bytes are not; two packets take twice as long (Node 26.10).
     return void response.end(Buffer.from(parts[0]!).toString("latin1"), "latin1");
   }
-  // Deno 2.9 reports no progress within a write, so the reader of a long write would look stuck.
+  // Deno 2.9 reports no progress within a write, so during a long one, the client would seem to have stopped reading.
   if (!IS_DENO) response.cork();
   for (const part of IS_DENO ? shortPartsOf(parts) : parts) response.write(part);
   response.end();
@@ -371,7 +371,7 @@ const REFUSALS: Readonly<Record<string, readonly [HttpStatus, string]>> = {
 };
 
 function refuseUnparsed(socket: Socket, code = "", endEntry?: EndEntry): void {
-  // Already refused, and closed later as idle: closing now could lose the unread response (RFC 9112, section 9.6).
+  // The socket was refused, and is closed later as idle: closing now could lose the response (RFC 9112, section 9.6).
   if (!socket.writable) return;
   const [status, detail] = REFUSALS[code] ?? [400, "The request is not valid HTTP"];
   const body = Buffer.from(problemText(status, detail));

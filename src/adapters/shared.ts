@@ -14,7 +14,7 @@ export type { Closeable } from "../closeable.ts";
 export interface Servable {
   /** @param context passed to the app's own handlers; `listener` passes the `IncomingMessage` */
   fetch(request: Request, ...context: unknown[]): Response | Promise<Response>;
-  /** Tells whether a request is for this app. @default every request is */
+  /** Tells whether a request is for this app. @default true for every request */
   matches?(request: { readonly url: string; readonly originalUrl?: string | undefined }): boolean;
 }
 
@@ -38,7 +38,7 @@ export interface Callbacks {
 export interface AnswerRecord {
   /** Absent if the parser refused the request. */
   readonly method?: string | undefined;
-  /** An absolute URL, or the path and query of the request target; absent if `method` is. */
+  /** An absolute URL, or the path and query of the request target; absent without `method`. */
   readonly url?: string | undefined;
   /** Absent if the client disconnected before the response. */
   readonly status?: number | undefined;
@@ -63,7 +63,7 @@ export const TIMEOUTS = {
   head: 10_000,
   /** From the end of a request's head to the end of its content. */
   content: 10_000,
-  /** Without a byte sent or received; `node:http` allows twice as long to a client that does not read. */
+  /** The time without a byte sent or received; `node:http` allows twice as long to a client that does not read. */
   silence: 13_000,
   check: 2_000,
   /** From `close` to the end of the last response. Forwarded calls have a second less (`GRACE_MS` in `lease.ts`). */
@@ -145,7 +145,7 @@ async function notify<T>(callback: (value: T) => unknown, value: T): Promise<voi
   }
 }
 
-/** Wraps the stream of a body: reports its error, but not `cancel`, and splits parts that are longer than `partMax`. */
+/** Wraps the stream of a body: reports its failure, but not its cancellation; splits parts longer than `partMax`. */
 export function watched(
   body: ReadableStream<Uint8Array>,
   onFailure: (error: unknown) => void,

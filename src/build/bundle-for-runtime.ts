@@ -24,14 +24,14 @@ export function packageFolder(name: string): string {
   }
 }
 
-/** The entry of `yaml` to bundle. Its entry for Node is CommonJS and calls `require`, which ES modules do not have. */
+/** The bundled entry point of `yaml`: the one for Node is CommonJS and calls `require`, which ES modules lack. */
 const YAML: string = `${packageFolder("yaml")}browser/index.js`;
 
 export const COMMON = {
   bundle: true,
   metafile: true,
   mainFields: ["module", "main"],
-  // Under Deno there is no `node_modules` in which esbuild would find these.
+  // Under Deno there is no `node_modules` in which esbuild would find these packages.
   alias: { "yaml": YAML, "fastest-levenshtein": packageFolder("fastest-levenshtein") },
   target: "es2023",
   logLevel: "warning",
@@ -42,7 +42,7 @@ type Runtime = "deno" | "bun" | "worker";
 /** Bundles into `outfile`, and for Bun into modules beside it. @returns the folders of the bundled packages */
 export async function bundle(runtime: Runtime, outfile: string): Promise<string[]> {
   const isWorker = runtime === "worker";
-  // A Bun executable may contain several modules.
+  // A Bun executable can contain several modules.
   const isSplit = runtime === "bun";
   const { metafile } = await build({
     ...COMMON,

@@ -40,7 +40,7 @@ const { metafile } = await build({
   platform: "node",
   alias: {
     ...COMMON.alias,
-    // The entry for Node imports `node:crypto`, which workerd does not have.
+    // The entry point of `@noble/hashes` for Node imports `node:crypto`, which workerd does not have.
     "@noble/hashes/crypto": join(ROOT, "node_modules/@noble/hashes/esm/crypto.js"),
   },
   // Identifiers keep their names, for stack traces.

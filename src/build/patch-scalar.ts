@@ -40,14 +40,14 @@ const PATCHES: readonly Patch[] = [
   {
     file: "chunks/ScalarTooltip.vue",
     why:
-      "Scalar does not name a secret's scheme: this mark shows `reference.ts` the service's token",
+      "Scalar does not tell `reference.ts` a secret's scheme: `bearerFormat` marks the service's token",
     from: "name:`Authorization`,value:r||t,format:`bearer`})}if(e.type===`oauth2`)",
     with: "name:`Authorization`,value:r||t,format:`bearer`,bearerFormat:e.bearerFormat})}" +
       "if(e.type===`oauth2`)",
   },
 ];
 
-/** The version of Scalar for which each patch is known to be needed: no setting does the same. */
+/** The version of Scalar that is known to need each patch: no setting of Scalar has the same effect. */
 const SEEN_WITH = "1.72.1";
 const ENTRY = "standalone.esm.js";
 const STATIC_IMPORT = /(?:^|[;}\n])(?:import|export)\b(?:[^;'"()]*?from)?\s*["'](\.[^"']+)["']/g;

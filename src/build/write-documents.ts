@@ -265,7 +265,7 @@ function besideReference(): string {
 
 function besidePartOf(kind: KnownKind): string {
   const { name, title, url, auth } = kind;
-  // Nodeface listens on that port itself.
+  // By default, Nodeface itself listens on port 8080.
   const isTaken = new URL(url).port === "8080";
   const rows = [
     ["shown", shownOf(kind)],

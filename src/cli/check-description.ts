@@ -219,13 +219,13 @@ function hintElsewhere({ content }: Described): string {
     : `Other operations are not forwarded: their servers are ${elsewhere.join(", ")}\n`;
 }
 
-/** Formats configuration lines to paste for operations without a mark, but only for those that are GET. */
+/** Formats configuration lines, for pasting, that allow the GET operations without a mark by name. */
 function hint(unmarked: readonly NodeOperation[]): string {
   if (unmarked.length === 0) return "";
   const reads = unmarked.filter(({ method }) => method === "GET");
   const intro = `${unmarked.length} operations have no access mark.`;
   if (reads.length === 0) {
-    return `${intro} List those that only read under forward.open, the others under with_token\n`;
+    return `${intro} Under forward.open, list those that only read; under with_token, the others\n`;
   }
   const names = reads.slice(0, NAMES_MAX).map(({ name }) => `      - ${JSON.stringify(name)}\n`);
   const more = reads.length - NAMES_MAX;

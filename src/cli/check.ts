@@ -171,7 +171,7 @@ function troublesOfStatus({ status: { status, reason, hint } }: Inspection): str
   return [`the node is ${status}: ${reason}${hint === undefined ? "" : `; ${hint}`}`];
 }
 
-/** Masks keys in URLs, since people paste reports. */
+/** Masks possible secrets in URLs, since people share reports. */
 function withoutKeysIn<T>(value: T): T {
   if (typeof value === "string") return withoutKeys(value) as T;
   if (Array.isArray(value)) return value.map(withoutKeysIn) as T;

@@ -109,7 +109,9 @@ function contentOf(
 function whyKind({ node }: Config, detection: Detection | undefined): string {
   if (node.kind !== undefined) return "It was set, not detected.";
   const isFound = detection?.kind !== undefined;
-  const because = isFound ? excerpt(detection.because) : "it refuses access as this kind does";
+  const because = isFound
+    ? excerpt(detection.because)
+    : "the node refuses access as this kind does";
   return `It was detected: ${because}`;
 }
 

@@ -48,7 +48,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   );
   // The counters remain when the configuration is reloaded.
   const meters = new Meters();
-  /** Logged messages on the description, which a reload does not repeat. */
+  /** The messages about the description that were logged; a reload does not log them again. */
   const logged = new Set<string>();
   let isReloading = false;
   const logOnce: Log = (message, { code, level }) => {
@@ -96,7 +96,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
     try {
       await made.nodeface.ready();
       warmUp(made);
-      // Otherwise, the node's description would be missing for a while.
+      // If the reload did not wait for this, the node's description would be missing for a while.
       await made.nodeface.refresh();
       if (!isWorse(made, current)) return made;
       throw new Error("the node's description cannot be read now, and would be lost");

@@ -1,5 +1,6 @@
 /**
- * The entry imports this module first: until a command handles signals, SIGINT and SIGTERM end the process with 0.
+ * The entry imports this module first: until a command handles signals, SIGINT and SIGTERM end the process with exit
+ * code 0.
  *
  * @module
  */

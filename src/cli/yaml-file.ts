@@ -35,7 +35,7 @@ export interface YamlFile {
 }
 
 /**
- * @param what a noun for messages
+ * @param what the noun for the content in messages, such as `a kind`
  * @param names the new names of top-level keys, by their old names
  * @throws {ConfigError}
  */

@@ -29,7 +29,7 @@ export interface KnownNode extends Pick<Kind, "title" | "description" | "listing
   readonly software: string | undefined;
   readonly version: string | undefined;
   readonly ask: AskNode | undefined;
-  /** Queries the node's software and version; `undefined` if they have been queried. */
+  /** Queries the node's software and version; there is no such function if they are already known. */
   readonly learn?: (() => Promise<SoftwareInfo>) | undefined;
 }
 

@@ -1,5 +1,6 @@
 /**
- * The page header of both documents: the node's card, with plots of its history. `static/head.ts` keeps it current.
+ * The header of the reference and of the simple page: the node's card, with plots of its history. `static/head.ts`
+ * keeps it current.
  *
  * @module
  */
@@ -114,7 +115,7 @@ export function describeInfo(info: Info, naming: Naming, history: History = {}):
       const [, date, clock] = format === formatTime && TIME.exec(formatText(values[key])) || [];
       const time = date && `${date}T${clock}Z`;
       const isOmitted = value === "" ||
-        // The value of a node in sync stays a little below 1. A node that reports 1 but is not in sync has not begun.
+        // In sync, `sync_progress` stays a little below 1. A node that reports 1 but is not in sync has not begun.
         (key === "sync_progress" && (state === "synced" || !((values[key] as number) < 1))) ||
         // Without a node, the page must not differ between runs.
         (key === "started_at" && isService(info));
@@ -225,7 +226,7 @@ function formatShare(value: unknown): string {
   return `${Math.min(hundredths, value < 1 ? 9_999 : 10_000) / 100}%`;
 }
 
-/** Zero-width characters, bidirectional controls and tags, which can disguise a text as another. */
+/** Zero-width, bidirectional and tag characters, which can make a text look like another one. */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 
 /** Returns at most `length` UTF-16 code units of a string; an empty string for any other value. */
@@ -233,7 +234,7 @@ function formatText(value: unknown, length = 80): string {
   return typeof value === "string" ? excerpt(value.replaceAll(INVISIBLE, ""), length) : "";
 }
 
-/** The units of an age, their lengths in milliseconds, and the number of each at which the next unit is used. */
+/** The units of an age, each with its length in milliseconds and the number from which the next unit is used. */
 const AGES = [
   ["second", 1000, 90],
   ["minute", 60_000, 90],
@@ -250,7 +251,7 @@ export function formatAge(milliseconds: number): string {
   return new Intl.RelativeTimeFormat("en").format(-Math.trunc(milliseconds / length) || -0, unit);
 }
 
-/** Renders the page header. `icon` is the icon's URL; `end` and `calls` are HTML to end the bar and the notes. */
+/** Renders the page header. `icon` is the icon's URL; `end` and `calls` are HTML, appended to the bar and the notes. */
 export function renderHead(text: HeadText, icon: string, end = "", calls = ""): string {
   const { name, about, state, label, note, figures, hint } = text;
   return `<div id="bar" data-scalar-scroll-header>` +

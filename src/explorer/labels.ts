@@ -1,5 +1,6 @@
 /**
- * The labels of an operation in both documents: its name, its URL fragments, and the words for its marks.
+ * The labels of an operation on the reference and the simple page: its name, its URL fragments, and the words for its
+ * marks.
  *
  * @module
  */
@@ -24,7 +25,7 @@ export function anchorOf(path: string, operation: Json): string {
   return ANCHOR_NAME.test(name) ? `op/${name}` : "";
 }
 
-/** Returns a tag's fragment as Scalar writes it. An operation's fragment appends its method and path. */
+/** Returns a tag's fragment as Scalar writes it. For an operation's fragment, Scalar appends the method and path. */
 export function tagFragment(name: string): string {
   const slug = name.slice(0, 200).replace(/[^\p{L}\p{M}\p{N}\s_-]/gu, "").trim()
     .replace(/[\s_-]+/g, "-").toLowerCase();

@@ -9,7 +9,7 @@ export type View = (typeof VIEWS)[number];
 export const LOGO_BYTES_MAX = 262_144;
 export const LOGO_TYPES = "PNG, SVG, JPEG, WebP, GIF or ICO";
 
-/** Patterns of the first bytes, as characters, of each image type. */
+/** Patterns of the first bytes of each image type; each byte is read as one character. */
 const STARTS: readonly (readonly [type: string, start: RegExp])[] = [
   // deno-lint-ignore no-control-regex
   ["image/png", /^\x89PNG\r\n\x1a\n/],

@@ -28,7 +28,7 @@ const TEXTS = [
 const FORBIDDEN_METHODS = ["TRACE", "CONNECT"], WITHOUT_BODY = ["GET", "HEAD"];
 const SCHEMES_MAX = 20, OPTIONS_MAX = 60;
 
-/** In UTF-16 code units. */
+/** The maximum lengths, in UTF-16 code units. */
 const EXAMPLE_LENGTH_MAX = 300, PATTERN_LENGTH_MAX = 200, HINT_LENGTH_MAX = 120;
 
 /** Reads a form; `undefined` if no page can send it, due to its method, a non-text body or a required cookie. */
@@ -97,7 +97,7 @@ function readField(root: Json, parameter: Json, place: Place, isRead: boolean): 
 const sourceOf = (schema: Json): Reference | undefined =>
   (schema as { [EXAMPLE_FROM]?: Reference })[EXAMPLE_FROM];
 
-/** Tells whether a regular expression cannot backtrack for long: few repetitions, none around another or a choice. */
+/** Tells whether a regular expression cannot backtrack for long: few repetitions, and none contains another or `|`. */
 const isQuick = (pattern: string): boolean =>
   pattern !== "" && pattern.length <= PATTERN_LENGTH_MAX &&
   (pattern.match(/[*+]|,\}/g)?.length ?? 0) <= 2 &&
@@ -173,7 +173,7 @@ export interface Parameter {
   readonly parameter: Json;
 }
 
-/** Lists an operation's parameters and its path's. The operation's override those with the same name and location. */
+/** Lists the parameters of an operation and its path. The operation's replace those with the same name and location. */
 export function parametersOf(root: Json, item: Json, operation: Json): Parameter[] {
   const parameters = new Map<string, Parameter>();
   for (const value of [...listOf(item.parameters), ...listOf(operation.parameters)]) {
@@ -193,7 +193,7 @@ function exampleOf(root: Json, holder: Json): unknown {
   return value === undefined ? exampleOfSchema(followReference(root, holder.schema)) : value;
 }
 
-/** Returns the first member; cached, since many references may lead to one large object. */
+/** Returns an object's first member; cached, since many references may lead to a large object. */
 const firstMemberOf = onceFor((object: Json): unknown => Object.values(object)[0]);
 
 const exampleOfSchema = (schema: Json): unknown =>

@@ -50,7 +50,7 @@ export interface Section {
 export interface Operation {
   /** The URL fragment in Scalar. */
   id: string;
-  /** Our short fragment. Empty if the operation has no safe name, and under all of its tags except the first. */
+  /** The short URL fragment. Set only under the operation's first tag; empty if the operation has no safe name. */
   anchor: string;
   method: string;
   path: string;
@@ -65,9 +65,9 @@ export interface Operation {
   /** The operation's name in settings; `undefined` if it is not called at the node. */
   nodeName: string | undefined;
   isMethod: boolean;
-  /** True for a GET with an equivalent POST, which is not shown. */
+  /** True for a GET whose equivalent POST is not shown. */
   isPostedToo: boolean;
-  /** True if the API sends it to subscribers; `path` is then its name. */
+  /** True if the API sends this request to subscribers; `path` is then the webhook's name. */
   isWebhook: boolean;
   call: "open" | "token" | "refused" | undefined;
   callSentence: string;
@@ -217,7 +217,7 @@ function createItemReader(root: Json) {
     const description = descriptionOf(root, value, response);
     const type = nameType(root, schema);
     const isProblem = types[0] === "application/problem+json";
-    // A typed JSON response needs no media type.
+    // If the schema of a JSON response has a type, this is shown without the media type.
     const isPlain = type !== "" && types.join() === "application/json";
     return {
       name: status,

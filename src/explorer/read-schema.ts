@@ -53,7 +53,7 @@ const write = (value: unknown): string => textOf(value) ?? formatJson(value);
 export const factsOf = (...facts: readonly (string | false)[]): string[] =>
   facts.flatMap((fact) => fact || []);
 
-/** Returns a description. Since OpenAPI 3.1, one beside a `$ref` overrides the target's (3.1.1, section 4.8.23). */
+/** Returns a description. Since OpenAPI 3.1, a sibling of `$ref` overrides the target's (3.1.1, section 4.8.23). */
 export function descriptionOf(root: Json, value: unknown, resolved: Json): string {
   const isOld = textOf(root.openapi)?.startsWith("3.0");
   return (!isOld && textOf(objectOf(value).description)) || (textOf(resolved.description) ?? "");
@@ -84,7 +84,7 @@ export function nameType(root: Json, value: unknown, depth = 0): string {
 const optionsOf = (schema: Json): unknown[] =>
   listOf(schema.oneOf ?? schema.anyOf).slice(0, OPTIONS_MAX);
 
-/** Creates a reader of fields. It caches each schema per level, since many references may lead to one. */
+/** Creates a reader of fields. It caches each schema per level, since many references may lead to the same one. */
 export function createFieldReader(root: Json): (schema: unknown, levels?: number) => Item[] {
   const readers: ((schema: unknown) => Item[])[] = [() => []];
   for (let levels = 1; levels <= LEVELS + 1; levels++) {

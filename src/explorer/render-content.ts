@@ -91,8 +91,8 @@ const MANY = 300;
 
 /** Without script, `$BASE_URL` is not replaced. */
 const WITHOUT_SCRIPT =
-  "<noscript><p>In the commands below, <code>$BASE_URL</code> stands for the address of this page up to " +
-  "<code>/v1/spec</code>. Without JavaScript, only requests that consist of a URL can be tried here." +
+  "<noscript><p>In the commands below, <code>$BASE_URL</code> stands for the part of this page's address " +
+  "before <code>/v1/spec</code>. Without JavaScript, only requests that consist of a URL can be tried here." +
   "</p></noscript>";
 
 const POSTED_TOO =
@@ -145,7 +145,7 @@ function render(outline: Outline, detail: Detail, shown: number, total: number):
 }
 
 function renderCalls(outline: Outline, by: DescribedBy | undefined): string {
-  // An operation appears under each of its tags, and a method may have a GET and a POST.
+  // Counts each once, although an operation appears under each of its tags, and a method may have a GET and a POST.
   const named = new Map(operationsIn(outline).map((one) => [one.nodeName, one]));
   named.delete(undefined);
   const operations = [...named.values()];

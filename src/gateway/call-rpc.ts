@@ -71,7 +71,7 @@ export async function callRpc(gateway: Gateway, call: Call, lease: Lease): Promi
   if (foreign) return refuseRpc(foreign);
   if (hasTokenInQuery(query)) return refuseRpc(TOKEN_IN_QUERY);
   if (request.headers.has("upgrade")) return refuseRpc(NO_UPGRADE);
-  // npm's bitcoin-core sends no content type. Pages can do the same, so browsers must send one.
+  // npm's bitcoin-core sends no content type. Calls from browsers need one: any page can send a request without it.
   const types = looksLikeBrowser(request.headers) ? TYPES : [...TYPES, ""];
   const hasToken = await gateway.guard.hasToken(request);
   const content = await readContent(call, types, lease, hasToken);

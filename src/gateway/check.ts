@@ -1,6 +1,6 @@
 /**
  * Validates the parameters and the content of a call against the description, since most nodes ignore misspelt names.
- * Patterns are not evaluated, since a regular expression from an untrusted description is code.
+ * Patterns are not evaluated, since a regular expression from an untrusted description may run for hours.
  *
  * @module
  */

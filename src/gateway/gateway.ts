@@ -52,7 +52,7 @@ const encoder = new TextEncoder();
 export class Gateway {
   readonly guard: Guard;
   readonly limit: number;
-  /** The header that carries the node's secret, in lower case; clients cannot set it. */
+  /** The lower-case name of the header that carries the node's secret; clients cannot set this header. */
   readonly secretHeader: string | undefined;
   /** The node's URL, normalized and without a trailing slash. */
   readonly base: string;

@@ -89,7 +89,7 @@ export class Lease {
     return this.#body.set(bytes, hasToken ? "token" : "body");
   }
 
-  /** Waits for a slot at the node; the time limit starts here. Rejects with `UpstreamError` if none is free. */
+  /** Waits for a slot at the node; the time limit starts here. Rejects with `UpstreamError` if none becomes free. */
   async begin(hasToken: boolean, isHeavy: boolean): Promise<void> {
     const callStop = this.#callStop = following(this.#clientGone);
     this.#hasToken = hasToken;
@@ -238,7 +238,7 @@ export class Lease {
     if (underWay.size === 0) clearTimeout(closing);
   }
 
-  /** Releases the responses, and returns the slot when the node has finished. */
+  /** Releases the responses, and gives the slot back when the node has finished. */
   #end(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
@@ -283,7 +283,7 @@ function whyUnread({ status, headers }: NodeResponse, limit: number, left: numbe
 const WAITING_MAX = 64, WAIT_MAX_MS = 5000;
 
 interface Semaphore {
-  /** Resolves to a function that returns the slot; only one heavy call runs at a time. */
+  /** Resolves to a function that gives the slot back; only one heavy call runs at a time. */
   take(hasToken: boolean, isHeavy: boolean, signal: Signal): Promise<() => void>;
   readonly waiting: number;
   close(): void;
@@ -368,7 +368,7 @@ const BYTES_MAX = 128 * 1024 * 1024;
 /** Bytes reserved for a response before its call is sent. */
 const SMALL = 16_384;
 
-/** The share of the budget for each purpose. Only calls with the token can fill it; a write's response always fits. */
+/** The share of the budget that each purpose may use; the response to a write may even exceed the budget. */
 const SHARES: Readonly<Record<Purpose, number>> = {
   body: 0.25,
   response: 0.625,

@@ -88,7 +88,7 @@ function lines(operations: readonly NodeOperation[]): string {
   return `${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
-/** Creates a check for each reload of the description. It reports new diagnostics, and names that match differently. */
+/** Creates a check for each reload of the description. It reports new diagnostics, and names with new matches. */
 export function createNameWatch(
   forward: ResolvedForward,
 ): (operations: readonly NodeOperation[]) => Diagnostic[] {

@@ -24,7 +24,7 @@ export interface PathMatch {
   isTakenByOther(): boolean;
 }
 
-/** A function that finds the operation for a percent-encoded path, or the allowed methods if these lack `method`. */
+/** A function that finds the operation for a percent-encoded path; if it does not allow `method`, its methods. */
 export type MatchPath = (
   path: string,
   method: string,
@@ -36,7 +36,7 @@ const LENGTH_MAX = 256;
 const FORBIDDEN =
   /[\\\p{Cc}\u2024\u2025\u2044\u2215\u2216\u29f5\u29f8\u29f9\ufe52\ufe68\uff0e\uff0f\uff3c\ufffd]/u;
 
-/** Replaces an encoded slash where the node distinguishes it from a plain slash. No parameter may contain this text. */
+/** Replaces an encoded slash if the node distinguishes it from a plain one. A parameter with this text is refused. */
 const OPAQUE_SLASH = "\0";
 
 interface Compiled {
@@ -112,9 +112,9 @@ const methodOf = ({ entry }: Compiled): string => entry.operation.method;
 const CLOSED = { open: 0, token: 1, refused: 2 } as const;
 
 /**
- * Returns operations to which a node might route a path instead of to `own`, since their templates are more specific.
- * They have the method of `own` or, since a node may ignore the method, a stricter permission. Unless `isSure` is true,
- * all of them have a stricter permission.
+ * Returns the operations with more specific templates, to which a node might route a path instead of to `own`. Each has
+ * the method of `own`, or a stricter permission (since a node might ignore the method). If `isSure` is false, each has
+ * a stricter permission.
  */
 function takersOf(own: Compiled, fits: readonly Compiled[], isSure: boolean): Compiled[] {
   const at = fits.findIndex(({ rank }) => rank === own.rank);

@@ -130,7 +130,7 @@ function decideOne(
   const isRead = access === "read";
   const isClosed = access === "write" || access === "secret";
   const byToken = matchesOf(withToken.names, operation);
-  // An operation that both lists name needs the token.
+  // An operation in both lists needs the token.
   if (
     byToken.some((match) => match !== "pattern" || !(isClosed || isForeign)) ||
     (isRead && withToken.reads && !open.reads)

@@ -105,7 +105,7 @@ export function refusalOf(error: unknown, isRead: boolean, timeout: number): Ref
   }
   const { code, message } = failureOf(error);
   const after = BEFORE.has(code) ? "" : maybe;
-  // Other messages complete "the node …".
+  // "connection refused" is the only message that does not complete "The node …".
   const clause = message === "connection refused" ? `cannot be reached: ${message}` : message;
   return refusal(502, `The node ${clause}${after}`);
 }

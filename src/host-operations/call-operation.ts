@@ -21,13 +21,13 @@ export interface OperationMatch {
   call(request: Request, context: readonly unknown[]): Promise<Response>;
 }
 
-/** Returns a function that finds the operations at a path, by method. Throws a `TypeError` for duplicates. */
+/** Returns a function that maps the HTTP methods at a path to their operations. Throws a `TypeError` for duplicates. */
 export function createOperations(
   operations: readonly Operation[],
   cors: Cors,
   isServed: (method: string, path: string) => boolean,
 ): (path: string) => ReadonlyMap<string, OperationMatch> {
-  // `"*"` applies only to the service's own responses.
+  // The service's own `cors: "*"` does not apply to the host's operations.
   const listed = cors === "*" ? [] : cors;
   const taken = new Set<string>();
   const table = operations.toSorted(bySpecificity).map((operation) => {

@@ -93,7 +93,7 @@ export class EventStream<Name extends string> {
           if (isStuck) this.#cut(listener);
         }
       } catch {
-        // A stream that its reader has broken must not affect other listeners.
+        // A listener's broken stream must not affect other listeners.
         this.#remove(listener);
       }
     }

@@ -7,7 +7,7 @@ export interface PathTemplate {
   readonly names: readonly string[];
   /** Equal for templates that match the same paths. */
   readonly source: string;
-  /** Sorts templates that match one path: literals before names before multi-segment names; long literals first. */
+  /** Sorts templates that match the same path: literals, then names, then multi-segment names; long literals first. */
   readonly rank: string;
   /** Returns the text for each name, in linear time. The path must come from {@linkcode normalizePath}. */
   match(path: string): readonly string[] | undefined;
@@ -92,7 +92,7 @@ export const foldPath = (path: string): string =>
 
 export const readSegment = (segment: string): string => segment.split(/[;?#]/, 1)[0]!.trim();
 
-/** Folds text as lenient servers may. Case is folded through upper case, where some letters are equal, as ı and i. */
+/** Folds text as lenient servers may. Upper case comes first, since it makes some letters equal, such as ı and i. */
 export const fold = (text: string): string =>
   text.normalize("NFKC").replaceAll(/\p{Cf}/gu, "").replaceAll("+", " ").toUpperCase()
     .toLowerCase();

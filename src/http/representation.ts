@@ -143,7 +143,7 @@ function makeVariant(
 
 const bodyOf = (body: Bytes) => FastResponse === Response ? sendable(body) : body;
 
-/** Returns a function that makes a head once for each set of common headers; there are few. */
+/** Returns a function that makes a head once for each set of common headers, of which there are few. */
 function headMaker(status: HttpStatus, own: Readonly<Record<string, string>>): MakeHead {
   const heads = new Map<CommonHeaders, ResponseInit>();
   const make = (common: CommonHeaders): ResponseInit => {

@@ -122,7 +122,7 @@ const isIpLiteral = (host: string): boolean => /^(\d+\.){3}\d+$|^\[/.test(host);
 export interface Prefix {
   /** Returns the paths that `pathname` may mean, the likeliest first: a router may have stripped part of the prefix. */
   strip(pathname: string): readonly string[];
-  /** Returns the path after the whole prefix, as the only item; an empty list if `pathname` lacks it. */
+  /** Like `strip`, but for the whole prefix: returns one path, or an empty list if `pathname` lacks the prefix. */
   stripWhole(pathname: string): readonly string[];
   /** Resolves a path such as `v1/spec` for `Location`; `original` is the path that the client requested. */
   locate(reference: string, pathname: string, original: string | undefined): string;
@@ -131,7 +131,7 @@ export interface Prefix {
 /** @param prefix the path at which a host mounts the service, such as `/deep/node`, or `""` for none */
 export function createPrefix(prefix: string): Prefix {
   const parts = prefix.split("/").slice(1);
-  // `/deep/node`, `/node` and `""`.
+  // For the prefix `/deep/node`: `/deep/node`, `/node` and `""`.
   const ends = [...parts.map((_, i) => `/${parts.slice(i).join("/")}`), ""];
   return {
     strip: (pathname) => ends.flatMap((end) => stripStart(pathname, end) ?? []),

@@ -17,7 +17,7 @@ export interface NodeForm {
 
 type Body = Bytes | ReadableStream<Bytes> | null;
 
-/** A response kept in parts for `node:http`. A native `Response` takes a tenth of a short call's time (Deno 2.9). */
+/** A response as parts for `node:http`: making a native `Response` takes a tenth of a short call's time (Deno 2.9). */
 class KeptResponse {
   readonly #body: Body;
   readonly #init: ResponseInit;
@@ -74,7 +74,7 @@ Object.setPrototypeOf(KeptResponse.prototype, Response.prototype);
 const BLOB_BYTES_MIN = 65_536;
 const blobs = new WeakMap<Bytes, Blob>();
 
-/** Makes a `Blob` of long bytes, which `Response` would copy (https://github.com/oven-sh/bun/issues/35138). */
+/** Makes a long body a `Blob`: Bun copies bytes for each `Response` (https://github.com/oven-sh/bun/issues/35138). */
 export function sendable(body: Body): Body | Blob {
   if (!(body instanceof Uint8Array) || body.byteLength < BLOB_BYTES_MIN) return body;
   let blob = blobs.get(body);

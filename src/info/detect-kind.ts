@@ -54,7 +54,7 @@ export async function detectKind({ url, kinds, auth, client, signal }: {
   const addsTo = (name: string, base: string) => name !== base && kinds[name]!.extends === base;
   const trials = await Promise.all(Object.keys(kinds).map((name) => attempt(name, false)));
   const all = trials.filter((trial) => "because" in trial);
-  // A node of a kind that extends another matches both.
+  // If a node's kind extends another kind, the node matches both.
   const found = all.filter(({ name: base }) => !all.some(({ name }) => addsTo(name, base)));
   const failed = trials.filter((trial) => "errors" in trial);
   const errors = failed.flatMap(({ errors }) => errors);
@@ -107,7 +107,7 @@ function statusOfUnknown(
   return statusOfError(
     new SourceError("unknown_kind", "responds, but is not a kind of node that Nodeface knows", {
       hint:
-        "set node.kind to its kind; if there is none for it, to none, and describe the node in info",
+        'set node.kind to its kind; if Nodeface has no such kind, set it to "none" and describe the node in info',
     }),
   );
 }

@@ -107,7 +107,7 @@ export function numberFrom(value: unknown): number | bigint | undefined {
   return value.includes(".") ? Number(value) : exact(BigInt(value));
 }
 
-/** Returns the first group of a regular expression in the text of a value, or the whole match without a group. */
+/** Matches the text of a value with a regular expression; returns the first group, or the match if there is none. */
 export function match(value: unknown, expression: string): string | undefined {
   const text = typeof value === "boolean" ? String(value) : textOf(value);
   if (text === undefined) return undefined;
@@ -144,7 +144,7 @@ function join(values: readonly unknown[], separator: string): string | undefined
   return texts.includes(undefined) ? undefined : texts.join(separator);
 }
 
-/** RFC 3339 with a fraction of any precision. */
+/** RFC 3339 with up to 15 decimals, of which three are read. */
 const DATE_TIME = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(\.\d{1,3})?\d{0,12}(Z|[+-]\d\d:\d\d)$/i;
 
 function time(value: unknown): string | undefined {

@@ -36,7 +36,7 @@ const PAUSE = 10_000;
 const GRACE = 200;
 /** Milliseconds until a failing node is queried again: at first, at most, and while clients listen. */
 const BACKOFF_FIRST = 1000, BACKOFF_MAX = 24_000, BACKOFF_LISTENED = 3000;
-/** The time after which a query is abandoned, in milliseconds: on workerd, it stops when its request has ended. */
+/** Milliseconds after which a query is abandoned: workerd stops a query when the request that started it has ended. */
 const QUERY_MAX = 60_000;
 /** The time for which optional sources may delay a snapshot, in milliseconds. */
 const OPTIONAL_PATIENCE = 200;

@@ -34,7 +34,7 @@ export interface Info {
   started_at?: string | undefined;
   status: Status;
   status_code?: StatusCode | undefined;
-  /** A clause for people. */
+  /** The reason for the status, as a clause for people to read. */
   status_reason?: string | undefined;
   /** RFC 3339. The time when the oldest stale value was last known to be valid. */
   updated_at?: string | undefined;
@@ -113,7 +113,7 @@ export function makeInfo({ service, isBesideNode, values, status, updatedAt, las
   return { info, omitted };
 }
 
-/** The info at a point in time, with its representations. While the info is unchanged, the snapshot is too. */
+/** The info at a point in time, with its representations, which are reused while the info is unchanged. */
 export interface Snapshot {
   readonly info: Info;
   readonly examples: NodeExamples;
@@ -126,7 +126,7 @@ export function createSnapshots(
   ttl: number,
   run: string,
 ): (info: Info, examples: NodeExamples) => Promise<Snapshot> {
-  // A counter is faster than a digest: for the first digest, some runtimes load all of their cryptography.
+  // For tags, a counter is faster than a digest: for the first digest, some runtimes load all of their cryptography.
   let contents = 0;
   let last: { text: string; key: string; made: Promise<Snapshot> } | undefined;
   return (info, examples) => {

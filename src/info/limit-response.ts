@@ -46,7 +46,7 @@ export function notJson(text: string): SourceError {
   return new SourceError("bad_answer", message, { isForeign: true, isQuoting: true });
 }
 
-/** Reads a file's or a program's text: as JSON if it begins with `{` or `[`; else as it is, since `1.10` may be a version. */
+/** Reads text as JSON if it begins with `{` or `[`; other text stays as it is, since `1.10` may be a version. */
 export function readText(text: string): SourceResponse {
   const trimmed = text.trim();
   if (/^[[{]/.test(trimmed)) return readResponse(trimmed);

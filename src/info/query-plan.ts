@@ -21,7 +21,8 @@ export interface PlannedSource {
 }
 
 /**
- * The effect of a source's failure. The requests of the kind decide; without any, all requests; else all sources.
+ * The effect of a source's failure. The kind's requests decide; if it has none, all requests; if there are none, all
+ * sources.
  * - `required`: if none of these sources responds, the node is unreachable.
  * - `degrading`: a source with its own `ttl`; if it fails, the node is degraded.
  * - `optional`: a source that does not decide; its failure does not affect the status.
@@ -35,7 +36,7 @@ export interface Plan {
   readonly static: Readonly<Record<string, unknown>>;
   readonly health: KindHealth | undefined;
   readonly history?: readonly string[] | undefined;
-  /** The places of the values that the page puts into forms of reads. Each has the pattern that its value matches. */
+  /** The places of values that the page inserts in forms of reads, each with a pattern that the value must match. */
   readonly examples: Readonly<Record<Reference, string>>;
 }
 

@@ -64,7 +64,7 @@ export const RESERVED_KEYS: readonly string[] = [
 
 export const DEFAULTS = { timeout: "2s", ttl: "1s", stale: "60s", history: "1h" } as const;
 
-/** The times of a node, in milliseconds. */
+/** The durations in the settings of a node, in milliseconds. */
 export interface Times {
   readonly timeout: number;
   readonly ttl: number;

@@ -36,7 +36,7 @@ export interface Shown {
   readonly oldest: Instant | undefined;
 }
 
-/** After this many milliseconds without a request, another node may be at the address. */
+/** After this many milliseconds without a response from the node, another node may be at the address. */
 const PAUSE = 10_000;
 /** While no client requests the info, a program runs at most once in this many milliseconds. */
 const WATCHED_PROGRAM_MS = 30_000;
@@ -104,7 +104,7 @@ export class SourceCache {
     }
     const isOfNode = this.required.some((name) => outcomes.has(name));
     if (!isOfNode || this.isUnreachable) return;
-    // Responses that were not requested again are valid for as long as the node responds.
+    // Earlier responses stay valid for as long as the node responds to other requests.
     for (const [name, state] of states) if (!state.error) states.set(name, { ...state, held: now });
   }
 

@@ -191,7 +191,7 @@ export async function requestJson(
   throw failureOfStatus(status);
 }
 
-/** Resolves a link at the node: only its path and query are used, since a proxy in front may have another host. */
+/** Resolves a link at the node: only its path and query are used, since behind a proxy its host may be wrong. */
 export function urlOfLink(link: unknown, nodeUrl: string, place: string): string {
   if (typeof link !== "string") throw new SourceError("bad_answer", `has no link at ${place}`);
   const { origin } = new URL(nodeUrl);
@@ -241,7 +241,7 @@ export function createEndpoint(url: string): Endpoint {
       if (!isRefusal) return calls.map(() => ({ status: "rejected", reason }));
     }
     const outcomes = await callSingly();
-    // If single calls failed too, the node may be starting, so batches are sent again.
+    // If single calls failed too, the node may be starting, so later calls are again sent in a batch.
     takesBatches = !outcomes.some(({ status }) => status === "fulfilled");
     return outcomes;
   };
@@ -301,7 +301,10 @@ export function resultOf({ result, error }: RpcResponse): string {
 
 const NO_METHOD = -32601;
 
-/** This error has other codes too: -32604 in Besu, -32004 in EIP-1474. Solana uses -32004 for another error. */
+/**
+ * The words of the error, since its code may differ: -32604 in Besu, -32004 in EIP-1474. Solana uses -32004 for another
+ * error.
+ */
 const NO_METHOD_WORDS =
   /\bmethod\b.{0,80}\b(?:not (?:found|supported|enabled|available|implemented)|does not exist|unknown)|\bunknown method/i;
 

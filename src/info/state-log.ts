@@ -150,7 +150,7 @@ export class StateLog {
     log(`${label} ${message}`, { code: "identity", level: "warn" });
   }
 
-  /** Logs a start time that moves back. A restart moves it forward, so it was computed from an uptime in a wrong unit. */
+  /** Logs a start time that moves back: restarts move it forward, so the node's uptime was read in a wrong unit. */
   #logStart(started: unknown, now: number): void {
     const { label, log, hide, memory } = this.#options;
     const at = Date.parse(String(started));

@@ -41,8 +41,8 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     value: "`read`, `write` or `secret`",
     text:
       "The effect of a call. Every operation needs this mark, whatever its HTTP method and its " +
-      "name. read changes nothing and shows public data. secret changes nothing and shows private " +
-      "data: balances and keys of a wallet, addresses of peers, configuration, logs. write is " +
+      "name. `read` changes nothing and shows public data. `secret` changes nothing and shows private " +
+      "data: balances and keys of a wallet, addresses of peers, configuration, logs. `write` is " +
       "everything else, including an operation whose effect depends on its parameters. An operation " +
       "that blocks the node for other clients is not a read",
   },
@@ -115,8 +115,8 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   "x-unit": {
     on: "schema",
     value: "`quantity`, `wei`, `satoshi` or `unix-time`",
-    text: "The unit of a number in a response; the page shows the converted value. quantity is a " +
-      "hexadecimal number, unix-time counts seconds",
+    text: "The unit of a number in a response; the page shows the converted value. " +
+      "`quantity` is a hexadecimal number, `unix-time` counts seconds",
   },
   "x-position": {
     on: "parameter",

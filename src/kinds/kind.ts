@@ -125,7 +125,7 @@ export interface KindAuth {
   refusal?: { readonly header: string; readonly pattern: string } | undefined;
   /** The files in which such a node stores its secret for programs of the same user. */
   files?: readonly AuthFile[] | undefined;
-  /** `none` if reads are called without the secret, since with it a node that has accounts returns private data. */
+  /** `none` if reads are called without the secret: with the secret, a node with accounts returns private data. */
   reads?: "none" | undefined;
   /** An example of `node.auth` for kinds without `files`. */
   example?: AuthFile | undefined;
@@ -162,7 +162,7 @@ export type NamesIn =
   | {
     /** A regular expression; the first group of each match in the response is a name. */
     readonly names: string;
-    /** If set, each name is a group of methods: the part of their names before this text. */
+    /** If set, each name is that of a group of methods: the part of a method's name before this text. */
     readonly before?: string | undefined;
   }
   /** The names are paths below the root, such as `block/get`. */
@@ -184,7 +184,7 @@ export type Listing =
 export interface NetworkRules {
   /** The longest time between two blocks; a node with an older `head_at` is `stalled`. */
   quiet?: Duration | undefined;
-  /** The minimum number of peers; a node with fewer peers has `no_peers`. */
+  /** The minimum number of peers; a node with fewer peers has the code `no_peers`. */
   peers?: number | undefined;
 }
 

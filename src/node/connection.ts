@@ -27,7 +27,7 @@ export async function openerOf(ca: string | undefined): Promise<OpenSocket> {
   };
 }
 
-/** The time for which an idle connection is kept: usually, and if it was opened for a request with `isOnce`. */
+/** The times for which an idle connection is kept: the usual one, and that if an `isOnce` request opened it. */
 const IDLE_TIMEOUT_MS = 4000, ONCE_TIMEOUT_MS = 500;
 
 /** Creates a client. If a reused connection turns out to be closed, the request is sent again, unless `isOnce`. */
@@ -147,7 +147,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
         let failure: { readonly reason: unknown } | undefined;
         let hasEnded = false;
         let waiter = nobody;
-        /** Wakes the reader, only once per promise: Node tracks repeated resolves. */
+        /** Wakes the reader. Resolves the promise that it awaits only once, since Node keeps a record of repeated resolves. */
         const wake = () => {
           waiter();
           waiter = nobody;

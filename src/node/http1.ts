@@ -69,7 +69,7 @@ export interface ResponseEvents {
 const HEAD_MAX = 16_384;
 const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: [\t\x20-\x7e\x80-\xff]*)?$/;
 const FIELD = /^([\w!#$%&'*+.^`|~-]+):([\t\x20-\x7e\x80-\xff]*)$/;
-/** Framing fields; if one is in a trailer, another recipient might honour it. */
+/** Framing fields, which are refused in trailers, since another recipient might honour them there. */
 const FRAMING = /^(?:content-length|transfer-encoding):/i;
 /** A chunk size and extensions, without white space around them (RFC 9112, section 7.1.1). */
 const CHUNK_SIZE =

@@ -113,7 +113,7 @@ export interface RpcCall {
   readonly id: string | undefined;
   readonly method: string;
   readonly params: string;
-  /** True unless the call has `"jsonrpc": "2.0"`: its response then has both `result` and `error`, one of them null. */
+  /** True for a call without `"jsonrpc": "2.0"`, whose response has both `result` and `error`, one of them null. */
   readonly isJsonRpc1: boolean;
 }
 

@@ -181,7 +181,7 @@ function createReader(document: Json, by: DescribedBy) {
         isRequired: parameter.required === true || place === "path",
         rule: ruleOf(parameter.schema ?? content.schema),
         isExploded: place === "query" && isForm && parameter.explode !== false,
-        // Otherwise, a description from the network could make a parameter match paths of other operations.
+        // If trusted, a description from the network could make a parameter match paths of other operations.
         multiSegment: by === "network" ? undefined : multiSegmentOf(parameter),
       });
     }
@@ -292,14 +292,14 @@ function joinRules(rules: readonly ValueRule[]): ValueRule {
     ...Object.fromEntries(entries),
     ...properties.length > 0 && { properties: Object.fromEntries(properties) },
     ...required.length > 0 && { required },
-    // Each part of an `allOf` lists only its own members.
+    // Not closed, since each part of an `allOf` lists only its own members.
     isClosed: undefined,
   };
 }
 
 /** The value of each parameter in sample paths: a character that no encoded literal contains. */
 const ANY = "\uf8ff";
-/** The segment counts of spanning parameters in sample paths. A template that matches all of them matches any count. */
+/** The segment counts of spanning parameters in sample paths. A template that matches all samples matches any count. */
 const SPANNED = [1, 2, 50];
 
 /** Finds the operations that no path can reach or whose paths are ambiguous, and the reason for each. */
@@ -319,7 +319,7 @@ function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation,
     })
     .sort((a, b) => a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0);
   for (const [at, own] of all.entries()) {
-    // Literals sort before parameters: without a spanning parameter, only an equal template matches all of the paths.
+    // Literals sort before parameters: unless parameters span segments, only an equal template takes all of its paths.
     const last = all[at - 1];
     const isTwin = last?.rank === own.rank && last.template.source === own.template.source;
     const samples = samplesOf(own);

@@ -141,7 +141,7 @@ function numbersOf(version: string | undefined): number[] | undefined {
 const OF_OPERATIONS = Object.entries(MARKS).filter(([, { on }]) => on === "operation")
   .map(([name]) => name);
 
-/** Gives the operations in a node's own description the marks of its kind, and removes all others. */
+/** Gives the operations in a node's own description the marks of its kind, and removes all other marks. */
 export function withMarks(document: Json, kind: Json = {}): Json {
   const marked = new Map(
     operationsIn(kind).map((located) => {
@@ -157,7 +157,7 @@ export function withMarks(document: Json, kind: Json = {}): Json {
   );
 }
 
-/** Gives the methods in a node's own OpenRPC document the marks of its kind, and removes all others. */
+/** Gives the methods in a node's own OpenRPC document the marks of its kind, and removes all other marks. */
 export function withMarksOfMethods(openrpc: Json, kind: Json = {}): Json {
   const known = objectOf(kind.paths);
   const methods = listOf(openrpc.methods).map((method) => {
@@ -168,7 +168,7 @@ export function withMarksOfMethods(openrpc: Json, kind: Json = {}): Json {
   return { ...openrpc, methods };
 }
 
-/** The marks on a parameter's schema without which the operation's own marks would be wrong. */
+/** Marks on a parameter's schema; without them, the marks on the operation itself would be wrong. */
 const LIMITS = ["x-excludes", "x-heavy-from"];
 
 function withLimits(method: Json, post: Json): Json {
@@ -185,7 +185,7 @@ function withLimits(method: Json, post: Json): Json {
 
 const PROPERTIES = ["requestBody", "content", "application/json", "schema", "properties"];
 
-/** Tests for a read that is safe only with the marks of its parameters, which a node's own description may lack. */
+/** Tests for a read that is safe only with marks on its parameters: a node's own description may lack these marks. */
 function isLimitedRead(kind: Json, { parameters, "x-access": access }: Json): boolean {
   return access === "read" && listOf(parameters).some((value) => {
     const parameter = followReference(kind, value);

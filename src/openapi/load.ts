@@ -33,7 +33,7 @@ import {
 } from "./servers.ts";
 import { upgradeSwagger } from "./upgrade.ts";
 
-/** What a description is made from: its location, and the parts added to that file. Plain data, for another thread. */
+/** What a description is made from: its root file, and the parts added to it. Plain data, for another thread. */
 export interface LoadJob {
   /** The URL of the root file; `KIND_FILES.interface` if only the kind describes the node. */
   readonly entry: string;

@@ -160,7 +160,7 @@ function referencesIn(value: unknown): string[] {
   );
 }
 
-/** Adds `added` to the components `theirs`, under new names where one is taken. `rename` updates a value's references. */
+/** Adds `added` to the components `theirs`, by `wanted` or other free names. `rename` updates a value's references. */
 export function mergeComponents(
   theirs: Json,
   added: Json,

@@ -103,7 +103,7 @@ const ANY_PARAMS = {
 
 /**
  * Converts methods to operations, keeps their extensions (`x-…`), and adds `x-position` to parameters that are sent by
- * position. The `operationId` is the method's name. If a method has `GET` and `POST`, that of `POST` ends in `_post`.
+ * position. The `operationId` is the method's name; for `POST` it ends in `_post` if the method also has a `GET`.
  * Of methods with the same name, only the first is converted.
  *
  * @param openrpc a document or a part of one; invalid parts are omitted

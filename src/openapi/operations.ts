@@ -62,7 +62,7 @@ export function operationsIn(document: Json): PathOperation[] {
   });
 }
 
-/** Returns the servers of the first holder that has any. Holders are, for example, operation, path item, document. */
+/** Returns the servers of the first object that has any, for example of an operation, its path item, the document. */
 export function serversFor(holders: readonly Json[]): readonly unknown[] {
   return holders.map(({ servers }) => listOf(servers)).find(({ length }) => length > 0) ?? [];
 }
@@ -86,7 +86,7 @@ export function mapOperations(item: Json, change: (located: LocatedOperation) =>
   return Object.keys(mapped).length > 0 ? { ...item, ...mapped } : item;
 }
 
-/** Reports invalid parameters. Removes duplicate operationIds, and operations and `security` that exceed the limits. */
+/** Reports invalid parameters. Removes duplicate operationIds, excess operations, and `security` if it is too long. */
 export function checkOperations(document: Json, diagnostics: Diagnostics): Json {
   const firsts = new Map<unknown, string>();
   const limitOperations = (item: Json, path: Path): Json => {

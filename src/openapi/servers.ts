@@ -29,7 +29,7 @@ export interface ServerContext {
   readonly servers?: string | undefined;
 }
 
-/** Changes server URLs that mean the node: to this service's path for it, to its public URL, or to its own address. */
+/** For server URLs that mean the node, puts this service's path for the node, its public URL, or its own address. */
 export function withServers(
   document: Json,
   context: ServerContext,

@@ -190,8 +190,8 @@ export function isSample(structure: Structure, shape: Shape, key: string, value:
 }
 
 /**
- * Visits objects, lists, samples and strings that are references ({@linkcode NAMING}), but no other data, in the
- * document's order. An object that is in several places is visited once for each of its shapes.
+ * Visits, in the document's order, objects, lists, each {@linkcode SAMPLE}, and strings that are references
+ * ({@linkcode NAMING}), but no other data. An object that is in several places is visited once for each of its shapes.
  *
  * @param wrongIn returns the invalid members of a place, which are not visited
  */

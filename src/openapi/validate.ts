@@ -42,7 +42,7 @@ export interface MemberDiagnostic {
   readonly severity: Severity;
   readonly message: string;
   readonly isOmitted?: boolean;
-  /** The value that replaces the member's own. */
+  /** The value that replaces the member's value. */
   readonly value?: unknown;
 }
 

@@ -28,7 +28,7 @@ type PageContent = Pick<Content, "page" | "origins">;
 /** The longest wait for the first reading of a description, and for the kind of the node, in milliseconds. */
 const PATIENCE = 10_000, PATIENCE_FOUND = 3000;
 
-/** Resolves when a description can be shown. If reading the node's takes long, the service's own is shown at first. */
+/** Resolves when a description can be shown: at first the service's own, if it takes long to read the node's. */
 export async function openDescription(
   options: ResolvedOptions,
   beside: NodeBeside,

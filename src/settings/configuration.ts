@@ -311,7 +311,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
       example: '[reads, "GET /blocks/*"]',
     }),
     with_token: s.setting(OPERATIONS, {
-      text: "The operations that need the token, written as in open",
+      text: "The operations that need the token, written like those in open",
       default: "[]",
       example: "[sendrawtransaction]",
     }),
@@ -322,7 +322,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
     token_env: s.setting(t.LINE, { text: "An environment variable with the token" }),
     origins: s.setting(allowed(t.ORIGIN, "origins"), {
       text:
-        "The origins whose pages may call the node, besides this service's own. * applies only to open",
+        "The origins whose pages may call the node, besides this service's own. * does not apply to with_token",
       default: "[]",
       example: "[https://app.example]",
     }),

@@ -1,5 +1,5 @@
 /**
- * Kinds that extend a built-in one: their members and operations are added to its own, or replace them.
+ * Kinds that extend a built-in one: their members and operations are added to those of the base, or replace them.
  *
  * @module
  */
@@ -127,7 +127,7 @@ function operationsAt(
 const segmentsOf = (template: string): string[] =>
   foldPath(decodePercent(template.replaceAll(/\{[^{}]*\}/g, "{}"))).split("/").slice(1);
 
-/** Tells whether a path can match both templates. With a multi-segment name, compares only the parts before names. */
+/** Tells whether a path can match both templates. If a name spans segments, compares only those before any name. */
 function overlap(own: readonly string[], others: readonly string[], hasSpan: boolean): boolean {
   const isName = (segment: string) => segment.includes("{}");
   const fixed = hasSpan
@@ -177,7 +177,7 @@ export function diagnosticsOfExtension(base: Kind, own: Json): Diagnostic[] {
   }
   for (const [at, name] of listed.entries()) {
     if (loosened.some((one) => one.name === name)) continue;
-    const message = `is ${describeValue(name)}, which this kind does not open further`;
+    const message = `is ${describeValue(name)}, which this kind does not loosen`;
     found.push({ path: ["loosen", at], message, isKey: false });
   }
   for (const path of replacedComponents(base, own)) {

@@ -171,7 +171,7 @@ function diagnosticsOfPart(key: string, part: Json, version: Json): Diagnostic[]
   return found;
 }
 
-/** Explains what is wrong with a parameter in a kind, though OpenAPI allows it. */
+/** Explains what a kind does not allow in a parameter, though OpenAPI does. */
 function* explainParameter(parameter: Json): Generator<string> {
   const { name, in: place } = parameter;
   if (place === "cookie") yield '"in" must be one of path, query, header';

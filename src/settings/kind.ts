@@ -73,11 +73,11 @@ const HEALTH: SettingsOf<Omit<KindHealth, "ok">> = {
   }),
   target: s.setting(REFERENCES, {
     text: "The highest block that the node or its peers know of. A node is syncing if it is " +
-      "more than lag behind that block",
+      "further behind that block than lag allows",
     example: "chain#/headers",
   }),
   lag: s.setting(s.wholeNumber(0), {
-    text: "The number of blocks that a node may be behind target",
+    text: "The number of blocks that a synced node may be behind the target",
     default: "2",
   }),
   networks: s.setting(s.map(t.LINE, s.object(NETWORK_RULES)), {

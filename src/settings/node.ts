@@ -97,7 +97,7 @@ export function nodeSettings(
     }),
     kind: s.setting(t.kindName(own), {
       ...KIND_OPTION,
-      text: "The kind of the node; none if only info describes it",
+      text: 'The kind of the node, or "none" if only info describes it',
     }),
     auth: auth(path),
     tls: s.setting(
@@ -181,7 +181,7 @@ const nodeSources = (path: Schema<string>, get: Schema<string>) => ({
   },
 });
 
-/** A source of a kind, which may come from anywhere: it runs no program, reads no file and queries no other host. */
+/** A source in a kind. It runs no program, reads no file and queries no other host: kinds may come from anywhere. */
 export const NODE_SOURCE: Schema<Source> = s.oneOf(nodeSources(t.PATH, t.PATH_OR_LINK));
 
 const source = (path: Schema<string>): Schema<Source> =>
@@ -268,7 +268,7 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
       example: "[peers]",
     }),
     watch: s.setting(t.WATCH, {
-      text: "The interval at which the node is queried without requests; or off",
+      text: "The interval at which the node is queried even if no client sends a request; or off",
       default: "30s",
       example: "5s",
     }),
@@ -287,9 +287,8 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
       example: "{ mining: { jsonrpc: getmininginfo } }",
     }),
     fields: s.setting(s.map(t.INFO_KEY, FIELD), {
-      text:
-        "Keys and the places of their values, which are added to those of the kind or replace them: " +
-        "each a place, or an object as below",
+      text: "Keys, each with the place of its value or an object as below; " +
+        "they are added to those of the kind or replace them",
       example: "{ difficulty: mining#/difficulty }",
     }),
   };
@@ -299,7 +298,7 @@ export function hasKind({ kind, url }: NodeSettings): boolean {
   return kind === undefined ? url !== undefined : kind !== "none";
 }
 
-/** Finds fields whose source is neither in the info nor in any of `kinds`, the kinds that the node may be. */
+/** Finds fields whose source is neither in `info.sources` nor in any of `kinds`, the possible kinds of the node. */
 export function unknownSources(info: InfoSettings, kinds: readonly Kind[]): Diagnostic[] {
   const own = Object.keys(info.sources ?? {});
   const names = [...own, ...kinds.flatMap(({ sources }) => Object.keys(sources))];

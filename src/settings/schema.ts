@@ -102,7 +102,7 @@ export function text<T = string>(
   return v.config(schema, { abortPipeEarly: true }) as Schema<T>;
 }
 
-/** Makes the schema of a choice of words; `also` maps wrong words that people write to the right ones. */
+/** Makes the schema of a choice of words; `also` maps common wrong words to the right ones. */
 export function word<const W extends string>(
   words: readonly W[],
   expected: string = `one of ${words.join(", ")}`,
@@ -220,7 +220,7 @@ export const json: Schema = v.pipe(
   ),
 );
 
-/** The `lang` of issues about secrets: valibot passes no other setting on to issues. */
+/** Marks issues about secrets, as their `lang`: valibot passes no other setting on to issues. */
 const SECRET = "secret";
 
 /** Returns a schema whose messages do not repeat the value, which may be a secret in the wrong place. */

@@ -97,7 +97,7 @@ export const SERVERS: Schema<string> = text(
 
 export const URL_EXAMPLE = "a URL such as http://127.0.0.1:8545";
 
-/** The URL of a node. It must not contain a secret, which lists of processes would show. */
+/** The URL of a node. It must not contain a secret, since process lists would show it. */
 export const NODE_URL: Schema<string> = secret(
   text(URL_EXAMPLE, /^[hH][tT][tT][pP][sS]?:\/\/[^\s\/?#@]+(\/[^\s?#]*)?$/, {
     explain: explainUrl,
@@ -144,7 +144,7 @@ export const PATH_OR_LINK: Schema<string> = text(
   /^(\/|[\w-]+#\/)\S*$/,
 );
 
-/** A host name without a port, which may have letters of any script. */
+/** A host name, in letters of any script, without a port. */
 export const HOST_NAME: Schema<string> = text(
   'a host name without a port, or "*" in place of the list',
   /^[^\s\/?#@:*\\[\]]+$/,
@@ -168,7 +168,7 @@ export const PREFIX: Schema<string> = text(
 );
 
 export const KIND_NAME: Schema<string> = text(
-  "a name of lower-case letters, digits and -, other than none",
+  'a name of lower-case letters, digits and "-", but not "none"',
   /^(?!none$)[a-z][a-z0-9-]*$/,
 );
 

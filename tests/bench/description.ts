@@ -131,7 +131,7 @@ async function serve(
   return { took: whole, yaml, wait, most, more };
 }
 
-/** Waits for the node's description: after ten seconds without it, a service shows its own until it is ready. */
+/** Waits for the node's description: if preparing it takes ten seconds, the service shows its own meanwhile. */
 async function askUntilLarge(port: number): Promise<void> {
   for (let i = 0; i < 300; i++) {
     const sizes: number[] = [];

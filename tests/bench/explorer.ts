@@ -15,7 +15,7 @@ import { start } from "./processes.ts";
 import { chosen } from "./servers.ts";
 import { median } from "./statistics.ts";
 
-/** The folder of their packages. */
+/** The folder with the packages of the other explorers. */
 const PEERS = `${ROOT}tests/bench/peers/node_modules/`;
 const MODULES: Readonly<Record<string, string>> = { "@scalar": `${ROOT}node_modules/` };
 
@@ -25,7 +25,7 @@ const LARGE: readonly (readonly [name: string, file: string])[] = [
   ["Nodeface, GitHub's description, 13 MB", `${ROOT}tests/.cache/documents/github.json`],
 ];
 
-/** A slow connection: 150 ms and 1.6 Mbit/s, in bytes per second. `SLOWER` slows the processor down. */
+/** A slow connection: 150 ms of latency, and 200,000 bytes (1.6 Mbit) per second. `SLOWER` slows the processor down. */
 const LINE = {
   offline: false,
   latency: 150,
@@ -92,7 +92,7 @@ larger descriptions, whose calls go through it to a node.`;
   return { title: "The explorer", text, table };
 }
 
-/** Returns the path of a description whose operations are at the node. */
+/** Returns the path of a description whose operations belong to the node: a JSON file is copied without `servers`. */
 async function atNode(file: string): Promise<string> {
   if (!file.endsWith(".json")) return file;
   const { servers: _, ...document } = JSON.parse(await readFile(file, "utf8"));

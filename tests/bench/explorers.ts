@@ -9,7 +9,7 @@ export interface Explorer {
   readonly presses: readonly string[];
   /** An element that appears with the response. */
   readonly answered: string;
-  /** The page as in its own documentation; Nodeface serves itself. */
+  /** The page as in the explorer's documentation; absent for Nodeface, which serves its own pages. */
   readonly html?: string;
 }
 
@@ -20,7 +20,7 @@ const named = (selector: string, name: RegExp) =>
   `[...document.querySelectorAll(${JSON.stringify(selector)})]` +
   `.find((element) => ${name}.test(element.ariaLabel + element.innerText))`;
 
-/** RapiDoc's first operation in its navigation. */
+/** An expression for the first operation in RapiDoc's navigation. */
 const FIRST_OF_RAPIDOC =
   `document.querySelector("rapi-doc")?.shadowRoot?.querySelector("[data-content-id^=get-]")`;
 
@@ -29,7 +29,7 @@ const inRapiDoc = (selector: string) =>
   `document.querySelector("rapi-doc")?.shadowRoot.querySelector("api-request")?.shadowRoot` +
   `.querySelector(${JSON.stringify(selector)})`;
 
-/** The button of the first form, once its required fields are filled in. */
+/** An expression that fills in the required fields of the first form and returns its button. */
 const SEND = `((form) => {
   for (const field of form?.querySelectorAll("[aria-required]") ?? []) field.value ||= "a";
   return form?.querySelector(".send");

@@ -9,7 +9,7 @@ import { chosen, PROGRAMS, type Runtime } from "./servers.ts";
 import { median, ratiosOf } from "./statistics.ts";
 import { type Asked, CONNECTIONS, measureInTurn, modeOf } from "./wrk.ts";
 
-/** A parameter: each request has a different number, as most calls have parameters. */
+/** A parameter, since most calls have some: each request sends a different number. */
 const NUMBER = { name: "n", schema: { type: "integer" } };
 const READ = {
   "x-access": "read",
@@ -104,7 +104,7 @@ export async function gateway({ only, isQuick, beside }: Options): Promise<Secti
   return { title: "Calls of the node", text: TEXT, table };
 }
 
-/** Lists the servers to compare. Next to Deno, Bun and the executable, the proxy runs on Node 26. */
+/** Lists the servers to compare. For Deno, Bun and the executable, the proxy runs on Node 26. */
 function entrantsOn(
   { nodeface, nodefaceIn, proxyProgram }: Runtime,
   beside: readonly string[],

@@ -67,7 +67,7 @@ function format(value: number): string {
   });
 }
 
-/** Shows the current step on a terminal, in a line that the next one overwrites. */
+/** Shows the current step on a terminal, in a line that the next step overwrites. */
 export function step(what: string): void {
   const { isTTY, columns = 80 } = process.stderr;
   if (isTTY) process.stderr.write(`\r\x1b[K${what.slice(0, columns - 1)}`);

@@ -32,12 +32,12 @@ const PATIENCE = 60_000;
 const children = new Set<ChildProcess>();
 process.on("exit", () => children.forEach((child) => child.kill("SIGKILL")));
 
-/** The size of the kept end of a program's output, in bytes. */
+/** How many bytes are read from the end of a program's output. */
 const PRINTED_MAX = 10_000;
 
 /**
  * Starts a program, which is stopped at the latest when this process exits. It prints to a file: with a pipe, this
- * process would read a line for each call that a server logs, on the measured processors.
+ * process would use the measured processors to read a line for each call that a server logs.
  */
 function launch([program, ...args]: readonly string[]) {
   const { HOST: _host, PORT: _port, NODE_OPTIONS: _options, ...env } = process.env;
@@ -136,7 +136,7 @@ export function header({ headers }: Answer, name: string): string {
 /** Returns the processor time of a process in all its threads, in microseconds; NaN without `/proc`. */
 export function processorTime(pid: number): number {
   const stat = readProc(pid, "stat");
-  // The name, in brackets, may contain anything; user and system time are fields 14 and 15.
+  // Field 2, the name in brackets, may contain anything. User and system time are fields 14 and 15.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   // Linux counts in hundredths of a second.
   return (Number(fields[11]) + Number(fields[12])) * 10_000;

@@ -5,7 +5,7 @@ import { BUN, DENO, ROOT } from "../_paths.ts";
 
 export interface Server {
   name: string;
-  /** Starts the server on a port; all except Nodeface repeat the responses in a file. */
+  /** Returns the command that starts the server; all except Nodeface send the responses in the file `answers`. */
   command(port: number, answers: string): readonly string[];
 }
 
@@ -35,7 +35,7 @@ const NODE_HTTP = `${ROOT}tests/bench/bare/node-http.mjs`;
 const FETCH = `${ROOT}tests/bench/bare/fetch.mjs`;
 const BARE_EXECUTABLE = `${ROOT}dist/bench-bare`;
 
-/** The command that builds the bare server's executable as Nodeface's is built. */
+/** The command that builds the bare server's executable: with bytecode, like Nodeface's executable. */
 export const BUILD_BARE: readonly string[] = [
   ...[BUN, "build", "--compile", "--bytecode", "--format=esm"],
   ...[FETCH, `--outfile=${BARE_EXECUTABLE}`],

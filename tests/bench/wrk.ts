@@ -64,7 +64,7 @@ export interface Mode {
   readonly seconds: number;
 }
 
-/** Returns the mode. Processor time is in hundredths of a second, so one second is accurate to one percent. */
+/** Processor time is measured in hundredths of a second, so in one second it is accurate to one percent. */
 export const modeOf = (isQuick: boolean): Mode =>
   isQuick ? { rounds: 1, seconds: 2 } : { rounds: 5, seconds: 3 };
 

@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import type { Page, Route } from "playwright-core";
 import { ROOT } from "../_paths.ts";
 
-/** The folder for the screenshots of a test run, which git ignores. */
+/** The folder, ignored by git, for the screenshots of a test run. */
 const SCREENSHOTS = `${ROOT}tests/.cache/screenshots/`;
 
 /** A healthy node. */

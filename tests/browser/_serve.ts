@@ -27,7 +27,7 @@ export interface Shown {
   answer?: (request: Request) => Promise<Response | undefined>;
 }
 
-/** Serves a complete service with another node and another description. */
+/** Serves a complete service, with the given info and description in place of its own. */
 export function serveNode({ info, document, answer: first }: Shown = {}): Promise<Served> {
   const own = createNodeface();
   const page = pageOf(document);

@@ -37,7 +37,7 @@ export async function sendReads(node: AskedNode, kind: string): Promise<Reads> {
       sent++;
       const direct = await node.call!(method.name, formOf(method, params));
       const code = "error" in direct ? direct.error.code : undefined;
-      // -32602 would blame the parameters; -32601 means that the method is missing.
+      // -32602 means that the parameters are invalid, -32601 that the method is missing.
       const expected = code === undefined
         ? /^200 /
         : code === -32602
@@ -57,7 +57,7 @@ export async function sendReads(node: AskedNode, kind: string): Promise<Reads> {
   return { sent, wrong };
 }
 
-/** Sends a read with an invalid parameter; returns the field and the message beside it. */
+/** Sends a read with an invalid parameter; returns the message beside the field. */
 export async function sendWrong(
   node: AskedNode,
   kind: string,

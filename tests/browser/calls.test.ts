@@ -32,7 +32,7 @@ let folder: string;
 /** Services for the same node, named by their setting `forward`. */
 let open: Served;
 let off: Served;
-/** Pages of another origin. */
+/** Serves pages of another origin. */
 let stranger: Server;
 /** Another server in a description, and the requests it received: path and `Authorization`. */
 let elsewhere: Server;
@@ -456,7 +456,7 @@ test("an operation that is not forwarded shows the reason, even without a script
   }
 });
 
-/** Pages of other origins, and their target: by another port, name or network. */
+/** Pages of other origins: what they are, the host name of the page, and that of the service. */
 const STRANGERS: readonly [
   what: string,
   page: string | undefined,

@@ -156,7 +156,7 @@ content(
       // Scrolls until another operation than the link's target is in view.
       const id = "tag/description/GET/spec.json";
       await page.evaluate((id) => document.getElementById(id)!.scrollIntoView(), id);
-      // Playwright would scroll to the link, which is in view.
+      // `click` of the link would scroll to it, although it is in view.
       const { x, y } = (await page.getByRole("link", { name: "Full reference" }).boundingBox())!;
       await page.mouse.click(x + 5, y + 5);
       await page.waitForURL(`${server.url}v1/spec/reference#${id}`);

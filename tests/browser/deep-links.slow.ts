@@ -164,7 +164,7 @@ const NOTE = `
   };
   requestAnimationFrame(look);`;
 
-/** Runs a test in a page of its own browser context; fails if the page has caused complaints. */
+/** Runs a test in a page of its own browser context; fails if `watch` has recorded any complaint. */
 async function inPage(options: BrowserContextOptions, work: (page: Page) => Promise<void>) {
   const context = await browser.newContext(options);
   try {
@@ -172,7 +172,7 @@ async function inPage(options: BrowserContextOptions, work: (page: Page) => Prom
     const complaints = await watch(page, new URL(server.url).origin);
     page.setDefaultTimeout(30_000);
     await work(page);
-    // Without script, Chromium cancels the modules that it has begun to load.
+    // Without script, Chromium cancels the modules that it has begun to load: these count as failed.
     const { javaScriptEnabled = true } = options;
     assert.equal({ ...complaints, ...!javaScriptEnabled && { failed: [] } }, QUIET);
   } finally {

@@ -104,7 +104,7 @@ filter("in a narrow window the list is a sheet, which a choice closes", async ()
   await page.waitForFunction(() => location.hash.endsWith("/getblockhash"));
   await page.keyboard.press("Control+k");
   await sheet.waitFor();
-  // The first press empties the field, the second one closes it.
+  // The first press empties the field, the second one closes the sheet.
   await page.keyboard.press("Escape");
   assert.is(await field(page).inputValue(), "");
   await page.keyboard.press("Escape");
@@ -145,7 +145,7 @@ filter(
     await page.keyboard.press("Enter");
     await marked.getByText("getblockcount").waitFor();
     const ids = await page.locator("#plain h3").evaluateAll((all) => all.map(({ id }) => id));
-    // The last ones cannot be scrolled to the top.
+    // The last operations cannot be scrolled to the top.
     for (const id of [...ids.slice(0, 2), ...ids.slice(-3)]) {
       await page.evaluate((id) => location.hash = id, id);
       await page.waitForFunction((id) => document.getElementById(id)!.checkVisibility(), id);

@@ -227,7 +227,7 @@ async function open(page: Page): Promise<void> {
     const address = document.querySelector("#plain var");
     return address?.textContent === origin;
   }, server.url.replace(/\/$/, ""));
-  // The info has set the time.
+  // The info has arrived: the header shows times as ages.
   await page.waitForFunction(() =>
     [...document.querySelectorAll<HTMLElement>("#node time")]
       .every(({ textContent, title }) => textContent !== title)

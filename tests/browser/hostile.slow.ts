@@ -76,7 +76,7 @@ function describe(text: string, schema: unknown = { type: "string", description:
   };
 }
 
-/** Opens the simple page of a description, and the reference until Scalar has started or failed. */
+/** Works on the simple page of a description, then on the reference, once Scalar has started or failed. */
 async function inExplorer(
   document: unknown,
   work: (

@@ -130,12 +130,12 @@ live(
       tell("info", `{"height":${100 + i}}`);
       await shown(String(100 + i)).waitFor();
     }
-    // The time of stale values is not shown.
+    // An event lacks the time of stale values, so the page requests the info.
     info = { ...info, status: "stale", updated_at: "2026-01-31T08:15:00Z" };
     const time = page.locator("#node dt").getByText("As of");
     tell("info", `{"status":"stale"}`);
     await time.waitFor();
-    // An event during the request is newer, and has no time either.
+    // An event that arrives during the request is newer than the response, and lacks the time too.
     const release = await hold(page, "**/v1/info");
     const first = stream;
     await look(page, false);

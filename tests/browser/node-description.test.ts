@@ -15,7 +15,7 @@ const explorer = suite("a node's own interface in Chromium");
 
 const ERGO = readFileSync(pathOf("ergo-openapi.yaml"), "utf8");
 
-/** Returns the URL of the same server as another origin. */
+/** Returns a URL with another origin, which leads to the same server. */
 const otherName = (url: string) => url.replace("127.0.0.1", "localhost");
 
 let node: Server;
@@ -38,7 +38,7 @@ explorer.before(async () => {
   });
   await new Promise<void>((resolve) => node.listen(0, resolve));
   nodeUrl = `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
-  // Both servers in the description lead to this node; the service does not know that they are a node's.
+  // Both servers in the description lead to this node; the service does not know that it is a node.
   const text = ERGO.replace("- url: /\n", `- url: ${nodeUrl}\n`)
     .replace("http://213.239.193.208:9053", otherName(nodeUrl));
   const app = createNodeface({ description: { text } });

@@ -177,7 +177,7 @@ nodePage(
       await block.getByText(/^1\d minutes ago$/).waitFor();
       assert.match(await block.getAttribute("title") ?? "", /^\d{4}-.* UTC$/);
       const before = await block.textContent();
-      // A newer info sets the page's clock back to the service's.
+      // Repeated, since each new info sets the page's clock back to that of the service.
       await until(async () => {
         await page.clock.runFor(180_000);
         return await block.textContent() !== before;

@@ -68,7 +68,7 @@ async function fetchIn(page: Page, path: string, init: Sent): Promise<string> {
   }, [url, init] as const);
 }
 
-/** The ways in which a page may send a change; the first needs no preflight. */
+/** The ways in which a page can send a change; the first two need no preflight. */
 const CHANGES: readonly Sent[] = [
   { method: "POST", mode: "no-cors", body: "a" },
   { method: "POST", body: "a" },
@@ -76,7 +76,7 @@ const CHANGES: readonly Sent[] = [
   { method: "DELETE" },
 ];
 
-/** The attacker's page: on another port, which is the same site, and by another name, which is not. */
+/** The attacker's page: on another port, which is the same site, and with another host name, which is another site. */
 const VISITS: readonly [site: string, url: () => string][] = [
   ["of the same site", () => stranger.url],
   ["of another site", () => stranger.url.replace("127.0.0.1", "localhost")],

@@ -135,7 +135,7 @@ async function inPage(work: (page: Page) => Promise<void>) {
   }
 }
 
-/** Presses Send of a write, and waits for the confirmation. */
+/** Presses the *Send* button of a write, and waits for the confirmation. */
 async function ask(page: Page) {
   const operation = operationAt(page, "give");
   await openForm(operation);

@@ -11,7 +11,7 @@ import { fillForm, openForm, operationAt, sendForm } from "./_try.ts";
 
 const tries = suite("operations tried in the simple page");
 
-/** The responses to the operations of the description below, and the requests received. */
+/** The requests received. */
 const asked: { method: string; target: string; headers: Headers; body: string }[] = [];
 
 const DIGITS = "18446744073709551615";

@@ -13,7 +13,7 @@ export type FilesOf = Readonly<Record<string, unknown>>;
 
 /** A document and its diagnostics. */
 export interface Bundled {
-  // deno-lint-ignore no-explicit-any -- tests look at one place of it each
+  // deno-lint-ignore no-explicit-any -- each test looks at one place in it
   readonly document: any;
   readonly diagnostics: readonly string[];
   /** The values of its `$ref`s, in order. */

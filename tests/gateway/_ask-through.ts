@@ -16,7 +16,7 @@ import type { Beside } from "./_beside.ts";
 export interface Compared {
   /** The request, such as `GET /v1/rpc/getblock?…`. */
   readonly asked: string;
-  /** `same` bytes; `moves`, a value that changes at the node itself; `error`, the node's, passed on; else `wrong`. */
+  /** `same`: equal bytes; `moves`: the node's own value changes; `error`: the node's error, passed on; else `wrong`. */
   readonly is: "same" | "moves" | "error" | "wrong";
   /** The responses, if they differ. */
   readonly shown?: string;
@@ -24,7 +24,7 @@ export interface Compared {
 
 /** The results of all calls. */
 export interface AskedThrough {
-  /** The validation of the responses through the service with their schemas. */
+  /** For each operation, whether the response through the service matches its schema. */
   readonly outcomes: readonly Outcome[];
   readonly compared: Compared[];
   /** Successful JSON-RPC calls with stable values, and their results as JSON. */
@@ -84,7 +84,7 @@ async function throughMethods(
   { compared, still }: Pick<AskedThrough, "compared" | "still">,
 ): Promise<Outcome[]> {
   const methods = new Map(part.methods.map((method) => [method.name, method]));
-  // Parameters are then sent by name.
+  // Without `paramStructure`, `askMethods` passes parameters by name.
   const byName = part.methods.map(({ paramStructure: _, ...method }) => method);
   const through: AskedNode = {
     ...node,
@@ -196,7 +196,7 @@ async function compare(
 
 async function said(response: Response): Promise<Said> {
   const type = response.headers.get("content-type") ?? "";
-  // One character per byte, so that nothing is lost.
+  // Binary content is read as Latin-1, so that no byte is lost.
   const octets = Buffer.from(await response.arrayBuffer());
   const isText = /json|text|^$/.test(type);
   const text = octets.toString(isText ? "utf8" : "latin1").replace(
@@ -221,7 +221,7 @@ function isSameError(direct: Said, through: Said): boolean {
     const status = error.code === -32602 ? 400 : error.code === -32601 ? 404 : 422;
     return through.status === status && code === error.code && message === error.message;
   }
-  // A 503 may mean that its queue is full.
+  // A 503 may mean that the node's queue is full.
   if (direct.status === 503 && through.status === 503) return true;
   if (direct.status >= 500) return through.status === 502;
   return direct.status === through.status && direct.text === through.text;

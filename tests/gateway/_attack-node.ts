@@ -12,7 +12,7 @@ export interface NodeLoad {
 /** The duration of a slow call, in milliseconds, even if its caller has left. */
 const WORK_MS = 3000;
 
-/** The length of the response in one-byte chunks, without and with framing. */
+/** The number of one-byte chunks in a response, one such chunk with its framing, and 10,000 of them. */
 const TINY = 6_000_000;
 const CHUNK = "1\r\na\r\n";
 const CHUNKS = Buffer.from(CHUNK.repeat(10_000));
@@ -20,7 +20,7 @@ const CHUNKS = Buffer.from(CHUNK.repeat(10_000));
 /** The default of `limit`, and a shorter content. */
 const LIMIT = 32 * 1024 * 1024, SHORTER = Buffer.alloc(20_000_000, "a");
 
-/** The messages: they query the load, or reset the calls of a service that has stopped. */
+/** The messages to the node: `forget` resets the load of a service that has stopped; both query the peak load. */
 export type Question = "load" | "forget";
 
 let now: NodeLoad = { light: 0, heavy: 0 };

@@ -69,7 +69,7 @@ export async function stage(command: readonly string[]): Promise<Scene> {
     const running = services.get(name);
     if (running) return running;
     const service = await start([...command, "--config", configs[name]]);
-    // Code loaded on first use is not a cost of an attack.
+    // Warms up the service: code loaded on first use is not a cost of an attack.
     for (let i = 0; i < 50; i++) {
       await askFor(service.url, "info"), await askFor(service.url, call);
     }
@@ -87,7 +87,7 @@ export async function stage(command: readonly string[]): Promise<Scene> {
       const outcome = count === 0
         ? await sleep(2000, { statuses: {}, longest: 0 })
         : await attackBy(attackers, { attack, count, url });
-      // The remaining work would also delay others.
+      // Work that remains after the attack would also delay the honest clients.
       if (outcome) await sleep(300, undefined);
       const [info, beside] = await Promise.all(honest.map((client) => client.leave()));
       clearInterval(sampling);

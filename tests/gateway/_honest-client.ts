@@ -28,7 +28,7 @@ const REQUESTS = {
   "write": ["POST", "/v1/rpc", callOf("eth_send")],
 } as const;
 
-/** Sends requests on kept connections; returns whether a complete, successful response arrived. */
+/** Sends a request; returns whether a complete, successful response arrived. */
 export function askFor(url: string, what: keyof typeof REQUESTS, agent?: Agent): Promise<boolean> {
   const [method, path, body] = REQUESTS[what];
   const headers = {
@@ -49,7 +49,7 @@ export function askFor(url: string, what: keyof typeof REQUESTS, agent?: Agent):
   });
 }
 
-/** Repeats the request until it is stopped. */
+/** Repeats a request on a kept connection until `leave` is called. */
 export function askOn(url: string, what: keyof typeof REQUESTS): { leave(): Promise<Waits> } {
   const seen: Waits = { waits: [], failed: 0, gap: 0 };
   const agent = new Agent({ keepAlive: true });

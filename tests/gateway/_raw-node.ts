@@ -13,7 +13,7 @@ export interface RawNode {
   readonly total: { arrived: number; kept: number };
   /** The number of open connections. */
   readonly open: number;
-  /** The number of bytes of large responses that the node could send. */
+  /** The number of bytes of large responses that the node has been able to send. */
   readonly sent: number;
   stop(): Promise<void>;
 }
@@ -52,7 +52,7 @@ const operation = (access: string | undefined, body?: string) => ({
 const ANSWERS: Readonly<Record<string, (socket: Socket, count: (bytes: number) => void) => void>> =
   {
     ok: (socket) => void socket.write(`${head("Content-Length: 2")}ok`),
-    // It does not announce that it closes the connection.
+    // The node closes the connection without announcing it.
     last: (socket) => void socket.end(`${head("Content-Length: 2")}ok`),
     close: (socket) => void socket.end(),
     reset: (socket) => void socket.resetAndDestroy(),
@@ -141,7 +141,7 @@ export async function startRawNode(): Promise<RawNode> {
   };
 }
 
-/** Returns the end of a request in a text; `undefined` if it is incomplete. */
+/** Returns the offset at which the first request in a text ends; `undefined` if the request is incomplete. */
 function endOf(text: string): number | undefined {
   const end = text.indexOf("\r\n\r\n") + 4;
   if (end < 4) return undefined;

@@ -51,7 +51,7 @@ export async function tryRefused(
     if (statuses.includes(response.status) && isRight(text)) return;
     wrong.push(`${method} ${path} ${body ?? ""}: ${response.status} ${text.slice(0, 200)}`);
   };
-  /** Tells whether all responses of a batch except some are errors with this code. */
+  /** Tells whether all responses, except those to the read in a batch, are errors with this code. */
   const isError = (code: number) => (text: string) =>
     [parseJson(text)].flat().filter((answer) => objectOf(answer).id !== "read")
       .every((answer) => objectOf(objectOf(answer).error).code === code);
@@ -116,7 +116,7 @@ export async function tryRefused(
       await expect([isShown ? 403 : 404], [method, path, body]);
       const [start, query] = path.split("?");
       const search = query === undefined ? "" : `?${query}`;
-      // The node may treat such a path as the first one.
+      // The node may treat such a path as the original one.
       const below = start!.slice("/v1/node".length);
       for (const odd of [below.toUpperCase(), `${below}/`, `${below};x`, `/${below}`]) {
         await expect([400, 403, 404, 405], [method, `/v1/node${odd}${search}`, body]);

@@ -1,4 +1,4 @@
-/** The service with a raw node, in separate processes on all runtimes. */
+/** Starts the service for the node of `_raw-node.ts`, on every runtime, in its own process. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -23,7 +23,7 @@ const folder = mkdtempSync(join(tmpdir(), "nodeface-gateway-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 
-/** Starts the service for a node with a command. */
+/** Starts the service with a command, for a node. */
 export async function startService(
   command: readonly string[],
   node: string,

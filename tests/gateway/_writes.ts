@@ -27,7 +27,7 @@ const results = (...calls: readonly (readonly [string, unknown?])[]) => async (n
   return found;
 };
 
-/** Requests paths, and collects the responses; those with content are sent by POST. */
+/** Requests paths, by POST if there is content, and collects the responses. */
 const answers = (...asked: readonly (readonly [string, unknown?])[]) => async (node: AskedNode) => {
   const found = [];
   for (const [path, body] of asked) {

@@ -1,7 +1,7 @@
 /**
- * An honest client and attackers, on every runtime: once, and three times if that was too slow. With
- * `NODEFACE_ATTACK_RUNS=5` each attack runs five times; `ATTACKS='chunks|names' RUNTIMES='Bun'` selects attacks and
- * runtimes by name.
+ * An honest client and attackers, on every runtime. Each attack runs once, and up to three times while an expectation
+ * is violated; with `NODEFACE_ATTACK_RUNS=5`, it runs five times. `ATTACKS='chunks|names' RUNTIMES='Bun'` selects
+ * attacks and runtimes by name.
  */
 import process from "node:process";
 import { suite } from "uvu";
@@ -24,7 +24,7 @@ const WAIT_MAX = { 1: 500, 20: 1000 } as const, TIMES_MAX = 20;
 /** The memory that an attack may take, in MB, unless its row allows more. */
 const MEMORY_MAX = 150;
 
-/** The number of concurrent calls to a node with these settings, and of heavy ones. */
+/** The most light calls, and the most heavy calls, that may run at the node at a time. */
 const LIGHT_MAX = 8, HEAVY_MAX = 1;
 
 interface Row {
@@ -35,11 +35,11 @@ interface Row {
   readonly takesSlots?: boolean;
   /** The longest response, in bytes. */
   readonly response?: number;
-  /** The longest wait of an honest client while the attackers send and receive large contents, in milliseconds. */
+  /** The longest allowed wait of an honest client, in milliseconds; replaces `WAIT_MAX`. */
   readonly wait?: number;
   /** The longest time without a slot for a call, in milliseconds. */
   readonly gap?: number;
-  /** The memory that it may take, in MB, including the buffers of sockets and of the runtime's parser. */
+  /** The memory that the attack may take, in MB, including the buffers of sockets and of the runtime's parser. */
   readonly memory?: number;
   readonly runs?: number;
 }

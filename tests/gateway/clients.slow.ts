@@ -147,7 +147,7 @@ testWhere(
       daemon = await launch();
       assert.is.not(await readFile(file, "utf8"), first);
       assert.is(await count(), 200);
-      // The node's refusal of an invalid secret is not passed on as its response.
+      // The node refuses an invalid secret; the client gets a 502 instead of that response.
       await writeFile(file, "__cookie__:wrong");
       assert.is(await count(), 502);
     } finally {

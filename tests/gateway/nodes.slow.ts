@@ -1,6 +1,6 @@
 /**
- * Calls to real nodes through the service: anvil and hsd, and those of Debian (`apt-get install litecoind monero
- * etcd-server nats-server syncthing`, and curl). A missing node is skipped.
+ * Calls to real nodes through the service: anvil, hsd, and nodes from Debian packages (`apt-get install litecoind
+ * monero etcd-server nats-server syncthing curl`). A missing node is skipped.
  */
 import process from "node:process";
 import { suite } from "uvu";
@@ -72,7 +72,7 @@ async function tryReads(node: AskedNode, kind: string, name: string): Promise<vo
     assert.equal(wrong, []);
     assert.equal(await WRITES[kind]?.state(node), before, "the node has changed");
     console.log(`${name}: ${told(asked)}; ${operations} others refused in ${requests} requests`);
-    // The batches may contain the reads, nothing else.
+    // Batches with refused calls also contain reads, which are forwarded; without JSON-RPC, nothing is.
     const { openrpc } = parts;
     if (!openrpc) assert.is(beside.forwarded(), forwarded);
   } finally {
@@ -132,7 +132,7 @@ async function tryBatch(
   const still = before.filter(({ method }) => method !== "uptime" && method !== "getnettotals");
   if (still.length === 0) return;
   await tryBody("2.0", (result, id) => `{"jsonrpc":"2.0","result":${result},"id":${id}}`);
-  // In the form of python-bitcoinrpc, with a member that is no longer used.
+  // As python-bitcoinrpc sends calls: with the obsolete member `version`, and without `jsonrpc`.
   await tryBody(undefined, (result, id) => `{"result":${result},"error":null,"id":${id}}`);
 
   async function tryBody(

@@ -1,4 +1,4 @@
-/** Calls to a node through nginx and Caddy, configured as docs/calling.md says: `apt-get install nginx caddy`. */
+/** Calls to a node through nginx and Caddy (`apt-get install nginx caddy`), configured as docs/calling.md says. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
@@ -17,7 +17,7 @@ import { TOKEN, WITH_TOKEN } from "./_beside.ts";
 
 const OPENSSL = "/usr/bin/openssl";
 
-/** The rest of each documented proxy example, and the proxy's arguments. */
+/** For each proxy: the text that completes its documented example, and its arguments. */
 const PROXIES = {
   nginx: {
     program: "/usr/sbin/nginx",

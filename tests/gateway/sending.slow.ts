@@ -59,7 +59,7 @@ for (const [runtime, start] of SERVICES) {
     assert.is(node.total.kept, before + 5);
     assert.is(node.open, 1);
     socket.destroy();
-    // The connection closes sooner than one that is kept for the next call.
+    // Unlike a connection that is kept for the next call, this one closes soon.
     await until(() => Promise.resolve(node.open === 0));
   });
 
@@ -124,7 +124,7 @@ for (const [runtime, start] of SERVICES) {
     // The system's own buffers hold several MiB of each response.
     assert.ok(held < 4 * 24 * MIB, `${Math.round(held / MIB)} MiB are held`);
     assert.ok(most < 96 * MIB, `${Math.round(most / MIB)} MiB`);
-    // The rest is read to the end.
+    // The service reads the rest of the abandoned responses.
     await isIdle(60_000);
   });
 

@@ -1,4 +1,4 @@
-/** Clients that leave, read slowly or never wait, for eight seconds, or for `NODEFACE_SOAK`. */
+/** For `NODEFACE_SOAK` seconds (eight by default), clients that leave before a response ends, or do not read it. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import process from "node:process";
 import { suite } from "uvu";
@@ -31,7 +31,7 @@ const VISITS = [
 
 const soak = suite(`calls to the node, for ${SECONDS} s`);
 
-// Linux reports the resources of a process.
+// Only Linux reports the resources of a process in `/proc`.
 for (const [runtime, command] of Object.entries(existsSync("/proc/self/fd") ? COMMANDS : {})) {
   soak(`leave no memory and no connection behind, on ${runtime}`, async () => {
     const node = await startRawNode();

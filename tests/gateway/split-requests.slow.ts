@@ -1,7 +1,7 @@
 /**
- * Requests in parts of random sizes, some of them malformed: 10,000 on Node, or `NODEFACE_FUZZ`, and a tenth of that
- * elsewhere; `RUNTIMES='Deno|Bun'` selects runtimes. 100,000 take some minutes and print progress. The node echoes each
- * request, so every response shows what arrived, and for whom.
+ * Requests, some of them malformed, sent in parts of random sizes: 10,000 on Node, or `NODEFACE_FUZZ`, and a tenth of
+ * that elsewhere; `RUNTIMES='Deno|Bun'` selects runtimes. 100,000 take some minutes and print progress. The node echoes
+ * each request, so every response shows what arrived, and which request it belongs to.
  */
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
@@ -18,7 +18,7 @@ import { makeFolder } from "../release/_folder.ts";
 const COUNT = Number(process.env.NODEFACE_FUZZ ?? 10_000);
 const SEED = Number(process.env.NODEFACE_SEED ?? Date.now() % 1_000_000);
 
-/** The number of concurrent clients: as many as there are slots, so that none is refused. */
+/** The number of concurrent clients; there are twice as many slots, so that none is refused. */
 const CLIENTS = 8;
 
 /** The longest wait of a client for a response, in milliseconds. */
@@ -64,7 +64,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
         let kept: Socket | undefined;
         while (left > 0 && seen.wrong.length < 10) {
           const requests = makeBatch(random, () => String(left--), runtime === "Bun");
-          // Tens of thousands of connections in a minute use up the ports.
+          // Tens of thousands of connections in a minute would use up the ports.
           const socket = kept ?? connect(port, "127.0.0.1").setNoDelay();
           kept = await exchange(socket, requests, random, arrived, seen);
           for (const _ of requests) {
@@ -128,8 +128,8 @@ function configure(node: Server): string {
 }
 
 /**
- * Creates several requests to send without waiting for responses; a malformed one comes last. Bun 1.4 refuses trailers,
- * and may close a connection with pipelined requests, so there each request has its own connection.
+ * Creates several requests to send without waiting for responses; a malformed one comes last. For Bun 1.4 it creates
+ * only one, without trailers: Bun refuses trailers, and may close a connection with pipelined requests.
  */
 function makeBatch(random: () => number, nextId: () => string, isBun: boolean): Sent[] {
   const requests: Sent[] = [];
@@ -175,7 +175,7 @@ function makeRequest(
     return { id, content, isBroken, bytes: Buffer.concat([Buffer.from(head + fields), content]) };
   }
   let text = `${head}Transfer-Encoding: chunked\r\n\r\n`;
-  // Hundreds of parts of one content would only test the time.
+  // Limits the number of chunks: more of them would only take longer.
   const most = Math.max(pick([3, 40, 1000, 70_000]), content.length / 50);
   for (let at = 0; at < content.length;) {
     const size = Math.min(content.length - at, Math.ceil(random() * most));
@@ -247,7 +247,8 @@ function exchange(
       done();
     });
     let isSent = false;
-    // An incomplete request is ended; on Node, a client that ends the connection early gets no responses.
+    // The malformed request may be incomplete, so the connection is ended, but only after all other responses: Node
+    // sends none to a client that has ended it.
     const endIfLast = () => isSent && waiting[0]?.isBroken && waiting.length === 1 && socket.end();
     void sendInParts(socket, requests, random).then(() => {
       isSent = true;

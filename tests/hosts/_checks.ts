@@ -243,7 +243,7 @@ export const LARGE_CHECKS: readonly Check[] = [{
 
 const LARGE_COUNT = 400;
 
-/** Creates a description of that size, as JSON. */
+/** Creates a description of more than 256 KiB, as JSON. */
 export function largeDescription(): string {
   const paths = Array.from({ length: LARGE_COUNT }, (_, i) => {
     const responses = { 200: { description: `Value ${i}. ${"It is so. ".repeat(80)}` } };

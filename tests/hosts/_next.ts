@@ -10,7 +10,7 @@ import { PACKAGES } from "./_folder.ts";
 
 /** The options of an application. */
 export interface NextOptions {
-  /** The folder of the examples, including that of the route handler. */
+  /** The folder of the examples, one of which is the route handler. */
   readonly folder: string;
   readonly prefix: string;
   /** True to serve the output of `output: "standalone"`, moved to an empty folder. */

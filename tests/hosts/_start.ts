@@ -19,7 +19,7 @@ export interface StartOptions {
   readonly folder: string;
   /** The path of the mount: `/deep/node`, or `""`. */
   readonly prefix: string;
-  /** True if the node has a description, of more than 256 KiB. */
+  /** True if the node has a large description (more than 256 KiB), false if it has none. */
   readonly isLarge?: boolean;
 }
 

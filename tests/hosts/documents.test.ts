@@ -8,7 +8,7 @@ const documents = suite("the examples and their page");
 
 const text = (path: string) => readFileSync(`${ROOT}${path}`, "utf8");
 
-/** All files; the others mount the first one. */
+/** The files of the examples: `nodeface.ts`, and the hosts that mount it. */
 const FILES = [...new Set(["nodeface.ts", ...EXAMPLES.map(({ file }) => file)])];
 
 documents("every example is in the table of run examples", () => {

@@ -17,7 +17,7 @@ import { tableOf } from "./_table.ts";
 const folder = copyExamples(HOME);
 const only = new RegExp(process.env.HOSTS ?? "");
 
-/** The options of each host, and the checks for them. */
+/** The options with which every host is tested, each with its checks. */
 const STARTS = [
   { how: "at the root", prefix: "", isLarge: false, checks: CHECKS },
   { how: "below a path", prefix: "/deep/node", isLarge: false, checks: CHECKS },

@@ -27,7 +27,7 @@ export interface Asked {
 /**
  * Calls a node of a kind.
  *
- * @param also runs while the node does
+ * @param also receives the node, before it is stopped, and the results
  */
 export async function askKind(
   { kind, start }: NamedProgram,
@@ -56,7 +56,7 @@ export interface Learnt {
   readonly lacking: readonly string[];
 }
 
-/** Calls each JSON-RPC read that a service shows for a node once; returns which of them it then marks as missing. */
+/** Calls once each JSON-RPC read that a service shows for a node; returns those that it then marks as missing. */
 export async function callShown(
   { url, auth }: AskedNode,
   kind: string,

@@ -27,7 +27,7 @@ export async function askOperations(part: OpenApiPart, node: AskedNode): Promise
       if (!request) continue;
       const { status, type, text } = await node.request!(method.toUpperCase(), request);
       const asked = { name: operation.operationId, params: request.params };
-      // A missing path is usually a 404 with text; 405 means another method.
+      // A node without the operation responds with 404 or 501, or with 405 if the path has other methods.
       const exists = status < 400 || (status !== 404 && status !== 405 && status !== 501);
       const key = [String(status), `${String(status)[0]}XX`].find((key) =>
         Object.hasOwn(operation.responses, key)

@@ -39,7 +39,7 @@ export const BADNESS: Readonly<Record<string, (response: ServerResponse) => void
 /** A server that responds like anvil until it is made bad. */
 export interface BadNode {
   url: string;
-  /** Its behaviour: `good` is that of anvil, `refuses` does not listen. */
+  /** Changes the behaviour: `good` is that of anvil, `refuses` does not listen, the others are in `BADNESS`. */
   be(behaviour: string): Promise<void>;
   close(): Promise<void>;
 }

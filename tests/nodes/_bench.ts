@@ -1,4 +1,4 @@
-/** Processes and files that a test starts with a node; all of them end with the test. */
+/** The processes and files of a test with a node; the processes are stopped when the test ends. */
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

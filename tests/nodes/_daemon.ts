@@ -18,7 +18,7 @@ export async function startDaemon(
   port: number,
   env: Record<string, string> = {},
 ): Promise<Daemon> {
-  // In its own process group: some daemons are a script that starts the program itself.
+  // In its own process group: the command of some daemons is a script that starts the actual program.
   const child = spawn(program, args, {
     env: { ...process.env, ...env },
     stdio: "ignore",
@@ -84,8 +84,8 @@ export async function infoOf(service: string) {
 }
 
 /**
- * Asserts that no response waited for the node. A busy machine stalls occasionally, while waiting for the node would
- * show at every refresh.
+ * Asserts that no response waited for the node. Such a wait would show at every refresh, whereas a busy machine
+ * stalls only occasionally.
  *
  * @param times the delay of each response compared with a file, in milliseconds
  * @param wait the duration of a wait for the node, in milliseconds

@@ -1,4 +1,4 @@
-/** Sends the form of every read of the simple page with its initial values, and its `curl` line, without a browser. */
+/** Sends the form of every read with its initial values and runs its `curl` line: the simple page without a browser. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import {
@@ -24,14 +24,14 @@ export interface SentForms {
   readonly texts: ReadonlyMap<string, string>;
 }
 
-/** Reads the forms of a page, and the node's own values. */
+/** Parses the forms of a page, and the node's own values. */
 export function readForms(html: string): { forms: FormData[]; examples: NodeExamples } {
   const forms = [...html.matchAll(/data-try='([^']*)'/g)].map(([, json]) => JSON.parse(json!));
   const [, examples = "{}"] = /id="examples">(.*?)<\/script>/s.exec(html) ?? [];
   return { forms, examples: JSON.parse(examples) };
 }
 
-/** Sends the reads of a node, except those of the service itself. */
+/** Sends the forms of a node's reads, without those of the service's own operations. */
 export async function sendForms(node: AskedNode, kind: string): Promise<SentForms> {
   const { url, service } = await startBeside(node, kind, "reads");
   const sent = new Map<string, number>();

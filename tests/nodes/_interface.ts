@@ -17,7 +17,7 @@ export interface AskedNode {
   readonly version: string;
   /** Its URL. */
   readonly url: string;
-  /** The path of its JSON-RPC endpoint, below that. @default "" */
+  /** The path of its JSON-RPC endpoint, below `url`. @default "" */
   readonly rpcPath?: string;
   /** The place of its secret, in the form of `node.auth`; absent if it needs none. */
   readonly auth?: Readonly<Record<string, string>>;
@@ -125,7 +125,7 @@ function isAtLeast(version: string, least: string): boolean {
   return at < 0 || (has![at] ?? 0) > wants![at]!;
 }
 
-/** Returns the parameters for a method: its example, with values valid here; `undefined` if one is missing. */
+/** Returns a method's parameters: `known` values, else its example's; `undefined` if a required one has neither. */
 export function paramsOf(
   { name, params, examples }: Method,
   known: AskedNode["known"],

@@ -14,7 +14,7 @@ export interface PlayedServer extends AsyncDisposable {
   start(): Promise<void>;
 }
 
-/** Starts a server that responds by a `fetch`. With a key and a certificate it uses TLS. */
+/** Starts a server that responds with what a `fetch` returns. With a key and a certificate it uses TLS. */
 export async function serveFetch(
   fetch: PlayedServer["fetch"],
   tls?: { key: string; cert: string },

@@ -5,7 +5,7 @@ import { formatJson, parseJson } from "../../src/json/lossless.ts";
 /** The recording of a node. */
 export interface Recording {
   kind: string;
-  /** The origin: a daemon that ran here, a public document that quotes it, or the source of a constructed response. */
+  /** The origin: a daemon that ran here, a public document with its responses, or the source of constructed ones. */
   recorded: string;
   /** The time, if the info depends on it. */
   now?: string;
@@ -15,7 +15,7 @@ export interface Recording {
   errors?: Record<string, unknown>;
   /** HTTP statuses other than 200, by `GET /path`. */
   statuses?: Record<string, number>;
-  /** The info made from it, without the service's own facts. */
+  /** The info made from the recording, without the service's own facts. */
   info: Record<string, unknown>;
 }
 

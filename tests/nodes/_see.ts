@@ -2,18 +2,18 @@
 import * as assert from "uvu/assert";
 import type { Nodeface } from "../../src/index.ts";
 
-/** A node's state, from all three. */
+/** A node's state in the info, the health and the page. */
 export interface Seen {
   status: string;
   code: string | undefined;
   reason: string | RegExp | undefined;
-  /** The status of `/v1/health`. */
+  /** The HTTP status of `/v1/health`. */
   health: number;
   /** The label in the page's header. */
   header: string;
 }
 
-/** Reads all three, which must agree. */
+/** Reads the info, the health and the page, which must agree. */
 export async function see({ fetch }: Pick<Nodeface, "fetch">): Promise<Seen> {
   const get = async (path: string) => await fetch(new Request(`http://localhost${path}`));
   for (;;) {

@@ -1,4 +1,4 @@
-/** Starts bcoin from npm (tests/nodes/package-lock.json), with code that hsd shares. */
+/** Starts bcoin from npm (tests/nodes/package-lock.json). `_start-hsd.ts` uses some of this code. */
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ export async function startInMemory(
   return await startDaemon([...command, program, ...common, ...flags], port, env);
 }
 
-/** Returns the access to a bcoin or hsd that needs no secret. */
+/** Returns the functions that query a bcoin or hsd started without a secret. */
 export function askInMemory(
   daemon: Daemon,
 ): Omit<AskedNode, "version" | "known"> & { readonly call: Call } {

@@ -1,4 +1,4 @@
-/** Starts the real nodes of a chain with which kinds are tested, and gives them data. */
+/** Starts the real nodes with which kinds are tested, and gives them data. */
 import { createHmac } from "node:crypto";
 import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -49,7 +49,7 @@ export async function startAnvil(): Promise<Daemon> {
   return await startDaemon([ANVIL, "--port", String(port)], port);
 }
 
-/** Gives one of these nodes some blocks, to call its kind's operations. */
+/** Gives one of these nodes some blocks, so that its kind's operations can be called. */
 export async function askEthereum(starting: Promise<Daemon>): Promise<AskedNode> {
   const daemon = await starting;
   const call = callsTo(daemon.url);
@@ -102,7 +102,7 @@ export async function askEthereum(starting: Promise<Daemon>): Promise<AskedNode>
         payload: { blockStateCalls: [{ calls: [transaction] }] },
       },
       async has(method) {
-        // Without parameters, none of its methods has an effect.
+        // This calls the method without parameters, so that no method has an effect.
         return await isKnown(call, method);
       },
       stop: () => daemon.stop("SIGKILL"),

@@ -76,7 +76,7 @@ export async function startMonerod(login?: string): Promise<AskedNode> {
         "readPublicNodes.body": { gray: true, white: true },
       },
       async has(method) {
-        // Writes without parameters have nothing to do: the pool is empty, and the chain is short.
+        // Without parameters, even writes change nothing: the pool is empty, and the chain is short.
         return await isKnown(call, method);
       },
       stop: () => daemon.stop("SIGKILL"),

@@ -14,7 +14,7 @@ export const ETCD = "/usr/bin/etcd";
 export const NATS = "/usr/sbin/nats-server";
 export const SYNCTHING = "/usr/bin/syncthing";
 
-/** Tells whether a URL has an operation. A path with other methods lists them when it gets an unknown one. */
+/** Tells whether a URL has an operation. A path that has only other methods lists them in `Allow`. */
 async function hasPath(
   [verb, path]: readonly [string, string],
   url: string,

@@ -1,6 +1,6 @@
 /**
  * Prometheus scrapes services for real nodes: anvil from npm, Debian's litecoind and etcd. Each alert of
- * `deploy/alerts.yaml` fires when its node gets into that state, and not before. `npm run test:slow -- nodes`.
+ * `deploy/alerts.yaml` fires when a node has the fault in question, and not before. `npm run test:slow -- nodes`.
  */
 import { spawnSync } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
@@ -85,7 +85,7 @@ testWhere(
     const [port, rpcPort] = [await freePort(), await freePort()];
     const anvil = (...more: string[]) =>
       bench.daemon([ANVIL, "--port", `${port}`, "--chain-id", "10", "--silent", ...more], port);
-    // A chain of this kind needs a recent block other than the first.
+    // With this chain id, a node is `ok` only if it has a recent block other than the first.
     const mine = () => call(`http://127.0.0.1:${port}`, "anvil_mine", ["0x1"]);
     const [chain, litecoin, etcd] = await Promise.all([
       anvil(),
@@ -149,7 +149,7 @@ testWhere(
       ];
       return all.map((value) => value ?? "-").join("");
     };
-    // A node that is late once is down for one scrape.
+    // A node that responds too late once has `node_up` 0 for one scrape.
     const wanted = "11111-" + "1--0--";
     await until(async () => await known() === wanted, PATIENCE).catch(async () =>
       assert.is(await known(), wanted)

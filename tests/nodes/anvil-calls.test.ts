@@ -83,7 +83,7 @@ calls(
     for (const path of ["/v1/rpc", "/v1/rpc/"]) assert.equal(await send(path), [200, answer]);
     const [status, text] = await send("/v1/rpc", { "content-type": "application/json" });
     assert.equal([status, text], [200, answer]);
-    // A request from a page has a content type.
+    // A request from a page is refused without a content type.
     for (const header of ["origin", "referer", "cookie"]) {
       const [status] = await send("/v1/rpc", { [header]: beside.url, "x-nodeface": "1" });
       assert.is(status, 415, header);

@@ -20,7 +20,7 @@ interface Example {
   args(port: number, home: string, other: number): string[];
   /** Returns the expected info, from the daemon itself. */
   expected(url: string, home: string): Promise<Record<string, unknown>>;
-  /** Returns the paths of its interface that must be shown, and the least number of paths with a form. */
+  /** Returns the paths of its interface that must be shown, and the least number of paths that match `form`. */
   shown(url: string, home: string): Promise<{ paths: string[]; least: number; form: RegExp }>;
   /** A path that responds once the daemon is ready. */
   ready?: { path: string; method?: string };

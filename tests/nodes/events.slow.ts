@@ -168,7 +168,7 @@ testWhere(
   }),
 );
 
-/** Several intervals of the watch. */
+/** Ten times the `ttl` below. */
 const QUIET_MS = 10_000;
 
 testWhere(

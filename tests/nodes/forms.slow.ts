@@ -1,6 +1,6 @@
 /**
- * The forms of the simple page for real nodes, each sent with its initial values: anvil and hsd, and those of Debian
- * (`apt-get install litecoin monero etcd-server nats-server syncthing`). A missing node is skipped.
+ * The forms of the simple page, each sent with its initial values to a real node: anvil and hsd, and those of Debian
+ * (`apt-get install litecoind monero etcd-server nats-server syncthing`). A missing node is skipped.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -16,7 +16,7 @@ const forms = suite("the forms of the simple page beside real nodes");
 interface Known {
   /** The smallest number of sent reads. */
   readonly sent: number;
-  /** The reads with a field that only the user can fill in, or with data that this node lacks. */
+  /** The reads that need a value from the user, or data that this node lacks. */
   readonly asking?: readonly string[];
   /** The reads that the node cannot answer, with the status. */
   readonly lacking?: Readonly<Record<string, number>>;

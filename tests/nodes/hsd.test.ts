@@ -39,7 +39,7 @@ hsd("is detected, and shown as its own API reports", async () => {
   assert.is(info.height, chain.blocks);
   assert.is(info.peers, net.connections);
   assert.ok(Date.now() - Date.parse(info.started_at) < 60_000);
-  // Its first block is years old.
+  // The chain's first block is years old, so the node counts as syncing.
   assert.is(info.sync_progress, chain.verificationprogress);
   assert.is(info.status, "syncing");
 });

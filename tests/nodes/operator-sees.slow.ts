@@ -259,7 +259,7 @@ testWhere(
     await reaches(service, "syncing", "syncing");
     await first.stop("SIGTERM");
     await reaches(service, "stale", "connection_refused");
-    // The child processes exit before litecoind itself, which still holds its folder; this file goes last.
+    // The child processes exit before litecoind itself, which still holds its folder; its pid file goes last.
     const pid = join(bench.home, ".litecoin/regtest/bitcoind.pid");
     await until(() => Promise.resolve(!existsSync(pid)), PATIENCE);
     await bench.daemon(litecoind(port), port);

@@ -24,7 +24,7 @@ interface Case {
   /** Returns the values of the info, as the node has them. */
   own(url: string): Promise<Values>;
   write(url: string): Promise<unknown>;
-  /** A read that other nodes of its kind have. */
+  /** A read that it lacks, but other nodes of its kind have. */
   readonly lacks?: string;
 }
 

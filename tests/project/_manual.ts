@@ -81,7 +81,7 @@ export interface Surroundings {
   readonly files?: Readonly<Record<string, string>>;
   /** Selects the blocks to follow. @default all except those that the page excludes */
   readonly isFollowed?: (block: Block) => boolean;
-  /** Called with the output of each command that does not serve. */
+  /** Called with the output of each command, except those that start a service. */
   readonly onPrinted?: (command: string, printed: string) => void;
 }
 
@@ -147,7 +147,7 @@ const isServing = (command: string) =>
     command,
   );
 
-/** Returns the arguments of a command that serves, without the port; and the port. */
+/** Returns the arguments of a command that starts a service, without `--port`, and its port. */
 function serviceOf(command: string): { words: string[]; port: string } {
   const [, ...all] = command.split(/\s+/);
   const at = all.indexOf("--port");

@@ -1,4 +1,4 @@
-/** A process that gets a signal to stop as soon as it handles signals, and would otherwise run on. */
+/** A process that would run forever, but sends itself SIGTERM as soon as it handles signals. */
 import process from "node:process";
 import "../../src/cli/signals.ts";
 

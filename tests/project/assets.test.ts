@@ -47,7 +47,7 @@ function modulesIn(root: string): Map<string, string> {
 /** Tells whether a module is generated from the kinds; a copy has only a few of them. */
 const isOfKinds = (name: string) => /^(interfaces|kind)/.test(name);
 
-/** The kinds of a copy: reading all of them takes most of the step's time. */
+/** The kinds of a copy, which has only a few, since reading all kinds takes most of the step's time. */
 const SOME_KINDS = ["etcd", "near"];
 
 /** Runs a function on a copy of the step's inputs and outputs, with a few kinds. */

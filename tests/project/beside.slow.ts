@@ -23,7 +23,7 @@ for (const [kind, { url }] of Object.entries(KINDS)) {
     await using node = await serveFetch(play(recording));
     const part = partOf(kind);
     const own = blocksOf(part)[0]!.text.includes("--port 8081") ? 8081 : 8080;
-    // A secret in any form that a kind may require, at the place in its configuration.
+    // One content is valid as every kind's secret; its file is at the path in the page's configuration.
     const secret = /_file: ([^,}]+)/.exec(part)?.[1]?.trim();
     const files = secret ? { [secret.replace("~/", "")]: "<apikey>user:password</apikey>\n" } : {};
     const places = { [new URL(url).host]: new URL(node.url).host };
@@ -52,7 +52,7 @@ for (const [kind, { url }] of Object.entries(KINDS)) {
     assert.is(reports.length, secret ? 2 : 1);
     for (const one of reports) {
       const allowed = one.match(/ allowed  +it is a read$/gm)?.length ?? 0;
-      // A node may have less than its kind.
+      // A node may have fewer operations than its kind.
       assert.ok(allowed > 0 && allowed <= opened, `${allowed} of ${opened}`);
       const named = [...rowOf(part, "opened").matchAll(/`([^`]+)`/g)].map(([, name]) => name!);
       const there = named.filter((name) => one.includes(`\n${name} `));

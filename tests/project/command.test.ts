@@ -13,7 +13,7 @@ import { ROOT } from "../_paths.ts";
 import { COMMANDS, run, serving, start } from "../_server.ts";
 import { infoOf, until } from "../nodes/_daemon.ts";
 
-/** Wrong arguments and their messages; `mistakes.test.ts` has errors in the arguments alone. */
+/** Wrong arguments and their messages; `mistakes.test.ts` tests more, without starting the command. */
 const WRONG: [args: string[], env: Record<string, string>, complaint: string][] = [
   [["--bogus"], {}, 'unknown option "--bogus"; see nodeface --help'],
   [["check"], {}, "name a node, as in nodeface check http://127.0.0.1:8545"],
@@ -150,7 +150,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
     write("first");
     const server = await start([...command, "--config", config]);
     server.leave("stderr");
-    // Each line is written before the next request.
+    // Each reload logs a line before the next one starts.
     for (const name of ["second", "third", "fourth"]) {
       write(name);
       process.kill(server.pid, "SIGHUP");
@@ -217,7 +217,7 @@ json("prints one object and ends with 0 if all is well", async () => {
   const args = ["check", "--json", "--spec", spec];
   const ended = await run([...COMMANDS.Bun, ...args], { NODEFACE_PROT: "1" });
   const { ok, troubles, notes } = JSON.parse(ended.stdout);
-  // A busy machine takes over a second, which prints progress.
+  // On a busy machine this takes more than a second, so progress is printed.
   const others = ended.stderr.replaceAll(/^nodeface: .* …\n/gm, "");
   assert.equal([ok, troubles, ended.code, others], [true, [], 0, ""]);
   assert.match(notes[0], "unknown environment variable NODEFACE_PROT");

@@ -22,7 +22,7 @@ install("no package requires a newer Node than this one does: npm would warn", (
   for (const [path, { engines }] of Object.entries<{ engines?: { node?: string } }>(packages)) {
     const ranges = engines?.node?.split("||") ?? [];
     const isFine = ranges.length === 0 || ranges.some((range) => !isAbove(lowest(range), own));
-    // Only the browser's files of Scalar are copied, so its entry in the lock file has no engine.
+    // Only the browser's files of Scalar are copied, so its entry in the lock file has no `engines`.
     assert.ok(
       isFine,
       `${path} asks for Node ${engines?.node}; take "engines" out of the lock file`,

@@ -121,7 +121,7 @@ const filesOf = (text: string): Files => ({
   isThere: () => Promise.resolve(false),
 });
 
-/** Adds to a kind on a page the other members that every kind has. */
+/** Completes a kind from a page with the members that every kind has. */
 const wholeKind = (text: string) =>
   [
     "title: A",

@@ -10,7 +10,7 @@ const memory = suite("memory");
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
 
-/** Requests that a random part makes different each time, none longer than an honest one. */
+/** Requests that differ each time by a random part. None is longer than an ordinary request. */
 const ENDLESS: Readonly<Record<string, (unique: string) => Promise<Response>>> = {
   "host names": (unique) => askWith({ host: `${unique}.localhost` }, "/v1/health"),
   "paths": (unique) => ask(`/${unique}`),

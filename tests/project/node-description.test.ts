@@ -49,7 +49,7 @@ everywhere(
 everywhere(
   "the log has the first twenty findings, and how many there are beyond",
   async (command, file) => {
-    // A note adds that the node's URL is unknown.
+    // With the note that the node's URL is unknown, there are 57.
     const wrong = Array.from({ length: 56 }, (_, i) => `    S${i}: text\n`).join("");
     writeFileSync(file, `${right("One")}components:\n  schemas:\n${wrong}`);
     const server = await start([...command, "--spec", file]);

@@ -18,7 +18,7 @@ async function sent(name: string): Promise<number> {
 
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
 
-/** Returns the number of bytes sent for a document and its scripts, without Scalar's. */
+/** Returns the bytes sent for a document, for our own scripts and for all scripts in it, and the number of requests. */
 async function weigh(view: "reference" | "simple") {
   const response = await ask(`/v1/spec/${view}`, { headers: { "accept-encoding": "br" } });
   assert.is(response.headers.get("content-encoding"), "br");

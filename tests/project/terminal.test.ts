@@ -12,7 +12,7 @@ const terminal = suite("on a terminal");
 const SCRIPT = "/usr/bin/script";
 const missing = without(SCRIPT);
 
-/** The delay of the node: longer than the delay that prints progress, shorter than the timeout. */
+/** The delay of the node: long enough that progress is printed, but shorter than the timeout. */
 const SLOW = 1400;
 
 /** Runs a command on a terminal. */

@@ -51,7 +51,6 @@ const methods = (status: number | "closed", path: string, ...names: string[]): C
     bodiless: name === "HEAD",
   }));
 
-/** Creates a request to `/v1/info` that `get` cannot make. */
 const raw = (status: number | "closed", name: string, bytes: string, answers = 1): Case => ({
   name,
   bytes,
@@ -59,7 +58,7 @@ const raw = (status: number | "closed", name: string, bytes: string, answers = 1
   answers,
 });
 
-/** Creates a chunked content, followed by a request. */
+/** Creates a case with two requests, the first with chunked content. */
 const chunks = (status: number, name: string, content: string): Case =>
   raw(
     status,

@@ -240,14 +240,14 @@ export function readByNode({ method, parts }: Sent): Promise<Read> {
   });
 }
 
-/** The number of responses that both, one or none accepted, and unknown differences. */
+/** The numbers of responses by the outcome in both parsers and by known difference, and the unknown differences. */
 export interface Compared {
   readonly counts: Record<string, number>;
   readonly known: Record<string, number>;
   readonly differences: string[];
 }
 
-/** Responses that ours accepts and llhttp rejects or reads differently, and why. */
+/** Responses that our client accepts and llhttp rejects or reads differently, and why. */
 const KNOWN: Readonly<Record<string, (here: Taken, text: string) => boolean>> = {
   "the same length twice, which a recipient may take (RFC 9112, section 6.3)": (here) =>
     here.get("content-length")?.includes(",") === true,

@@ -135,5 +135,5 @@ process.on("message", async (order: Order) => {
   process.send!(tell());
 });
 
-// This process ends with an aborted test.
+// If the test is aborted, this process ends too.
 process.on("disconnect", () => process.exit());

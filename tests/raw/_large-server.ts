@@ -1,6 +1,6 @@
 /**
- * Serves one large content: at once, at `/later` by a promise, and at `/long` after the idle timeout. It
- * rejects at `/broken`.
+ * Serves one large content at every path: at `/later` after a resolved promise, at `/long` after the idle timeout.
+ * Throws an error at `/broken`.
  */
 import { represent } from "../../src/http/representation.ts";
 import { serveHere } from "./_serve.ts";

@@ -71,7 +71,7 @@ everywhere(
 
 everywhere("a request head that does not end is refused with 408", async ({ url }, runtime) => {
   const answer = await hang(url, "a dripping head", ...DRIPPING_HEAD);
-  // Bun closes it without a response.
+  // Bun closes the connection without a response.
   if (runtime === "Bun") return assert.is(answer, "");
   assert.match(answer, /^HTTP\/1\.1 408 Request Timeout\r\n/);
   assert.match(answer, /^content-type: application\/problem\+json\r$/m);
@@ -105,7 +105,7 @@ everywhere("unread large responses take no memory each", async ({ url, pid }) =>
   const before = residentMemory(pid);
   const sockets = await Promise.all([1, 2, 3].map(() => dial(url)));
   for (const socket of sockets) socket.pause().write(request.repeat(100));
-  // Once these have responses, on separate connections, the server has worked on the others.
+  // Once these requests, on separate connections, have responses, the server has worked on those of `sockets`.
   for (let i = 0; i < 20; i++) await (await fetch(`${url}v1/info`)).arrayBuffer();
   const grown = residentMemory(pid) - before;
   for (const socket of sockets) socket.destroy();
@@ -154,7 +154,7 @@ async function standStill(command: readonly string[]): Promise<number> {
   return received;
 }
 
-/** Requests a content for which the app takes longer than a client may; returns its length. */
+/** Requests a content for which the app takes longer than a client may be idle; returns the content's length. */
 async function waitLong(command: readonly string[]): Promise<number> {
   const server = await start(command);
   const { byteLength } = await (await fetch(`${server.url}long`)).arrayBuffer();

@@ -68,7 +68,7 @@ async function listenersOf({ url }: Running): Promise<number> {
   return Number(/^nodeface_event_listeners (\d+)/m.exec(text)![1]);
 }
 
-/** The number of blocks while one listener does not read: a minute at one every two seconds. */
+/** The number of blocks mined while one listener does not read: one every two seconds, for a minute. */
 const BLOCKS = 30;
 
 /** The memory limit for all listeners, in MB, and the longest shutdown while they listen, in milliseconds. */
@@ -109,7 +109,7 @@ for (const [runtime, command] of COMMANDS) {
         assert.ok(most - memory < MEMORY_MAX, `${memory} to ${most} MB`);
         await crowd.leave();
         await until(async () => await listenersOf(service) === 0);
-        // A few belong to connections kept for the next request of this test.
+        // A few descriptors belong to connections that are kept for the next request of this test.
         await until(() => Promise.resolve(descriptorsOf(service) <= descriptors + 5));
 
         const again = new Crowd();

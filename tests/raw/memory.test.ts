@@ -7,7 +7,7 @@ import { start, withEach } from "../_server.ts";
 import { LARGE, LENGTH } from "./_large.ts";
 import { dial } from "./_socket.ts";
 
-/** Clients with an unread response of 32 MiB each, more than the system buffers. */
+/** The number of clients that do not read their response of 32 MiB, of which the system buffers only a part. */
 const HOLDERS = 20;
 const RESETS = 200;
 
@@ -16,7 +16,7 @@ const memory = suite("a large response");
 const REQUEST = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 const MIB = 1024 * 1024;
 
-/** Linux reports the resources of a process. */
+/** The servers by runtime; none without `/proc`, where Linux reports the resources of a process. */
 const EACH = existsSync("/proc/self/status") ? Object.entries(LARGE) : [];
 
 memory(

@@ -8,7 +8,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
   ports(`is not shared: a second process says so and ends, on ${runtime}`, async () => {
     const server = await start(command);
     const { port } = new URL(server.url);
-    // If it listens after all, stop it.
+    // If the second process listens after all, `timeout` ends it.
     const { code, stderr } = await run(["timeout", "20", ...command, "--port", port]);
     assert.is(code, 1);
     assert.match(stderr, /the port is already in use/);

@@ -77,7 +77,7 @@ for (const [runtime, command] of RELEASES) {
     );
   });
 
-  // Bun's own parser responds to these, and reports none.
+  // Bun's own parser responds to these requests, so they have no records.
   if (runtime !== "Bun") {
     for (const [name, bytes, expected] of REFUSED) {
       recording(`${name}, which does not reach the app`, async () => {

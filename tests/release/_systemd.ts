@@ -24,11 +24,11 @@ const PATIENCE = 20_000;
 export interface Systemd extends AsyncDisposable {
   /** Runs a shell command in its namespaces. */
   shell(line: string): Promise<Ended>;
-  /** Writes a file in its namespaces, readable by everybody unless the mode differs. */
+  /** Writes a file in its namespaces, readable by everybody unless `mode` is set. */
   write(path: string, text: string, mode?: string): Promise<void>;
 }
 
-/** Empty units instead of the installed ones that others require, which would change the machine. */
+/** Units that others require. They are empty, since the installed ones would change the machine. */
 const TARGETS = ["sysinit", "basic", "network", "shutdown", "multi-user", "tests"];
 
 /**
@@ -108,7 +108,7 @@ export async function startSystemd(): Promise<Systemd | string> {
   return { shell, write, [Symbol.asyncDispose]: stop };
 }
 
-/** Returns the ID of the first process in its namespace, as seen from this one; empty before it exists. */
+/** Returns the ID, in the tests' own namespace, of systemd's first process; empty before this exists. */
 function firstOf({ pid }: ChildProcess): string {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();

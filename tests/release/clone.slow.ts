@@ -12,7 +12,7 @@ import { makeFolder } from "./_folder.ts";
 
 const clone = suite("a fresh clone");
 
-/** Deno trusts the machine's own authorities only if told: a registry may be behind a proxy that opens TLS. */
+/** Deno trusts the machine's own authorities only if told: a registry may be behind a proxy that intercepts TLS. */
 const TRUST = {
   DENO_TLS_CA_STORE: "mozilla,system",
   ...Object.fromEntries(

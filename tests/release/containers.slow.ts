@@ -22,7 +22,7 @@ const BUILDAH = "/usr/bin/buildah", PODMAN = "/usr/bin/podman", RUNC = "/usr/sbi
 const COMPOSE = "/usr/bin/podman-compose", ETCD = "/usr/bin/etcd";
 /** A program that Podman's network helper runs; without it the error is only "No such file or directory". */
 const IPTABLES = "/usr/sbin/iptables";
-/** npm's names of processor architectures. */
+/** The processor architecture, as in the names of anvil's packages. */
 const ARCH = process.arch === "x64" ? "amd64" : process.arch;
 const FILE = `${ROOT}deploy/compose.yaml`;
 
@@ -61,7 +61,7 @@ async function build(program: string, image: string, dockerfile: string): Promis
   const context = makeFolder();
   const root = await run([`${ROOT}deploy/image-root.sh`, program, context]);
   assert.is(root.code, 0, root.stderr);
-  // The folders that etcd writes.
+  // etcd writes its data below `/tmp`.
   mkdirSync(join(context, "tmp"), { recursive: true });
   const args = ["--isolation=chroot", "--file", dockerfile, "--tag", image, context];
   const { code, stderr } = await buildah("build", ...args);
@@ -147,7 +147,7 @@ testWhere(containers, noEngine, "the compose file runs two nodes with a service 
     ) {
       const address = "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}";
       const host = await inspect(service, address);
-      // The command exits with 0 even if nothing has started.
+      // `podman-compose up` exits with 0 even if nothing has started.
       assert.is.not(host, "", up.stderr);
       const url = `http://${host}:8080/v1/info`;
       let info: { status?: string; software?: string } = {};

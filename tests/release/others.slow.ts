@@ -26,7 +26,7 @@ others("the module for Deno says its version and commit", async () => {
 });
 
 others("the module for Deno shows a node's own description", async () => {
-  // It reads only files that it is permitted to.
+  // Deno must be permitted to read files.
   const [deno, ...rest] = ONE_MODULE;
   const command = [deno!, rest[0]!, "--allow-read", ...rest.slice(1)];
   const spec = `${ROOT}tests/description/three/openapi.yaml`;

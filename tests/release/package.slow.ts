@@ -37,7 +37,7 @@ export const wrong = () => createNodeface({ hots: [] });
 `;
 writeFileSync(join(HOME, "program.ts"), PROGRAM);
 
-/** A host with every option, also as `undefined`, without any API of a runtime. */
+/** A host that uses no API of a runtime, and sets many options to `undefined`. */
 const LIBRARY = `
 import { createNodeface, defineOperation, problem } from "nodeface";
 import type { Info, Nodeface, NodefaceOptions, Operation, OperationObject } from "nodeface";
@@ -80,7 +80,7 @@ export async function ask(nodeface: Nodeface, context: unknown): Promise<Info> {
 }
 // @ts-expect-error: OpenAPI has no such key
 export const mistyped = () => defineOperation({ ...getPeer, operation: { sumary: "Get a peer" } });
-// @ts-expect-error: the path has no such name
+// @ts-expect-error: the path has no such parameter
 export const wrong = () => defineOperation({ ...getPeer, handle: (request, { id }) => new Response(id) });
 `;
 writeFileSync(join(HOME, "library.ts"), LIBRARY);
@@ -219,7 +219,7 @@ pack("every type used by its exports is exported too", () => {
   }
 });
 
-/** Lists the types of this package that an entry's exports use but do not export. */
+/** Lists the types of this package that the exports of an entry use, but that it does not export. */
 function hiddenTypes(entry: string): string[] {
   const own = `dist/${entry}.d.ts`;
   const exported = new Map<string, string>();
@@ -285,7 +285,7 @@ pack("it installs six packages at most, itself among them", () => {
 });
 
 const COMPILERS = join(HOME, "compilers");
-/** The oldest version that supports the types, versions with relevant changes, and that of this project. */
+/** The oldest TypeScript that supports the types, and versions with relevant changes. */
 const VERSIONS = ["5.0.4", "5.4.5", "5.7.3", "5.9.3"];
 
 pack.before(async () => {

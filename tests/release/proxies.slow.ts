@@ -19,7 +19,7 @@ import { freePort } from "../_port.ts";
 const folder = makeFolder();
 const OPENSSL = "/usr/bin/openssl";
 
-/** Returns the snippet's comment for the `http` block. */
+/** Returns the lines for the `http` block, which the snippet has as comments. */
 const forHttpBlock = (snippet: string) =>
   [...new Set(snippet.match(/^# {3}.*$/gm))].map((line) => line.slice(4)).join("\n");
 
@@ -72,7 +72,7 @@ interface Behind {
   readonly seen: string[];
   /** Makes the Ethereum node mine a block; returns the height. */
   mine(): Promise<number>;
-  /** Sets that node's next response. */
+  /** If set, it is called with the function that sends the REST node's response. */
   hold: ((respond: () => void) => void) | undefined;
   stop(): Promise<void>;
 }

@@ -101,7 +101,7 @@ testWhere(
   },
 );
 
-/** A user of the node with its group, and an unrelated user, as a unit has. */
+/** The user (and group) of the node, and another user for the service, since a unit has its own. */
 const NODE_USER = 61_001, OWN_USER = 61_002;
 
 testWhere(
@@ -112,7 +112,7 @@ testWhere(
     const home = makeFolder();
     chownSync(home, NODE_USER, NODE_USER);
     const port = await freePort();
-    // With wallets, its files are readable by their owner only; later versions have rpccookieperms.
+    // Only without wallets can the group read the node's files; later versions have rpccookieperms.
     const node = () =>
       startDaemon([
         ...[SETPRIV, `--reuid=${NODE_USER}`, `--regid=${NODE_USER}`, "--clear-groups"],
@@ -148,7 +148,7 @@ testWhere(
     } finally {
       const { stderr } = await service.stop();
       await daemon.stop("SIGKILL");
-      // Only the node can let its group read the cookie.
+      // The group may read the cookie without a warning, since the file belongs to the node's user.
       assert.not.match(stderr, /can be read by|rejects the credentials/);
     }
   },

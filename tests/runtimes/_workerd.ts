@@ -24,7 +24,7 @@ export async function startWorkerd(): Promise<Server> {
 }
 
 /**
- * Serves a service with the options of all other runtimes, except that the worker allows any host.
+ * Serves a service, by default with the options of the other runtimes (`dist/worker.js` allows any host instead).
  *
  * @param options JavaScript
  * @param flags compatibility flags

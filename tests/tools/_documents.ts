@@ -13,9 +13,9 @@ import { countOperations } from "./programs/count-operations.ts";
 /** A description, and its properties. */
 export interface Document {
   name: string;
-  /** Writes it below a folder if necessary; returns the path of its entry; `undefined` if it is not a description. */
+  /** Writes it below a folder if necessary; returns the path of its entry. Absent if it has no file of its own. */
   entry?: (folder: string) => string;
-  /** The kind of node whose operations it has; there is no entry then. */
+  /** The kind of node whose operations it has; `entry` is absent then. */
   kind?: string;
   /** The software that such a node reports, if the operations depend on it. */
   software?: string;
@@ -211,7 +211,7 @@ components:
     Block: { type: object, properties: { height: { type: integer } } }
 `;
 
-/** Strings that parsers break at, and numbers beyond the range of `number`. */
+/** CRLF line ends, strings over several lines, and integers that `number` cannot represent exactly. */
 const WINDOWS = `openapi: 3.0.3
 info:
   title: Windows

@@ -1,4 +1,4 @@
-/** Pairs that fail because of the tool or the description's authors. A test checks that each of them still fails. */
+/** Pairs of a tool and a document that fail by the fault of either. A test checks that each pair still fails. */
 
 /** A fault that is not ours. */
 export interface KnownFault {

@@ -10,7 +10,7 @@ import { KNOWN_FAULTS, type KnownFault } from "./_known-faults.ts";
 import { countOperations } from "./programs/count-operations.ts";
 import type { Input, Tool, Verdict } from "./_tools.ts";
 
-/** The result of a pair. */
+/** The result of one tool on one document. */
 export interface Pair {
   document: string;
   tool: string;
@@ -59,7 +59,7 @@ export async function runPairs(document: Document, tools: readonly Tool[]): Prom
     const yamlFile = await keep(yaml!, join(folder, "served.yaml"));
     const input = { json: json!, yaml: yaml!, jsonFile, yamlFile, entry };
     const { paths } = JSON.parse(readFileSync(jsonFile, "utf8"));
-    // A path of the description that equals one of ours has moved to its server's URL, or replaces ours.
+    // If a path of the description equals one of ours, its first segment is in its server's URL, or it replaces ours.
     const theirs = new Set(entry === undefined ? [] : pathsOf(entry));
     const isOurs = (path: string) =>
       !theirs.has(path) || /^nodeface/.test(paths?.[path]?.get?.operationId);
@@ -102,8 +102,8 @@ function argumentsOf({ kind, software }: Document, folder: string): string[] {
 }
 
 /**
- * Waits until a description is shown. Before, the service shows only its own operations: the page says so for a file,
- * and a kind's operations have other paths.
+ * Waits until a description is shown. Until then, the service shows only its own operations: for a file, the page
+ * says so; for a kind, there are no other paths.
  */
 async function untilShown(url: string, { kind }: Document): Promise<void> {
   const since = performance.now();

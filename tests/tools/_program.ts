@@ -17,14 +17,14 @@ export interface ProgramOptions {
   cwd: string;
   timeout: number;
   env?: Record<string, string>;
-  /** Stops the program once it has written this text, since a server would not end by itself. */
+  /** Once the program has written `text`, calls `then` and stops the program: a server would not end by itself. */
   until?: { text: string; then: (output: string) => Promise<void> };
 }
 
 /** The cache of compiled code: programs are started often, and compiling them is a part of each start. */
 const NODE_COMPILE_CACHE = `${ROOT}tests/.cache/compiled`;
 
-/** The size of the kept end of the output, in characters. */
+/** The number of characters after which no more output is kept. */
 const OUTPUT_LIMIT = 4_000_000;
 
 /** Runs a program. After the time limit it is killed, with its children. */

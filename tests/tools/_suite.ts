@@ -8,7 +8,7 @@ import { complaintOf, type Pair, runPairs } from "./_pairs.ts";
 import { tableOf } from "./_table.ts";
 import type { Tool } from "./_tools.ts";
 
-/** Tests every pair, and prints the table of all of them after the last. */
+/** Tests every document with every tool, and finally prints the table of all pairs. */
 export function testPairs(all: readonly Document[], tools: readonly Tool[]): void {
   const only = new RegExp(process.env.DOCUMENTS ?? "");
   const documents = all.filter(({ name }) => only.test(name));
@@ -36,7 +36,7 @@ export function testPairs(all: readonly Document[], tools: readonly Tool[]): voi
         assert.ok(pair, "it was not run");
         const complaint = complaintOf(pair!);
         if (complaint === undefined) return Promise.resolve();
-        // uvu prints the stack in addition to the message, which suffices.
+        // The message suffices: with a stack, uvu would print this too.
         return Promise.reject(Object.assign(new Error(complaint), { stack: "" }));
       });
     }

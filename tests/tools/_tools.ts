@@ -14,10 +14,10 @@ export interface Input {
   /** A URL or a path. */
   json: string;
   yaml: string;
-  /** The same as files. */
+  /** The path of a file with the same content. */
   jsonFile: string;
   yamlFile: string;
-  /** The entry of the original description, if there is one. */
+  /** The path of the original description's root file, if there is one. */
   entry: string | undefined;
 }
 
@@ -38,14 +38,14 @@ export interface Tool {
   run(input: Input, folder: string, timeout: number): Promise<Verdict>;
 }
 
-/** The size of the end of a program's output that states why it failed, in characters. */
+/** The length of an excerpt, in characters: the end of a failed program's output states the reason. */
 const EXCERPT = 1500;
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 const NODE_24 = `${ROOT}tests/node_modules/node24/bin/node`;
 const missing = existsSync(NODE_24) ? undefined : "needs the Node 24 of tests/package-lock.json";
 
-/** Returns the path of a file in a package, from the slow tests or from all tests. */
+/** Returns the path of a file in a package that is installed for the slow tests, or else for all tests. */
 const inPackage = (path: string): string =>
   [`${HERE}node_modules/${path}`, `${ROOT}tests/node_modules/${path}`].find(existsSync) ?? path;
 const script = (name: string): string => `${HERE}programs/${name}`;
@@ -95,7 +95,7 @@ interface Generator {
   env?: (input: Input) => Record<string, string>;
   /** The files to compile, with all their imports. */
   compiled: RegExp;
-  /** A text that occurs once for each operation in the files whose path matches, counted only in front of `before`. */
+  /** `text` occurs once for each operation in the files whose path matches `files`; it is counted up to `before`. */
   counted: { files: RegExp; text: RegExp; before?: RegExp };
   /** @default Node 24 */
   node?: string;
@@ -105,7 +105,7 @@ const TSC = [
   `${ROOT}node_modules/typescript/bin/tsc`,
   ...["--noEmit", "--strict", "--target", "es2022", "--lib", "es2023,dom,dom.iterable"],
   ...["--module", "esnext", "--moduleResolution", "bundler", "--types", ""],
-  // Its own libraries are correct, and take longer than most of the generated code.
+  // TypeScript's own libraries are correct, and checking them takes longer than most generated code.
   ...["--ignoreConfig", "--allowImportingTsExtensions", "--skipDefaultLibCheck"],
 ];
 

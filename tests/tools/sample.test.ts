@@ -1,8 +1,8 @@
-/** A sample of the table of documents and tools, with the fast ones. */
+/** A sample of the table of documents and tools: two documents with the fast tools. */
 import { SMALL } from "./_documents.ts";
 import { testPairs } from "./_suite.ts";
 import { QUICK } from "./_tools.ts";
 
-// Each is served with our own operations; the first one has no others.
+// Each document is served with our own operations; the one with only webhooks has no others.
 const NAMES = ["webhooks only 3.1", "several files 3.0"];
 testPairs(SMALL.filter(({ name }) => NAMES.includes(name)), QUICK);

@@ -1,4 +1,4 @@
-/** Compares the two forms of a description, with exact numbers. */
+/** Compares the JSON and the YAML of a description, with exact numbers. */
 import { readFileSync } from "node:fs";
 import process from "node:process";
 import { isDeepStrictEqual } from "node:util";

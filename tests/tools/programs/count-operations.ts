@@ -3,7 +3,7 @@
 /** The methods that have fields in a path item, in OpenAPI 3.2. */
 const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
 
-/** Counts the operations in the path items themselves; a path item by reference has none. */
+/** Counts the operations in the path items themselves; those behind a `$ref` are not counted. */
 export function countOperations(
   { paths = {} }: { paths?: Record<string, Record<string, unknown>> },
 ): number {
