@@ -74,7 +74,8 @@ export interface Nodeface extends Closeable {
    */
   ready(): Promise<void>;
   /**
-   * Ends requests to the node and running programs; responses no longer change. An open service keeps no process alive.
+   * Ends running programs and requests to the node; responses no longer change. A process can exit even if its service
+   * is not closed.
    */
   close(): Promise<void>;
 }

@@ -7,7 +7,7 @@
 /** Bytes in an `ArrayBuffer`; before TypeScript 5.7, `Uint8Array` has no type parameter to say so. */
 export type Bytes = ReturnType<TextEncoder["encode"]>;
 
-/** Joins bytes that arrive in parts. Beyond `limit`, it cancels the source and resolves to `undefined`. */
+/** Joins bytes that arrive in parts; if they exceed `limit`, cancels the source and resolves to `undefined`. */
 export async function gatherBytes(
   parts: AsyncIterable<Uint8Array>,
   limit: number,

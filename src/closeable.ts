@@ -1,5 +1,5 @@
 /**
- * The type of objects that `await using` closes, even if the `lib` of a host does not have it.
+ * The type of objects that `await using` closes; compiles even if the `lib` of a host lacks `Symbol.asyncDispose`.
  *
  * @module
  */

@@ -92,7 +92,7 @@ export interface DescriptionWithServers {
   readonly from: DescriptionPlace | DescriptionDocument;
   /**
    * `"keep"` leaves the top-level servers unchanged; a path such as `/v1` is put before every path of the node.
-   * @default with `node.url`, these servers stand for the node, and only their path is used
+   * @default with `node.url`, the top-level servers stand for the node, and only their path is used
    */
   readonly servers?: string | undefined;
 }

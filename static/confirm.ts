@@ -68,7 +68,7 @@ export function confirm(
     const onKey = (event: KeyboardEvent) => {
       // A key that is still held down was pressed before the dialog could be read.
       if (event.repeat) event.preventDefault();
-      // Scalar's client would take the key, keep the focus, and close.
+      // Otherwise Scalar's client would handle the key, keep the focus, and close.
       event.stopPropagation();
     };
     addEventListener("keydown", onKey, true);

@@ -1,6 +1,7 @@
 /**
- * Keeps the page header of both documents current while the page is visible: by a stream of changes, and by requests.
- * Requests are rare while there is a stream, but still needed: if the service hangs, the stream is merely silent.
+ * Keeps the header of the reference and of the simple page current while the page is visible: by a stream of changes,
+ * and by requests. These are rare while there is a stream, but still needed: if the service hangs, the stream is merely
+ * silent.
  */
 import {
   describeInfo,
@@ -17,7 +18,7 @@ import { isObject, type Json } from "../src/json/values.ts";
 const INTERVAL = 5_000, INTERVAL_MAX = 60_000;
 /** Milliseconds between two requests while there is a stream, and between two requests for the history. */
 const INTERVAL_BESIDE = 30_000;
-/** Maximum milliseconds until an ended stream is opened again; doubled after each attempt. */
+/** The longest delay before an ended stream is first reopened, in milliseconds; doubled after each attempt. */
 const RETRY = 4_000;
 /** The service's clock minus the browser's, in milliseconds. */
 let clockOffset: number | undefined;

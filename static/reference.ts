@@ -112,7 +112,7 @@ async function fetchDescription(): Promise<Json> {
 
 /**
  * Adds `X-Nodeface` to node calls: the service forwards no page's call without it, and other origins cannot send it.
- * Removes the token from all other requests, since Scalar sends it wherever it has been selected once.
+ * Removes the token from all other requests, since Scalar would send it with them once it has been selected.
  */
 function prepareRequest({ request, requestBuilder }: Prepared): void {
   if (isCall(request.url)) return requestBuilder.headers.set("X-Nodeface", "1");
@@ -141,7 +141,7 @@ function rememberNode({ target }: Event): void {
   opened = readIdentity();
 }
 
-/** Sends Scalar's request. Like the simple page, asks first if it may change something. */
+/** Sends Scalar's request. If the request may change something, first asks the user, as the simple page does. */
 async function sendRequest(request: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   const name = request instanceof Request && writes.get(request);
   if (name) await confirmWrite(name, request);
@@ -232,7 +232,7 @@ function removeSamples(object: Json): void {
   }
 }
 
-/** Lists the operations of a path. The function in `openapi/operations.ts` would import all OpenAPI tables. */
+/** Lists a path's operations. With the function in `openapi/operations.ts`, all OpenAPI tables would be bundled. */
 function operationsOf(item: unknown): { method: string; operation: Json }[] {
   const { additionalOperations, ...members } = objectOf(item);
   return Object.entries({ ...members, ...objectOf(additionalOperations) }).flatMap(
@@ -262,7 +262,7 @@ function resolveServers(servers: unknown): Json[] {
   }));
 }
 
-/** Titles a JSON-RPC method with its name, and shows it only once if it has a GET and a POST. */
+/** Shows a JSON-RPC method under its name, and only once if it has both a GET and a POST. */
 function nameMethod(path: string, item: Json): void {
   const name = methodNameOf(path);
   if (!name) return;

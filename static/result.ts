@@ -87,7 +87,7 @@ function parse(text = ""): Record<string, unknown> {
   }
 }
 
-/** Shows a body with its tools; returns the element with its text, if it is text. */
+/** Shows a body with its tools; returns the element that holds the text, or `undefined` for a binary body. */
 function showContent(
   form: Form,
   bytes: ArrayBuffer,

@@ -92,7 +92,7 @@ function optionsOf({ token }: Form, request: FormRequest): RequestInit {
   if (secret && new URL(url).origin === location.origin) {
     headers.set("Authorization", `Bearer ${secret}`);
   }
-  // Shows the service that its own page calls: over plain http, browsers do not send `Origin` with each request.
+  // Marks the call as one from the service's page: over plain http, browsers do not send `Origin` with each request.
   if (isCall(url)) headers.set("X-Nodeface", "1");
   const redirect = secret ? "error" : "follow";
   return { method, headers, body: body ?? null, cache: "no-store", redirect };

@@ -2,7 +2,7 @@
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 
-/** Limits below the ephemeral port range, so that only other test programs could take a port before it is used. */
+/** A range below the ephemeral ports, so that only other test programs could take a port before it is used. */
 const [FIRST, END] = [20_000, 32_000];
 
 const given = new Set<number>();

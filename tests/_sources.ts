@@ -40,7 +40,7 @@ export const playedBy = (fetch: typeof globalThis.fetch): Client =>
     return fetch(input, { ...init, body });
   });
 
-/** Returns the access of sources to a URL, by default without credentials. */
+/** Returns the client and the credentials (by default none) with which sources query the node at a URL. */
 export const contextFor = (
   nodeUrl: string,
   { fetch, tls, ...options }:

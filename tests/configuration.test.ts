@@ -25,7 +25,7 @@ import { CLI_OPTIONS, configuration } from "../src/settings/configuration.ts";
 
 const config = suite("config");
 
-/** Checks a configuration without the files that it names. */
+/** Checks a configuration, but does not read the files that it names. */
 const readFile = (text: string, name: string) => checkFile(parseConfiguration(text, name));
 
 /** Lists the errors of a file. */

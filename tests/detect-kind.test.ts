@@ -13,7 +13,7 @@ const detect = suite("detecting a kind");
 
 const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
 
-/** All kinds; where a kind's nodes store secrets in files, a file with a secret for this test stands in for them. */
+/** All kinds. If a kind has files with secrets, they are replaced by one file with a secret of this test. */
 const WITH_SECRETS: Readonly<Record<string, Kind>> = Object.fromEntries(
   Object.entries(KINDS).map(([name, kind]) => {
     const file = join(folder, name);

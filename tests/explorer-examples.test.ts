@@ -21,7 +21,7 @@ const examples = suite("values of the node in forms");
 
 const HASH = `0x${"a1".repeat(32)}`;
 
-/** Returns the values that a simulated Ethereum node's responses give to forms. */
+/** Returns the values for forms that the page takes from the responses of a simulated Ethereum node. */
 async function givenBy(head: Json, info: InfoSettings = {}) {
   const results: Json = {
     web3_clientVersion: "anvil/v1.7.1",

@@ -235,7 +235,7 @@ answers("a response that says that it is not encoded is passed on", async () => 
   assert.equal([answer.status, answer.headers.get("content-encoding")], [200, null]);
 });
 
-/** Starts a node that calls `answer` with the connection and the number of requests after each complete request. */
+/** Starts a node that calls `answer` after each complete request, with the connection and the count of requests. */
 const raw = async (
   answer: (socket: Socket, count: number) => void,
   use: (url: string, count: () => number) => Promise<void>,

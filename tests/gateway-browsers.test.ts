@@ -1,4 +1,4 @@
-/** Browsers that may call. Tables that test only our own code are sampled on Deno and Bun. */
+/** The browser pages allowed to call the node. Tables that test only our own code are sampled on Deno and Bun. */
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";

@@ -13,7 +13,7 @@ import { load } from "./description/_load.ts";
 
 const described = suite("what a description says about calls");
 
-/** Operations with each mark at the node, and some elsewhere. */
+/** Operations of the node, at least one for each mark, and some operations of other servers. */
 const DOCUMENT: Json = {
   openapi: "3.1.1",
   info: { title: "A node", version: "1" },

@@ -263,7 +263,7 @@ load(
       }]),
     ];
     await until(() => heldBy.heavy.length > 0);
-    // Sent only now, so that a second heavy call at the node would have arrived before this light one.
+    // The light call is sent last: if the node had been sent a second heavy call, that would have arrived first.
     const light = ask("/v1/rpc/block?hash=d&verbosity=2");
     await until(() => heldBy.light.length === 1);
     for (const _ of heavy) {
@@ -355,7 +355,7 @@ load(
     await until(() => node.come.length === 2);
     release();
     assert.is((await next).status, 200);
-    // If the node stays silent, the service closes the connection after a second timeout.
+    // If the node stays silent, the service closes the connection after twice the timeout.
     assert.is((await ask("/v1/rpc/heavy?n=3")).status, 504);
     assert.is(count.closed, 0);
     await until(() => count.closed === 1);
@@ -534,7 +534,7 @@ load(
     }
     assert.is(await send(40), 40);
     assert.is(await send(1 * MIB, true), MIB);
-    // Short responses have a limit too; later calls are not sent to the node at all.
+    // All short responses together are limited too; beyond that, only calls with the token are sent to the node.
     let filled: number | UpstreamError = 0;
     while (typeof filled === "number") filled = await send(16_000);
     assert.ok(filled.wasRefused);

@@ -132,7 +132,7 @@ const REFUSED: readonly (readonly [path: string, status: number])[] = [
   ["/files/all%3Bx/secret", 404],
   ["/queues/..%2Fx", 400],
   ["/queues/a%5Cb", 400],
-  // The mark for encoded slashes never opens a closed operation.
+  // `x-multi-segment: encoded` gives no access to another operation's path, such as `/queues/all/secret`.
   ["/queues/all%2Fsecret", 404],
   ["/queues/ALL%2fsecret%2F", 404],
   ["/files/ALL/secret", 404],

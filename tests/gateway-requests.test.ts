@@ -182,7 +182,7 @@ requests("the node's secret is read again when the node refuses, also for a writ
   node.answer = (come, response) => {
     const isNew = come.headers.authorization === `Basic ${btoa("user:new")}`;
     if (isNew) return json({ done: true })(come, response);
-    // The node has been restarted meanwhile.
+    // As if the node had just been restarted with a new secret.
     writeFileSync(file, "user:new");
     response.writeHead(401, { "www-authenticate": 'Basic realm="x"' }).end("no");
   };

@@ -468,7 +468,7 @@ for (const status of [503, 429]) {
 
 const MIB = 1024 * 1024;
 
-/** Parameters of many kilobytes with many errors, and the message about the first one. */
+/** Parameters of many kilobytes with errors, the message about the first error, and the number of errors reported. */
 const MANY: readonly (readonly [what: string, params: string, says: string, told: number])[] = [
   [
     "too many values",
@@ -524,7 +524,7 @@ rpc("the message on several wrong parameters has the right plural", async () => 
 rpc("other tasks run between large contents", async () => {
   const large = `{"id":1,"method":"block","params":[${"0,".repeat(200_000)}0]}`;
   let read = 0;
-  /** The numbers of contents that had been read each time other tasks had a turn. */
+  /** The values that `read` had each time another task had a turn. */
   const turns = new Set<number>();
   const all = Promise.all(Array.from({ length: 8 }, async () => {
     await gateway.rpc(large);

@@ -1,4 +1,4 @@
-/** Diagnostics of the setting `forward` at the start and in `nodeface check`. */
+/** Diagnostics of the setting `forward` when the service starts and in `nodeface check`. */
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -182,7 +182,7 @@ const OPENS: readonly [names: Forward, own: string, foreign: string][] = [
   [{ with_token: ["GET /status", "send", "GET /keys"] }, "t-tt", "t-tt"],
   [{ with_token: ["*"] }, "tt--", "----"],
   [{ with_token: ["*", "send", "GET /keys"] }, "tttt", "--tt"],
-  // Even without a token, an operation under `with_token` does not become public.
+  // Even where `*` gives no permission, `with_token` keeps an operation from being public.
   [{ open: ["reads"], with_token: ["*"] }, "tt--", "----"],
 ];
 

@@ -32,7 +32,7 @@ headers(
     for (const path of [...PATHS.map(([path]) => path), "/", "/nope"]) {
       const answer = (await ask(path)).headers;
       assert.is(answer.get("x-content-type-options"), "nosniff", path);
-      // The referrer identifies the page's own calls.
+      // The page sends a referrer, by which the service recognizes the page's calls.
       const policy = /^\/v1\/spec(\/|$)/.test(path) ? "same-origin" : "no-referrer";
       assert.is(answer.get("referrer-policy"), policy, path);
       assert.ok(answer.get("cross-origin-resource-policy"), path);

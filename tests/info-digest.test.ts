@@ -136,7 +136,7 @@ const HASHES = {
   "SHA-256-sess": "sha256",
 };
 
-/** Creates a server that verifies RFC 7616 with a hash from another library. */
+/** Creates a server that verifies credentials by RFC 7616, with the hashes of `node:crypto`. */
 function guard(
   algorithm: keyof typeof HASHES,
   password: string,

@@ -20,7 +20,7 @@ async function beside(
   }
 }
 
-/** Asserts the failure of a URL. */
+/** Asserts the code and the message with which a request to a URL fails. */
 async function says(url: string, code: string, message: string): Promise<void> {
   const error = await failure(get(url));
   assert.equal([error.code, error.message], [code, message]);
@@ -175,7 +175,7 @@ failures("a response that is too large, compressed, or a redirect", async () => 
   assert.equal(asked, ["/here"]);
 });
 
-/** The hint on a redirect, by its `Location`; without the query, which may contain a secret. */
+/** The `Location` of a redirect, and the hint on it, which omits the query, since that may contain a secret. */
 const LEADS: [location: string | undefined, hint: string | undefined][] = [
   ["/else/?key=secret#part", "it leads to /else/"],
   ["below", "it leads to /a/below"],
@@ -263,7 +263,7 @@ failures(
   },
 );
 
-/** Starts a node that keeps connections, and closes each at its second request without a response. */
+/** Starts a node that responds once on each connection, and closes it when a second request arrives. */
 function playForgetful(): Promise<Played> & { requests: () => number } {
   let requests = 0;
   const played = playTcp((socket) => {

@@ -26,7 +26,7 @@ const calls = [{ jsonrpc: "a" }, { jsonrpc: "b" }];
 
 type Call = { id: number; method: string };
 
-/** Creates a `fetch` that returns this response, and records the posted content. */
+/** Creates a context whose `fetch` responds with `answer`; `sent` has the posted contents. */
 function answering(answer: (body: string) => Response) {
   const sent: string[] = [];
   const fetch: typeof globalThis.fetch = (_, init) => {
@@ -36,7 +36,7 @@ function answering(answer: (body: string) => Response) {
   return { sent, context: contextFor(NODE, { fetch }) };
 }
 
-/** Creates an endpoint, each of whose outcomes is a response or an error. */
+/** Creates an endpoint whose calls each result in an `answer` or an `error`. */
 function createEndpoint(url: string) {
   const endpoint = createSettling(url);
   return async (...parameters: Parameters<typeof endpoint>) =>
@@ -54,7 +54,7 @@ const reply = ({ id, method }: Call) => ({ id, result: method });
 const answered = (...values: unknown[]) =>
   values.map((value) => ({ answer: { value, omitted: [] } }));
 
-/** Calls a single method, which gets this response. */
+/** Calls a single method of a node that sends this response. */
 async function call(
   answer: () => Response,
   options: Partial<JsonRpcSource> = {},

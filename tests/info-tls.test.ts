@@ -106,7 +106,7 @@ let ca: string;
 
 const TRUST = { ca_file: join(folder, "ca.pem") };
 
-/** Creates a context that trusts the authority. It has its own TLS sessions: those with a closed server remain. */
+/** Creates a context that trusts the authority. It shares no TLS sessions, since those with closed servers are kept. */
 const trusting = (url: string) => contextFor(url, { tls: TRUST });
 
 tls.before(async () => {

@@ -53,7 +53,7 @@ for (const [code, message, isNone] of ERRORS) {
   );
 }
 
-/** Starts an Ethereum node with two methods, which reports missing ones as hardhat does. */
+/** Starts an Ethereum node with a few methods. It reports missing methods as hardhat does. */
 async function playEthereum() {
   const results: Record<string, unknown> = {
     eth_chainId: "0x7a69",

@@ -9,7 +9,7 @@ const mistakes = suite("typical mistakes");
 
 type Row<Given> = readonly [given: Given, ...said: string[]];
 
-/** Asserts exactly these lines. */
+/** Asserts that the error of an attempt has exactly these lines. */
 async function assertSaid(attempt: () => unknown, said: readonly string[]): Promise<void> {
   let lines: string[] = [];
   try {

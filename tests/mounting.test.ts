@@ -17,7 +17,7 @@ const anywhere = createNodeface({ operations: [echo] });
 const ask = async (path: string, app = below) =>
   await app.fetch(new Request(`http://localhost${path}`));
 
-/** Returns the target of a redirect of `path` for a client that requested `visited`. */
+/** Returns the path to which the redirect at `path` leads a client that requested `visited`. */
 async function destination(path: string, visited: string): Promise<string> {
   const { status, headers } = await ask(path);
   assert.is(status, 307, path);

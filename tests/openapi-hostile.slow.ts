@@ -14,7 +14,7 @@ const hostile = suite("hostile descriptions");
 /** The approximate size of the smaller description, in bytes. */
 const SIZE = 300_000;
 
-/** The limit for the larger one: a multiple of the smaller one's time, plus some milliseconds. */
+/** The time limit for the larger description: a multiple of the time for the smaller one, plus some milliseconds. */
 const TIMES = 3.5, BESIDES = 1000;
 
 const R = { responses: { 200: { description: "" } } };
@@ -154,7 +154,7 @@ const FORMS: Readonly<Record<string, (n: number) => object>> = {
   ),
 };
 
-/** Measures the processor time of a description, in milliseconds. */
+/** Measures the processor time for preparing a description, in milliseconds. */
 async function timeOf(description: object): Promise<number> {
   const bytes = new TextEncoder().encode(JSON.stringify(description));
   const node = "http://127.0.0.1:9000";

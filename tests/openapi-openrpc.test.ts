@@ -110,7 +110,7 @@ openrpc("a method without required parameters requires no body, and no member of
   assert.not("required" in requestBody.content["application/json"].schema);
 });
 
-/** The schemas of a method's one parameter, and whether the method has a GET. */
+/** Schemas for the only parameter of a method, and whether the method then has a GET. */
 const GETTABLE: readonly (readonly [schema: unknown, isGettable: boolean])[] = [
   [{ type: "string" }, true],
   [{ type: "integer", enum: [1, 2] }, true],

@@ -20,7 +20,7 @@ const HOST = {
   handle: () => new Response(),
 } as const;
 
-/** The four URLs of a description, with that of the service. */
+/** The four paths at which the service serves the description. */
 const ADDRESSES = [
   "/spec.json",
   "/spec.yaml",

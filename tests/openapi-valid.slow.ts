@@ -17,7 +17,7 @@ const valid = suite("what is served");
 const REDOCLY = `${ROOT}tests/node_modules/@redocly/cli/bin/cli.js`;
 const VALIDATOR = `${ROOT}tests/node_modules/@seriousme/openapi-schema-validator/index.js`;
 
-/** The package, which validates by its copies of the official JSON Schemas of OpenAPI. */
+/** The module of the validator, which has copies of OpenAPI's official JSON Schemas. */
 interface Schemas {
   Validator: new () => {
     validate(document: unknown): Promise<{ valid: boolean; errors?: unknown }>;
@@ -46,7 +46,7 @@ const PARTS = {
 
 const ref = (name: string) => ({ $ref: `parts.json#/${name}` });
 
-/** Creates files whose root states a version. */
+/** Creates files whose root document states a version of OpenAPI. */
 const filesOf = (openapi: string, more = {}): FilesOf => ({
   "root.json": describe({}, {
     paths: {

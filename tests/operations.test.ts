@@ -171,7 +171,7 @@ operations("parameters have the names of the path, for the compiler as well", as
   });
   defineOperation({
     ...peer,
-    // @ts-expect-error: the path has no such name
+    // @ts-expect-error: the path has no parameter of this name
     handle: (_request, { pear }) => new Response(pear),
   });
   const [got, banned] = await Promise.all([

@@ -4,7 +4,7 @@ import { createProgress } from "../src/cli/output.ts";
 
 const progress = suite("long work");
 
-/** Creates some work, its progress lines, and a wait for a number of lines. */
+/** Creates work to report on, and functions that finish it, wait for a number of lines, and return the output. */
 function bench(isTerminal: boolean, after: number) {
   let written: string[] = [];
   let wake = () => {};

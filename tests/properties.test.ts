@@ -25,7 +25,7 @@ properties(
         const weights = new Map(
           members.map(([name, weight = 1000]) => [name.toLowerCase(), weight]),
         );
-        // Identity is acceptable unless excluded, and last if not listed.
+        // If neither it nor `*` is listed, `identity` is acceptable, but every other acceptable coding is preferred.
         const weightOf = (name: string) =>
           weights.get(name) ?? weights.get("*") ?? (name === "identity" ? 0.5 : 0);
         const best = Math.max(...["br", "gzip", "identity"].map(weightOf));
@@ -41,7 +41,7 @@ properties(
 
 const etag = (await ask("/spec.json")).headers.get("etag")!;
 
-/** Returns the status of `/spec.json` under a condition. */
+/** Returns the status of a request for `/spec.json` with a precondition. */
 const statusOf = async (field: "if-match" | "if-none-match", list: string) =>
   (await askWith({ [field]: list }, "/spec.json")).status;
 

@@ -59,7 +59,7 @@ const folders = [...new Set(inFolders.map((file) => file.split("/")[0]!))];
 const APART = ["browser", "raw", "nodes"];
 const onNodeAlone = folders.filter((name) => !APART.includes(name)).map(folder);
 
-/** The fast suites, the longest first. Those in a row run one after the other. */
+/** The fast suites, the longest first. The suites of one row run one after the other. */
 const FAST: readonly (readonly Run[])[] = [
   [folder("browser")],
   [PORTABLE_HALVES[0]!],
@@ -97,7 +97,7 @@ const SLOW: readonly (readonly Run[])[] = [
 const CI = [["nodes/daemons", "gateway/nodes"], ["release/clone"]]
   .map((row) => slow.filter(({ name }) => row.includes(name)));
 
-/** The number of concurrent rows. Suites often wait: with fewer rows, half of two processors would be idle. */
+/** The number of concurrent rows. Suites often wait: with fewer rows, two processors would be half idle. */
 const LANES = 4;
 
 /** Milliseconds to wait for output: a child may keep the pipe open after the run has exited. */

@@ -24,7 +24,7 @@ const WAYS: Readonly<Record<string, () => Response>> = {
   "from a blob": () => new Response(new Blob([LONG])),
 };
 
-// On Bun, its own server disconnects slow clients.
+// On Bun, the runtime's own server disconnects slow clients.
 for (const [way, respond] of "Bun" in globalThis ? [] : Object.entries(WAYS)) {
   slow(`are disconnected if they read too slowly, and no others: ${way}`, async () => {
     const { http, close } = createNodeServer({ fetch: respond }, {}, SLOWEST);

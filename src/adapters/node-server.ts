@@ -337,7 +337,7 @@ function closeWithSocket(response: ServerResponse): void {
   response.once("close", () => waiting.delete(response));
 }
 
-/** Closes the connection if the content is too slow; `requestTimeout` of `node:http` stops with the response. */
+/** Closes the connection if the content is too slow; `requestTimeout` of `node:http` ends when the response does. */
 function limitContent(message: IncomingMessage, response: ServerResponse): void {
   const timer = setTimeout(() => message.socket.destroy(), TIMEOUTS.content);
   timer.unref();
@@ -371,7 +371,7 @@ const REFUSALS: Readonly<Record<string, readonly [HttpStatus, string]>> = {
 };
 
 function refuseUnparsed(socket: Socket, code = "", endEntry?: EndEntry): void {
-  // The socket was refused, and is closed later as idle: closing now could lose the response (RFC 9112, section 9.6).
+  // Already refused. The socket is closed later as idle: closing now could lose the refusal (RFC 9112, section 9.6).
   if (!socket.writable) return;
   const [status, detail] = REFUSALS[code] ?? [400, "The request is not valid HTTP"];
   const body = Buffer.from(problemText(status, detail));

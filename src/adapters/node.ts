@@ -48,7 +48,7 @@ const GONE =
   "a body parser of the host has read the content of this request already, and did not " +
   "leave it in request.body; mount Nodeface before that parser, or set request.body";
 
-/** Returns a request with the content that a body parser left in `message.body`; the same request if none is needed. */
+/** Returns `request` unchanged, or with the content restored if a body parser has read it into `message.body`. */
 function withParsedBody(message: IncomingMessage, request: Request): Request {
   const { method } = request;
   const { body, rawBody } = message as { body?: unknown; rawBody?: unknown };
@@ -64,7 +64,7 @@ function withParsedBody(message: IncomingMessage, request: Request): Request {
   return new Request(request.url, { ...init, body: content ?? failing(GONE) } as RequestInit);
 }
 
-/** Restores a content from a parser's result, except the form of numbers and white space; `undefined` if unknown. */
+/** Restores the content from a parser's result, but not white space or number formats; `undefined` if impossible. */
 function contentOf(body: unknown, type: string): Buffer<ArrayBuffer> | undefined {
   if (typeof body === "string") return Buffer.from(body);
   if (body instanceof Uint8Array) return Buffer.from(body);

@@ -1,6 +1,6 @@
 /**
- * `npm run demo`: serves beside anvil, a development chain, which gets a block with some transfers every three
- * seconds. When one of the two programs ends, so does the other.
+ * `npm run demo`: runs anvil, a development chain, and a service for it. Every three seconds, the chain gets a block
+ * with some transfers. When one of the two programs ends, so does the other.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import { createNodeface } from "../index.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
-/** A shell script that runs a program, and kills it once standard input is closed, as when this process ends. */
+/** A shell script that runs a program, and kills it when standard input closes, at the latest at this process's end. */
 const GUARD = `exec 3<&0; "$0" "$@" 3<&- & program=$!
 { read -r _ <&3; kill "$program"; } 2> /dev/null & wait "$program"`;
 
@@ -94,7 +94,7 @@ async function transfer(url: string): Promise<void> {
       await call(url, "eth_sendTransaction", { from: accounts[i], to: accounts[i + 1], value });
     }
   } catch {
-    // The node has ended; so will the demo.
+    // The node has ended, and the demo is about to end as well.
   }
 }
 

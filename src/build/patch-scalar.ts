@@ -21,7 +21,7 @@ const PATCHES: readonly Patch[] = [
   {
     file: "chunks/workspace-events",
     why:
-      "Zod tests whether `Function` works: the content policy blocks it, and the browser reports that",
+      "Zod tests whether `Function` works: the browser blocks this and reports a policy violation",
     from: "try{return Function(``),!0}catch{return!1}",
     with: "return!1",
   },
@@ -47,7 +47,7 @@ const PATCHES: readonly Patch[] = [
   },
 ];
 
-/** The version of Scalar that is known to need each patch: no setting of Scalar has the same effect. */
+/** The version of Scalar in which each patch was needed, since no setting has the same effect. */
 const SEEN_WITH = "1.72.1";
 const ENTRY = "standalone.esm.js";
 const STATIC_IMPORT = /(?:^|[;}\n])(?:import|export)\b(?:[^;'"()]*?from)?\s*["'](\.[^"']+)["']/g;

@@ -44,7 +44,7 @@ function jsonSchemaOf(of: Schema, title: string, change = (schema: JsonSchema) =
   return `${JSON.stringify({ $schema, title, ...schema }, null, 2)}\n`;
 }
 
-/** Requires either the keys of a whole kind or `extends`, which is enough alone. */
+/** Requires either the keys of a whole kind, or only `extends`. */
 function withExtensions({ required, ...schema }: JsonSchema): JsonSchema {
   return { ...schema, anyOf: [{ required }, { required: ["extends"] }] } as JsonSchema;
 }

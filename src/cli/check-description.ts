@@ -219,7 +219,7 @@ function hintElsewhere({ content }: Described): string {
     : `Other operations are not forwarded: their servers are ${elsewhere.join(", ")}\n`;
 }
 
-/** Formats configuration lines, for pasting, that allow the GET operations without a mark by name. */
+/** Formats configuration lines to paste, which allow unmarked GET operations by name. */
 function hint(unmarked: readonly NodeOperation[]): string {
   if (unmarked.length === 0) return "";
   const reads = unmarked.filter(({ method }) => method === "GET");

@@ -30,7 +30,7 @@ import { checkKind, locateBeside, parseYaml, type YamlFile } from "./yaml-file.t
 export interface Files {
   read(path: string): Promise<string>;
   readBytes(path: string, limit: number): Promise<Uint8Array>;
-  /** Rejects if a file cannot be found; its size does not matter. */
+  /** Rejects if a file cannot be found. Does not read it, so it may have any size. */
   find(path: string): Promise<void>;
   isThere(path: string): Promise<boolean>;
 }
@@ -171,7 +171,7 @@ export function checkFile(
   if (logo?.problem && file.page?.logo) {
     found.push({ path: ["page", "logo"], message: `names ${logo.problem}`, isKey: false });
   }
-  // The sources and fields of a kind are unknown if its file is invalid.
+  // The sources and fields of an invalid kind are unknown.
   if (names.every((name) => Object.hasOwn(own, name))) {
     const kinds = { ...KINDS, ...own };
     const node = { ...file.node, ...overrides.node };

@@ -126,7 +126,7 @@ export async function readConfig(
   };
 }
 
-/** `--forward off` makes `forward: undefined`, which overrides the file as well. */
+/** With `--forward off`, the result has the key `forward` with the value `undefined`, which overrides the file. */
 function overridesOf({ url, kind, forward }: CliValues): Overrides {
   const name = kind !== undefined && isKindFile(kind) ? kindNameOf(kind) : kind;
   return {
@@ -345,7 +345,7 @@ function nearestFlag(flag: string): string | undefined {
     const known = [...flags, ...Object.keys(SWITCHES)].map((name) => `--${name}`);
     return nearest(flag.replace(/^-+/, "--"), known);
   }
-  // All short flags differ by one letter, so only the same letter in upper or lower case is suggested.
+  // Any two short flags differ by one letter, so a flag is suggested only if just the letter's case was wrong.
   const short = Object.values(SWITCHES).flatMap(({ short }) => short ? `-${short}` : []);
   return short.find((other) => other.toLowerCase() === flag.toLowerCase());
 }

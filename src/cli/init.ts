@@ -31,7 +31,7 @@ const WANTS_SECRET: readonly (string | undefined)[] = [
   "no_credentials",
 ];
 
-/** The modes of a file that names the place of a secret, and of any other file. */
+/** The permissions of a configuration that names the place of a secret, and of any other configuration. */
 const PRIVATE = 0o600, PUBLIC = 0o644;
 
 /** Queries the node and writes the file; returns the report. Throws if nothing is written. */
@@ -58,7 +58,8 @@ export async function init(
     head: [
       `The configuration of Nodeface ${VERSION}, beside ${node}.`,
       "Every key is optional. A line that begins with # is not read: remove the # to set a key.",
-      "Paths are relative to this file; ~/ is the home directory, $CREDENTIALS_DIRECTORY/ systemd's.",
+      "Paths are relative to this file; ~/ is the home directory.",
+      "$CREDENTIALS_DIRECTORY/ is the folder of the credentials that systemd passes to a service.",
     ],
     values: contentOf(config, path, name),
     remarks: {
@@ -195,7 +196,7 @@ function commentOf(setting: Schema, remarks: readonly string[] = []): string {
   return lines.filter(Boolean).map((line) => `# ${line}\n`).join("");
 }
 
-/** Formats the object form of a setting that also takes a word; an empty string for other settings. */
+/** Formats the object form of a setting that is an object or a plain value; an empty string for other settings. */
 function longForm(setting: Schema): string {
   const forms = (partsOf(setting).options ?? []).map((option) => partsOf(option).entries);
   const entries = forms.find((entries) => entries !== undefined);

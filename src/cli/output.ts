@@ -50,7 +50,7 @@ function openWriter(name: "stdout" | "stderr"): WriteText {
 export const print: WriteText = openOutput("stdout");
 
 interface LineWriter {
-  /** Queues a line without a line break. Neither waits nor throws. */
+  /** Adds a line break to a line and queues it. Neither waits nor throws. */
   write(line: string): void;
   /** Resolves when all lines are written, or after a second if the reader is stuck. */
   flush(): Promise<void>;

@@ -55,7 +55,7 @@ export function parseYaml(
     const { line, col } = lines.linePos(offset);
     return `${name}:${line}:${col}:`;
   };
-  // Errors after an unexpected token only follow from it.
+  // An unexpected token causes the errors after it, so these are omitted.
   const first = document.errors.findIndex(({ code }) => code === "UNEXPECTED_TOKEN");
   const errors = first < 0 ? document.errors : document.errors.slice(0, first + 1);
   if (errors.length > 0) {

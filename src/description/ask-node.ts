@@ -15,7 +15,7 @@ import { failureOfStatus, SourceError } from "../node/failures.ts";
 import { type NodeAccess, requestText } from "../node/request.ts";
 import { type FetchUrl, ReadError } from "../openapi/files.ts";
 
-/** Resolves to the content of an HTTP response or to a method's result as text; rejects with a `SourceError`. */
+/** Resolves to a text: an HTTP response's content, or a method's result. Rejects with a `SourceError`. */
 export type AskNode = (question: MethodCall | Listing) => Promise<string>;
 
 type NodeWithUrl = NodeSettings & { readonly url: string };

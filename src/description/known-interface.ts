@@ -29,7 +29,7 @@ export interface KnownNode extends Pick<Kind, "title" | "description" | "listing
   readonly software: string | undefined;
   readonly version: string | undefined;
   readonly ask: AskNode | undefined;
-  /** Queries the node's software and version; there is no such function if they are already known. */
+  /** Queries the node's software and version; needed if `software` is unknown. Absent if it was queried before. */
   readonly learn?: (() => Promise<SoftwareInfo>) | undefined;
 }
 

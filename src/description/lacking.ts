@@ -35,7 +35,7 @@ export class LackingMethods {
       .map(([method]) => method).sort();
   }
 
-  /** Forgets all methods after a change of version. While the node does not respond, its version is unknown. */
+  /** Forgets all methods if the version has changed; an unknown version only means that the node does not respond. */
   #forgetOthers({ software, version }: NodeVersion): void {
     if (software === undefined && version === undefined) return;
     const now = `${software} ${version}`;

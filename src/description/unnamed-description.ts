@@ -51,7 +51,7 @@ export function reasonIn(diagnostics: readonly Diagnostic[]): string {
   return message.replace(/^cannot be read: /, "");
 }
 
-/** Creates a reader for the interface of the node's kind, and for a method that returns the node's own description. */
+/** Creates a reader of the kind's interface, and of the node's own description if a JSON-RPC method returns it. */
 function createNodeReader({ description, ask, loadInterface }: KnownNode): Reader {
   const { path } = typeof description === "object" ? description : {};
   return async (url, stamp) => {

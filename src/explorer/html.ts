@@ -4,7 +4,7 @@
  * @module
  */
 
-/** Stands for the relative URL of `/v1/`, which differs between documents; `escape` replaces this character. */
+/** Stands for the relative URL of `/v1/`, which differs between documents. Escaped text never contains it. */
 export const V1 = "\u0001";
 
 const ENTITIES: Readonly<Record<string, string>> = {

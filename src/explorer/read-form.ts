@@ -135,7 +135,7 @@ function readBody(root: Json, value: unknown, isRead: boolean): BodyData | undef
   const isAsked = isRead && isOfNode(root, media.schema);
   return {
     type,
-    // Only the reader knows the values for this body, so a call without a body is useless.
+    // If `isAsked`, the body needs values that only the reader knows, so a call without a body is useless.
     isRequired: isAsked || body.required === true || undefined,
     examples: texts.filter(Boolean),
     isAsked: isAsked || undefined,

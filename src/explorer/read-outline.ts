@@ -217,7 +217,7 @@ function createItemReader(root: Json) {
     const description = descriptionOf(root, value, response);
     const type = nameType(root, schema);
     const isProblem = types[0] === "application/problem+json";
-    // If the schema of a JSON response has a type, this is shown without the media type.
+    // If the schema of a JSON response has a type, only the type is shown, not the media type.
     const isPlain = type !== "" && types.join() === "application/json";
     return {
       name: status,

@@ -53,7 +53,7 @@ const write = (value: unknown): string => textOf(value) ?? formatJson(value);
 export const factsOf = (...facts: readonly (string | false)[]): string[] =>
   facts.flatMap((fact) => fact || []);
 
-/** Returns a description. Since OpenAPI 3.1, a sibling of `$ref` overrides the target's (3.1.1, section 4.8.23). */
+/** Returns a description. Since OpenAPI 3.1, one beside `$ref` overrides that of the target (3.1.1, section 4.8.23). */
 export function descriptionOf(root: Json, value: unknown, resolved: Json): string {
   const isOld = textOf(root.openapi)?.startsWith("3.0");
   return (!isOld && textOf(objectOf(value).description)) || (textOf(resolved.description) ?? "");

@@ -28,7 +28,7 @@ export interface PageParts {
   readonly title: string;
   /** At most 200 characters. */
   readonly summary: string;
-  /** The page header's HTML on calls to the node; may be empty. */
+  /** The HTML in the page header that tells whether the node can be called; may be empty. */
   readonly calls: string;
   /** The HTML of the simple page's navigation and `main` element. */
   readonly content: string;
@@ -41,7 +41,7 @@ export interface PageParts {
 /** A rendered Markdown link. It becomes text if the description came over the network. */
 const LINK = /<a href="[^\w"]*([^"]*)" rel="noreferrer">([^<]*)<\/a>/g;
 
-/** @param by the author of the node's description; `undefined` for this service's own description */
+/** @param by tells who wrote the node's description; `undefined` for this service's own description */
 export async function renderParts(document: unknown, by?: DescribedBy): Promise<PageParts> {
   const read = readOutline(document);
   const isForeign = by === "network";
@@ -73,7 +73,7 @@ const DETAILS = {
   item: [500, 120, 40, 0, 0],
   items: [100, 30, 12, 8, 3],
   fields: [60, 0, 0, 0, 0],
-  /** The length of a body's example. */
+  /** The maximum length of a body's example. */
   body: [4000, 800, 300, 100, 40],
 } as const;
 
@@ -145,7 +145,7 @@ function render(outline: Outline, detail: Detail, shown: number, total: number):
 }
 
 function renderCalls(outline: Outline, by: DescribedBy | undefined): string {
-  // Counts each once, although an operation appears under each of its tags, and a method may have a GET and a POST.
+  // Counts no operation twice: it appears under each of its tags, and a JSON-RPC method can have a GET and a POST.
   const named = new Map(operationsIn(outline).map((one) => [one.nodeName, one]));
   named.delete(undefined);
   const operations = [...named.values()];

@@ -18,7 +18,7 @@ export interface Call {
   readonly query: string;
   /** `isRead` becomes true when the content has been read to its end; if not, the response closes the connection. */
   readonly content: { isRead: boolean };
-  /** Makes a response with the common headers, which refusals get later. */
+  /** Makes a response that has the common headers; a refusal gets these headers later. */
   readonly makeResponse: MakeResponse;
 }
 

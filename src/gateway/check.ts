@@ -19,7 +19,7 @@ export interface WrongValue {
   readonly rule: string;
 }
 
-/** The maximum number of characters of a name in a message, and of allowed values that a message lists. */
+/** In a message: the maximum length of a name, and the maximum number of allowed values listed. */
 const NAME_MAX = 100, VALUES_MAX = 20;
 
 /** The lookup tables of a rule, prepared once, since a body may hold half a million values. */

@@ -16,7 +16,7 @@ export class Guard {
     this.#forward = forward;
   }
 
-  /** @param what the end of the message "Pages of other origins may not call …" */
+  /** @param what completes the message "Pages of other origins may not call …" */
   refusalForPage(
     request: Request,
     permission: Permission = "open",

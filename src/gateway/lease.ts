@@ -194,7 +194,7 @@ export class Lease {
           await nextTurn();
         }
       } catch {
-        // The response has ended, even if with an error.
+        // An error also ends the response.
       }
     };
     try {
@@ -220,7 +220,7 @@ export class Lease {
   }
 
   #late(): void {
-    // The node has finished, but the client may have dropped its response without closing it.
+    // The node has finished, but its response may have been neither sent nor cancelled.
     if (this.#isFree) return this.#room.end();
     const reason = new DOMException("The call took too long", "TimeoutError");
     const stop = () => this.#nodeStop.abort(reason);

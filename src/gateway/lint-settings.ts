@@ -88,7 +88,10 @@ function lines(operations: readonly NodeOperation[]): string {
   return `${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
-/** Creates a check for each reload of the description. It reports new diagnostics, and names with new matches. */
+/**
+ * Creates a function that takes the operations after each load of the description. It returns new diagnostics, and a
+ * warning for each name that now matches other operations than before.
+ */
 export function createNameWatch(
   forward: ResolvedForward,
 ): (operations: readonly NodeOperation[]) => Diagnostic[] {

@@ -24,7 +24,7 @@ export interface PathMatch {
   isTakenByOther(): boolean;
 }
 
-/** A function that finds the operation for a percent-encoded path; if it does not allow `method`, its methods. */
+/** Finds the operation for a percent-encoded path and a method; returns `methods` if the path requires one of these. */
 export type MatchPath = (
   path: string,
   method: string,
@@ -36,7 +36,7 @@ const LENGTH_MAX = 256;
 const FORBIDDEN =
   /[\\\p{Cc}\u2024\u2025\u2044\u2215\u2216\u29f5\u29f8\u29f9\ufe52\ufe68\uff0e\uff0f\uff3c\ufffd]/u;
 
-/** Replaces an encoded slash if the node distinguishes it from a plain one. A parameter with this text is refused. */
+/** Stands for an encoded slash if the node distinguishes it from a plain one. A parameter that has NUL is refused. */
 const OPAQUE_SLASH = "\0";
 
 interface Compiled {

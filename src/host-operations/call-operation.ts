@@ -51,7 +51,7 @@ export function createOperations(
         headersFor,
         async call(request, context) {
           const isAllowed = cors === "*" || cors.includes(request.headers.get("origin") ?? "");
-          // A page may send a POST without a preflight, and change something without reading the response.
+          // A page can send a POST without a preflight, and so change something even if it cannot read the response.
           if (operation.method !== "GET" && isFromOtherOrigin(request) && !isAllowed) {
             return problem(403, "Pages of other origins may not call this operation");
           }

@@ -1,6 +1,6 @@
 /**
- * Responses: a class that adapters send fast, problem details (RFC 9457), and the headers of every response, including
- * CORS (Fetch standard). Like `platform.ts`, this file uses more than web standards.
+ * Responses: a class whose instances adapters send fast, problem details (RFC 9457), and the headers of every response,
+ * including CORS (Fetch standard). Like `platform.ts`, this file uses more than web standards.
  *
  * @module
  */
@@ -83,7 +83,7 @@ export function sendable(body: Body): Body | Blob {
   return blob;
 }
 
-/** The `Response` that the runtime's server writes fastest. Bun accepts only its own. */
+/** The `Response` that the runtime's server writes fastest. Bun's server accepts only Bun's own class. */
 export const FastResponse: new (body: Body | Blob, init: ResponseInit) => Response =
   "Bun" in globalThis ? Response : KeptResponse as unknown as typeof Response;
 
@@ -105,7 +105,7 @@ function flatten(headers: Iterable<readonly string[]>): string[] {
 
 export interface HeldBytes {
   readonly parts: readonly Bytes[];
-  /** May be called more than once. */
+  /** Repeated calls have no effect. */
   release(): void;
 }
 
@@ -220,7 +220,7 @@ export function problemWith(
   return new FastResponse(body, {
     status,
     ...title !== undefined && { statusText: title },
-    // `FastResponse` takes a list unchecked; `Headers` refuses values with line breaks.
+    // `Headers` refuses values with line breaks; `FastResponse` would not check a list.
     headers: new Headers({
       "content-type": "application/problem+json",
       "content-length": String(body.byteLength),
@@ -278,7 +278,7 @@ export const SECURITY_HEADERS = {
 
 const EXPOSED = { "access-control-expose-headers": "etag, allow, link" };
 
-/** @param resources the pages that may embed a response: by default all if all may read it, otherwise only our own */
+/** @param resources the pages that may embed a response; by default all pages if `cors` is `*`, else only our own */
 export function createCommonHeaders(
   cors: Cors,
   resources: "cross-origin" | "same-origin" = cors === "*" ? "cross-origin" : "same-origin",

@@ -9,7 +9,7 @@ import type { Info } from "./info.ts";
 import type { Instant } from "./source-cache.ts";
 import { startOf } from "../untrusted-text.ts";
 
-/** The most samples, and the number of intervals in the span. */
+/** The maximum number of samples, which is also the number of intervals in the span. */
 const SAMPLES_MAX = 240;
 const COLUMNS = ["height", "peers"] as const;
 

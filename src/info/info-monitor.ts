@@ -335,7 +335,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     this.#log.take({ status, values, info, omitted, remarks, respondedAt }, now.monotonic);
     const version = ++this.#versions;
     const snapshot = await this.#toSnapshot(info, readExamples(this.#plan.examples, answers));
-    // A snapshot that took longer does not replace a newer one.
+    // A snapshot that was begun earlier but finished later does not replace a newer one.
     if (version > (this.#published?.version ?? 0)) {
       this.#published = { version, snapshot, until };
       const columns = this.#plan.history;

@@ -21,11 +21,11 @@ export interface PlannedSource {
 }
 
 /**
- * The effect of a source's failure. The kind's requests decide; if it has none, all requests; if there are none, all
+ * The effect of a source's failure. The deciding sources are the kind's requests, or else all requests, or else all
  * sources.
  * - `required`: if none of these sources responds, the node is unreachable.
- * - `degrading`: a source with its own `ttl`; if it fails, the node is degraded.
- * - `optional`: a source that does not decide; its failure does not affect the status.
+ * - `degrading`: a deciding source with its own `ttl`, unless all have one; if it fails, the node is degraded.
+ * - `optional`: any other source; its failure does not affect the status.
  */
 export type Role = "required" | "degrading" | "optional";
 
@@ -76,7 +76,7 @@ export function makePlan(
   };
   for (const field of Object.values(fields)) referencesOf(field).forEach(take);
   if (kind) referencesOfHealth(kind.health).forEach(take);
-  // Examples come only from the kind's sources, if these are queried anyway and have no hidden field.
+  // Examples come only from those of the kind's sources that are queried anyway and have no hidden field.
   const hidden = allFields.filter(([key]) => hide.includes(key))
     .flatMap(([, field]) => referencesOf(field).map((reference) => parseReference(reference)[0]));
   const examples = (Object.entries(kind?.examples ?? {}) as [Reference, string][])

@@ -26,7 +26,10 @@ export interface InfoSettings {
   ttl?: Duration | undefined;
   /** The time for which the last values are shown when the node stops responding. @default "60s" */
   stale?: Duration | undefined;
-  /** The interval of queries without requests, at least 1 s. @default "30s" for the command, "off" in the library */
+  /**
+   * The interval at which the node is queried even without requests, at least 1 s. @default "30s" for the command,
+   * "off" in the library
+   */
   watch?: Duration | "off" | undefined;
   /** The span of `/v1/history`, from 4 min to 24 h. @default "1h" */
   history?: Duration | "off" | undefined;

@@ -20,7 +20,10 @@ export interface Instant {
 
 interface SourceState {
   readonly last?: { readonly taken: Taken } & Instant;
-  /** When `last` was last known to be valid: when it arrived, or when the node last responded to other requests. */
+  /**
+   * When the response in `last` was most recently known to be valid: when it arrived, or when the node last responded
+   * to other requests.
+   */
   readonly held?: Instant;
   readonly asked?: Instant;
   readonly error?: SourceError | undefined;

@@ -167,7 +167,7 @@ async function take(response: Promise<SourceResponse>, { source, pointers }: Pla
   }
 }
 
-/** @throws {SourceError} unless the response is JSON with a 2xx status, or `keep_errors` allows its status */
+/** @throws {SourceError} unless the response is JSON, with a status that is 2xx or that `keep_errors` allows */
 export async function requestJson(
   source: GetSource | PostSource,
   url: string,
@@ -302,8 +302,8 @@ export function resultOf({ result, error }: RpcResponse): string {
 const NO_METHOD = -32601;
 
 /**
- * The words of the error, since its code may differ: -32604 in Besu, -32004 in EIP-1474. Solana uses -32004 for another
- * error.
+ * Messages of the error for an unknown method, whose code may differ: -32604 in Besu, -32004 in EIP-1474. Solana uses
+ * -32004 for another error.
  */
 const NO_METHOD_WORDS =
   /\bmethod\b.{0,80}\b(?:not (?:found|supported|enabled|available|implemented)|does not exist|unknown)|\bunknown method/i;

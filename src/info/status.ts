@@ -35,7 +35,7 @@ export interface NodeStatus {
   readonly hint?: string | undefined;
   /** The kind of a node that requires credentials, if its refusal shows it. */
   readonly looksLike?: string | undefined;
-  /** The keys of the info whose values are in the reason; `any` if it quotes the node. */
+  /** The keys of the info whose values the reason contains; `"any"` if the reason quotes the node. */
   readonly keys?: readonly string[] | "any" | undefined;
   /** Replaces the value of `synced` that the node reports. */
   readonly synced?: boolean;

@@ -31,7 +31,7 @@ export function parseJson(
   if (depthMax > DEPTH_MAX || LARGE_NUMBER.test(text)) {
     return buildJson(new JsonScanner(text, depthMax), readDigits);
   }
-  // A shorter text cannot be too deep, since each level takes two characters.
+  // Each level takes two characters, so only a longer text can be too deep.
   if (text.length > 2 * DEPTH_MAX) {
     const scanner = new JsonScanner(text);
     while (scanner.next());

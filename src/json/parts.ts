@@ -9,9 +9,9 @@ export interface Part {
   readonly kind: Exclude<TokenKind, "}" | "]" | "key">;
   readonly start: number;
   end: number;
-  /** Set for an object, unless it is below the requested levels. */
+  /** `undefined` unless the part is an object within the requested levels. */
   readonly members: Map<string, Part> | undefined;
-  /** Set for a list, unless it is below the requested levels. */
+  /** `undefined` unless the part is a list within the requested levels. */
   readonly items: Part[] | undefined;
   count: number;
 }

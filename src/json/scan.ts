@@ -189,7 +189,7 @@ const isGap = (code: number): boolean =>
 
 const isDigit = (code: number): boolean => code >= ZERO && code <= NINE;
 
-/** Tests for a character that may not follow a number or literal directly. */
+/** Tests for a character that must not follow a number or literal directly. */
 function goesOn(code: number): boolean {
   return isDigit(code) || (code | SPACE) >= 0x61 && (code | SPACE) <= 0x7a || code === 0x5f ||
     code === DOT || code === PLUS || code === MINUS;

@@ -108,7 +108,7 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     value: "a place, as in `head#/hash`, or `none`",
     text:
       "In a form for a read, the page fills in the node's own value at that place, if the whole value " +
-      "matches the `pattern` beside it and the source is queried anyway. none: no source has such a " +
+      "matches the schema's `pattern` and the source is queried anyway. none: no source has such a " +
       "value and an example from another node would be wrong, so the page asks the reader. Only for " +
       "the kinds that come with Nodeface; served descriptions do not contain it",
   },

@@ -1,5 +1,6 @@
 /**
- * The types of a kind of node, which is a data file in `spec/kinds/`, checked by `src/settings/kind.ts`.
+ * The TypeScript types for the data files in `spec/kinds/`, each of which defines a kind of node.
+ * `src/settings/kind.ts` validates them.
  *
  * @module
  */
@@ -121,7 +122,7 @@ export type AuthFile =
   );
 
 export interface KindAuth {
-  /** A header of a 401 or 403, and a pattern for its value. Without a match, no secret in `files` is sent. */
+  /** A header of a 401 or 403 response, and a pattern for its value. No secret in `files` is sent unless it matches. */
   refusal?: { readonly header: string; readonly pattern: string } | undefined;
   /** The files in which such a node stores its secret for programs of the same user. */
   files?: readonly AuthFile[] | undefined;

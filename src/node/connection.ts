@@ -27,7 +27,7 @@ export async function openerOf(ca: string | undefined): Promise<OpenSocket> {
   };
 }
 
-/** The times for which an idle connection is kept: the usual one, and that if an `isOnce` request opened it. */
+/** How long an idle connection is kept: usually, and if an `isOnce` request opened it. */
 const IDLE_TIMEOUT_MS = 4000, ONCE_TIMEOUT_MS = 500;
 
 /** Creates a client. If a reused connection turns out to be closed, the request is sent again, unless `isOnce`. */
@@ -147,7 +147,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
         let failure: { readonly reason: unknown } | undefined;
         let hasEnded = false;
         let waiter = nobody;
-        /** Wakes the reader. Resolves the promise that it awaits only once, since Node keeps a record of repeated resolves. */
+        /** Wakes the reader. Resolves its promise only once, since Node keeps a record of repeated resolves. */
         const wake = () => {
           waiter();
           waiter = nobody;
@@ -173,7 +173,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
             const part = waiting.shift();
             if (part) {
               waitingBytes -= part.byteLength;
-              // After its end, the response no longer owns the socket.
+              // A response that has ended no longer owns the socket.
               if (waitingBytes === 0 && !hasEnded) resume();
               return part;
             }

@@ -160,7 +160,7 @@ async function discard(response: NodeResponse): Promise<void> {
   response.cancel();
 }
 
-/** A function that returns headers; `undefined` if the node requires another scheme. */
+/** A function that returns headers; `undefined` if the node requires another scheme or has rejected the secret. */
 type Authorize = (
   place: SecretPlace,
   secret: string,

@@ -100,7 +100,7 @@ export function readRpcError(text: string, depthMax: number): RpcError {
   };
 }
 
-/** A pattern for messages about unsupported methods: their code in EIP-1474, -32004, has another meaning on Solana. */
+/** A pattern for messages about unsupported methods: EIP-1474's code -32004 has another meaning on Solana. */
 const NOT_SUPPORTED = /^(?:the )?(?:json-?rpc )?method\b[^]{0,80}\bnot (?:found|supported|exist)/i;
 
 export function isNoMethod({ code, message }: RpcError): boolean {

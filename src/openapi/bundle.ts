@@ -87,7 +87,7 @@ function planComponents(files: Files): Plan {
       if (isFirst && !isPure(structure, shape, value)) names.set(value, shape, key);
     }
     // Of several components that only refer to the same target, one is replaced by the target: the component with the
-    // key of the target, otherwise the first by name.
+    // same key as the target, otherwise the first by name.
     const references = keys.flatMap((key) => {
       const { end, isBroken } = linkOf(section[key], shape) ?? {};
       const isReplaced = isPure(structure, shape, section[key]) && isComponentName(key);

@@ -319,7 +319,7 @@ function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation,
     })
     .sort((a, b) => a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0);
   for (const [at, own] of all.entries()) {
-    // Literals sort before parameters: unless parameters span segments, only an equal template takes all of its paths.
+    // Since literals sort first, a template without spanning parameters loses all its paths only to an equal template.
     const last = all[at - 1];
     const isTwin = last?.rank === own.rank && last.template.source === own.template.source;
     const samples = samplesOf(own);

@@ -36,7 +36,7 @@ export const LIMITS = {
   combinations: 64,
   /** Origins that the page may call. A header lists them, and proxies limit a header's length. */
   origins: 64,
-  /** Security schemes in a document's `security`, and additional operations of a path. */
+  /** Security schemes in a document's `security`, and members of a path's `additionalOperations`. */
   inherited: 64,
   url: 8192,
 } as const;

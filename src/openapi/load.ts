@@ -47,7 +47,7 @@ export interface LoadJob {
   readonly isForwarding?: boolean | undefined;
 }
 
-/** The URLs for which a reader returns a kind's interface, and the part of it that the node has. */
+/** The URLs for which a reader returns a kind's interface, and the `Offer`: which of its operations the node has. */
 export const KIND_FILES = { interface: "kind:interface", offer: "kind:offer" } as const;
 
 export interface Loaded {
@@ -166,7 +166,7 @@ export function lineWithServers(from: string, path: string): string {
   return `description: { from: ${plain(from)}, servers: ${plain(path)} }`;
 }
 
-/** Resolves servers by the URL of their document, unless the node has another origin. */
+/** Resolves servers against their document's URL, unless the node has another origin and `servers` is not `keep`. */
 function contextAt(url: string, where: ServerContext): ServerContext {
   const { node, servers } = where;
   const isElsewhere = node !== undefined && new URL(node).origin !== new URL(url).origin;

@@ -160,7 +160,7 @@ function referencesIn(value: unknown): string[] {
   );
 }
 
-/** Adds `added` to the components `theirs`, by `wanted` or other free names. `rename` updates a value's references. */
+/** Adds components to `theirs` under names from `wanted`, numbered if taken. `rename` updates a value's references. */
 export function mergeComponents(
   theirs: Json,
   added: Json,

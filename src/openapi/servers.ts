@@ -29,7 +29,7 @@ export interface ServerContext {
   readonly servers?: string | undefined;
 }
 
-/** For server URLs that mean the node, puts this service's path for the node, its public URL, or its own address. */
+/** Replaces server URLs that mean the node: by this service's path for the node, or by the node's public or own URL. */
 export function withServers(
   document: Json,
   context: ServerContext,

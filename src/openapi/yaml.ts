@@ -140,7 +140,7 @@ function build({ contents }: Document.Parsed, diagnostics: Diagnostics): Parsed 
   const anchors = new Map<string, Anchored>();
   const offsets: Offsets = new Map();
   let nodes = 0, text = 0, aliases = 0;
-  /** The deepest level of an object or a list since the innermost anchor. */
+  /** The level of the deepest object or list that has been built since the innermost open anchor. */
   let deepest = 0;
   let hasMerged = false;
 

@@ -1,5 +1,5 @@
 /**
- * The settings in flags, variables and the configuration file, which the help, the manual and a schema are made from.
+ * The settings in flags, variables and the configuration file. The help, the manual and a schema are made from them.
  *
  * @module
  */
@@ -285,7 +285,7 @@ export function sharedSettings(
     events: s.setting(
       s.section<SettingsOf<EventSettings>>({
         listeners: s.setting(s.wholeNumber(1, 10_000), {
-          text: "The most concurrent streams of /v1/events",
+          text: "The maximum concurrent streams of /v1/events",
           default: String(EVENT_DEFAULTS.listeners),
         }),
         per_address: s.setting(s.wholeNumber(1, 10_000), {
@@ -332,7 +332,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
     }),
     limit: s.setting(t.SIZE, { text: "The longest response", default: FORWARD_DEFAULTS.limit }),
     concurrency: s.setting(s.wholeNumber(1, 1000), {
-      text: "The most concurrent calls to the node. Up to 64 more wait, each for up to 5 s",
+      text: "The maximum concurrent calls to the node. Up to 64 more wait, each for up to 5 s",
       default: String(FORWARD_DEFAULTS.concurrency),
     }),
   };

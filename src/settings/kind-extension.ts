@@ -127,7 +127,10 @@ function operationsAt(
 const segmentsOf = (template: string): string[] =>
   foldPath(decodePercent(template.replaceAll(/\{[^{}]*\}/g, "{}"))).split("/").slice(1);
 
-/** Tells whether a path can match both templates. If a name spans segments, compares only those before any name. */
+/**
+ * Tells whether a path can match both templates. If a name spans segments, compares only the segments before the first
+ * name.
+ */
 function overlap(own: readonly string[], others: readonly string[], hasSpan: boolean): boolean {
   const isName = (segment: string) => segment.includes("{}");
   const fixed = hasSpan
@@ -150,7 +153,7 @@ function howLooser(now: Json, before: Json): string | undefined {
   if (steps < 0) return `is marked ${describeValue(is)}, but was ${was}`;
   const dropped = RESTRICTING.find((mark) => before[mark] !== undefined && !now[mark]);
   if (dropped) return `no longer has ${dropped}`;
-  // A method that only reads with some parameters may write with others.
+  // A method that changes nothing with some parameters may write with others.
   const isOther = is === "read" && INPUT.some((key) => !isEqual(now[key], before[key]));
   return isOther ? "is a read with other parameters than before" : undefined;
 }

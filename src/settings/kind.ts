@@ -138,11 +138,15 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
         header: s.needed(t.HEADER, { text: "A header of the refusal" }),
         pattern: s.needed(t.EXPRESSION, { text: "A regular expression for its value" }),
       }),
-      { text: "How such a node refuses a request. Only then is a secret from a file sent" },
+      {
+        text:
+          "How such a node refuses a request. Without this refusal, no secret from a file is sent",
+      },
     ),
     files: s.setting(v.array(authFile(path), "a list of files"), {
       text:
-        "The files in which such a node stores its secret on this machine, in the form of node.auth",
+        "Entries in the form of node.auth: the files on this machine in which such a node stores its " +
+        "secret",
     }),
     reads: s.setting(s.word(["none"]), {
       text:

@@ -220,7 +220,7 @@ export const json: Schema = v.pipe(
   ),
 );
 
-/** Marks issues about secrets, as their `lang`: valibot passes no other setting on to issues. */
+/** The `lang` that marks issues about secrets: valibot passes no other setting on to issues. */
 const SECRET = "secret";
 
 /** Returns a schema whose messages do not repeat the value, which may be a secret in the wrong place. */
@@ -287,7 +287,7 @@ export function issuePath(
 export interface Diagnostic {
   readonly path: Path;
   readonly message: string;
-  /** True if it concerns the last key of the path, not its value. */
+  /** True if the message concerns the last key of the path, not the key's value. */
   readonly isKey: boolean;
 }
 
@@ -335,7 +335,7 @@ function issuesOfForm({ issues }: Issue): Issue[] {
   );
 }
 
-/** The start of the only message that is written before the path. */
+/** The start of the only message in which the path does not come first. */
 const UNKNOWN_KEY = "unknown key";
 
 export function formatDiagnostic({ path, message }: Diagnostic): string {

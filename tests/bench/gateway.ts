@@ -9,7 +9,7 @@ import { chosen, PROGRAMS, type Runtime } from "./servers.ts";
 import { median, ratiosOf } from "./statistics.ts";
 import { type Asked, CONNECTIONS, measureInTurn, modeOf } from "./wrk.ts";
 
-/** A parameter, since most calls have some: each request sends a different number. */
+/** A parameter, since most calls have parameters; each request sends a different number as its value. */
 const NUMBER = { name: "n", schema: { type: "integer" } };
 const READ = {
   "x-access": "read",

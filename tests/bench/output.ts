@@ -33,7 +33,7 @@ export class Table {
     this.head = head;
   }
 
-  /** Adds a row and prints it; numbers get as many decimals as three digits need. */
+  /** Adds a row and prints it; numbers have three digits, or all integer digits. */
   add(...cells: Cell[]): void {
     clear();
     if (this.rows.length === 0) console.log(`\n${this.#line(this.head)}`);

@@ -25,7 +25,7 @@ const USAGE = `Usage: npm run bench -- [PART…] [--only RUNTIME,…] [--beside 
   --quick  fewer rounds, for a first look
 `;
 
-// Started processes are stopped when this process exits.
+// Unhandled, a signal would end this process without the exit handlers that stop the started processes.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 
 try {

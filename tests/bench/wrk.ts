@@ -1,4 +1,4 @@
-/** Load from `wrk`: the tools on npm are slower than the servers, so they would show no difference between these. */
+/** Load from `wrk`: the tools on npm are slower than the servers, and would hide the differences between servers. */
 import { fileURLToPath } from "node:url";
 import { processorTime, run, type Running } from "./processes.ts";
 
@@ -69,7 +69,7 @@ export const modeOf = (isQuick: boolean): Mode =>
   isQuick ? { rounds: 1, seconds: 2 } : { rounds: 5, seconds: 3 };
 
 /**
- * Measures servers in turn, back and forth, after a warm-up.
+ * Measures servers in turn, in reverse order every second round, after a warm-up round.
  *
  * @param askedOf returns the request for a server; `undefined` skips the server
  * @returns the results of each, round by round

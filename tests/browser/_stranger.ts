@@ -121,7 +121,7 @@ export function leave(
       method,
       enctype,
     });
-    // Sent as plain text, `name=value` can be JSON too.
+    // As plain text, the form is sent as `name=value`, which is JSON with this name and this value.
     const input = Object.assign(document.createElement("input"), {
       name: `${body.slice(0, -1)},"a":"`,
       value: `"}`,

@@ -153,7 +153,7 @@ content(
       await page.getByRole("link", { name: "Simple page" }).click();
       await page.waitForURL(`${server.url}${SIMPLE}${fragment}`);
       await inView(page, fragment.slice(1));
-      // Scrolls until another operation than the link's target is in view.
+      // Scrolls to an operation other than the link's target.
       const id = "tag/description/GET/spec.json";
       await page.evaluate((id) => document.getElementById(id)!.scrollIntoView(), id);
       // `click` of the link would scroll to it, although it is in view.

@@ -8,7 +8,7 @@ import { type Served, serveNode } from "./_serve.ts";
 
 const deepLinks = suite("links to an operation");
 
-/** The largest movement allowed, in pixels: a line. */
+/** The largest movement allowed, in pixels: the height of a line of text. */
 const LINE = 24;
 
 /** Links, and the operation that each one targets. */
@@ -135,7 +135,7 @@ deepLinks(
     }),
 );
 
-/** The position of the operation's heading in a frame. */
+/** The operation in one animation frame: the position of its heading, null if hidden, and whether its form is open. */
 interface Noted {
   readonly top: number | null;
   readonly isOpen: boolean;

@@ -29,7 +29,7 @@ hostile("none of its content runs, and no other host gets a request", async () =
     }
     assert.ok(await page.locator(":is(#scalar h1, #plain h2)").first().isVisible());
     assert.is(await page.evaluate(() => "ran" in globalThis), false);
-    // Chromium reports a request before the policy blocks it; none was answered.
+    // Chromium also reports requests that the policy then blocks, so only those with a response count.
     const answered = complaints.failed.filter((text) => /^\d+ /.test(text));
     assert.equal(answered, []);
   });
@@ -76,7 +76,7 @@ function describe(text: string, schema: unknown = { type: "string", description:
   };
 }
 
-/** Works on the simple page of a description, then on the reference, once Scalar has started or failed. */
+/** Calls `work` on the simple page of a description, then on the reference once Scalar has started or failed. */
 async function inExplorer(
   document: unknown,
   work: (

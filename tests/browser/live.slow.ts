@@ -34,7 +34,7 @@ live.after.each(async () => {
   await service.stop();
 });
 
-/** Waits until both documents show the outage and the time is over; then mines a block and returns the height. */
+/** Waits until both documents show the outage and it has lasted for `AWAY`; then mines a block. Returns the height. */
 async function away(): Promise<number> {
   const since = performance.now();
   for (const page of pages) {

@@ -74,7 +74,7 @@ async function tryOut(button: RegExp) {
 /**
  * Sends the request of the dialog; resolves to the requested URL.
  *
- * @param others requests of the page itself, for its card
+ * @param others matches the URLs that the page itself requests, for the node's card
  */
 async function send(others: RegExp = /\/v1\/info$/): Promise<string> {
   const [answer] = await Promise.all([

@@ -256,7 +256,7 @@ results(
   "a download never has a type that a browser opens",
   () =>
     inPage(async (page) => {
-      // The policy does not let the page read a blob back.
+      // The content security policy does not let the page read a blob, so its type is recorded here.
       await page.evaluate(() => {
         const make = URL.createObjectURL.bind(URL);
         const types: string[] = [];

@@ -1,4 +1,4 @@
-/** The reads of litecoind (`apt-get install litecoind`) from the simple page. */
+/** The read-only operations of litecoind (`apt-get install litecoind`), called from the simple page. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { testWhere, without } from "../_needs.ts";

@@ -150,7 +150,7 @@ tries(
       assert.ok(names.length >= 8, String(names));
       for (const name of names) {
         const operation = operationAt(page, name);
-        // Its response does not end.
+        // The response of `getEvents` does not end, so this operation has no form.
         if (name === "getEvents") {
           assert.is(await operation.locator(".try").count(), 0);
           continue;

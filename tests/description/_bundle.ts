@@ -76,6 +76,6 @@ export function describeSchema(schema: unknown, more: Json = {}, openapi?: strin
   return describe({ responses: { 200: { description: "OK", content } } }, more, openapi);
 }
 
-/** Returns the schema of {@linkcode describeSchema}. */
+/** Returns the schema in a bundled document from {@linkcode describeSchema}. */
 export const schemaOf = ({ document }: Bundled): unknown =>
   document.paths["/a"].get.responses[200].content["application/json"].schema;

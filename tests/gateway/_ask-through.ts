@@ -118,7 +118,7 @@ async function throughMethods(
   return await askMethods({ ...part, methods: byName } as OpenRpcPart, through);
 }
 
-/** Lists the requests for a method with some values, by the description. */
+/** Lists the requests with which, by the description, a method can be called with these values. */
 function formsOf(name: string, values: Json, paths: Beside["paths"]) {
   const path = `/v1/rpc/${encodeURIComponent(name)}`;
   const { get, post } = objectOf(paths[path]);

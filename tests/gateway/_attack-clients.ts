@@ -109,7 +109,7 @@ process.on("message", async ({ attack, count, url }: Order) => {
 });
 process.on("disconnect", () => process.exit());
 
-/** Opens one connection of an attacker, until it has a response or is closed. */
+/** Opens one connection of an attacker; resolves when the connection has closed. */
 function exchange(
   url: string,
   { path, content, reads = true, leavesAfter }: Attack,

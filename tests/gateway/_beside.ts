@@ -1,4 +1,4 @@
-/** The service with a real node, started by its command, with forwarded calls. */
+/** The service, started by its command, with calls forwarded to a real node. */
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

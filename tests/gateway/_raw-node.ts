@@ -26,7 +26,7 @@ const parts = (socket: Socket, count: number) => {
   for (let at = 0; at < count; at += PART.length) socket.write(PART);
 };
 
-/** Describes the node's operations; `do` and `get` are not reads. */
+/** Describes the node's operations; those below `/do` and `/get` are not marked as reads. */
 export const describeNode = (url: string): string =>
   JSON.stringify({
     openapi: "3.1.1",

@@ -51,7 +51,7 @@ export async function tryRefused(
     if (statuses.includes(response.status) && isRight(text)) return;
     wrong.push(`${method} ${path} ${body ?? ""}: ${response.status} ${text.slice(0, 200)}`);
   };
-  /** Tells whether all responses, except those to the read in a batch, are errors with this code. */
+  /** Tells whether all responses are errors with this code; those to the reads in a batch do not count. */
   const isError = (code: number) => (text: string) =>
     [parseJson(text)].flat().filter((answer) => objectOf(answer).id !== "read")
       .every((answer) => objectOf(objectOf(answer).error).code === code);

@@ -24,7 +24,7 @@ const WAIT_MAX = { 1: 500, 20: 1000 } as const, TIMES_MAX = 20;
 /** The memory that an attack may take, in MB, unless its row allows more. */
 const MEMORY_MAX = 150;
 
-/** The most light calls, and the most heavy calls, that may run at the node at a time. */
+/** The maximum numbers of light and of heavy calls that run at the node at a time. */
 const LIGHT_MAX = 8, HEAVY_MAX = 1;
 
 interface Row {

@@ -72,7 +72,7 @@ async function tryReads(node: AskedNode, kind: string, name: string): Promise<vo
     assert.equal(wrong, []);
     assert.equal(await WRITES[kind]?.state(node), before, "the node has changed");
     console.log(`${name}: ${told(asked)}; ${operations} others refused in ${requests} requests`);
-    // Batches with refused calls also contain reads, which are forwarded; without JSON-RPC, nothing is.
+    // Refused JSON-RPC calls are also sent in batches with reads, which are forwarded; a REST call is sent alone.
     const { openrpc } = parts;
     if (!openrpc) assert.is(beside.forwarded(), forwarded);
   } finally {

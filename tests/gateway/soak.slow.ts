@@ -1,4 +1,4 @@
-/** For `NODEFACE_SOAK` seconds (eight by default), clients that leave before a response ends, or do not read it. */
+/** Clients that leave before a response ends, or do not read it, for `NODEFACE_SOAK` seconds (eight by default). */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import process from "node:process";
 import { suite } from "uvu";

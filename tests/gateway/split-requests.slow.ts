@@ -64,7 +64,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
         let kept: Socket | undefined;
         while (left > 0 && seen.wrong.length < 10) {
           const requests = makeBatch(random, () => String(left--), runtime === "Bun");
-          // Tens of thousands of connections in a minute would use up the ports.
+          // Connections are reused: tens of thousands of new ones in a minute would use up the ports.
           const socket = kept ?? connect(port, "127.0.0.1").setNoDelay();
           kept = await exchange(socket, requests, random, arrived, seen);
           for (const _ of requests) {
@@ -128,7 +128,7 @@ function configure(node: Server): string {
 }
 
 /**
- * Creates several requests to send without waiting for responses; a malformed one comes last. For Bun 1.4 it creates
+ * Creates up to four requests to send without waiting for responses; a malformed one comes last. For Bun 1.4 it creates
  * only one, without trailers: Bun refuses trailers, and may close a connection with pipelined requests.
  */
 function makeBatch(random: () => number, nextId: () => string, isBun: boolean): Sent[] {

@@ -53,7 +53,7 @@ export async function bundleExample({ name }: Bundler, examples: string): Promis
 
 /** The way to start a bundle. */
 export interface BundleOptions extends Omit<StartOptions, "folder"> {
-  /** True to put files of the host next to the bundle, with names of our own files. */
+  /** True to put the files of `NAMESAKES` beside the bundle. */
   readonly hasNamesakes?: boolean;
   /** The program and flags in front of the file's name. @default the bundler's runtime */
   readonly command?: (folder: string) => readonly string[];

@@ -140,7 +140,7 @@ export const CHECKS: readonly Check[] = [
       const { base } = served;
       for (const path of ["", "?x=/y", "/", "/v1", "/v1/"]) {
         let url = new URL(base + path);
-        // Hosts treat the trailing slash differently: Next.js redirects it away.
+        // Hosts treat the trailing slash differently: Next.js redirects to the path without it.
         for (let hops = 0; hops < 3 && url.href !== `${base}/v1/spec`; hops++) {
           const { status, headers } = await send(url);
           assert.ok([307, 308].includes(status), `${url} is ${status}`);

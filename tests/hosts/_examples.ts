@@ -56,7 +56,7 @@ export const EXAMPLES: readonly Example[] = [
 
 const TSX = pathToFileURL(`${ROOT}node_modules/tsx/dist/loader.mjs`).href;
 
-/** The command that runs a TypeScript file, for each runtime that has files. */
+/** The command that runs a TypeScript file, for each runtime that has such a command. */
 export const COMMANDS: Readonly<Record<"node" | "deno" | "bun", readonly string[]>> = {
   node: [process.execPath, "--import", TSX],
   deno: [DENO, "run", "--allow-net", "--allow-read", "--allow-env", "--node-modules-dir=manual"],

@@ -1,7 +1,7 @@
 /**
- * A bundled host: in an empty folder, beside files of its own that have the same names as ours, with a large
- * description, and with one on Node without threads. `BUNDLERS=webpack` selects bundlers by name. If the bundlers are
- * not installed, only esbuild and Bun are tested.
+ * A bundled host: in an empty folder; beside files of its own that have the same names as ours; with a large
+ * description; and with a large description on Node without threads. `BUNDLERS=webpack` selects bundlers by name. If
+ * the bundlers are not installed, only esbuild and Bun are tested.
  */
 import { build, type BuildOptions } from "esbuild";
 import { readFileSync, writeFileSync } from "node:fs";

@@ -54,7 +54,7 @@ for (const [name, { needs, mount, takesOff, goesOn }] of Object.entries(HOSTS)) 
         const etag = (await ask("/spec.json")).headers.get("etag")!;
         const again = await ask("/spec.json", { headers: { "if-none-match": etag } });
         assert.is(again.status, 304);
-        // A router that strips silently hides whether the client's path ends with a slash.
+        // If a router strips `at` and sets no `originalUrl`, the service cannot see the final slash of a client's path.
         const isUnknown = takesOff === "silent" && at && !prefix;
         for (const path of [...isUnknown ? [] : ["", "?x=/y"], "/", "/v1", "/v1/"]) {
           const { status, headers } = await ask(path);

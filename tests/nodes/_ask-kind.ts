@@ -27,7 +27,7 @@ export interface Asked {
 /**
  * Calls a node of a kind.
  *
- * @param also receives the node, before it is stopped, and the results
+ * @param also a function that is called with the node, before it is stopped, and the results
  */
 export async function askKind(
   { kind, start }: NamedProgram,

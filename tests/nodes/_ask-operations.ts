@@ -56,7 +56,7 @@ export interface RestRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** JSON. */
   readonly body?: string;
-  /** The values used in it. */
+  /** The values of the parameters in the request, and its content as `body`. */
   readonly params: Readonly<Record<string, unknown>>;
 }
 

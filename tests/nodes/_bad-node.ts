@@ -9,7 +9,7 @@ const MEBIBYTE = 1024 * 1024;
 /** 100 MiB of spaces, 100 KiB when compressed. */
 const BOMB = gzipSync(new Uint8Array(100 * MEBIBYTE).fill(32), { level: 9 });
 
-/** The response of a bad node to a request. */
+/** The responses of a bad node, by the name of its behaviour. */
 export const BADNESS: Readonly<Record<string, (response: ServerResponse) => void>> = {
   "hangs": () => {},
   "drips a byte a second": (response) => {

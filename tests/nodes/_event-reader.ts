@@ -5,7 +5,7 @@ import { parseJson } from "../../src/json/lossless.ts";
 export interface ReadEvent {
   readonly event: string;
   readonly id: string;
-  // deno-lint-ignore no-explicit-any -- what an event has is for the test to know
+  // deno-lint-ignore no-explicit-any -- each test knows the type of its events' data
   readonly data: any;
   readonly at: number;
 }

@@ -99,11 +99,11 @@ export async function askMethods(part: OpenRpcPart, node: AskedNode): Promise<Ou
 export const isThere = (operation: OperationMarks, { version }: AskedNode): boolean =>
   isAtLeast(version, operation["x-since"] ?? "0");
 
-/** Tells whether an operation is a read that ends, and exists in a node of this version. */
+/** Tells whether an operation is no write, does not stream, and exists in a node of this version. */
 export const isHarmless = (operation: OperationMarks, node: AskedNode): boolean =>
   operation["x-access"] !== "write" && !operation["x-streaming"] && isThere(operation, node);
 
-/** Lists the operations of a kind by name: a method's own, or the HTTP method and path. */
+/** Lists the operations of a kind with their names: a JSON-RPC method's name, or an HTTP method and path. */
 export function operationsOf({ openrpc, openapi }: KindInterface): [string, OperationMarks][] {
   const methods = (openrpc?.methods ?? []).map((method): [string, OperationMarks] => [
     method.name,
@@ -125,7 +125,7 @@ function isAtLeast(version: string, least: string): boolean {
   return at < 0 || (has![at] ?? 0) > wants![at]!;
 }
 
-/** Returns a method's parameters: `known` values, else its example's; `undefined` if a required one has neither. */
+/** Returns a method's parameters, from `known` or its first example; `undefined` if a required one is in neither. */
 export function paramsOf(
   { name, params, examples }: Method,
   known: AskedNode["known"],
@@ -158,15 +158,15 @@ export interface Checked {
   mistake?: string;
 }
 
-/** Validates results against the schemas of their methods, by the method's index. */
+/** Returns a function that validates a result against the schema of the method with a given index. */
 export function checkResults(part: OpenRpcPart): (at: number, result: unknown) => Checked {
   const check = checkAt(part);
   return (at, result) => check(`/methods/${at}/result/schema`, result);
 }
 
 /**
- * Validates values against the schemas of a part, by the schema's pointer. Members of an object must all be described;
- * otherwise a wrong name would match wherever nothing is required.
+ * Returns a function that validates a value against the schema at a JSON pointer in `part`. All members of an object
+ * must be described; otherwise a wrong name would match wherever nothing is required.
  */
 export function checkAt(part: object): (pointer: string, value: unknown) => Checked {
   const formats = { "date-time": /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/ };
@@ -184,7 +184,7 @@ export function checkAt(part: object): (pointer: string, value: unknown) => Chec
   };
 }
 
-/** The counts of a kind. */
+/** The numbers of a kind's operations: all, those called, those that exist, and those with a valid response. */
 export interface Tally {
   readonly kind: string;
   readonly operations: number;

@@ -52,7 +52,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   syncthing: { path: SYNCTHING, start: startSyncthing },
 };
 
-/** Further nodes of these kinds, by their names. They lack much of what the kind has. */
+/** Further nodes, by name. They lack much of what their kind has. */
 export const OTHERS: Readonly<Record<string, Program & { readonly kind: string }>> = {
   hardhat: { kind: "ethereum", path: HARDHAT, start: () => askEthereum(startHardhat()) },
   ganache: { kind: "ethereum", path: GANACHE, start: () => askEthereum(startGanache()) },

@@ -102,7 +102,7 @@ export async function askEthereum(starting: Promise<Daemon>): Promise<AskedNode>
         payload: { blockStateCalls: [{ calls: [transaction] }] },
       },
       async has(method) {
-        // This calls the method without parameters, so that no method has an effect.
+        // No parameters are passed, so that methods that send transactions fail.
         return await isKnown(call, method);
       },
       stop: () => daemon.stop("SIGKILL"),

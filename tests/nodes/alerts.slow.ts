@@ -149,7 +149,7 @@ testWhere(
       ];
       return all.map((value) => value ?? "-").join("");
     };
-    // A node that responds too late once has `node_up` 0 for one scrape.
+    // A single late response of a node makes `node_up` 0 for one scrape.
     const wanted = "11111-" + "1--0--";
     await until(async () => await known() === wanted, PATIENCE).catch(async () =>
       assert.is(await known(), wanted)

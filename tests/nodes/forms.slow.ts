@@ -1,6 +1,6 @@
 /**
- * The forms of the simple page, each sent with its initial values to a real node: anvil and hsd, and those of Debian
- * (`apt-get install litecoind monero etcd-server nats-server syncthing`). A missing node is skipped.
+ * The forms of the simple page, each sent with its initial values to a real node: anvil, bcoin and hsd, and those of
+ * Debian (`apt-get install litecoind monero etcd-server nats-server syncthing`). A missing node is skipped.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";

@@ -34,7 +34,7 @@ for (const program of NODES) {
         await compareNames(node, parts, lacks);
         await comparePaths(node, parts);
       });
-      // If the kind is not named after this node, only operations that calls have shown to exist are checked.
+      // If the kind is not named after this node, only the operations that the node turned out to have are checked.
       const isAsked = (one: Outcome) => name === kind ? !lacks.includes(one.name) : one.exists;
       const asked = outcomes.filter(isAsked);
       const wrong = asked.flatMap(({ name, mistake }) => mistake ? [`${name} ${mistake}`] : []);

@@ -1,6 +1,6 @@
 /**
  * Nodes from npm (hardhat, ganache and bcoin), found by their URL alone. The info is compared with the node's own
- * values before and after a write, while paused, stopped, and on another chain.
+ * values before and after a write, while the node is paused or stopped, and on another chain.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";

@@ -27,7 +27,7 @@ export interface Block {
   /** The file that the block contains, if it names one. */
   readonly file: string | undefined;
   readonly text: string;
-  /** True if the page says that it was not tried. */
+  /** True if the paragraph before the block excludes it. */
   readonly isLeftOut: boolean;
 }
 

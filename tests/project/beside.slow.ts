@@ -23,7 +23,7 @@ for (const [kind, { url }] of Object.entries(KINDS)) {
     await using node = await serveFetch(play(recording));
     const part = partOf(kind);
     const own = blocksOf(part)[0]!.text.includes("--port 8081") ? 8081 : 8080;
-    // One content is valid as every kind's secret; its file is at the path in the page's configuration.
+    // The secret's file is at the path in the page's configuration; the same content is valid for every kind.
     const secret = /_file: ([^,}]+)/.exec(part)?.[1]?.trim();
     const files = secret ? { [secret.replace("~/", "")]: "<apikey>user:password</apikey>\n" } : {};
     const places = { [new URL(url).host]: new URL(node.url).host };

@@ -8,7 +8,7 @@ const install = suite("installing");
 const { engines } = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8"));
 const { packages } = JSON.parse(readFileSync(`${ROOT}package-lock.json`, "utf8"));
 
-/** Returns the numbers of the lowest version in one part of a range. */
+/** Returns the lowest version of one alternative in a range, as a list of numbers. */
 const lowest = (range: string) => range.match(/\d+/g)!.map(Number);
 
 /** Tells whether the first version is above the second. */
@@ -22,7 +22,7 @@ install("no package requires a newer Node than this one does: npm would warn", (
   for (const [path, { engines }] of Object.entries<{ engines?: { node?: string } }>(packages)) {
     const ranges = engines?.node?.split("||") ?? [];
     const isFine = ranges.length === 0 || ranges.some((range) => !isAbove(lowest(range), own));
-    // Only the browser's files of Scalar are copied, so its entry in the lock file has no `engines`.
+    // Only the files of Scalar for browsers are copied, so Scalar's entry in the lock file has no `engines`.
     assert.ok(
       isFine,
       `${path} asks for Node ${engines?.node}; take "engines" out of the lock file`,

@@ -77,7 +77,7 @@ manual.before(async () => {
 });
 manual.after(() => void exampled?.close());
 
-// Some pages change balances and heights.
+// Each test has its own anvil, since some pages change balances and heights.
 manual.before.each(async () => {
   const port = await freePort();
   anvil = await startDaemon([PROGRAMS.ethereum!.path, "--port", String(port)], port);
@@ -121,7 +121,7 @@ const filesOf = (text: string): Files => ({
   isThere: () => Promise.resolve(false),
 });
 
-/** Completes a kind from a page with the members that every kind has. */
+/** Adds the members that every kind has to a kind from a page. */
 const wholeKind = (text: string) =>
   [
     "title: A",

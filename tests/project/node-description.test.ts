@@ -11,7 +11,7 @@ const described = suite("a node's description");
 const right = (title: string) =>
   `openapi: 3.1.1\ninfo: { title: ${title}, version: "1" }\npaths: {}\n`;
 
-/** Registers a test of the command on each runtime, with the path of its own description. */
+/** Registers a test of the command on each runtime; each run gets a path of its own for the description. */
 function everywhere(
   name: string,
   check: (command: readonly string[], file: string) => Promise<void>,
@@ -49,7 +49,7 @@ everywhere(
 everywhere(
   "the log has the first twenty findings, and how many there are beyond",
   async (command, file) => {
-    // With the note that the node's URL is unknown, there are 57.
+    // With the note that the node's URL is unknown, there are 57 findings.
     const wrong = Array.from({ length: 56 }, (_, i) => `    S${i}: text\n`).join("");
     writeFileSync(file, `${right("One")}components:\n  schemas:\n${wrong}`);
     const server = await start([...command, "--spec", file]);

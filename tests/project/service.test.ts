@@ -216,7 +216,7 @@ command(
     const { status, last_seen } = await reload("second");
     assert.equal([status, (last_seen as Json).height], ["unreachable", 7]);
     assert.is(await sampledAt(), first);
-    // Keys that are hidden from now on are not remembered.
+    // The last value of a key that the new configuration hides is forgotten.
     await write("third", ["height"]);
     assert.is((await reload("third")).last_seen, undefined);
     await service.stop();

@@ -1,4 +1,4 @@
-/** The output of the command on a terminal, simulated with `script` of util-linux, and elsewhere. */
+/** The output of the command, both on a terminal (simulated with `script` of util-linux) and elsewhere. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { suite } from "uvu";

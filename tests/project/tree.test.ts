@@ -8,7 +8,7 @@ const tree = suite("the source tree");
 
 /**
  * The layers of ARCHITECTURE, the lowest first. Each has rows of folders: a file imports from its own folder and from
- * rows below it, never from another folder in its row.
+ * lower rows, never from another folder in its row.
  */
 const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   json: [

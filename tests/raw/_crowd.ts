@@ -11,7 +11,7 @@ export interface Told {
   readonly open: number;
   /** The number of responses by status; 0 means no response. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** The heights of the heads, joined, and the number of listeners that received exactly these. */
+  /** The number of listeners by the heights in the `head` events that they received, joined by spaces. */
   readonly heads: Readonly<Record<string, number>>;
 }
 

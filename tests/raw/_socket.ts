@@ -10,7 +10,7 @@ export function dial(url: string): Promise<Socket> {
   });
 }
 
-/** Waits until a connection is closed; rejects if a test then destroys it with the error "not cut". */
+/** Waits until a connection is closed; rejects if a test itself destroyed it, with the error "not cut". */
 export function closed(socket: Socket): Promise<void> {
   return new Promise((resolve, reject) => {
     if (socket.destroyed) return resolve();

@@ -105,7 +105,7 @@ everywhere("unread large responses take no memory each", async ({ url, pid }) =>
   const before = residentMemory(pid);
   const sockets = await Promise.all([1, 2, 3].map(() => dial(url)));
   for (const socket of sockets) socket.pause().write(request.repeat(100));
-  // Once these requests, on separate connections, have responses, the server has worked on those of `sockets`.
+  // When these requests on other connections have responses, the server has also handled those sent on `sockets`.
   for (let i = 0; i < 20; i++) await (await fetch(`${url}v1/info`)).arrayBuffer();
   const grown = residentMemory(pid) - before;
   for (const socket of sockets) socket.destroy();

@@ -44,7 +44,7 @@ descriptors("costs no processor while clients wait to be accepted, on every runt
         () => connect(Number(port), hostname).on("error", () => {}),
       );
       try {
-        // Connections are accepted within a second, and none is closed for nine more.
+        // Connections are accepted within a second, and none is closed in the nine seconds after that.
         await sleep(2000);
         const before = processorTime(server.pid);
         await sleep(3000);

@@ -55,7 +55,7 @@ drain("an unread response delays shutdown by the grace period only", () =>
       const taken = performance.now() - since;
       reader.destroy();
       assert.is(code, 0);
-      // The grace period is five seconds; a busy machine may end the process any time later.
+      // The grace period is five seconds; on a busy machine, the process may end any time later.
       assert.ok(taken > 4000, `${taken} ms`);
     },
   ));

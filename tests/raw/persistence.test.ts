@@ -70,7 +70,7 @@ for (const runtime of Object.keys(COMMANDS)) {
       await closed(socket);
       const statuses = answer.match(/^HTTP\/1\.1 \d+/gm);
       assert.is(statuses?.[0], "HTTP/1.1 200");
-      // The parser of `node:http` drops the bytes after Upgrade in the packet, so the client must repeat them.
+      // The parser of `node:http` drops bytes after an upgrade request in its packet: the client must send them again.
       if (statuses?.length === 1) assert.match(answer, /^connection: close\r$/im);
       else assert.equal(statuses, ["HTTP/1.1 200", "HTTP/1.1 200"]);
       assert.is(statuses?.length, runtime === "Bun" ? 2 : 1);
@@ -90,7 +90,7 @@ for (const runtime of Object.keys(COMMANDS)) {
       socket.write(request);
       await closed(socket);
       assert.match(answer, /^HTTP\/1\.[01] 200 OK\r\n/);
-      // Bun closes without `Connection: close`.
+      // Bun closes the connection without sending `Connection: close`.
       if (runtime !== "Bun") assert.match(answer, /^connection: close\r$/im);
     });
   }
@@ -113,7 +113,7 @@ for (const [runtime, large] of Object.entries(LARGE)) {
       socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
       await new Promise((resolve) => socket.once("data", resolve));
       socket.pause();
-      // The parser reports each garbage, the second one while the refusal is waiting to be sent.
+      // The parser reports the garbage twice, the second time while the refusal is waiting to be sent.
       for (let i = 0; i < 2; i++) {
         socket.write("garbage\r\n\r\n");
         await fetch(`${server.url}broken`, { method: "HEAD" }).catch(() => {});

@@ -18,7 +18,7 @@ interface Told {
 const request = (method: string, path: string, ...lines: string[]) =>
   [`${method} ${path} HTTP/1.1`, "Host: localhost", ...lines, "", ""].join("\r\n");
 
-/** Requests, and their records if the adapter or its parser responds by itself. */
+/** Requests to which the adapter or its parser responds without the app, and their records. */
 const REFUSED: readonly [name: string, bytes: string, record: Partial<AnswerRecord>][] = [
   ["OPTIONS *", request("OPTIONS", "*"), { method: "OPTIONS", url: "/*", status: 204 }],
   ["no Host", "GET /a?b HTTP/1.1\r\n\r\n", { method: "GET", url: "/a?b", status: 400 }],

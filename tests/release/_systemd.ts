@@ -14,7 +14,7 @@ import { makeFolder } from "./_folder.ts";
 
 const SYSTEMD = "/usr/lib/systemd/systemd";
 
-/** The folder of its only units. */
+/** The only folder from which this systemd loads units. */
 export const UNITS = "/run/units";
 
 /** The longest start, in ms. */

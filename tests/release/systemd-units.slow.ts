@@ -92,7 +92,7 @@ testWhere(
       await shell("chmod 644 /etc/nodeface/*.yaml");
       await dropIn("nodeface@ethereum.service");
 
-      // A node with its own user, which lets its group read the cookie.
+      // A node that runs as its own user, and lets its group read the cookie.
       await shell("useradd --system litecoin");
       await systemd.write(
         `${UNITS}/litecoind.service`,
@@ -184,7 +184,7 @@ testWhere(
       const log = await shell("cat /run/nodeface@tokened.service.log");
       assert.match(log, "nodeface ");
       assert.not.match(log, /can be read by|cannot read/);
-      // SIGHUP, as in the unit.
+      // The unit's `ExecReload` sends SIGHUP.
       await shell("systemctl reload nodeface@tokened");
       await until(
         async () =>

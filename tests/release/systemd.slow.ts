@@ -101,7 +101,7 @@ testWhere(
   },
 );
 
-/** The user (and group) of the node, and another user for the service, since a unit has its own. */
+/** The user (and group) of the node, and another user for the service, since a unit runs as a user of its own. */
 const NODE_USER = 61_001, OWN_USER = 61_002;
 
 testWhere(
@@ -148,7 +148,7 @@ testWhere(
     } finally {
       const { stderr } = await service.stop();
       await daemon.stop("SIGKILL");
-      // The group may read the cookie without a warning, since the file belongs to the node's user.
+      // There is no warning that the group can read the cookie, since the file belongs to the node's user.
       assert.not.match(stderr, /can be read by|rejects the credentials/);
     }
   },

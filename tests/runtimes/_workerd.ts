@@ -48,12 +48,12 @@ export async function startModule(program: string, flags: string[] = []): Promis
 /** Serves a bundle on a free port. No compatibility flag is set by default. */
 export async function startWorker(contents: string, flags: string[] = []): Promise<Server> {
   const worker = new Miniflare({
-    // As Wrangler passes it: Miniflare looks for no further modules.
+    // A list of modules, as Wrangler passes it, so that Miniflare looks for no others.
     modules: [{ type: "ESModule", path: "worker.js", contents }],
     // A date that does not enable Node's modules.
     compatibilityDate: "2026-01-01",
     compatibilityFlags: flags,
-    // Bypasses Miniflare's own front, which would encode responses itself.
+    // Bypasses Miniflare's entry worker, which would encode responses itself.
     unsafeDirectSockets: [{}],
   });
   await worker.ready;

@@ -16,7 +16,7 @@ export interface Pair {
   tool: string;
   /** The error; `undefined` if there is none. */
   problem: string | undefined;
-  /** The error on the original; not tried if the served form works. */
+  /** The error on the original, which is tried only if the served form fails. */
   original: string | undefined;
   /** A fault that is not ours. */
   fault: KnownFault | undefined;
@@ -59,7 +59,8 @@ export async function runPairs(document: Document, tools: readonly Tool[]): Prom
     const yamlFile = await keep(yaml!, join(folder, "served.yaml"));
     const input = { json: json!, yaml: yaml!, jsonFile, yamlFile, entry };
     const { paths } = JSON.parse(readFileSync(jsonFile, "utf8"));
-    // If a path of the description equals one of ours, its first segment is in its server's URL, or it replaces ours.
+    // If a path of the description equals one of ours, either the first segment of the description's path has moved to
+    // its server's URL, or the description's path replaces ours.
     const theirs = new Set(entry === undefined ? [] : pathsOf(entry));
     const isOurs = (path: string) =>
       !theirs.has(path) || /^nodeface/.test(paths?.[path]?.get?.operationId);
@@ -84,7 +85,7 @@ export async function runPairs(document: Document, tools: readonly Tool[]): Prom
   }
 }
 
-/** Returns the error of a pair; `undefined` if there is none, or only a known one. */
+/** Returns a complaint about an unknown error of a pair, or about a known fault that no longer occurs. */
 export function complaintOf({ problem, original, fault }: Pair): string | undefined {
   if (problem === undefined) return fault && `takes it by now, though it is said: ${fault.why}`;
   if (fault && (original !== undefined || fault.evidence !== undefined)) return undefined;

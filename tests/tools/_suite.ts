@@ -36,7 +36,7 @@ export function testPairs(all: readonly Document[], tools: readonly Tool[]): voi
         assert.ok(pair, "it was not run");
         const complaint = complaintOf(pair!);
         if (complaint === undefined) return Promise.resolve();
-        // The message suffices: with a stack, uvu would print this too.
+        // The message suffices; uvu would also print a stack.
         return Promise.reject(Object.assign(new Error(complaint), { stack: "" }));
       });
     }

@@ -33,7 +33,7 @@ export interface Tool {
   name: string;
   /** The reason why it cannot run on this machine. */
   missing?: string | undefined;
-  /** True if it reads the service's input; then it cannot be tried on the original alone. */
+  /** True for our own checks, which cannot be tried on the original alone. */
   isOurs?: true;
   run(input: Input, folder: string, timeout: number): Promise<Verdict>;
 }
@@ -134,7 +134,7 @@ function generator(
   };
 }
 
-/** The command's own linter. */
+/** This project's own linter. */
 const CHECK: Tool = {
   name: "nodeface check",
   isOurs: true,
