@@ -262,7 +262,7 @@ config("a secret in the wrong place is not printed", () => {
   const found = problems(text).join("\n");
   assert.match(
     found,
-    "node.url must not contain a user or a password; name a file with them under node.auth",
+    "node.url must not contain a user or a password; put them into a file, and name it under node.auth",
   );
   assert.match(found, "node.auth must be an object with one of");
   assert.not.match(found, "hunter2");
@@ -670,7 +670,7 @@ config("the error of a URL is reported without possible secrets", async () => {
       ],
       [
         "http://user:pass@host/",
-        "must not contain a user or a password; name a file with them under node.auth",
+        "must not contain a user or a password; put them into a file, and name it under node.auth",
       ],
       ["ws://127.0.0.1:8546", "must begin with http:// or https://, not ws://"],
       ["http://", "must be a URL such as http://127.0.0.1:8545"],

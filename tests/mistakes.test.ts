@@ -80,7 +80,7 @@ const ARGUMENTS: readonly Row<string>[] = [
   ["ws://127.0.0.1:8546", "NODE_URL must begin with http:// or https://, not ws://"],
   [
     "http://user:pass@host/",
-    "NODE_URL must not contain a user or a password; name a file with them under node.auth",
+    "NODE_URL must not contain a user or a password; put them into a file, and name it under node.auth",
   ],
   ["http://127.0.0.1:8545/?key=x", 'NODE_URL must have no query: remove the "?" and the rest'],
   ["http://127.0.0.1:99999", "NODE_URL must have a port up to 65535"],
@@ -236,7 +236,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ["node: { url: ftp://x }", "1:14: node.url must begin with http:// or https://, not ftp://"],
   [
     "node: { url: 'http://user:hunter2@x', auth: hunter2 }",
-    "1:14: node.url must not contain a user or a password; name a file with them under node.auth",
+    "1:14: node.url must not contain a user or a password; put them into a file, and name it under node.auth",
     "1:45: node.auth must be an object with one of basic_file, bearer_file, digest_file, header_file, basic_env, bearer_env, digest_env, header_env",
   ],
   [
@@ -449,7 +449,7 @@ const OPTIONS: readonly Row<unknown>[] = [
   ],
   [
     { node: new URL("http://u:hidden@h") },
-    "node must not contain a user or a password; name a file with them under node.auth",
+    "node must not contain a user or a password; put them into a file, and name it under node.auth",
   ],
   [{ node: { url: 8545 } }, "node.url must be a URL such as http://127.0.0.1:8545"],
   [

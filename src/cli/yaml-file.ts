@@ -82,7 +82,7 @@ export function parseYaml(
   return { name, value, renamed, describe };
 }
 
-/** Renames top-level keys with old names, unless the new name is there as well. */
+/** Replaces the old names of top-level keys with the new ones, unless a new name is there as well. */
 function rename(document: Document, names: Readonly<Record<string, string>>): string[] {
   const { contents } = document;
   if (!isMap(contents)) return [];

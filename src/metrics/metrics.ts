@@ -56,7 +56,7 @@ const TABLE = {
   nodeface_queue_length: ["gauge", "Calls that wait for a slot at the node"],
   nodeface_event_listeners: ["gauge", "Open streams of events"],
   nodeface_events_sent_total: ["counter", "Events that were sent, over all listeners"],
-  nodeface_node_identity_changes_total: ["counter", "Changes to another chain or network"],
+  nodeface_node_identity_changes_total: ["counter", "Switches of the node to another chain"],
   nodeface_description_age_seconds: ["gauge", "Time since the description was read"],
   process_start_time_seconds: ["gauge", "Start time of this program, in seconds since 1970"],
 } as const;

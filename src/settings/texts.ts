@@ -106,7 +106,8 @@ export const NODE_URL: Schema<string> = secret(
   }),
 );
 
-const NO_USER = "must not contain a user or a password; name a file with them under node.auth";
+const NO_USER =
+  "must not contain a user or a password; put them into a file, and name it under node.auth";
 const hasUser = (url: string) => /^[a-z]+:\/\/[^/?#]*@/i.test(url);
 
 function explainUrl(text: string): string | undefined {

@@ -37,7 +37,7 @@ const SLOWER = { rate: 4 };
 /** The time limit for an explorer, in milliseconds. */
 const PATIENCE = 60_000;
 
-/** Compares Nodeface's page on Node 26 with others, and measures it with larger descriptions. */
+/** Compares Nodeface's page, served by Node 26, with other explorers, and measures it with larger descriptions. */
 export async function explorer({ isQuick }: Options): Promise<Section> {
   const [node26] = chosen(["node26"]);
   const own = await start((port) => node26!.nodeface.command(port, ""));
