@@ -1,5 +1,5 @@
 /**
- * Waits for a promise with a limit: a time, or a signal.
+ * Waits for a promise with a limit, a time or a signal, and for a turn of the event loop.
  *
  * @module
  */
@@ -26,6 +26,9 @@ export function withSignal<T>(promise: Promise<T>, signal: Signal): Promise<T> {
     if (signal.aborted) stop();
   });
 }
+
+/** Waits until other tasks of the event loop have had a turn. */
+export const nextTurn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
 
 /** A signal to cancel something: an `AbortSignal` or a {@linkcode LightSignal}. */
 export interface Signal {

@@ -5,7 +5,7 @@
  * @module
  */
 import { excerpt, printable, withoutKeys } from "../untrusted-text.ts";
-import { withTimeout } from "../with-timeout.ts";
+import { nextTurn, withTimeout } from "../with-timeout.ts";
 import { isatty } from "node:tty";
 import { styleText } from "node:util";
 
@@ -74,7 +74,7 @@ export function createLineWriter(
       waiting = "";
       await write(text);
       // During this pause, lines of many requests accumulate, to be written together.
-      await new Promise((resolve) => setTimeout(resolve, 0));
+      await nextTurn();
       if (dropped === 0) continue;
       const count = dropped;
       dropped = 0;

@@ -17,6 +17,7 @@ import {
 } from "../openapi/callable-operations.ts";
 import { createWriter, encodeForm, type Form, type Writer } from "../openapi/write.ts";
 import { excerpt } from "../untrusted-text.ts";
+import { nextTurn } from "../with-timeout.ts";
 
 export interface Content {
   readonly json: Form;
@@ -80,7 +81,7 @@ export const prepare: Prepare = async ({ forward, ...job }, read) => {
 
 async function prepareYaml(entry: string, writer: Writer): Promise<WrittenYaml> {
   try {
-    await new Promise((resolve) => setTimeout(resolve, 0));
+    await nextTurn();
     return { form: await encodeForm(writer.yaml()) };
   } catch (error) {
     return withoutYaml(entry, error);

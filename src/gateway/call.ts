@@ -6,7 +6,7 @@
 import { type Bytes, createCollector, isInTinyParts, joinBytes } from "../bytes.ts";
 import { namesContent, type ReadChunks, type ServedRequest } from "../http/request.ts";
 import { CODES } from "../node/json-rpc.ts";
-import { LightSignal, type Signal } from "../with-timeout.ts";
+import { LightSignal, nextTurn, type Signal } from "../with-timeout.ts";
 import type { Lease } from "./lease.ts";
 import { FULL, type MakeResponse, type Refusal } from "./response.ts";
 
@@ -131,12 +131,11 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
 const AT_ONCE = 32_768;
 
 let last: Promise<unknown> = Promise.resolve();
-const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
 
 /** Parses a small content at once; large ones are parsed in turn, with a pause after each to let small ones through. */
 export function inTurn<T>(size: number, read: () => T | Promise<T>): T | Promise<T> {
   if (size <= AT_ONCE) return read();
   const done = last.then(read);
-  last = done.then(pause, pause);
+  last = done.then(nextTurn, nextTurn);
   return done;
 }

@@ -9,7 +9,7 @@ import type { Credentials } from "../node/credentials.ts";
 import type { HeldBytes } from "../http/response.ts";
 import type { Client, NodeRequest, NodeResponse, RequestContent } from "../node/http1.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
-import { following, LightSignal, type Signal, withSignal } from "../with-timeout.ts";
+import { following, LightSignal, nextTurn, type Signal, withSignal } from "../with-timeout.ts";
 import { type ResolvedForward, sizeText } from "./policy.ts";
 import { FULL, UpstreamError } from "./response.ts";
 
@@ -264,8 +264,6 @@ interface CollectedResponse extends UpstreamResponse {
 
 /** The number of bytes of an abandoned response that are read in one turn of the event loop. */
 const DRAIN_MAX = 65_536;
-
-const nextTurn = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
 
 const tooLong = (limit: number) =>
   `The node's response is longer than ${sizeText(limit)}; "forward.limit" sets the maximum`;
