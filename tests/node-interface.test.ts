@@ -92,6 +92,14 @@ shown("operations that the node lists are shown, and others omitted", async () =
   assert.is(get, undefined);
 });
 
+shown("the first description has no operations that only newer versions have", async () => {
+  answers["GET /rest/system/version"] = { version: "v1.22.0" };
+  const { read } = create({ node: { url, kind: "syncthing" } });
+  const { paths } = await read();
+  assert.ok(paths["/rest/system/version"]);
+  assert.is(paths["/rest/noauth/health"], undefined);
+});
+
 shown("a node that says which groups of methods it has is taken at its word", async () => {
   methods = {
     web3_clientVersion: { result: "Geth/v1.16.0/linux/go1.24" },

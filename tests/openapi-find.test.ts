@@ -157,7 +157,7 @@ found("it is shown once it is there, and checked again later", async () => {
             ask: undefined,
             hasInterface: false,
             loadInterface: () => Promise.resolve(new TextEncoder().encode("{}")),
-            isBySoftware: lazy(() => Promise.resolve(false)),
+            isConditional: lazy(() => Promise.resolve(false)),
           },
         ),
       log: (message) => logged.push(message),

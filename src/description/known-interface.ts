@@ -24,12 +24,12 @@ export interface KnownNode extends Pick<Kind, "title" | "description" | "listing
   readonly hasInterface: boolean;
   /** Loads the interface of the node's kind, as JSON. */
   readonly loadInterface: () => Promise<Uint8Array<ArrayBuffer>>;
-  /** True if some operations of the interface exist only in certain software. */
-  readonly isBySoftware: Resource<boolean>;
+  /** True if some operations of the interface exist only in certain software, or only since a version. */
+  readonly isConditional: Resource<boolean>;
   readonly software: string | undefined;
   readonly version: string | undefined;
   readonly ask: AskNode | undefined;
-  /** Queries the node's software and version; needed if `software` is unknown. Absent if it was queried before. */
+  /** Queries the node's software and version. Absent if they were queried before. */
   readonly learn?: (() => Promise<SoftwareInfo>) | undefined;
 }
 
@@ -56,8 +56,8 @@ export function knowNode(
     ...softwareIn(info),
     ask: url === undefined ? undefined : createAsk({ ...node, url }, name, all),
     hasInterface: isOwn ? (openrpc ?? openapi) !== undefined : Object.hasOwn(INTERFACES, name),
-    isBySoftware: lazy(async () =>
-      new TextDecoder().decode(await loadInterface()).includes('"x-software":')
+    isConditional: lazy(async () =>
+      /"x-(?:software|since)":/.test(new TextDecoder().decode(await loadInterface()))
     ),
   };
 }
@@ -74,8 +74,9 @@ const softwareIn = ({ software, version }: SoftwareInfo) => ({
 
 /** Asks a node which operations it has. Rejects with a `SourceError`, or a `JsonSyntaxError` for an invalid tree. */
 export async function askOffer(node: KnownNode): Promise<Offer> {
-  const { listing, ask, software, version, learn, isBySoftware } = node;
-  const isAsked = software === undefined && learn && await isBySoftware.get();
+  const { listing, ask, software, version, learn, isConditional } = node;
+  const isKnown = software !== undefined && version !== undefined;
+  const isAsked = !isKnown && learn && await isConditional.get();
   const about = isAsked ? softwareIn(await learn()) : { software, version };
   if (!listing || !ask) return about;
   const names = namesIn(await ask(listing), listing);
