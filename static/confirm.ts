@@ -1,5 +1,4 @@
 /** Asks to confirm a request that may change something; shows the request and the current node. */
-
 import { type FormRequest, showUnseen } from "../src/explorer/form-request.ts";
 import { isObject } from "../src/json/values.ts";
 import { base, element } from "./service.ts";

@@ -1,5 +1,4 @@
 /** Makes the forms of the simple page from the data that `src/explorer/render-content.ts` writes. */
-
 import {
   type BodyData,
   canBeSent,

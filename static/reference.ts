@@ -18,7 +18,7 @@ import { followReference } from "../src/openapi/operations.ts";
 import { decodePercent } from "../src/untrusted-text.ts";
 import { confirm, type Identity, readIdentity, reasonAgainst } from "./confirm.ts";
 import { followInfo, setClock } from "./head.ts";
-import { base, element, here, isCall, leadToOther, showAddress } from "./service.ts";
+import { base, element, here, isCall, leadToOther, parse, showAddress } from "./service.ts";
 
 interface Scalar {
   createApiReference(element: Element, configuration: object): unknown;
@@ -291,13 +291,7 @@ function quoteExamples(description: Json, { requestBody }: Json): void {
 }
 
 function isBareText(value: unknown): boolean {
-  if (typeof value !== "string") return false;
-  try {
-    JSON.parse(value);
-    return false;
-  } catch {
-    return true;
-  }
+  return typeof value === "string" && parse(value) === undefined;
 }
 
 /** Finds Scalar's fragment for a short one of ours. */

@@ -1,11 +1,10 @@
 /** Shows the result of a request: its status, its body, and tools for the body. */
-
 import { type JsonLine, readLines } from "../src/explorer/json-lines.ts";
 import { describeNumber, type Unit } from "../src/explorer/units.ts";
 import { listOf, objectOf } from "../src/json/values.ts";
 import { excerpt } from "../src/untrusted-text.ts";
 import { type Form, mark } from "./form.ts";
-import { copyFrom, element } from "./service.ts";
+import { copyFrom, element, parse } from "./service.ts";
 
 /** In characters: the longest text shown at once, the shortest text with a search, the longest indented JSON. */
 const SHOWN_MAX = 100_000, SEARCHED_MIN = 1000, FORMATTED_MAX = 8_000_000;
@@ -59,7 +58,7 @@ function textOf(bytes: ArrayBuffer, type: string): string | undefined {
 
 /** Shows the message of problem details (RFC 9457) or of the node's own error; marks the fields named in `errors`. */
 function explain(form: Form, status: number, body: string | undefined): void {
-  const { detail, message, code, errors } = parse(body);
+  const { detail, message, code, errors } = objectOf(parse(body ?? ""));
   const [said, number] = [message, code].map((value) => value === undefined ? "" : String(value));
   const ofNode = said && `The node responded: ${said}${number && ` (${number})`}`;
   const sentence = excerpt(ofNode || (typeof detail === "string" ? detail : ""), 300);
@@ -77,14 +76,6 @@ function explain(form: Form, status: number, body: string | undefined): void {
     else form.status.append(` · ${name} ${rule}`);
   }
   form.element.querySelector<HTMLElement>("[aria-invalid]")?.focus({ preventScroll: true });
-}
-
-function parse(text = ""): Record<string, unknown> {
-  try {
-    return objectOf(JSON.parse(text));
-  } catch {
-    return {};
-  }
 }
 
 /** Shows a body with its tools; returns the element that holds the text, or `undefined` for a binary body. */

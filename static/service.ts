@@ -1,4 +1,4 @@
-/** Functions for both documents: find this service, link to the other document, make elements, and copy text. */
+/** Functions for both documents: find this service, link to the other document, make elements, parse JSON, and copy text. */
 
 /** The URL of the service, with any prefix. */
 export const base: URL = new URL(
@@ -21,6 +21,15 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   const made = Object.assign(document.createElement(name), properties);
   made.append(...children);
   return made;
+}
+
+/** Parses JSON; returns `undefined` if the text is not JSON. */
+export function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Makes the link to the other document lead to the operation that is being read in this one. */

@@ -1,8 +1,7 @@
 /** The simple page: completes the commands, filters the navigation, and marks the operation that is being read. */
 import { decodePercent } from "../src/untrusted-text.ts";
-import { element } from "./service.ts";
 import { followInfo } from "./head.ts";
-import { base, here, leadToOther, showAddress } from "./service.ts";
+import { base, element, here, leadToOther, showAddress } from "./service.ts";
 import { openForm } from "./try.ts";
 
 const plain = document.getElementById("plain")!;
