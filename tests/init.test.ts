@@ -66,6 +66,8 @@ starts(
         resolveForward("reads"),
       ]);
       assert.is(config.metrics, true);
+      const text = readFileSync(join(folder, "nodeface.yaml"), "utf8");
+      assert.match(text, /\n {2}# It was detected: .+\n {2}kind: etcd\n/);
       assert.match(
         (await check({ ...config, node: { ...config.node, url: node.url } })).report,
         "# ",

@@ -56,6 +56,21 @@ function resolve(
   return [base.replace(/\/$/, "") + path, new URL(`${url}${path}`, from).href];
 }
 
+for (const [count, told] of [[2, ""], [7, " and 2 more"]] as const) {
+  servers(`of ${count} servers that leave the node's base path open, five are named`, async () => {
+    const urls = Array.from({ length: count }, (_, at) => `https://example/v${at}`);
+    const text = `${HEAD}servers: [${urls.map((url) => `{ url: "${url}" }`).join()}]\n` +
+      "paths: { /a: { get: {} } }\n";
+    const { diagnostics } = await load({ text }, { node: "http://127.0.0.1:9000" });
+    const said = diagnostics.map(({ message }) => message);
+    assert.equal(said.filter((message) => message.includes("base path")), [
+      "the servers do not determine the base path of the node: " +
+      `${urls.slice(0, 5).join(", ")}${told}; ` +
+      "write description: { from: openapi.yaml, servers: /v0 }, or another path",
+    ]);
+  });
+}
+
 for (const prefix of sampleOf(["", "/node1", "/deep/node"])) {
   for (
     const [name, options, path] of [
