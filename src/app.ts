@@ -8,7 +8,7 @@ import type { Closeable } from "./closeable.ts";
 import { VIEWS } from "./explorer/page-settings.ts";
 import { callPath } from "./gateway/call-path.ts";
 import { callMethod, callRpc, refuseRpc } from "./gateway/call-rpc.ts";
-import type { CallForm } from "./gateway/gateway.ts";
+import { type CallForm, Gateway } from "./gateway/gateway.ts";
 import { hasTokenInQuery, isAllowedCaller, TOKEN_IN_QUERY } from "./gateway/guard.ts";
 import { CALL_METHODS } from "./gateway/policy.ts";
 import { type MakeResponse, NOT_FORWARDED, refuse } from "./gateway/response.ts";
@@ -42,9 +42,9 @@ import {
 } from "./http/response.ts";
 import { STATUSES } from "./info/status.ts";
 import type { Resource } from "./lazy.ts";
-import { describeError } from "./log.ts";
+import { describeError, isLogged } from "./log.ts";
 import { OTHER } from "./metrics/metrics.ts";
-import { type CheckedOptions, withDefaults } from "./options.ts";
+import { type CheckedOptions, type ResolvedOptions, withDefaults } from "./options.ts";
 import { HAS_SOCKETS } from "./platform.ts";
 import { createResources, type Resources } from "./resources/resources.ts";
 
@@ -118,7 +118,8 @@ interface Entry extends Named {
 export function createApp(checked: CheckedOptions): App {
   const options = withDefaults(checked);
   const { meters, log } = options;
-  const resources = createResources(options);
+  const resources = createResources(options, () => gateway?.waiting);
+  const gateway = openGateway(options, resources);
   const prefix = createPrefix(options.prefix);
   const hostGuard = createHostGuard(options.hosts);
   const ownHeaders = createCommonHeaders(options.cors);
@@ -190,7 +191,7 @@ export function createApp(checked: CheckedOptions): App {
   if (url || kind || (options.description ?? "none") !== "none") {
     // Without `forward`, these routes refuse every call. `forward.origins` governs calls, `cors` does not.
     const headersFor = createCommonHeaders(options.forward?.origins ?? [], "same-origin");
-    const call = (form: CallForm, start: string) => callHandler(resources, headersFor, form, start);
+    const call = (form: CallForm, start: string) => callHandler(gateway, headersFor, form, start);
     add(CALL_METHODS, "/v1/node/*", call(callPath, "/v1/node"), headersFor);
     add(["POST"], "/v1/rpc", call(callRpc, "/v1/rpc"), headersFor);
     add(["GET", "POST"], "/v1/rpc/:method", call(callMethod, "/v1/rpc/"), headersFor);
@@ -295,6 +296,10 @@ export function createApp(checked: CheckedOptions): App {
     }
     return respondEmpty(204, headers);
   };
+  const close = async () => {
+    gateway?.close();
+    await resources.close();
+  };
   const findPath = (paths: readonly string[]) => paths.find((path) => entriesAt(path).size > 0);
   return {
     fetch(request, ...context) {
@@ -333,16 +338,34 @@ export function createApp(checked: CheckedOptions): App {
     onError: options.onError,
     refresh: resources.refresh,
     ready: resources.prepare,
-    close: resources.close,
-    [Symbol.asyncDispose]: resources.close,
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 
 const FAILED = "Internal error; the log of the service has the reason";
 
+/** Opens the gateway to the node; `undefined` if no call is forwarded. */
+function openGateway(
+  { forward, node, meters, log, logCalls }: ResolvedOptions,
+  { beside, operations }: Resources,
+): Gateway | undefined {
+  const { url } = node;
+  if (!forward || url === undefined) return undefined;
+  return new Gateway({
+    ...{ forward, node: { ...node, url }, beside, operations },
+    onCall(call) {
+      meters?.countCall(call);
+      if (!isLogged(call, logCalls)) return;
+      const took = `${Math.round(call.milliseconds)} ms ${call.bytes} bytes`;
+      log(`${call.operation} ${call.status} ${took}`, { code: "call", level: "info", call });
+    },
+  });
+}
+
 /** @param start the part of the path before `Call.path`, such as `/v1/node` */
 function callHandler(
-  { gateway, isDescribed }: Pick<Resources, "gateway" | "isDescribed">,
+  gateway: Gateway | undefined,
   headersFor: CommonHeadersFor,
   form: CallForm,
   start: string,
@@ -352,7 +375,7 @@ function callHandler(
     const content = { isRead: false };
     const callNode = async () => {
       if (!gateway) return refuseAll(NOT_FORWARDED.off);
-      if (!await isDescribed()) return refuseAll(NOT_FORWARDED.unknown);
+      if (!await gateway.isDescribed()) return refuseAll(NOT_FORWARDED.unknown);
       const query = routing.target!.search.slice(1);
       const path = routing.path.slice(start.length);
       const makeResponse = responseMaker(request, routing, headersFor);

@@ -32,7 +32,8 @@ export interface GatewayOptions {
   readonly forward: ResolvedForward;
   readonly node: NodeSettings & { readonly url: string };
   readonly beside: NodeFacts;
-  readonly operations: () => Promise<readonly NodeOperation[]>;
+  /** Returns the operations that can be called; `undefined` if the description cannot be shown. */
+  readonly operations: () => Promise<readonly NodeOperation[] | undefined>;
   /** Called after each call; never receives a path, a parameter or a body. */
   readonly onCall: (record: CallRecord) => void;
 }
@@ -47,6 +48,7 @@ interface CallTable {
   readonly methods: ReadonlyMap<string, PolicyEntry>;
 }
 
+const NONE: readonly NodeOperation[] = [];
 const encoder = new TextEncoder();
 
 export class Gateway {
@@ -94,8 +96,12 @@ export class Gateway {
     this.#leases.close();
   }
 
+  async isDescribed(): Promise<boolean> {
+    return await this.#options.operations() !== undefined;
+  }
+
   async table(): Promise<CallTable> {
-    const operations = await this.#options.operations();
+    const operations = await this.#options.operations() ?? NONE;
     if (this.#table?.operations !== operations) {
       const entries = decide(operations, this.#options.forward);
       const methods = entries.filter(({ operation }) => operation.isMethod)

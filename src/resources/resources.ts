@@ -1,16 +1,15 @@
 /**
- * The contents that the service serves, each created at the first request, and the gateway to the node.
+ * The contents that the service serves, each created at the first request.
  *
  * @module
  */
 import type { DescriptionPlace, Shown } from "../description/watch.ts";
 import { type Assets, createAssets, createIcons } from "../explorer/files.ts";
 import type { DocumentName, Page } from "../explorer/page.ts";
-import { Gateway } from "../gateway/gateway.ts";
+import type { NodeFacts } from "../gateway/gateway.ts";
 import { represent, type Representation } from "../http/representation.ts";
 import { isAlone } from "../info/query-plan.ts";
 import { type Lazy, lazy, type Resource } from "../lazy.ts";
-import { type CallRecord, isLogged } from "../log.ts";
 import { expose, MEDIA_TYPE, nodeSamples, serviceSamples } from "../metrics/metrics.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import type { ResolvedOptions } from "../options.ts";
@@ -27,9 +26,10 @@ export interface Resources extends Readonly<Record<Served, Resource<Representati
   readonly metrics: Resource<Representation> | undefined;
   readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
   readonly assets: Resource<Assets>;
-  readonly gateway: Gateway | undefined;
   readonly live: Live;
-  readonly isDescribed: () => Promise<boolean>;
+  readonly beside: NodeFacts;
+  /** Returns the operations that can be called at the node; `undefined` if the description cannot be shown. */
+  readonly operations: () => Promise<readonly NodeOperation[] | undefined>;
   /** Prepares the resources, except the explorer's files, `/v1/spec.*`, large YAML, and those that need the node. */
   prepare(): Promise<void>;
   refresh(): Promise<void>;
@@ -37,8 +37,12 @@ export interface Resources extends Readonly<Record<Served, Resource<Representati
   close(): Promise<void>;
 }
 
-export function createResources(options: ResolvedOptions): Resources {
-  const { node, forward, description: place, onError, meters, log, logCalls } = options;
+/** @param waiting returns the number of calls that wait for the node, for the metrics */
+export function createResources(
+  options: ResolvedOptions,
+  waiting: () => number | undefined,
+): Resources {
+  const { node, description: place, onError, meters } = options;
   const live = createLive(options, {
     look: async () => await (await beside.monitor.get()).look(),
     readInfo: async () => (await beside.snapshot.get()).info,
@@ -68,23 +72,11 @@ export function createResources(options: ResolvedOptions): Resources {
   const shown = (of: (shown: Shown<Resource<Page>>) => Resource<Representation>) => ({
     get: async () => await of((await description.get()).current).get(),
   });
-  const none: readonly NodeOperation[] = [];
-  const callable = async () => (await description.get()).current.operations ?? none;
-  const onCall = (call: CallRecord) => {
-    meters?.countCall(call);
-    if (!isLogged(call, logCalls)) return;
-    const took = `${Math.round(call.milliseconds)} ms ${call.bytes} bytes`;
-    log(`${call.operation} ${call.status} ${took}`, { code: "call", level: "info", call });
-  };
-  const { url } = node;
-  const gateway = forward && url !== undefined
-    ? new Gateway({ forward, node: { ...node, url }, beside, operations: callable, onCall })
-    : undefined;
   const metrics: Resource<Representation> | undefined = meters && {
     async get() {
       const shown = isAlone(node, options.info) ? undefined : (await beside.snapshot.get()).info;
       const gauges = {
-        nodeface_queue_length: gateway?.waiting,
+        nodeface_queue_length: waiting(),
         nodeface_event_listeners: live.stream.listeners,
         nodeface_events_sent_total: live.stream.sent,
         nodeface_description_age_seconds: describedAt && (performance.now() - describedAt) / 1000,
@@ -143,9 +135,8 @@ export function createResources(options: ResolvedOptions): Resources {
     catalog,
     favicon,
     assets,
-    gateway,
-    live,
-    isDescribed: async () => (await description.get()).current.operations !== undefined,
+    ...{ live, beside },
+    operations: async () => (await description.get()).current.operations,
     async prepare() {
       await Promise.all([beside.monitor.get(), catalog.get(), favicon.get(), assets.get()]);
       await (await description.get()).current.page.get();
@@ -154,7 +145,6 @@ export function createResources(options: ResolvedOptions): Resources {
     async close() {
       description.end();
       live.end();
-      gateway?.close();
       await beside.monitor.made?.[Symbol.asyncDispose]();
     },
   };
