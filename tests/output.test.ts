@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { createLineWriter } from "../src/cli/output.ts";
+import { createLineWriter, formatTable } from "../src/cli/output.ts";
 
 const output = suite("output");
 
@@ -69,6 +69,11 @@ output("the lines of the same moment are written in one piece", async () => {
   }
   await lines.flush();
   assert.equal(taken, ["one\n", "two\nthree\n"]);
+});
+
+output("the columns of a table line up, and a table may have one row", () => {
+  assert.is(formatTable([["A", "LONG", "B"], ["abc", "d", "e"]]), "A    LONG  B\nabc  d     e\n");
+  assert.is(formatTable([["a", "b"]]), "a  b\n");
 });
 
 output.run();
