@@ -6,7 +6,7 @@
  */
 // Imported first, so that signals are handled while the rest loads.
 import { endOnSignals } from "./cli/signals.ts";
-import { type Config, files, readConfig, wantsJson } from "./cli/configuration.ts";
+import { type Config, files, readConfig, wantsJson } from "./cli/read-config.ts";
 import { color, createProgress, isTerminal, openOutput, print } from "./cli/output.ts";
 import { runService } from "./cli/serve.ts";
 import { usage } from "./cli/usage.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { check as checkConfig } from "../src/cli/check.ts";
-import type { Config } from "../src/cli/configuration.ts";
+import type { Config } from "../src/cli/read-config.ts";
 import { KINDS } from "../src/generated/kinds.js";
 import { resolveForward } from "../src/gateway/policy.ts";
 import type { Kind } from "../src/kinds/kind.ts";

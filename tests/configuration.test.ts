@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
 import { WRITTEN } from "../src/build/write-documents.ts";
 import { formatKinds } from "../src/cli/kinds.ts";
-import { files, readConfig } from "../src/cli/configuration.ts";
+import { files, readConfig } from "../src/cli/read-config.ts";
 import { usage } from "../src/cli/usage.ts";
 import { checkFile, parseConfiguration } from "../src/cli/configuration-file.ts";
 import { makePlan } from "../src/info/query-plan.ts";

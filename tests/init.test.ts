@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { check } from "../src/cli/check.ts";
-import { type Config, files, readConfig } from "../src/cli/configuration.ts";
+import { type Config, files, readConfig } from "../src/cli/read-config.ts";
 import { checkFile, parseConfiguration } from "../src/cli/configuration-file.ts";
 import { init, newConfiguration, writeNewFile } from "../src/cli/init.ts";
 import { resolveForward } from "../src/gateway/policy.ts";

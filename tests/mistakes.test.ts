@@ -1,7 +1,7 @@
 /** Typical mistakes in commands, files and a host's options, with their complete messages. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { readConfig } from "../src/cli/configuration.ts";
+import { readConfig } from "../src/cli/read-config.ts";
 import { parseKind } from "../src/cli/yaml-file.ts";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 

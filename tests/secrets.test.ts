@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { check } from "../src/cli/check.ts";
-import { files, readConfig } from "../src/cli/configuration.ts";
+import { files, readConfig } from "../src/cli/read-config.ts";
 import { formatMessage } from "../src/cli/output.ts";
 import { warnOfReaders } from "../src/platform.ts";
 import { lintSettings } from "../src/gateway/lint-settings.ts";

@@ -11,8 +11,8 @@ import { keepFound, placeBelow, reasonIn } from "../description/unnamed-descript
 import {
   type DescriptionReport,
   keepCurrent,
-  type LiveOptions,
   type Shown,
+  type WatchOptions,
 } from "../description/watch.ts";
 import { policyRows } from "../gateway/policy.ts";
 import { type Diagnostic, lintNames, lintSettings } from "../gateway/lint-settings.ts";
@@ -26,7 +26,7 @@ import { KIND_FILES, lineWithServers } from "../openapi/load.ts";
 import { documentOf } from "../openapi/serve.ts";
 import { ownDescription } from "../resources/open-description.ts";
 import { excerpt, printable } from "../untrusted-text.ts";
-import type { Config } from "./configuration.ts";
+import type { Config } from "./read-config.ts";
 import { formatTable, type Section } from "./output.ts";
 
 interface Described extends Partial<Pick<Prepared, "content" | "basePaths">> {
@@ -83,7 +83,7 @@ async function watchPreparing({ description: _, servers, node, kinds, forward }:
   const prepare = createPrepare(() => {});
   const prepared = new Map<string, Prepared>();
   const { url, public_url: publicUrl } = node;
-  const options: Omit<LiveOptions<Content | undefined>, "place"> = {
+  const options: Omit<WatchOptions<Content | undefined>, "place"> = {
     async prepare(job, read) {
       const done = await prepare(job, read);
       prepared.set(job.entry, done);

@@ -10,7 +10,7 @@ import { type Inspection, Monitor } from "../info/info-monitor.ts";
 import { findUnreadable } from "../node/client.ts";
 import { findOpenSecrets } from "../node/secrets.ts";
 import { isAlone, parseReference, referencesOf } from "../info/query-plan.ts";
-import type { Outcome } from "../info/sources.ts";
+import type { QueryOutcome } from "../info/sources.ts";
 import { formatJson } from "../json/lossless.ts";
 import { isEqual, isObject, mapMembers } from "../json/values.ts";
 import type { Reference } from "../kinds/kind.ts";
@@ -18,7 +18,7 @@ import { questionOf } from "../settings/node.ts";
 import { ConfigError } from "../settings/schema.ts";
 import { excerpt, printableJson, withoutKeys } from "../untrusted-text.ts";
 import { describeCalls, describeDescription } from "./check-description.ts";
-import type { Config } from "./configuration.ts";
+import type { Config } from "./read-config.ts";
 import { formatTable, type Progress, type Section, SILENT } from "./output.ts";
 
 export interface Checked {
@@ -150,7 +150,7 @@ function describeService({ info, host }: Config): Section {
   return { title: "Service", text, notes };
 }
 
-function formatOutcome(outcome: Outcome): string {
+function formatOutcome(outcome: QueryOutcome): string {
   if ("error" in outcome) return `failed: ${outcome.error.message}`;
   if (outcome.absent) return `not available (optional): ${outcome.absent.message}`;
   const values = [...outcome.taken].map(([pointer, value]) =>
@@ -159,7 +159,7 @@ function formatOutcome(outcome: Outcome): string {
   return excerpt(values.join(", "), WIDTH);
 }
 
-function dataOf(outcome: Outcome): Record<string, unknown> {
+function dataOf(outcome: QueryOutcome): Record<string, unknown> {
   if ("error" in outcome) return { error: outcome.error.message, code: outcome.error.code };
   if (outcome.absent) return { absent: outcome.absent.message };
   const values = [...outcome.taken].filter(([, value]) => value !== undefined);

@@ -16,7 +16,7 @@ import type { Kind } from "../kinds/kind.ts";
 import { isFilePlace, isKindFile } from "../settings/texts.ts";
 import { excerpt } from "../untrusted-text.ts";
 import { inspectNode } from "./check.ts";
-import type { Config } from "./configuration.ts";
+import type { Config } from "./read-config.ts";
 import type { Files } from "./configuration-file.ts";
 import { type Progress, SILENT, wrap } from "./output.ts";
 import { inFlow } from "./yaml-file.ts";

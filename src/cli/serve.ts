@@ -15,7 +15,7 @@ import type { DescriptionReport } from "../description/watch.ts";
 import { Meters } from "../metrics/metrics.ts";
 import { LOOK_AT } from "../resources/resources.ts";
 import { describeError, type Log } from "../log.ts";
-import type { Config } from "./configuration.ts";
+import type { Config } from "./read-config.ts";
 import { createLineWriter, openLog, openOutput, type WriteLog } from "./output.ts";
 import { handleSignals } from "./signals.ts";
 import { parseTarget } from "../http/request.ts";

@@ -15,16 +15,16 @@ import { askOffer, type KnownNode } from "./known-interface.ts";
 import {
   type DescriptionReport,
   keepCurrent,
-  type Live,
-  type LiveOptions,
   type Shown,
+  type Watched,
+  type WatchOptions,
 } from "./watch.ts";
 
 const INTERVAL_MS = 30_000;
 /** Milliseconds for which the first description waits for the list of the node's operations. */
 const PATIENCE_MS = 1000;
 
-interface FoundOptions<T> extends Omit<LiveOptions<T>, "place" | "readOther" | "kind"> {
+interface FoundOptions<T> extends Omit<WatchOptions<T>, "place" | "readOther" | "kind"> {
   readonly url: string | undefined;
   readonly version: string;
   readonly find: () => Promise<KnownNode | undefined>;
@@ -71,7 +71,7 @@ function createNodeReader({ description, ask, loadInterface }: KnownNode): Reade
 export function keepFound<T>(
   { url, version, find, log, report, offer, now = Date.now, ...options }: FoundOptions<T>,
   alone: Shown<T>,
-): Live<T> {
+): Watched<T> {
   let found: Found<T> | undefined;
   let loggedReason: string | undefined;
   const nothing: Shown<T> = { ...alone, operations: [] };
@@ -87,7 +87,7 @@ export function keepFound<T>(
     }
   }
 
-  function open(node: KnownNode, of: Found<T>, place: URL, tell: LiveOptions<T>["report"]) {
+  function open(node: KnownNode, of: Found<T>, place: URL, tell: WatchOptions<T>["report"]) {
     return keepCurrent({
       ...options,
       report: tell,
@@ -158,6 +158,6 @@ interface Found<T> {
   offer: Offer;
   offeredAt: number;
   lookedAt: number;
-  ofKind?: Live<T>;
-  ofNode?: Live<T>;
+  ofKind?: Watched<T>;
+  ofNode?: Watched<T>;
 }

@@ -42,7 +42,7 @@ export interface PlaceOptions extends ServerContext {
   readonly readOther?: Reader | undefined;
 }
 
-export interface LiveOptions<T> extends PlaceOptions {
+export interface WatchOptions<T> extends PlaceOptions {
   readonly prepare: Prepare;
   readonly makePage: (content: Pick<Content, "page" | "origins">) => Promise<T>;
   /** Makes the service's own description, to show in place of the node's, with a notice on its page. */
@@ -55,7 +55,7 @@ export interface Shown<T> extends Description {
   readonly operations?: readonly NodeOperation[] | undefined;
 }
 
-export interface Live<T> {
+export interface Watched<T> {
   readonly current: Shown<T>;
   /** Resolves when the first attempt to read the description has ended; never rejects. */
   readonly ready: Promise<void>;
@@ -66,14 +66,14 @@ const NOTICE = "The node's own description cannot be shown; the log of this serv
 const NOTICE_BEFORE = "The node's own description is being read; reload this page in a while";
 
 export function keepCurrent<T>(
-  { alone, report, makePage, ...options }: LiveOptions<T>,
-): Live<T> {
+  { alone, report, makePage, ...options }: WatchOptions<T>,
+): Watched<T> {
   let stamps: Prepared["stamps"] = new Map();
   let shows: "own" | "older" = "own";
   /** Resolves when the YAML is written. The next reading waits for this, since reading and writing need much memory. */
   let written: Promise<void> = Promise.resolve();
   const opened = lazy(() => open(options));
-  const live: Live<T> & { current: Shown<T> } = {
+  const live: Watched<T> & { current: Shown<T> } = {
     current: alone(NOTICE_BEFORE),
     ready: readAgain(),
     refresh: runOneAtATime(look),

@@ -24,7 +24,7 @@ import {
   SourceCache,
   type Values,
 } from "./source-cache.ts";
-import { createQuery, type Outcome, type Query, settle } from "./sources.ts";
+import { createQuery, type Query, type QueryOutcome, settle } from "./sources.ts";
 import { type NodeLog, NodeMemory, StateLog } from "./state-log.ts";
 import { assessStatus, type NodeStatus, NOT_ASKED, withoutHidden } from "./status.ts";
 
@@ -55,7 +55,7 @@ interface MonitorOptions {
   readonly clock?: { monotonic(): number; now(): number };
   readonly random?: () => number;
   readonly memory?: NodeMemory;
-  readonly onOutcome?: (source: string, outcome: Outcome) => void;
+  readonly onOutcome?: (source: string, outcome: QueryOutcome) => void;
   readonly onIdentity?: () => void;
   readonly onPublished?: (info: Info, measured: Measured) => void;
   readonly isHeard?: () => boolean;
@@ -64,7 +64,7 @@ interface MonitorOptions {
 export interface Inspection {
   readonly detection: Detection | undefined;
   readonly plan: Plan;
-  readonly outcomes: ReadonlyMap<string, Outcome>;
+  readonly outcomes: ReadonlyMap<string, QueryOutcome>;
   readonly status: NodeStatus;
   readonly info: Info;
 }
@@ -103,7 +103,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
   #plan!: Plan;
   #ask!: Query;
   #cache!: SourceCache;
-  #outcomes = new Map<string, Outcome>();
+  #outcomes = new Map<string, QueryOutcome>();
   #values: Values = {};
   /** The last height, and when it was first received, in milliseconds since 1970. */
   #height: { readonly height: unknown; readonly since: number } = { height: undefined, since: 0 };
@@ -308,7 +308,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     if (!signal.aborted) this.#update(outcomes);
   }
 
-  async #followUp(name: string, asked: Promise<Outcome>, plan: Plan): Promise<void> {
+  async #followUp(name: string, asked: Promise<QueryOutcome>, plan: Plan): Promise<void> {
     const outcome = await asked;
     this.#running.delete(name);
     if (this.#life.signal.aborted || this.#plan !== plan) return;
@@ -316,7 +316,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     if (this.#state.name !== "querying") this.#publish().catch(this.#options.onError);
   }
 
-  #update(outcomes: ReadonlyMap<string, Outcome>): void {
+  #update(outcomes: ReadonlyMap<string, QueryOutcome>): void {
     for (const [name, outcome] of outcomes) {
       this.#options.onOutcome?.(name, outcome);
       this.#outcomes.set(name, outcome);

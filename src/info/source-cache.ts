@@ -5,7 +5,7 @@
  */
 import type { FieldOptions, Reference } from "../kinds/kind.ts";
 import { parseReference, type Plan, type Role } from "./query-plan.ts";
-import type { Outcome, Taken } from "./sources.ts";
+import type { QueryOutcome, Taken } from "./sources.ts";
 import { textOf } from "../json/values.ts";
 import { SourceError } from "../node/failures.ts";
 import { isNodeValue } from "../untrusted-text.ts";
@@ -97,7 +97,7 @@ export class SourceCache {
     }).map(([name]) => name);
   }
 
-  update(outcomes: ReadonlyMap<string, Outcome>, now: Instant): void {
+  update(outcomes: ReadonlyMap<string, QueryOutcome>, now: Instant): void {
     const states = this.#states;
     for (const [name, outcome] of outcomes) {
       if ("taken" in outcome) {

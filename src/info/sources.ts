@@ -30,7 +30,7 @@ import { RESERVED_KEYS } from "./settings.ts";
 /** The values of a response by pointer. */
 export type Taken = ReadonlyMap<string, unknown>;
 
-export type Outcome =
+export type QueryOutcome =
   /** The time until the response, in milliseconds. */
   & { readonly took: number }
   & (
@@ -48,7 +48,7 @@ export type Query = (
   sources: ReadonlyMap<string, PlannedSource>,
   signal: AbortSignal,
   remembered?: (source: string, pointer: string) => unknown,
-) => ReadonlyMap<string, Promise<Outcome>>;
+) => ReadonlyMap<string, Promise<QueryOutcome>>;
 
 export function createQuery({ url: nodeUrl, credentials, client }: {
   readonly url: string | undefined;
@@ -128,7 +128,7 @@ export function createQuery({ url: nodeUrl, credentials, client }: {
       );
     }
 
-    const outcomeOf = async (name: string, planned: PlannedSource): Promise<Outcome> => {
+    const outcomeOf = async (name: string, planned: PlannedSource): Promise<QueryOutcome> => {
       const outcome = await take(responses.get(name)!, planned);
       return { ...outcome, took: performance.now() - started };
     };
@@ -137,8 +137,8 @@ export function createQuery({ url: nodeUrl, credentials, client }: {
 }
 
 export async function settle(
-  outcomes: ReadonlyMap<string, Promise<Outcome>>,
-): Promise<ReadonlyMap<string, Outcome>> {
+  outcomes: ReadonlyMap<string, Promise<QueryOutcome>>,
+): Promise<ReadonlyMap<string, QueryOutcome>> {
   const settled = [...outcomes].map(async ([name, outcome]) => [name, await outcome] as const);
   return new Map(await Promise.all(settled));
 }

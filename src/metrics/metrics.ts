@@ -7,7 +7,7 @@
 import { VERSION } from "../generated/build-info.js";
 import { numberFrom } from "../info/fields.ts";
 import type { Info } from "../info/info.ts";
-import type { Outcome } from "../info/sources.ts";
+import type { QueryOutcome } from "../info/sources.ts";
 import { STATUS_OF, type StatusCode, STATUSES } from "../info/status.ts";
 import { textOf } from "../json/values.ts";
 import type { CallRecord } from "../log.ts";
@@ -242,7 +242,7 @@ export class Meters {
   readonly callTimes: Histogram = new Histogram();
   identities = 0;
 
-  countQuery(source: string, outcome: Outcome): void {
+  countQuery(source: string, outcome: QueryOutcome): void {
     const name = labelOf(source);
     const result = "error" in outcome ? outcome.error.code : outcome.absent ? "absent" : "ok";
     this.queries.add(name, result);

@@ -7,7 +7,12 @@ import { createFetchDescription } from "../description/ask-node.ts";
 import type { Content } from "../description/prepare.ts";
 import { createPrepare } from "../description/thread.ts";
 import { keepFound } from "../description/unnamed-description.ts";
-import { type DescriptionReport, keepCurrent, type Live, logReport } from "../description/watch.ts";
+import {
+  type DescriptionReport,
+  keepCurrent,
+  logReport,
+  type Watched,
+} from "../description/watch.ts";
 import type { Icons } from "../explorer/files.ts";
 import { createPage, type Page } from "../explorer/page.ts";
 import { renderParts } from "../explorer/render-content.ts";
@@ -33,7 +38,7 @@ export async function openDescription(
   options: ResolvedOptions,
   beside: NodeBeside,
   icons: Resource<Icons>,
-): Promise<Live<Resource<Page>>> {
+): Promise<Watched<Resource<Page>>> {
   const { log, onError, node, document: documentOfHost, description: place } = options;
   const operations = options.operations.map((operation) =>
     describeOperation(operation, documentOfHost.components)

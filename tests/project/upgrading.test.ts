@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { checkFile, type Files, parseConfiguration } from "../../src/cli/configuration-file.ts";
-import { readConfig } from "../../src/cli/configuration.ts";
+import { readConfig } from "../../src/cli/read-config.ts";
 import { ROOT } from "../_paths.ts";
 
 const upgrading = suite("what the manual says about upgrading");

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { readConfig } from "../../src/cli/configuration.ts";
+import { readConfig } from "../../src/cli/read-config.ts";
 import { PATHS } from "../_app.ts";
 import { NOT_ROOT, testWhere, without } from "../_needs.ts";
 import { ROOT } from "../_paths.ts";
