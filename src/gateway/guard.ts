@@ -1,6 +1,6 @@
 /**
- * Decides who may call. A page on any site can make a browser send requests to this machine, so a request from a
- * browser must prove that it is from our own page or an allowed origin.
+ * Decides who may call, and refuses what the policy refuses. A page on any site can make a browser send requests to
+ * this machine, so a request from a browser must prove that it is from our own page or an allowed origin.
  *
  * @module
  */

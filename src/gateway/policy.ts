@@ -151,7 +151,7 @@ function decideOne(
   if (byOpen.some((match) => match === "name" || !isForeign)) {
     return { permission: "open", reason: "open names it" };
   }
-  // In a description from the node, only its kind marks reads: see `withMarks`.
+  // In a description from the node, only its kind marks reads: see `withMarks` in `openapi/kind.ts`.
   if (isRead && open.reads) return { permission: "open", reason: "it is a read" };
   if (isRead) return refused("reads are not open");
   if (access === "write") return refused("it is a write; with_token can allow it");
