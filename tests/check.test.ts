@@ -138,6 +138,14 @@ check("reports in plain words that a node cannot be reached", async () => {
   assert.match(text, "- the node is unreachable: ");
 });
 
+check("without a description, no name under forward is reported as unknown", async () => {
+  const forward = resolveForward({ with_token: ["eth_sendTransaction"], token_env: "TOKEN" });
+  const text = await report({ node: { url: NOWHERE }, forward });
+  assert.not.match(text, "has no such operation");
+  assert.match(text, "the node's kind is unknown; set node.kind or description");
+  assert.match(text, "connection refused; start the node, or correct node.url");
+});
+
 /** Creates a description with many findings, notes among them. */
 const many = (count: number) => {
   const wrong = Array.from(

@@ -7,6 +7,8 @@ import { play, RECORDINGS } from "./nodes/_recorded.ts";
 
 const monitor = suite("monitor");
 
+const REFUSED = "connection refused; start the node, or correct node.url";
+
 const anvil = play(RECORDINGS.get("anvil")!);
 
 /** Simulates a recorded node of a configured kind. */
@@ -168,8 +170,8 @@ monitor("the last values of a stopped node are shown for a while, then dropped",
   pass(24_000);
   assert.is((await info()).status, "ok");
   assert.equal(said, [
-    "warn: node http://node.example is stale (after 1 s of ok): connection refused",
-    "error: node http://node.example is unreachable (after 59 s of stale): connection refused",
+    "warn: node http://node.example is stale (after 1 s of ok): " + REFUSED,
+    "error: node http://node.example is unreachable (after 59 s of stale): " + REFUSED,
     "info: node http://node.example is ok again, after 24 s of unreachable (connection refused)",
   ]);
 });

@@ -158,7 +158,8 @@ export async function describeCalls(
   const { auth } = { ...KINDS, ...kinds }[kind ?? "none"] ?? {};
   const diagnostics = [
     ...await lintSettings(forward, { url: node.url, listening: { host, port } }),
-    ...lintNames(operations, forward),
+    // Without a description, every name would be unknown.
+    ...described.content ? lintNames(operations, forward) : [],
     ...node.auth && auth?.reads === "none" ? [READS_WITHOUT_AUTH] : [],
   ];
   const messagesOf = (of: Diagnostic["level"]) =>
@@ -168,7 +169,7 @@ export async function describeCalls(
   );
   const rows = policyRows(operations, forward);
   const table = rows.length === 0
-    ? `Nothing can be called: ${whyNothing(config, described)}\n`
+    ? `Nothing can be called: ${whyNothing(config, described, kind)}\n`
     : formatTable([["OPERATION", "MARK", "CALL", "WHY"], ...rows]) + hintElsewhere(described);
   const unmarked = operations.filter(({ access, isStreaming }) => !access && !isStreaming);
   return [{
@@ -188,12 +189,13 @@ const READS_WITHOUT_AUTH: Diagnostic = {
 function whyNothing(
   { description, servers }: Config,
   { content, basePaths, from = "FILE" }: Described,
+  kind: string | undefined,
 ): string {
   if (!content) {
     if (description === "none") return 'description is "none"; remove that, or name a description';
-    return description === undefined
-      ? "the node has no description; set node.kind or description"
-      : "the description cannot be shown; see above";
+    if (description !== undefined) return "the description cannot be shown; see above";
+    const why = kind === undefined ? "the node's kind is unknown" : "the node has no description";
+    return `${why}; set node.kind or description`;
   }
   const { elsewhere } = content;
   if (elsewhere.length === 0) return "the description has no operations";

@@ -11,6 +11,7 @@ import { findUnreadable } from "../node/client.ts";
 import { findOpenSecrets } from "../node/secrets.ts";
 import { isAlone, parseReference, referencesOf } from "../info/query-plan.ts";
 import type { QueryOutcome } from "../info/sources.ts";
+import { explain } from "../info/status.ts";
 import { formatJson } from "../json/lossless.ts";
 import { isEqual, isObject, mapMembers } from "../json/values.ts";
 import type { Reference } from "../kinds/kind.ts";
@@ -166,9 +167,9 @@ function dataOf(outcome: QueryOutcome): Record<string, unknown> {
   return { gave: Object.fromEntries(values) };
 }
 
-function troublesOfStatus({ status: { status, reason, hint } }: Inspection): string[] {
-  if (status === "ok" || status === "syncing") return [];
-  return [`the node is ${status}: ${reason}${hint === undefined ? "" : `; ${hint}`}`];
+function troublesOfStatus({ status }: Inspection): string[] {
+  if (status.status === "ok" || status.status === "syncing") return [];
+  return [`the node is ${status.status}: ${explain(status).join("; ")}`];
 }
 
 /** Masks possible secrets in URLs, since people share reports. */

@@ -131,7 +131,7 @@ async function lookForSecret(auth: Kind["auth"] = {}): Promise<SecretPlaces | un
   const found = all.filter(({ reason }) => reason === undefined);
   const places = found.length > 0 ? found : all;
   const lines = [
-    "Without this key, the secret is read from the usual places of this kind:",
+    "Without node.auth, the secret is read from the usual places of this kind:",
     ...places.slice(0, PLACES_MAX).map(({ name, reason }) => `  ${name}: ${reason ?? "found"}`),
   ];
   const more = places.length - PLACES_MAX;

@@ -5,6 +5,7 @@
  * @module
  */
 import { groupDigits } from "../info/settings.ts";
+import { REMEDIES } from "../info/status.ts";
 import { capital, type Json, listOf, objectOf, textOf } from "../json/values.ts";
 import { excerpt } from "../untrusted-text.ts";
 import { escape, V1 } from "./html.ts";
@@ -52,25 +53,15 @@ const STATES: Readonly<Record<string, readonly string[]>> = {
   silent: ["No connection", "this page cannot reach the service", "last known values"],
 };
 
-/** The remedy for each `status_code`, as in `docs/troubleshooting.md`. */
-const REMEDIES: Readonly<Record<string, string>> = {
-  warming_up: "Wait; the node's log shows its progress",
-  connection_refused: "Start the node, or correct node.url",
-  timeout: "Raise node.timeout (at most 10 s); a firewall may drop packets",
-  dns: "Correct the name in node.url",
-  tls: "Renew the node's certificate, or set node.tls.ca_file",
-  not_tls: "Use http:// in node.url",
-  reset: "Look at the node's log: it may have crashed",
-  unauthorized: "Set node.auth; the service's log has the line to add",
-  forbidden: "Set node.auth, or allow this service's IP in the node",
-  no_credentials: "The service's log says why the secret of node.auth cannot be read",
-  unknown_kind: "Check port and path in node.url, or set node.kind",
-  wrong_kind: "Correct node.kind, or remove it",
-  bad_answer: "The service's log names the source that failed",
-  no_leader: "Start members until more than half are running",
-  alarm: "See the node's documentation",
-  no_peers: "Check the node's firewall, listening port and peer list",
-  stalled: "Compare with a public source; check the node's disk, clock and peers",
+/** The remedies on the page: for these codes, the log gives more exact ones. */
+const REMEDIES_ON_PAGE: Readonly<Record<string, string>> = {
+  ...REMEDIES,
+  unauthorized: "set node.auth; the service's log has the line to add",
+  forbidden: "set node.auth, or allow this service's IP in the node",
+  no_credentials: "the service's log says why the secret of node.auth cannot be read",
+  unknown_kind: "check port and path in node.url, or set node.kind",
+  wrong_kind: "correct node.kind, or remove it",
+  bad_answer: "the service's log names the source that failed",
 };
 
 /** The title of this service's own API, which is not a name for a node. */
@@ -149,13 +140,13 @@ function columnsOf(history: History): Row[] {
 
 function hintOf({ status, status_code, peers }: Info): string {
   const code = textOf(status_code) ?? "";
-  const remedy = Object.hasOwn(REMEDIES, code)
-    ? REMEDIES[code]!
+  const remedy = Object.hasOwn(REMEDIES_ON_PAGE, code)
+    ? REMEDIES_ON_PAGE[code]!
     : status === "syncing" && textOf(peers) === "0"
-    ? "It has no peers yet"
+    ? "it has no peers yet"
     : "";
   const isRetried = status === "unreachable" || status === "stale";
-  return joinTexts("; ", remedy, isRetried ? "retrying every few seconds" : "");
+  return joinTexts("; ", capital(remedy), isRetried ? "retrying every few seconds" : "");
 }
 
 export function describeState(state: string, info: Info = {}, history: History = {}): StateText {

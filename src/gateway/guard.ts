@@ -54,14 +54,20 @@ export class Guard {
       const message = "The service cannot read the operator's token at the moment";
       return { ...about, status: 503, message, headers: LATER };
     }
-    if (await isToken(known.token, request.headers.get("authorization"))) return undefined;
-    return {
-      ...about,
-      status: 401,
-      message: `${name} needs the operator's token`,
-      more: ": send it as Authorization: Bearer",
-      headers: { "www-authenticate": 'Bearer realm="nodeface"' },
-    };
+    const given = request.headers.get("authorization");
+    if (await isToken(known.token, given)) return undefined;
+    const challenge = 'Bearer realm="nodeface"';
+    // RFC 6750, section 3.1.
+    return /^bearer /i.test(given ?? "")
+      ? {
+        ...{ ...about, status: 401, message: "The token is not valid" },
+        headers: { "www-authenticate": `${challenge}, error="invalid_token"` },
+      }
+      : {
+        ...{ ...about, status: 401, message: `${name} needs the operator's token` },
+        more: ": send it as Authorization: Bearer",
+        headers: { "www-authenticate": challenge },
+      };
   }
 
   async hasToken({ headers }: Request): Promise<boolean> {

@@ -103,7 +103,7 @@ async function callHandler(
     if (isLikeResponse(thrown)) return checkResponse(thrown, operation, "threw");
     if (!bodyUsed) throw thrown;
     const message = "the host read the content of this request before it called Nodeface; " +
-      "pass a request.clone() that was made before";
+      "make a request.clone() before reading, and pass that";
     throw new Error(message, { cause: thrown });
   }
 }

@@ -9,7 +9,7 @@ import type { Sample } from "./history.ts";
 import type { Info, LastSeen } from "./info.ts";
 import { formatDuration } from "./settings.ts";
 import type { Instant, Values } from "./source-cache.ts";
-import type { NodeStatus, Status, StatusCode } from "./status.ts";
+import { explain, type NodeStatus, type Status, type StatusCode } from "./status.ts";
 
 /** A function that takes a message for the operator. */
 export type NodeLog = (message: string, event: NodeEvent) => void;
@@ -171,15 +171,14 @@ export class StateLog {
     if (this.#state?.key === key || status.code === "starting") return;
     const before = this.#state;
     this.#state = { key, status, since: now };
-    const { status: word, code: statusCode, reason = statusCode, hint } = status;
+    const { status: word, code: statusCode } = status;
     const event: StatusEvent = { code: "status", level: LEVELS[word], status: word, statusCode };
     const last = before?.status.status;
     const after = before && last !== "starting" && last !== word
       ? `after ${formatDuration(now - before.since)} of ${last}`
       : undefined;
     if (word !== "ok") {
-      const text = [reason, hint].filter((clause) => clause !== undefined)
-        .map((clause) => excerpt(clause, CLAUSE_LENGTH)).join("; ");
+      const text = explain(status).map((clause) => excerpt(clause, CLAUSE_LENGTH)).join("; ");
       const still = last === word ? "still " : "";
       log(`${label} is ${still}${word}${after ? ` (${after})` : ""}: ${text}`, event);
     } else if (after) {

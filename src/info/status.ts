@@ -50,6 +50,25 @@ export const STATUS_OF: Readonly<Record<KindStatusCode, Status>> = {
   stalled: "degraded",
 };
 
+/** The remedies for codes whose failures have no hint, as in `docs/troubleshooting.md`. */
+export const REMEDIES: Readonly<Partial<Record<StatusCode, string>>> = {
+  warming_up: "wait; the node's log shows its progress",
+  connection_refused: "start the node, or correct node.url",
+  timeout: "raise node.timeout (at most 10 s); a firewall may drop packets",
+  dns: "correct the name in node.url",
+  tls: "renew the node's certificate, or set node.tls.ca_file",
+  not_tls: "use http:// in node.url",
+  reset: "look at the node's log: it may have crashed",
+  no_leader: "start members until more than half are running",
+  alarm: "see the node's documentation",
+  no_peers: "check the node's firewall, listening port and peer list",
+  stalled: "compare with a public source; check the node's disk, clock and peers",
+};
+
+/** Returns the reason and the advice for the operator, for the log and `check`. */
+export const explain = ({ code, reason, hint }: NodeStatus): readonly string[] =>
+  [reason ?? code, hint ?? (code && REMEDIES[code])].filter((clause) => clause !== undefined);
+
 export const NOT_ASKED: NodeStatus = {
   status: "starting",
   code: "starting",

@@ -172,7 +172,10 @@ interface Parts {
   readonly tags: readonly string[];
 }
 
-/** Creates a function that returns a schema's scalar type if it allows only one, since query values have no type. */
+/**
+ * Creates a function that returns the scalar type of a schema that allows exactly one, otherwise `undefined`. A query
+ * value carries no type, so the schema must determine it.
+ */
 function createScalarOf(document: Json): (schema: unknown) => string | undefined {
   const known = new Map<Json, string | undefined>();
   const scalarOf = (value: unknown, depth = 0): string | undefined => {
