@@ -291,6 +291,19 @@ sources("a whole number is sent with all of its digits", async () => {
   assert.is(sent[1], '{"large":12345678901234567890}');
 });
 
+sources("a GET asks for JSON, or for the media type that its source names", async () => {
+  const accepted: (string | null)[] = [];
+  const fetch: typeof globalThis.fetch = (_, init) => {
+    accepted.push(new Headers(init?.headers).get("accept"));
+    return Promise.resolve(new Response("{}"));
+  };
+  const context = contextFor(NODE, { fetch });
+  await requestJson({ get: "/", accept: "application/nostr+json" }, NODE, within(), context);
+  await requestJson({ get: "/" }, NODE, within(), context);
+  await requestJson({ post: "/", json: {} }, NODE, within(), context);
+  assert.equal(accepted, ["application/nostr+json", "application/json", "application/json"]);
+});
+
 sources(
   "an error status fails the source, and shows whether the path exists",
   async () => {

@@ -52,6 +52,19 @@ const oneNode = (paths: Record<string, unknown>, options: Partial<SceneOptions> 
     ...options,
   });
 
+monitor("a node that responds to one of its two sources is not unreachable", async () => {
+  const paths = answers({ "/state": { height: 7 } });
+  const refused = new TypeError("fetch failed", { cause: { code: "ECONNREFUSED" } });
+  const genesis = { get: "/genesis" };
+  const { info } = oneNode({}, {
+    kinds: { mine: { ...KIND, sources: { ...KIND.sources, genesis } } },
+    fetch: (input, init) =>
+      String(input).endsWith("/genesis") ? Promise.reject(refused) : paths(input, init),
+  });
+  const { height, status, status_reason } = await info();
+  assert.equal([height, status, status_reason], [7, "degraded", "connection refused (genesis)"]);
+});
+
 monitor("the node is not queried without requests", async () => {
   const { held, pass, info } = scene();
   assert.is(held.asked, 0);

@@ -75,6 +75,16 @@ for (const [shape, [ref, more, name]] of Object.entries(SHAPES)) {
   });
 }
 
+references("a schema that is only true or false is copied to its reference", async () => {
+  const bundled = await bundleFiles({
+    "root.json": describeSchema({ type: "array", items: { $ref: "all.json#/any" } }),
+    "all.json": { any: true },
+  });
+  assert.equal(bundled.diagnostics, []);
+  assert.equal(schemaOf(bundled), { type: "array", items: true });
+  assert.is(bundled.document.components, undefined);
+});
+
 references("each kind of part leads to its own section", async () => {
   const parts = {
     p: { name: "p", in: "query", schema: { type: "string" } },
