@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import { convert, isKnown } from "../src/info/fields.ts";
 import type { Info } from "../src/info/info.ts";
 import { NodeMemory, StateLog } from "../src/info/state-log.ts";
+import type { NodeStatus } from "../src/info/status.ts";
 import { formatJson } from "../src/json/lossless.ts";
 import { milliseconds } from "../src/info/settings.ts";
 import { readFields } from "../src/info/source-cache.ts";
@@ -141,6 +142,28 @@ values("an earlier start than before is logged once an hour, unless it is hidden
     /^node reports an earlier start than before: "20\d\d-.*Z", was 20\d\d-.*Z; if its uptime is in milliseconds, write \{ uptime: ms \}$/,
   );
   assert.is(told(["started_at"]), 0);
+});
+
+values("how long a status lasted is counted across a reload of the configuration", () => {
+  const lines: string[] = [];
+  const log = (message: string) => void lines.push(message);
+  const memory = new NodeMemory();
+  const info: Info = { status: "ok", links: {} };
+  const none = { values: {}, info, omitted: new Map(), remarks: new Map() };
+  const at = (minute: number, status: NodeStatus, of: StateLog) =>
+    of.take({ status, respondedAt: { monotonic: 0, date: NOW }, ...none }, minute * 60_000);
+  const before = new StateLog({ label: "node", log, hide: [], memory });
+  at(0, { status: "ok" }, before);
+  at(10, { status: "degraded", code: "no_peers", reason: "no peers" }, before);
+  const after = new StateLog({ label: "node", log, hide: [], memory });
+  at(15, { status: "degraded", code: "no_peers", reason: "no peers" }, after);
+  at(30, { status: "ok" }, after);
+  const advice = "no peers; check the node's firewall, listening port and peer list";
+  assert.equal(lines, [
+    `node is degraded (after 10 min of ok): ${advice}`,
+    `node is degraded: ${advice}`,
+    "node is ok again, after 20 min of degraded (no peers)",
+  ]);
 });
 
 values.run();

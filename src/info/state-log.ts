@@ -76,6 +76,8 @@ export class NodeMemory {
   chain: Partial<Readonly<Record<"chain_id" | "network", string | undefined>>> = {};
   /** The times of the last changes of chain, in monotonic milliseconds. */
   changes: readonly number[] = [];
+  /** The last status, and since when, in monotonic milliseconds. */
+  status: { readonly word: Status; readonly since: number } | undefined;
   start: { readonly at: number; readonly loggedAt: number } = {
     at: -Infinity,
     loggedAt: -Infinity,
@@ -105,7 +107,7 @@ interface NodeReport {
 export class StateLog {
   readonly #options: StateLogOptions;
   readonly #remarks = new Map<Topic, ReadonlyMap<string, string>>();
-  #state: { key: string; status: NodeStatus; since: number } | undefined;
+  #state: { key: string; status: NodeStatus } | undefined;
 
   constructor(options: StateLogOptions) {
     this.#options = options;
@@ -166,16 +168,18 @@ export class StateLog {
   }
 
   #logStatus(status: NodeStatus, now: number): void {
-    const { label, log } = this.#options;
+    const { label, log, memory } = this.#options;
     const key = `${status.status} ${status.code}`;
     if (this.#state?.key === key || status.code === "starting") return;
     const before = this.#state;
-    this.#state = { key, status, since: now };
+    this.#state = { key, status };
     const { status: word, code: statusCode } = status;
+    const since = memory.status?.since ?? now;
+    if (memory.status?.word !== word) memory.status = { word, since: now };
     const event: StatusEvent = { code: "status", level: LEVELS[word], status: word, statusCode };
     const last = before?.status.status;
     const after = before && last !== "starting" && last !== word
-      ? `after ${formatDuration(now - before.since)} of ${last}`
+      ? `after ${formatDuration(now - since)} of ${last}`
       : undefined;
     if (word !== "ok") {
       const text = explain(status).map((clause) => excerpt(clause, CLAUSE_LENGTH)).join("; ");
