@@ -40,6 +40,9 @@ type Modules = Map<string, string>;
 await main();
 
 async function main() {
+  if (process.stderr.isTTY) {
+    console.error("Compressing the explorer's files; this takes some seconds");
+  }
   const kinds = await readKindFiles();
   // The schema of a kind imports this module.
   await writeModules(new Map([["kind-names.js", kindNamesModule(kinds)]]));
