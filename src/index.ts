@@ -8,30 +8,7 @@ import { checkOptions } from "./options-schema.ts";
 import type { NodefaceOptions } from "./options.ts";
 
 export type { Nodeface } from "./app.ts";
-export { defineOperation } from "./host-operations/operation.ts";
-export type {
-  ComponentsObject,
-  DocumentOptions,
-  Extended,
-  ExternalDocumentationObject,
-  HeaderObject,
-  InfoObject,
-  MediaTypeObject,
-  NamedObjects,
-  Operation,
-  OperationObject,
-  ParameterObject,
-  PathName,
-  PathParameters,
-  ReferenceObject,
-  RequestBodyObject,
-  ResponseObject,
-  SchemaObject,
-  SecurityRequirementObject,
-  ServerObject,
-  TagObject,
-  Word,
-} from "./host-operations/operation.ts";
+export * from "./host-operations/operation.ts";
 export { nativeProblem as problem } from "./http/response.ts";
 export type {
   DescriptionDocument,
@@ -67,32 +44,7 @@ export type { FailureCode } from "./node/failures.ts";
 export type { Status, StatusCode } from "./info/status.ts";
 export type { EventSettings, InfoSettings, NodeSettings } from "./info/settings.ts";
 export type { AuthVariable, SecretPlace } from "./node/secrets.ts";
-export type {
-  AuthFile,
-  CommandSource,
-  Conversion,
-  Duration,
-  Field,
-  FieldOptions,
-  FileSource,
-  GetSource,
-  HealthRule,
-  JsonRpcSource,
-  Kind,
-  KindAuth,
-  KindHealth,
-  KindStatusCode,
-  Listing,
-  MethodCall,
-  NamesIn,
-  NameTree,
-  NetworkRules,
-  PostSource,
-  Reference,
-  Source,
-  SourceOptions,
-  Test,
-} from "./kinds/kind.ts";
+export type * from "./kinds/kind.ts";
 export type {
   Access,
   ContentDescriptor,

@@ -3,10 +3,9 @@
  *
  * @module
  */
+const refuse = (): never => {
+  throw new Error("nodeface runs in servers and workers; do not import it in pages");
+};
 export const createNodeface: never = refuse();
 export const defineOperation: never = refuse();
 export const problem: never = refuse();
-
-function refuse(): never {
-  throw new Error("nodeface runs in servers and workers; do not import it in pages");
-}

@@ -208,16 +208,6 @@ starts("the file is a configuration as it is, and with one key after the other s
 });
 
 starts(
-  "the example of a write is a method of the node's kind",
-  () =>
-    inFolder(async (folder, run) => {
-      await run(NOWHERE, "--kind", "ethereum");
-      const text = readFileSync(join(folder, "nodeface.yaml"), "utf8");
-      assert.match(text, / with_token: \[eth_sendRawTransaction\]/);
-    }),
-);
-
-starts(
   "paths in flags become relative to the file",
   () =>
     inFolder(async (folder, run) => {

@@ -61,7 +61,10 @@ function withParsedBody(message: IncomingMessage, request: Request): Request {
   headers.delete("transfer-encoding");
   if (content) headers.set("content-length", String(content.byteLength));
   const init = { method, headers, signal: request.signal, duplex: "half" };
-  return new Request(request.url, { ...init, body: content ?? failing(GONE) } as RequestInit);
+  const fail = (controller: ReadableStreamController<unknown>) =>
+    controller.error(new TypeError(GONE));
+  const held = content ?? new ReadableStream({ pull: fail });
+  return new Request(request.url, { ...init, body: held } as RequestInit);
 }
 
 /** Restores the content from a parser's result, but not white space or number formats; `undefined` if impossible. */
@@ -85,8 +88,4 @@ function fieldsOf(members: object, nameOf = (key: string) => key): [string, stri
     if (typeof value !== "object" || value === null) return [[name, String(value)]];
     return fieldsOf(value, (inner) => `${name}[${inner}]`);
   });
-}
-
-function failing(message: string): ReadableStream<Uint8Array> {
-  return new ReadableStream({ pull: (controller) => controller.error(new TypeError(message)) });
 }

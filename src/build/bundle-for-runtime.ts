@@ -93,35 +93,20 @@ export async function licenses(folders: readonly string[]): Promise<string> {
 
 export async function billOfMaterials(packages: readonly string[], bun: string): Promise<string> {
   const { name, version, license } = await read("package.json");
-  const lock = await read("package-lock.json");
-  const locked = [...packages, "node_modules/@scalar/api-reference"].map((folder) =>
-    library(folder.slice(folder.lastIndexOf("node_modules/") + 13), lock.packages[folder])
-  );
-  const bunVersion = execFileSync(bun, ["--version"], { encoding: "utf8" }).trim();
-  const runtime = {
-    type: "platform",
-    "bom-ref": `bun@${bunVersion}`,
-    name: "bun",
-    version: bunVersion,
-  };
-  const components = [runtime, ...locked];
+  const { packages: locked } = await read("package-lock.json");
+  const ofBun = execFileSync(bun, ["--version"], { encoding: "utf8" }).trim();
+  const components = [
+    { type: "platform", "bom-ref": `bun@${ofBun}`, name: "bun", version: ofBun },
+    ...[...packages, "node_modules/@scalar/api-reference"].map((folder) =>
+      library(folder.slice(folder.lastIndexOf("node_modules/") + 13), locked[folder])
+    ),
+  ];
+  const licenses = [{ license: { id: license } }];
+  const component = { type: "application", "bom-ref": name, name, version, licenses };
+  const dependsOn = components.map((component) => component["bom-ref"]);
   const bill = {
-    bomFormat: "CycloneDX",
-    specVersion: "1.6",
-    version: 1,
-    metadata: {
-      component: {
-        type: "application",
-        "bom-ref": "nodeface",
-        name,
-        version,
-        licenses: [{ license: { id: license } }],
-      },
-    },
-    components,
-    dependencies: [
-      { ref: "nodeface", dependsOn: components.map((component) => component["bom-ref"]) },
-    ],
+    ...{ bomFormat: "CycloneDX", specVersion: "1.6", version: 1, metadata: { component } },
+    ...{ components, dependencies: [{ ref: name, dependsOn }] },
   };
   return JSON.stringify(bill, null, 2) + "\n";
 }
@@ -130,16 +115,10 @@ type LockEntry = Readonly<Record<"version" | "integrity" | "license", string>>;
 
 function library(name: string, { version, integrity, license }: LockEntry) {
   const purl = `pkg:npm/${name.replace("@", "%40")}@${version}`;
-  const sum = Buffer.from(integrity.slice("sha512-".length), "base64");
-  return {
-    type: "library",
-    "bom-ref": purl,
-    name,
-    version,
-    purl,
-    licenses: [{ license: { id: license } }],
-    hashes: [{ alg: "SHA-512", content: sum.toString("hex") }],
-  };
+  const licenses = [{ license: { id: license } }];
+  const content = Buffer.from(integrity.slice("sha512-".length), "base64").toString("hex");
+  const hashes = [{ alg: "SHA-512", content }];
+  return { type: "library", "bom-ref": purl, name, version, purl, licenses, hashes };
 }
 
 const [, program, runtime] = process.argv;

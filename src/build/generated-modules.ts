@@ -41,7 +41,7 @@ await main();
 
 async function main() {
   if (process.stderr.isTTY) {
-    console.error("Compressing the explorer's files; this takes some seconds");
+    console.error("Preparing the explorer takes some seconds");
   }
   const kinds = await readKindFiles();
   // The schema of a kind imports this module.
@@ -144,17 +144,13 @@ async function descriptionModules(): Promise<Modules> {
 
 async function descriptionModule(yaml: string): Promise<string> {
   const json = createWriter(parse(yaml)).json();
+  // The server's URL in the service's own description is a dot.
+  const [beforeDot] = /^[^]*?\nservers:\n {2}- url: "(?=\."\n)/.exec(yaml)!;
   return moduleText({
     SPEC_JSON: await packContent(Buffer.from(json.text)),
     SPEC_YAML: await packContent(Buffer.from(yaml)),
-    SPEC_DOTS: { json: json.dots, yaml: [placeOfDot(yaml)] },
+    SPEC_DOTS: { json: json.dots, yaml: [Buffer.byteLength(beforeDot)] },
   });
-}
-
-/** Returns the byte offset of the server's URL in the service's own description, which is a dot. */
-function placeOfDot(yaml: string): number {
-  const [before] = /^[^]*?\nservers:\n {2}- url: "(?=\."\n)/.exec(yaml)!;
-  return Buffer.byteLength(before);
 }
 
 async function pageModule(
@@ -199,19 +195,13 @@ async function readKindFiles(): Promise<Map<string, string>> {
 }
 
 function kindNamesModule(kinds: ReadonlyMap<string, string>): string {
-  const aliases = [...kinds].flatMap(([kind, text]) =>
-    aliasesIn(text).map((alias) => [alias, kind] as const)
-  );
-  return moduleText({
-    KIND_NAMES: [...kinds.keys()],
-    KIND_ALIASES: Object.fromEntries(aliases.sort()),
+  const aliases = [...kinds].flatMap(([kind, text]) => {
+    // Aliases must be on one line; the file is validated later.
+    const [line = "aliases: []"] = /^aliases: \[[\w, .-]*\]$/m.exec(text) ?? [];
+    return (parse(line).aliases as string[]).map((alias) => [alias, kind] as const);
   });
-}
-
-/** Reads the aliases of a kind, which must be on one line; the file is validated later. */
-function aliasesIn(text: string): readonly string[] {
-  const [line = "aliases: []"] = /^aliases: \[[\w, .-]*\]$/m.exec(text) ?? [];
-  return parse(line).aliases;
+  const KIND_ALIASES = Object.fromEntries(aliases.sort());
+  return moduleText({ KIND_NAMES: [...kinds.keys()], KIND_ALIASES });
 }
 
 async function checkedKinds(files: ReadonlyMap<string, string>): Promise<Modules> {

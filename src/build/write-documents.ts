@@ -33,7 +33,9 @@ export const WRITTEN = {
   "spec/nodeface.schema.json": (): string =>
     jsonSchemaOf(configuration(), "The configuration of Nodeface"),
   "spec/kind.schema.json": (): string =>
-    jsonSchemaOf(kindSchema(), "A kind of node for Nodeface", withExtensions),
+    // Requires either the keys of a whole kind, or only `extends`.
+    jsonSchemaOf(kindSchema(), "A kind of node for Nodeface", ({ required, ...schema }) =>
+      ({ ...schema, anyOf: [{ required }, { required: ["extends"] }] }) as JsonSchema),
   "docs/configuration.md": configurationReference,
   "docs/kinds.md": kindsReference,
   "docs/beside-your-node.md": besideReference,
@@ -42,11 +44,6 @@ export const WRITTEN = {
 function jsonSchemaOf(of: Schema, title: string, change = (schema: JsonSchema) => schema): string {
   const { $schema, ...schema } = change(convert(of));
   return `${JSON.stringify({ $schema, title, ...schema }, null, 2)}\n`;
-}
-
-/** Requires either the keys of a whole kind, or only `extends`. */
-function withExtensions({ required, ...schema }: JsonSchema): JsonSchema {
-  return { ...schema, anyOf: [{ required }, { required: ["extends"] }] } as JsonSchema;
 }
 
 function convert(schema: Schema): JsonSchema {
@@ -231,12 +228,11 @@ function evidenceOf({ sources }: Kind, place: string, test: string): string {
 }
 
 function rulesOf({ health: { rules = [] } }: Kind): string {
-  if (rules.length === 0) return "";
   const rows = rules.map(({ when, code: status, reason }) => {
     const tests = Object.entries(when).map(([place, test]) => `${code(place)} ${testOf(test)}`);
     return [code(status), reason.replaceAll("|", "\\|"), listOf(tests)];
   });
-  return `\n${table(["status_code", "status_reason", "where"], rows)}`;
+  return rows.length === 0 ? "" : `\n${table(["status_code", "status_reason", "where"], rows)}`;
 }
 
 function testOf(test: Test): string {
@@ -249,8 +245,7 @@ function networksOf({ health: { networks = {} } }: Kind): string {
   const rows = Object.entries(networks).map(([name, { quiet = "", peers = "" }]) => {
     return [name === "*" ? "any" : code(name), quiet, peers];
   });
-  if (rows.length === 0) return "";
-  return `\n${table(["network", "stalled after", "minimum peers"], rows)}`;
+  return rows.length === 0 ? "" : `\n${table(["network", "stalled after", "minimum peers"], rows)}`;
 }
 
 const listOf = (texts: readonly string[]) => new Intl.ListFormat("en-GB").format(texts);
@@ -313,13 +308,11 @@ function secretOf({ auth }: Kind): string {
   const { files = [], example } = auth ?? {};
   if (!example) return "usually none";
   if (files.length === 0) return "if required, set it as below";
-  const places = files.slice(0, PLACES_MAX).map((file) => code(pathIn(file))).join(", ");
+  const named = files.slice(0, PLACES_MAX).flatMap((file) => Object.entries(file as object));
+  const places = named.flatMap(([key, path]) => key.endsWith("_file") ? code(path) : []).join(", ");
   const others = files.length > PLACES_MAX ? ` and ${files.length - PLACES_MAX} more` : "";
   return `read from ${places}${others} if Nodeface runs as the same user as the node; otherwise, set it as below`;
 }
-
-const pathIn = (file: AuthFile): string =>
-  Object.entries(file).find(([key]) => key.endsWith("_file"))![1] as string;
 
 function fillPage(path: string, parts: Readonly<Record<string, string>>): string {
   let page = readFileSync(new URL(path, ROOT), "utf8");

@@ -6,14 +6,12 @@
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { dirname, isAbsolute, relative } from "node:path";
 import { isAnchored } from "../platform.ts";
-import { loadInterface } from "../description/known-interface.ts";
 import { VERSION } from "../generated/build-info.js";
 import { KINDS } from "../generated/kinds.js";
 import type { Detection } from "../info/detect-kind.ts";
 import type { NodeStatus } from "../info/status.ts";
 import { checkPlace } from "../node/secrets.ts";
 import { NO_ANSWER } from "../node/failures.ts";
-import { listOf, objectOf } from "../json/values.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { isFilePlace, isKindFile } from "../settings/texts.ts";
 import { excerpt } from "../untrusted-text.ts";
@@ -68,7 +66,7 @@ export async function init(
       ...secret && { "node.auth": secret.lines },
       ...name !== undefined && { "node.kind": [whyKind(config, detection)] },
     },
-    examples: { ...secret && { "node.auth": secret.example }, ...await exampleOfWrite(name) },
+    examples: secret ? { "node.auth": secret.example } : {},
   });
   await writeNewFile(path, text, secret ? PRIVATE : PUBLIC);
   return report(config, path, node, status, secret);
@@ -116,15 +114,6 @@ function whyKind({ node }: Config, detection: Detection | undefined): string {
     ? excerpt(detection.because)
     : "the node refuses access as this kind does";
   return `It was detected: ${because}`;
-}
-
-/** Finds a method of the kind that sends something, as an example of a name under `forward.with_token`. */
-async function exampleOfWrite(kind = ""): Promise<Known["examples"]> {
-  const { openrpc } = await loadInterface(kind);
-  const found = listOf(openrpc?.methods).map(objectOf).find((method) =>
-    method["x-access"] === "write" && /send|submit/i.test(String(method.name))
-  );
-  return found ? { "forward.with_token": `[${inFlow(found.name)}]` } : {};
 }
 
 interface SecretPlaces {
@@ -193,31 +182,28 @@ function blocksOf(settings: Settings, path: string, known: Known): string[] {
     const place = path ? `${path}.${key}` : key;
     const { entries } = partsOf(setting);
     const { example } = aboutOf(setting);
-    const comment = commentOf(setting, place, known);
+    const comment = commentOf(setting, known.remarks[place]);
     if (!entries || example !== undefined) return comment + lineOf(key, place, setting, known);
     const inner = blocksOf(entries, place, known).join("");
     return `${comment}${key}:\n${inner.replaceAll(/^(?=.)/gm, "  ")}`;
   });
 }
 
-function commentOf(setting: Schema, place: string, known: Known): string {
+function commentOf(setting: Schema, remarks: readonly string[] = []): string {
   const { text, default: usual } = aboutOf(setting);
   const whole = usual === undefined ? text : `${text}. Default: ${usual}`;
-  const long = longForm(setting, place, known);
-  const lines = [...wrap(whole, LONGEST), ...wrap(long, LONGEST), ...known.remarks[place] ?? []];
+  const lines = [...wrap(whole, LONGEST), ...wrap(longForm(setting), LONGEST), ...remarks];
   return lines.filter(Boolean).map((line) => `# ${line}\n`).join("");
 }
 
 /** Formats the object form of a setting that is an object or a plain value; an empty string for other settings. */
-function longForm(setting: Schema, place: string, { examples }: Known): string {
+function longForm(setting: Schema): string {
   const forms = (partsOf(setting).options ?? []).map((option) => partsOf(option).entries);
   const entries = forms.find((entries) => entries !== undefined);
   if (!entries || !forms.includes(undefined)) return "";
   const members = Object.entries(entries).flatMap(([key, member]) => {
     const { default: usual, example = usual } = aboutOf(member);
-    const fitting = examples[`${place}.${key}`];
-    const shown = typeof fitting === "string" ? fitting : example;
-    return shown === undefined ? [] : [`${key}: ${shown}`];
+    return example === undefined ? [] : [`${key}: ${example}`];
   });
   return `As an object: { ${members.join(", ")} }`;
 }

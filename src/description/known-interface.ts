@@ -75,7 +75,8 @@ const softwareIn = ({ software, version }: SoftwareInfo) => ({
 /** Asks a node which operations it has. Rejects with a `SourceError`, or a `JsonSyntaxError` for an invalid tree. */
 export async function askOffer(node: KnownNode): Promise<Offer> {
   const { listing, ask, software, version, learn, isConditional } = node;
-  const isAsked = learn && await isConditional.get();
+  const isKnown = software !== undefined && version !== undefined;
+  const isAsked = !isKnown && learn && await isConditional.get();
   const about = isAsked ? softwareIn(await learn()) : { software, version };
   if (!listing || !ask) return about;
   const names = namesIn(await ask(listing), listing);

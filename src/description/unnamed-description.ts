@@ -16,7 +16,7 @@ import {
   type DescriptionReport,
   keepCurrent,
   type Shown,
-  type Watched,
+  type WatchedDescription,
   type WatchOptions,
 } from "./watch.ts";
 
@@ -71,7 +71,7 @@ function createNodeReader({ description, ask, loadInterface }: KnownNode): Reade
 export function keepFound<T>(
   { url, version, find, log, report, offer, now = Date.now, ...options }: FoundOptions<T>,
   alone: Shown<T>,
-): Watched<T> {
+): WatchedDescription<T> {
   let found: Found<T> | undefined;
   let loggedReason: string | undefined;
   const nothing: Shown<T> = { ...alone, operations: [] };
@@ -80,7 +80,9 @@ export function keepFound<T>(
     of.offer = { ...of.offer, software, version };
     if (now() - of.offeredAt < INTERVAL_MS) return;
     try {
-      of.offer = await askOffer(node);
+      const asked = await askOffer(node);
+      const { software = of.offer.software, version = of.offer.version } = asked;
+      of.offer = { ...asked, software, version };
       of.offeredAt = now();
     } catch {
       // The last offer remains valid.
@@ -158,6 +160,6 @@ interface Found<T> {
   offer: Offer;
   offeredAt: number;
   lookedAt: number;
-  ofKind?: Watched<T>;
-  ofNode?: Watched<T>;
+  ofKind?: WatchedDescription<T>;
+  ofNode?: WatchedDescription<T>;
 }

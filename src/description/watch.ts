@@ -55,7 +55,7 @@ export interface Shown<T> extends Description {
   readonly operations?: readonly NodeOperation[] | undefined;
 }
 
-export interface Watched<T> {
+export interface WatchedDescription<T> {
   readonly current: Shown<T>;
   /** Resolves when the first attempt to read the description has ended; never rejects. */
   readonly ready: Promise<void>;
@@ -67,13 +67,13 @@ const NOTICE_BEFORE = "The node's own description is being read; reload this pag
 
 export function keepCurrent<T>(
   { alone, report, makePage, ...options }: WatchOptions<T>,
-): Watched<T> {
+): WatchedDescription<T> {
   let stamps: Prepared["stamps"] = new Map();
   let shows: "own" | "older" = "own";
   /** Resolves when the YAML is written. The next reading waits for this, since reading and writing need much memory. */
   let written: Promise<void> = Promise.resolve();
   const opened = lazy(() => open(options));
-  const live: Watched<T> & { current: Shown<T> } = {
+  const live: WatchedDescription<T> & { current: Shown<T> } = {
     current: alone(NOTICE_BEFORE),
     ready: readAgain(),
     refresh: runOneAtATime(look),

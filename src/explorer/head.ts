@@ -53,9 +53,15 @@ const STATES: Readonly<Record<string, readonly string[]>> = {
   silent: ["No connection", "this page cannot reach the service", "last known values"],
 };
 
-/** The remedies on the page: for these codes, the log gives more exact ones. */
+/** The remedies on the page. For failures, the log has hints that are more exact, and not public. */
 const REMEDIES_ON_PAGE: Readonly<Record<string, string>> = {
   ...REMEDIES,
+  connection_refused: "start the node, or correct node.url",
+  timeout: "raise node.timeout (at most 10 s); a firewall may drop packets",
+  dns: "correct the name in node.url",
+  tls: "renew the node's certificate, or set node.tls.ca_file",
+  not_tls: "use http:// in node.url",
+  reset: "look at the node's log: it may have crashed",
   unauthorized: "set node.auth; the service's log has the line to add",
   forbidden: "set node.auth, or allow this service's IP in the node",
   no_credentials: "the service's log says why the secret of node.auth cannot be read",

@@ -5,7 +5,7 @@
  */
 import type { NodeSettings } from "../info/settings.ts";
 import type { Kind } from "../kinds/kind.ts";
-import { lazy, memoize, type Resource } from "../lazy.ts";
+import { lazy, type Resource } from "../lazy.ts";
 import type { CallRecord } from "../log.ts";
 import { createClient } from "../node/client.ts";
 import { createCredentials } from "../node/credentials.ts";
@@ -60,7 +60,6 @@ export class Gateway {
   readonly base: string;
   readonly #options: GatewayOptions;
   readonly #leases: Leases;
-  readonly #urlOf: (path: string) => URL;
   #table: CallTable | undefined;
   constructor(options: GatewayOptions) {
     const { forward, node } = options;
@@ -76,7 +75,6 @@ export class Gateway {
       nodeClient: createClient(node),
       credentialsFor: chooseCredentials(options),
     });
-    this.#urlOf = memoize((path) => new URL(this.base + path));
   }
 
   async call(form: CallForm, call: Call): Promise<Response> {
@@ -116,7 +114,7 @@ export class Gateway {
   async rpcRequest(text: string): Promise<RequestContent> {
     return {
       method: "POST",
-      url: this.#urlOf(await this.#options.beside.rpcPath.get()),
+      url: new URL(this.base + await this.#options.beside.rpcPath.get()),
       headers: RPC_HEADERS,
       body: encoder.encode(text),
     };

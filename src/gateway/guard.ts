@@ -56,18 +56,15 @@ export class Guard {
     }
     const given = request.headers.get("authorization");
     if (await isToken(known.token, given)) return undefined;
-    const challenge = 'Bearer realm="nodeface"';
+    const isGiven = /^bearer /i.test(given ?? "");
     // RFC 6750, section 3.1.
-    return /^bearer /i.test(given ?? "")
-      ? {
-        ...{ ...about, status: 401, message: "The token is not valid" },
-        headers: { "www-authenticate": `${challenge}, error="invalid_token"` },
-      }
-      : {
-        ...{ ...about, status: 401, message: `${name} needs the operator's token` },
-        more: ": send it as Authorization: Bearer",
-        headers: { "www-authenticate": challenge },
-      };
+    const error = isGiven ? ', error="invalid_token"' : "";
+    return {
+      ...{ ...about, status: 401 },
+      message: isGiven ? "The token is not valid" : `${name} needs the operator's token`,
+      more: isGiven ? "" : ": send it as Authorization: Bearer",
+      headers: { "www-authenticate": `Bearer realm="nodeface"${error}` },
+    };
   }
 
   async hasToken({ headers }: Request): Promise<boolean> {

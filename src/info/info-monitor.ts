@@ -146,10 +146,15 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
   async get(): Promise<Snapshot> {
     const { monotonic: time } = this.#now();
     if (this.#state.name === "querying" && time - this.#state.since > QUERY_MAX) {
-      this.#state.abort.abort();
+      const { abort } = this.#state;
       this.#state = { name: "idle" };
       this.#cache.markUnreachable();
       this.#published = undefined;
+      try {
+        abort.abort();
+      } catch {
+        // On workerd, a request may not cancel what another one began.
+      }
     }
     if (this.#isDue(time)) this.#start();
     const hadRequest = this.#published !== undefined && time - this.#requestedAt < PAUSE;

@@ -107,7 +107,7 @@ interface NodeReport {
 export class StateLog {
   readonly #options: StateLogOptions;
   readonly #remarks = new Map<Topic, ReadonlyMap<string, string>>();
-  #state: { key: string; status: NodeStatus } | undefined;
+  #state: { key: string; status: NodeStatus; since: number } | undefined;
 
   constructor(options: StateLogOptions) {
     this.#options = options;
@@ -172,14 +172,15 @@ export class StateLog {
     const key = `${status.status} ${status.code}`;
     if (this.#state?.key === key || status.code === "starting") return;
     const before = this.#state;
-    this.#state = { key, status };
     const { status: word, code: statusCode } = status;
-    const since = memory.status?.since ?? now;
-    if (memory.status?.word !== word) memory.status = { word, since: now };
+    const known = before ? { word: before.status.status, since: before.since } : memory.status;
+    const since = known?.word === word ? known.since : now;
+    this.#state = { key, status, since };
+    memory.status = { word, since };
     const event: StatusEvent = { code: "status", level: LEVELS[word], status: word, statusCode };
     const last = before?.status.status;
     const after = before && last !== "starting" && last !== word
-      ? `after ${formatDuration(now - since)} of ${last}`
+      ? `after ${formatDuration(now - before.since)} of ${last}`
       : undefined;
     if (word !== "ok") {
       const text = explain(status).map((clause) => excerpt(clause, CLAUSE_LENGTH)).join("; ");

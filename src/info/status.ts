@@ -50,15 +50,9 @@ export const STATUS_OF: Readonly<Record<KindStatusCode, Status>> = {
   stalled: "degraded",
 };
 
-/** The remedies for codes whose failures have no hint, as in `docs/troubleshooting.md`. */
+/** The advice for the operator, as in `docs/troubleshooting.md`. Failures have hints of their own. */
 export const REMEDIES: Readonly<Partial<Record<StatusCode, string>>> = {
   warming_up: "wait; the node's log shows its progress",
-  connection_refused: "start the node, or correct node.url",
-  timeout: "raise node.timeout (at most 10 s); a firewall may drop packets",
-  dns: "correct the name in node.url",
-  tls: "renew the node's certificate, or set node.tls.ca_file",
-  not_tls: "use http:// in node.url",
-  reset: "look at the node's log: it may have crashed",
   no_leader: "start members until more than half are running",
   alarm: "see the node's documentation",
   no_peers: "check the node's firewall, listening port and peer list",
@@ -164,7 +158,9 @@ function statusOfAnswers(seen: Seen): NodeStatus {
   if (synced === false) return syncing("is catching up with its network");
   const complete = health?.complete;
   if (complete !== undefined && typeof progress === "number" && progress < complete) {
-    return { ...syncing(`is ${formatPercent(progress)} synced`), keys: ["sync_progress"] };
+    // Rounded down: only a complete chain has 100 %.
+    const percent = Math.floor(progress * 1000) / 10;
+    return { ...syncing(`is ${percent} % synced`), keys: ["sync_progress"] };
   }
   const isInSync = synced === true || targets.length > 0 ||
     (complete !== undefined && progress !== undefined);
@@ -271,8 +267,3 @@ export function worst(errors: readonly SourceError[]): SourceError {
 }
 
 const URGENT = ["unauthorized", "forbidden", "no_credentials"] as const;
-
-/** Formats a share as a percentage, rounded down: only a complete chain has 100 %. */
-function formatPercent(share: number): string {
-  return `${Math.floor(share * 1000) / 10} %`;
-}

@@ -75,17 +75,20 @@ export function failureOfStatus(status: number): SourceError {
 /** A pattern for `CODE message`, and its meaning; the runtimes use the same codes with different messages. */
 type Meaning = readonly [pattern: RegExp, code: FailureCode, message: string, hint?: string];
 
+const START = "start the node, or correct node.url";
+
 const MEANINGS: readonly Meaning[] = [
-  [/^ECONNREFUSED/, "connection_refused", "connection refused"],
+  [/^ECONNREFUSED/, "connection_refused", "connection refused", START],
   [
     /^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)/,
     "connection_refused",
     "cannot be reached: no route to host",
+    "correct node.url, or look at the network",
   ],
-  [/^ETIMEDOUT/, "timeout", "cannot be reached: connection timed out"],
+  [/^ETIMEDOUT/, "timeout", "cannot be reached: connection timed out", "look for a firewall"],
   [/^EAI_AGAIN/, "dns", "has a host name that cannot be resolved at the moment"],
-  [/^ENOTFOUND/, "dns", "has a host name that does not exist"],
-  [/^CERT_HAS_EXPIRED/, "tls", "has a certificate that has expired"],
+  [/^ENOTFOUND/, "dns", "has a host name that does not exist", "correct the name in node.url"],
+  [/^CERT_HAS_EXPIRED/, "tls", "has a certificate that has expired", "renew it"],
   [
     /^CERT_NOT_YET_VALID/,
     "tls",

@@ -46,11 +46,13 @@ export const formatSize = (bytes: number): string => `${bytes / 1_048_576} MiB`;
 export const formatCount = (count: number): string =>
   String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
 
-export const DUPLICATE_KEY = "duplicate key; the last value is used";
-export const LARGE_NUMBER =
-  "this number is too large for readers of JSON; it is served as a string";
-export const TOO_MANY_NODES: string = `has more than ${formatCount(LIMITS.nodes)} values`;
-export const TOO_DEEP: string = `is nested more than ${LIMITS.depth} levels deep`;
+/** The messages that YAML and JSON have in common. */
+export const MESSAGES = {
+  duplicateKey: "duplicate key; the last value is used",
+  largeNumber: "this number is too large for readers of JSON; it is served as a string",
+  tooManyNodes: `has more than ${formatCount(LIMITS.nodes)} values`,
+  tooDeep: `is nested more than ${LIMITS.depth} levels deep`,
+};
 
 /** The reason why a text cannot be read, as a predicate such as `is empty`, and the offset of the error. */
 export class TextError extends Error {

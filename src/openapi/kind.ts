@@ -253,12 +253,7 @@ export function withOtherPart(document: Json, kind: Json = {}): Json {
   const declared = new Set(tags.map((tag) => objectOf(tag).name));
   const further = listOf(kind.tags).map(objectOf)
     .filter(({ name }) => used.has(name) && !declared.has(name));
-  return {
-    ...document,
-    paths,
-    components,
-    ...tags.length > 0 && { tags: [...tags, ...further] },
-  };
+  return { ...document, paths, components, ...tags.length > 0 && { tags: [...tags, ...further] } };
 }
 
 const isMethodPath = (path: string): boolean => path.startsWith(pathOfMethod(""));

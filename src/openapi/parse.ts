@@ -11,15 +11,12 @@ import { excerpt } from "../untrusted-text.ts";
 import {
   createDiagnostics,
   type Diagnostics,
-  DUPLICATE_KEY,
   formatSize,
-  LARGE_NUMBER,
   LIMITS,
+  MESSAGES,
   offsetIn,
   type Offsets,
   TextError,
-  TOO_DEEP,
-  TOO_MANY_NODES,
 } from "./diagnostics.ts";
 import { type Parsed, parseYaml } from "./yaml.ts";
 
@@ -103,13 +100,13 @@ function parseJson(text: string, diagnostics: Diagnostics): Parsed {
   const root = buildJson(scanner, readNumber, (holder, key, value) => {
     const { kind, start, depth } = scanner;
     if (kind === "key") {
-      if (Object.hasOwn(holder, key)) diagnostics.add("note", DUPLICATE_KEY, () => start);
+      if (Object.hasOwn(holder, key)) diagnostics.add("note", MESSAGES.duplicateKey, () => start);
       return;
     }
-    if (depth > LIMITS.depth) throw new TextError(TOO_DEEP, start);
-    if (++nodes > LIMITS.nodes) throw new TextError(TOO_MANY_NODES, start);
+    if (depth > LIMITS.depth) throw new TextError(MESSAGES.tooDeep, start);
+    if (++nodes > LIMITS.nodes) throw new TextError(MESSAGES.tooManyNodes, start);
     if (kind === "number" && typeof value === "string") {
-      diagnostics.add("note", LARGE_NUMBER, () => start);
+      diagnostics.add("note", MESSAGES.largeNumber, () => start);
     }
     const places = offsets.get(holder);
     if (Array.isArray(places)) places.push(start);

@@ -21,16 +21,13 @@ import { exact } from "../json/lossless.ts";
 import { type Json, type Path, setMember } from "../json/values.ts";
 import {
   type Diagnostics,
-  DUPLICATE_KEY,
   formatCount,
   formatSize,
-  LARGE_NUMBER,
   LIMITS,
+  MESSAGES,
   offsetIn,
   type Offsets,
   TextError,
-  TOO_DEEP,
-  TOO_MANY_NODES,
 } from "./diagnostics.ts";
 
 /** Uses the core schema, whatever a directive says. `uniqueKeys: true` would take quadratic time. */
@@ -87,7 +84,7 @@ function compose(text: string, diagnostics: Diagnostics): Document.Parsed | unde
       for (const token of parser.next(lexeme)) documents.push(...composer.next(token));
       // The stack also contains the document and a scalar.
       if (parser.stack.length > LIMITS.depth + 2) {
-        throw new TextError(TOO_DEEP, parser.offset - lexeme.length);
+        throw new TextError(MESSAGES.tooDeep, parser.offset - lexeme.length);
       }
       if (++tokens > LIMITS.tokens) {
         const message = `has more than ${formatCount(LIMITS.tokens)} tokens of YAML`;
@@ -147,7 +144,7 @@ function build({ contents }: Document.Parsed, diagnostics: Diagnostics): Parsed 
   const add = (offset: number, moreNodes: number, moreText: number) => {
     nodes += moreNodes;
     text += moreText;
-    if (nodes > LIMITS.nodes) throw new TextError(TOO_MANY_NODES, offset);
+    if (nodes > LIMITS.nodes) throw new TextError(MESSAGES.tooManyNodes, offset);
     if (text > LIMITS.text) {
       const message = `has more than ${formatSize(LIMITS.text)} of text, including its aliases`;
       throw new TextError(message, offset);
@@ -176,7 +173,7 @@ function build({ contents }: Document.Parsed, diagnostics: Diagnostics): Parsed 
 
   const buildValue = (node: Node | null, offset: number, depth: number): unknown => {
     add(offset, 1, 0);
-    if (depth > LIMITS.depth) throw new TextError(TOO_DEEP, offset);
+    if (depth > LIMITS.depth) throw new TextError(MESSAGES.tooDeep, offset);
     if (isScalar(node)) return buildScalar(node, offset);
     if (!isMap(node) && !isSeq(node)) return null;
     deepest = Math.max(deepest, depth);
@@ -194,7 +191,7 @@ function build({ contents }: Document.Parsed, diagnostics: Diagnostics): Parsed 
       throw new TextError(`there are more than ${formatCount(LIMITS.aliases)} aliases`, offset);
     }
     const lowest = depth - 1 + built.height;
-    if (lowest > LIMITS.depth) throw new TextError(TOO_DEEP, offset);
+    if (lowest > LIMITS.depth) throw new TextError(MESSAGES.tooDeep, offset);
     deepest = Math.max(deepest, lowest);
     add(offset, built.nodes, built.text);
     return built.value;
@@ -208,7 +205,9 @@ function build({ contents }: Document.Parsed, diagnostics: Diagnostics): Parsed 
     if (typeof value !== "number" && typeof value !== "bigint") return value;
     if (Number.isFinite(Number(value))) return typeof value === "bigint" ? exact(value) : value;
     const hasDigits = /\d/.test(source ?? "");
-    const message = hasDigits ? LARGE_NUMBER : "JSON has no such number; it is served as null";
+    const message = hasDigits
+      ? MESSAGES.largeNumber
+      : "JSON has no such number; it is served as null";
     diagnostics.add("note", message, () => offset);
     return hasDigits ? source : null;
   };
@@ -237,7 +236,7 @@ function build({ contents }: Document.Parsed, diagnostics: Diagnostics): Parsed 
         diagnostics.add("error", message, () => offset);
         continue;
       }
-      if (Object.hasOwn(value, key)) diagnostics.add("note", DUPLICATE_KEY, () => offset);
+      if (Object.hasOwn(value, key)) diagnostics.add("note", MESSAGES.duplicateKey, () => offset);
       const isEmpty = isScalar(member) && member.source === "";
       setMember(places, key, isEmpty ? offset : startOf(member, offset));
       setMember(value, key, built);

@@ -11,7 +11,7 @@ import {
   type DescriptionReport,
   keepCurrent,
   logReport,
-  type Watched,
+  type WatchedDescription,
 } from "../description/watch.ts";
 import type { Icons } from "../explorer/files.ts";
 import { createPage, type Page } from "../explorer/page.ts";
@@ -38,7 +38,7 @@ export async function openDescription(
   options: ResolvedOptions,
   beside: NodeBeside,
   icons: Resource<Icons>,
-): Promise<Watched<Resource<Page>>> {
+): Promise<WatchedDescription<Resource<Page>>> {
   const { log, onError, node, document: documentOfHost, description: place } = options;
   const operations = options.operations.map((operation) =>
     describeOperation(operation, documentOfHost.components)

@@ -205,15 +205,13 @@ export function refreshOnDemand<T extends { refresh(): Promise<void> }>(
 
 /** A link set (RFC 9264) with relations of RFC 8631. Its references are relative, to work behind any prefix. */
 const CATALOG = {
-  linkset: [
-    {
-      anchor: "../v1/info",
-      "service-desc": [
-        { href: "../spec.json", type: "application/json" },
-        { href: "../spec.yaml", type: "application/yaml" },
-      ],
-      "service-doc": [{ href: "../v1/spec", type: "text/html" }],
-      status: [{ href: "../v1/health", type: "application/json" }],
-    },
-  ],
+  linkset: [{
+    anchor: "../v1/info",
+    "service-desc": [
+      { href: "../spec.json", type: "application/json" },
+      { href: "../spec.yaml", type: "application/yaml" },
+    ],
+    "service-doc": [{ href: "../v1/spec", type: "text/html" }],
+    status: [{ href: "../v1/health", type: "application/json" }],
+  }],
 };

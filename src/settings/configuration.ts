@@ -206,10 +206,7 @@ const OWN_KIND = v.pipe(
       default: "the name of the kind that it extends",
       example: "mine",
     }),
-    extends: s.setting(s.json, {
-      text: "The known kind that yours extends",
-      example: "ethereum",
-    }),
+    extends: s.setting(s.json, { text: "The known kind that yours extends", example: "ethereum" }),
   }, () => true),
   v.check(({ name, extends: base }) => name !== undefined || base !== undefined, KIND),
 );
@@ -313,7 +310,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
     with_token: s.setting(OPERATIONS, {
       text: "The operations that need the token, written like those in open",
       default: "[]",
-      example: "[sendrawtransaction]",
+      example: '["POST /transactions"]',
     }),
     token_file: s.setting(path, {
       text: "A file with the token, of 32 or more characters. It is read on every use",
