@@ -28,7 +28,7 @@ for (const name of await readdir(DIST, { recursive: true })) {
   if (OLD_BUILD.test(name)) await rm(join(DIST, name));
 }
 
-const { files } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
+const { dependencies, files } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
 const { metafile } = await build({
   ...COMMON,
   entryPoints: [...ENTRIES, "not-in-browsers"].map((entry) => join(ROOT, `src/${entry}.ts`)),
@@ -46,6 +46,7 @@ const { metafile } = await build({
   // Identifiers keep their names, for stack traces.
   minifySyntax: true,
   minifyWhitespace: true,
+  external: Object.keys(dependencies).flatMap((name) => [name, `${name}/*`]),
   charset: "ascii",
   // The package has the sources themselves, which declaration maps need too.
   sourcemap: "linked",
