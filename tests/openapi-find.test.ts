@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import type { KnownNode } from "../src/description/known-interface.ts";
 import { keepFound } from "../src/description/unnamed-description.ts";
 import { prepare } from "../src/description/prepare.ts";
 import { prepareOwn } from "../src/openapi/serve.ts";
@@ -133,43 +134,53 @@ found("a description that is named wins, and none means none", async () => {
   assert.equal([asked, diagnostics], [[], []]);
 });
 
-found("it is shown once it is there, and checked again later", async () => {
-  delete answers["GET /swagger.json"];
-  let now = 0;
-  let path: `/${string}` | undefined = undefined;
+/** Looks for the description of a node, with a clock of its own. */
+async function keepDescription(find: () => KnownNode | undefined, now: () => number) {
   const own = { openapi: "3.1.1", info: { title: "Own", version: "1" }, paths: {} };
   const identity = new TextEncoder().encode(JSON.stringify(own));
   const form = { codings: { identity }, size: identity.byteLength, dots: [] };
   const alone = await prepareOwn({ json: form, yaml: form }, []);
-  const live = keepFound(
-    {
-      url,
-      version: "1",
-      find: () =>
-        Promise.resolve(
-          path && {
-            kind: "algorand",
-            title: "Algorand",
-            description: path,
-            listing: undefined,
-            software: undefined,
-            version: undefined,
-            ask: undefined,
-            hasInterface: false,
-            loadInterface: () => Promise.resolve(new TextEncoder().encode("{}")),
-            isConditional: lazy(() => Promise.resolve(false)),
-          },
-        ),
-      log: (message) => logged.push(message),
-      now: () => now,
-      prepare,
-      makePage: ({ page }) => Promise.resolve(page.title),
-      alone: () => ({ ...alone, page: "Own" }),
-      own,
-      report: () => {},
-    },
-    { ...alone, page: "Own" },
-  );
+  return keepFound({
+    ...{ url, version: "1", find: () => Promise.resolve(find()), now, prepare, own },
+    log: (message) => logged.push(message),
+    makePage: ({ page }) => Promise.resolve(page.title),
+    alone: () => ({ ...alone, page: "Own" }),
+    report: () => {},
+  }, { ...alone, page: "Own" });
+}
+
+const NODE: KnownNode = {
+  ...{ kind: "algorand", title: "Algorand", description: undefined, listing: undefined },
+  ...{ software: undefined, version: undefined, ask: undefined, hasInterface: false },
+  loadInterface: () => Promise.resolve(new TextEncoder().encode("{}")),
+  isConditional: lazy(() => Promise.resolve(false)),
+};
+
+found("operations of newer versions stay hidden while the node is unreachable", async () => {
+  const responses = { 200: { description: "It" } };
+  const get = (more: object) => ({ get: { summary: "Get it", responses, ...more } });
+  const paths = { "/old": get({}), "/new": get({ "x-since": "2.0.0" }) };
+  const json = new TextEncoder().encode(JSON.stringify({ openapi: { paths } }));
+  const loadInterface = () => Promise.resolve(json);
+  let node: KnownNode = { ...NODE, version: "1.0.0", hasInterface: true, loadInterface };
+  let now = 0;
+  const live = await keepDescription(() => node, () => now);
+  const shown = async () => {
+    await live.refresh();
+    const { body } = live.current.json.variants.identity!;
+    return Object.keys(JSON.parse(new TextDecoder().decode(body as Uint8Array)).paths);
+  };
+  assert.equal(await shown(), ["/old"]);
+  node = { ...node, version: undefined };
+  now += 60_000;
+  assert.equal(await shown(), ["/old"]);
+});
+
+found("it is shown once it is there, and checked again later", async () => {
+  delete answers["GET /swagger.json"];
+  let now = 0;
+  let path: `/${string}` | undefined = undefined;
+  const live = await keepDescription(() => path && { ...NODE, description: path }, () => now);
   const look = async () => {
     await live.refresh();
     return live.current.page;
