@@ -226,7 +226,7 @@ mounting("a Request with a consumed content fails with advice", async () => {
   const request = new Request("http://localhost/v1/echo", { method: "POST", body: "sent" });
   await request.text();
   assert.is((await app.fetch(request)).status, 500);
-  assert.match(String(errors[0]), "pass a request.clone()");
+  assert.match(String(errors[0]), "make a request.clone()");
 });
 
 mounting(
