@@ -4,12 +4,10 @@ import * as assert from "uvu/assert";
 import { LackingMethods } from "../src/description/lacking.ts";
 import { isNoMethod } from "../src/node/json-rpc.ts";
 import { createNodeface } from "../src/index.ts";
+import { nextTurn } from "../src/with-timeout.ts";
 import { play } from "./_sources.ts";
 
 const lacking = suite("what a node lacks");
-
-/** Lets timers and connections run: a loop of promises alone would stop them for ever. */
-const turn = () => new Promise((resolve) => setTimeout(resolve));
 
 const GETH = { software: "Geth", version: "1.16.0", status: "ok" };
 
@@ -123,7 +121,7 @@ lacking(
     await read("/v1/info");
     results.web3_clientVersion = "HardhatNetwork/3.19.0";
     results.txpool_status = {};
-    while (!(await (await read("/v1/info")).text()).includes("3.19.0")) await turn();
+    while (!(await (await read("/v1/info")).text()).includes("3.19.0")) await nextTurn();
     assert.equal(await marked(), [[], true], "another version may have it");
     await app.close();
     await node.close();
@@ -154,8 +152,9 @@ lacking(
       await read("/v1/info");
       await app.refresh();
       let after = before;
+      // Without a turn, this loop would stop the timers and connections that it waits for.
       while (after === before) {
-        await turn();
+        await nextTurn();
         after = await etag();
       }
       passed = 10_000;

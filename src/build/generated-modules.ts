@@ -40,9 +40,7 @@ type Modules = Map<string, string>;
 await main();
 
 async function main() {
-  if (process.stderr.isTTY) {
-    console.error("Preparing the explorer takes some seconds");
-  }
+  if (process.stderr.isTTY) console.error("Preparing the explorer takes some seconds");
   const kinds = await readKindFiles();
   // The schema of a kind imports this module.
   await writeModules(new Map([["kind-names.js", kindNamesModule(kinds)]]));

@@ -308,11 +308,13 @@ function secretOf({ auth }: Kind): string {
   const { files = [], example } = auth ?? {};
   if (!example) return "usually none";
   if (files.length === 0) return "if required, set it as below";
-  const named = files.slice(0, PLACES_MAX).flatMap((file) => Object.entries(file as object));
-  const places = named.flatMap(([key, path]) => key.endsWith("_file") ? code(path) : []).join(", ");
+  const places = files.slice(0, PLACES_MAX).map((file) => code(pathIn(file))).join(", ");
   const others = files.length > PLACES_MAX ? ` and ${files.length - PLACES_MAX} more` : "";
   return `read from ${places}${others} if Nodeface runs as the same user as the node; otherwise, set it as below`;
 }
+
+const pathIn = (file: AuthFile): string =>
+  Object.entries(file).find(([key]) => key.endsWith("_file"))![1] as string;
 
 function fillPage(path: string, parts: Readonly<Record<string, string>>): string {
   let page = readFileSync(new URL(path, ROOT), "utf8");

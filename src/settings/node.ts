@@ -52,11 +52,11 @@ export const authFile = (path: Schema<string>): Schema<AuthFile> =>
   s.oneOf(authFileForms(path)) as Schema<unknown> as Schema<AuthFile>;
 
 function auth(path: Schema<string>): Schema<NodeSettings["auth"]> {
-  const variables = authForms(
-    "env",
-    (secret) =>
-      s.needed(t.LINE, { text: `An environment variable with ${secret}`, example: "NODE_SECRET" }),
-  );
+  const variables = authForms("env", (secret) =>
+    s.needed(t.LINE, {
+      text: `An environment variable with ${secret}`,
+      example: "NODE_SECRET",
+    }));
   const forms = s.oneOf({ ...authFileForms(path), ...variables }) as Schema<unknown>;
   return s.setting(s.secret(forms as Schema<NonNullable<NodeSettings["auth"]>>), {
     text: "The place of the node's secret, which is sent only to the origin of node.url",
