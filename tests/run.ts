@@ -92,9 +92,14 @@ const SLOW: readonly (readonly Run[])[] = [
 ];
 
 /**
- * The slow suites of `.ci/run`: real nodes and a fresh clone, in a few minutes. None of them measures time or memory.
+ * The slow suites of `.ci/run`: real nodes, a fresh clone and calls in a browser, in a few minutes. None of them measures
+ * time or memory.
  */
-const CI = [["nodes/daemons", "gateway/nodes"], ["release/clone"]]
+const CI = [
+  ["nodes/daemons", "gateway/nodes"],
+  ["release/clone"],
+  ["browser/accessibility", "browser/calls", "browser/try-anvil"],
+]
   .map((row) => slow.filter(({ name }) => row.includes(name)));
 
 /** The number of concurrent rows. Suites often wait: with fewer rows, two processors would be half idle. */
