@@ -86,6 +86,13 @@ type State =
   | { readonly name: "current"; readonly dueAt: number }
   | { readonly name: "failing"; readonly dueAt: number; readonly since: number };
 
+/** Aborts, if it can: on workerd, a request may not cancel what another one began. */
+function tryAbort(controller: AbortController): void {
+  try {
+    controller.abort();
+  } catch {}
+}
+
 const CLOCK = { monotonic: () => performance.now(), now: () => Date.now() };
 
 export class Monitor implements Resource<Snapshot>, AsyncDisposable {
@@ -150,11 +157,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
       this.#state = { name: "idle" };
       this.#cache.markUnreachable();
       this.#published = undefined;
-      try {
-        abort.abort();
-      } catch {
-        // On workerd, a request may not cancel what another one began.
-      }
+      tryAbort(abort);
     }
     if (this.#isDue(time)) this.#start();
     const hadRequest = this.#published !== undefined && time - this.#requestedAt < PAUSE;
@@ -189,9 +192,9 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     const query = this.#state.name === "querying" ? this.#state : undefined;
-    query?.abort.abort();
     this.#state = { name: "closed" };
-    this.#life.abort();
+    if (query) tryAbort(query.abort);
+    tryAbort(this.#life);
     await Promise.all([query?.done, this.#settled()]);
   }
 

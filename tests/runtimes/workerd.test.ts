@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { runtimeSuite } from "./_suite.ts";
@@ -84,3 +87,35 @@ for (const flags of [[], ["nodejs_compat"]]) {
 }
 
 calls.run();
+
+const closing = suite("workerd, where a request may not cancel what another one began");
+
+for (const flags of [[], ["nodejs_compat"]]) {
+  closing(`closes while another request queries the node, with ${flags.join() || "no flags"}`, async () => {
+    const silent = createServer(() => {}).listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    const { port } = silent.address() as AddressInfo;
+    const { url, stop } = await startModule(
+      `const nodeface = createNodeface({ node: { url: "http://127.0.0.1:${port}", kind: "ethereum" } });
+      export default {
+        async fetch(request) {
+          if (!request.url.endsWith("close")) return nodeface.fetch(request);
+          return new Response(await nodeface.close().then(() => "closed", String));
+        },
+      };`,
+      flags,
+    );
+    try {
+      const waiting = fetch(new URL("v1/info", url)).then(({ status }) => status, String);
+      await once(silent, "request");
+      assert.is(await (await fetch(new URL("close", url))).text(), "closed");
+      assert.is(await waiting, 200);
+    } finally {
+      await stop();
+      silent.closeAllConnections();
+      silent.close();
+    }
+  });
+}
+
+closing.run();
