@@ -85,7 +85,7 @@ credentials("a rejected secret is not revealed", async () => {
     "rejects the credentials of node.auth (401)",
     401,
   ]);
-  assert.is(hint, `they come from basic_file ${file}`);
+  assert.is(hint, `the credentials come from basic_file ${file}`);
   assert.is(shown.length, 1);
 });
 

@@ -117,12 +117,12 @@ failures(
         const { hint } = await failure(get(url));
         assert.is(
           hint,
-          "if it uses TLS, node.url must begin with https://",
+          "if the node uses TLS, node.url must begin with https://",
         );
         const error = await failure(get(url.replace("http:", "https:")));
         assert.equal([error.code, error.hint], [
           "reset",
-          "if it does not use TLS, node.url must begin with http://",
+          "if the node does not use TLS, node.url must begin with http://",
         ]);
       },
     ),
@@ -177,12 +177,12 @@ failures("a response that is too large, compressed, or a redirect", async () => 
 
 /** The `Location` of a redirect, and the hint on it, which omits the query, since that may contain a secret. */
 const LEADS: [location: string | undefined, hint: string | undefined][] = [
-  ["/else/?key=secret#part", "it leads to /else/"],
-  ["below", "it leads to /a/below"],
-  ["https://user:secret@other.example:8443/x?y", "it leads to another server"],
-  ["https://node.example/x?y", "it leads to https://node.example"],
-  [`/${"x".repeat(2000)}`, `it leads to /${"x".repeat(118)}…`],
-  ["/a\u0080[2J", "it leads to /a%C2%80[2J"],
+  ["/else/?key=secret#part", "the redirect leads to /else/"],
+  ["below", "the redirect leads to /a/below"],
+  ["https://user:secret@other.example:8443/x?y", "the redirect leads to another server"],
+  ["https://node.example/x?y", "the redirect leads to https://node.example"],
+  [`/${"x".repeat(2000)}`, `the redirect leads to /${"x".repeat(118)}…`],
+  ["/a\u0080[2J", "the redirect leads to /a%C2%80[2J"],
   ["http://[", undefined],
   [undefined, undefined],
 ];

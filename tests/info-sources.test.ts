@@ -168,7 +168,7 @@ sources("the last one of duplicate keys counts, at any depth", async () => {
   const { answer } = await call(() => new Response(text));
   assert.is((answer!.value as { a: number }).a, 2);
   const { error } = await call(() => new Response("[".repeat(5000)));
-  assert.match(error!.message, "gives something other than JSON");
+  assert.match(error!.message, "returned something other than JSON");
 });
 
 sources(

@@ -111,13 +111,13 @@ bounds(
 );
 
 bounds("a response that is not JSON, or more than 1 MiB, is refused", () => {
-  refused("", "gives something other than JSON: nothing");
-  refused(" \n", "gives something other than JSON: nothing");
-  refused("<p>\n\u001b[2J", 'gives something other than JSON: "<p> [2J"');
-  refused('{"a":1}}', 'gives something other than JSON: "{\\"a\\":1}}"');
+  refused("", "returned something other than JSON: nothing");
+  refused(" \n", "returned something other than JSON: nothing");
+  refused("<p>\n\u001b[2J", 'returned something other than JSON: "<p> [2J"');
+  refused('{"a":1}}', 'returned something other than JSON: "{\\"a\\":1}}"');
   refused(
     nested(40).slice(1),
-    `gives something other than JSON: "${nested(40).slice(1, 40)}…"`,
+    `returned something other than JSON: "${nested(40).slice(1, 40)}…"`,
   );
   refused(`"${"x".repeat(1024 * 1024)}"`, "sent a response of more than 1 MiB");
 });

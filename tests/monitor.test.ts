@@ -313,7 +313,7 @@ monitor(
     pass(1000);
     const { status_code, status_reason } = await info();
     assert.is(status_code, "bad_answer");
-    assert.match(String(status_reason), /^gives something other than JSON/);
+    assert.match(String(status_reason), /^returned something other than JSON/);
     held.fetch = () => Promise.resolve(new Response("", { status: 403 }));
     pass(24_000);
     await info();

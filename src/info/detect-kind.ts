@@ -1,5 +1,5 @@
 /**
- * Detects the kind of a node: the evidence of all kinds is requested at the same time.
+ * Detects the kind of a node. The evidence for all known kinds is requested at the same time.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import { match } from "./fields.ts";
 import { parseReference, type PlannedSource } from "./query-plan.ts";
 import { createQuery, settle } from "./sources.ts";
 
-/** The timeout of each request, in milliseconds. */
+/** The timeout of each request for evidence, in milliseconds. */
 const TIMEOUT = 3000;
 
 export type Detection =
@@ -54,14 +54,14 @@ export async function detectKind({ url, kinds, auth, client, signal }: {
   const addsTo = (name: string, base: string) => name !== base && kinds[name]!.extends === base;
   const trials = await Promise.all(Object.keys(kinds).map((name) => attempt(name, false)));
   const all = trials.filter((trial) => "because" in trial);
-  // If a node's kind extends another kind, the node matches both.
+  // A node whose kind extends another kind matches both kinds, so the base kind is dropped.
   const found = all.filter(({ name: base }) => !all.some(({ name }) => addsTo(name, base)));
   const failed = trials.filter((trial) => "errors" in trial);
   const errors = failed.flatMap(({ errors }) => errors);
   const refusing = new Set(errors.flatMap(({ looksLike }) => looksLike ?? []));
   if (found.length === 0 && refusing.size === 1 && !signal.aborted) {
     const [named] = refusing as Set<string>;
-    // Secrets are sent only now, and one at a time: concurrent requests would use up nonces (RFC 7616).
+    // Secrets are sent only here, and to one kind after another: concurrent requests would use up nonces (RFC 7616).
     const extensions = Object.keys(kinds).filter((name) => addsTo(name, named!));
     for (const name of [...extensions, named!]) {
       const trial = await attempt(name, true);
@@ -107,7 +107,7 @@ function statusOfUnknown(
   return statusOfError(
     new SourceError("unknown_kind", "responds, but is not a kind of node that Nodeface knows", {
       hint:
-        'set node.kind to its kind; if Nodeface has no such kind, set it to "none" and describe the node in info',
+        'set node.kind to the kind of the node; if Nodeface does not know that kind, set node.kind to "none" and describe the node in info',
     }),
   );
 }

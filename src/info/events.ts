@@ -1,5 +1,5 @@
 /**
- * The events of a node: changes of its info, of its head, of its status, and of its description.
+ * The events of a node, which report changes to its info object, its latest block, its status or its description.
  *
  * @module
  */
@@ -8,14 +8,14 @@ import { formatJson } from "../json/lossless.ts";
 import { isEqual, isObject, type Json, mapMembers } from "../json/values.ts";
 import type { Info } from "./info.ts";
 
-/** The events that a client can choose; `snapshot` is always sent. */
+/** The events that a client can subscribe to. The event `snapshot` is sent to every client. */
 export const EVENTS = ["info", "head", "status", "description"] as const;
 type EventName = (typeof EVENTS)[number];
 
-/** The shortest time between two snapshots, in milliseconds. One is sent if a patch would set a member to `null`. */
+/** The minimum time between snapshots, in milliseconds. A snapshot replaces a patch that would set a key to `null`. */
 const SNAPSHOT_INTERVAL_MS = 10_000;
 
-/** Names of members that would change a prototype in a client that applies a patch carelessly. */
+/** Keys that would change an object's prototype in a client that applies a patch carelessly. */
 const PROTOTYPES: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
 export class NodeEvents {
@@ -25,7 +25,7 @@ export class NodeEvents {
   #told: Json | undefined;
   #isBehind = false;
   #toldWhole = -Infinity;
-  /** The last known height; it remains while the node is unreachable. */
+  /** The last known height, which is kept while the node is unreachable. */
   #height: Info["height"];
   #etag: string | undefined;
 
@@ -44,7 +44,7 @@ export class NodeEvents {
     this.#height ??= this.#taken.height;
   }
 
-  /** Emits what has changed since the last info. Call it for an unchanged info too: a delayed snapshot may be due. */
+  /** Emits the changes since the last call. Call it even if the info has not changed: a delayed snapshot may be due. */
   take(info: Info): void {
     const before = this.#taken;
     this.#taken = info;
@@ -93,7 +93,7 @@ function comparable({ updated_at: _updatedAt, ...info }: Info): Json {
   return copy(info) as Json;
 }
 
-/** Returns the JSON Merge Patch (RFC 7396) from one value to another; `undefined` if they are equal. */
+/** Returns the JSON Merge Patch (RFC 7396) that turns one value into another, or `undefined` if they are equal. */
 export function patchBetween(before: unknown, after: unknown): unknown {
   if (!isObject(before) || !isObject(after)) {
     return isEqual(before, after) ? undefined : after;
@@ -111,7 +111,7 @@ export function patchBetween(before: unknown, after: unknown): unknown {
   return patch.length > 0 ? Object.fromEntries(patch) : undefined;
 }
 
-/** Tells whether a patch sets a member to `null`, which a client would take for a removal. */
+/** Tells whether a patch sets a member to `null`, which a client would mistake for a removal. */
 function holdsNull(patch: unknown, after: unknown): boolean {
   if (!isObject(patch) || !isObject(after)) return false;
   return Object.entries(patch).some(([key, member]) =>

@@ -1,5 +1,5 @@
 /**
- * The keys of the info that all kinds share, and the conversions of values, which return `undefined` if they fail.
+ * The keys of `/v1/info` that all kinds share, and functions that convert values and return `undefined` on failure.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { exact } from "../json/lossless.ts";
 import { startOf } from "../untrusted-text.ts";
 import { MILLISECONDS } from "./settings.ts";
 
-/** The keys in the order of the info, each with a function that normalizes a value or returns `undefined`. */
+/** The keys in the order of `/v1/info`. Each has a function that normalizes a value or returns `undefined`. */
 export const KNOWN_KEYS: Readonly<Record<string, (value: unknown) => unknown>> = {
   name: textOf,
   software: textOf,
@@ -27,7 +27,7 @@ export const KNOWN_KEYS: Readonly<Record<string, (value: unknown) => unknown>> =
   started_at: time,
 };
 
-/** The keys that the status depends on, which are read even if they are hidden. */
+/** The keys that the status depends on. Their values are read even if the operator hides the keys. */
 export const STATUS_KEYS: readonly string[] = [
   "network",
   "chain_id",
@@ -53,18 +53,18 @@ function share(value: unknown): number | undefined {
 }
 
 interface ConversionContext {
-  /** When the response arrived, in milliseconds since 1970. */
+  /** The time at which the response arrived, in milliseconds since 1970. */
   learntAt: number;
   previous?: unknown;
 }
 
-/** The placeholder that some nodes send for a hidden 64-bit number. */
+/** The placeholder that some nodes send in place of a 64-bit number that they hide. */
 const ALL_BITS = 18446744073709551615n;
-/** A start time computed from an uptime is kept if a new response moves it by less than this, in milliseconds. */
+/** The start time is kept if the one computed from a newer uptime differs by fewer milliseconds than this. */
 const UPTIME_JITTER = 3000;
 const MATCHED_LENGTH = 1024;
 
-/** Smaller numbers are not read as a time since 1970. */
+/** The smallest number that is accepted as a time in seconds since 1970. */
 const SECONDS_MIN = 1e8;
 /** The end of the year 9999, in milliseconds since 1970. */
 const TIME_MAX = 253402300799999;
@@ -74,7 +74,7 @@ export function isKnown(value: unknown): boolean {
   return value !== undefined && value !== null && value !== "" && value !== ALL_BITS;
 }
 
-/** @param values at least one; `isKnown` is true for each */
+/** @param values a list with at least one value; `isKnown` must be true for every value */
 export function convert(
   values: readonly unknown[],
   conversion: Conversion | undefined,
@@ -107,7 +107,7 @@ export function numberFrom(value: unknown): number | bigint | undefined {
   return value.includes(".") ? Number(value) : exact(BigInt(value));
 }
 
-/** Matches the text of a value with a regular expression; returns the first group, or the match if there is none. */
+/** Matches a value's text against a regular expression. Returns the first group; without a group, the whole match. */
 export function match(value: unknown, expression: string): string | undefined {
   const text = typeof value === "boolean" ? String(value) : textOf(value);
   if (text === undefined) return undefined;
@@ -144,7 +144,7 @@ function join(values: readonly unknown[], separator: string): string | undefined
   return texts.includes(undefined) ? undefined : texts.join(separator);
 }
 
-/** RFC 3339 with up to 15 decimals, of which three are read. */
+/** A time as in RFC 3339, with up to 15 decimals. Only the first three decimals are used. */
 const DATE_TIME = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(\.\d{1,3})?\d{0,12}(Z|[+-]\d\d:\d\d)$/i;
 
 function time(value: unknown): string | undefined {
@@ -158,7 +158,7 @@ function time(value: unknown): string | undefined {
   return number === undefined ? undefined : format(sinceEpoch(Number(number)));
 }
 
-/** Converts seconds, milli-, micro- or nanoseconds since 1970 to milliseconds. */
+/** Converts a time since 1970 from seconds, milliseconds, microseconds or nanoseconds to milliseconds. */
 function sinceEpoch(number: number): number {
   if (number < SECONDS_MIN) return NaN;
   if (number < 1e11) return number * 1000;
@@ -166,7 +166,7 @@ function sinceEpoch(number: number): number {
   return number < 1e17 ? number / 1e3 : number / 1e6;
 }
 
-/** Multiplies without the noise of binary fractions: 3 times 0.1 is 0.3. */
+/** Multiplies and removes the rounding error of binary fractions, so that 3 times 0.1 is 0.3. */
 function times(value: unknown, factor: number): number | undefined {
   const product = Number(numberFrom(value) ?? NaN) * factor;
   return Number.isFinite(product) ? Number(product.toPrecision(15)) : undefined;
@@ -186,7 +186,7 @@ function uptime(
   return format(started - started % 1000);
 }
 
-/** Formats a time as RFC 3339; `undefined` before 1970, since Go writes an unknown time as the first day of year 1. */
+/** Formats a time as RFC 3339. Returns `undefined` before 1970, since Go programs send year 1 for an unknown time. */
 function format(milliseconds: number): string | undefined {
   const isTime = milliseconds > 0 && milliseconds <= TIME_MAX;
   return isTime ? new Date(milliseconds).toISOString() : undefined;

@@ -1,5 +1,5 @@
 /**
- * The history of a node for plots: samples of its info over the last hour, or over another configured span.
+ * The history of a node for plots: samples of its info from the last hour, or from the time span that is configured.
  *
  * @module
  */
@@ -9,12 +9,12 @@ import type { Info } from "./info.ts";
 import type { Instant } from "./source-cache.ts";
 import { startOf } from "../untrusted-text.ts";
 
-/** The maximum number of samples, which is also the number of intervals in the span. */
+/** The maximum number of samples, which is also the number of intervals that the time span is divided into. */
 const SAMPLES_MAX = 240;
 const COLUMNS = ["height", "peers"] as const;
 
 export interface Measured extends Instant {
-  /** The time that the node's slowest response took, in milliseconds; `undefined` if there was none. */
+  /** The time that the node's slowest response took, in milliseconds; `undefined` if there was no response. */
   readonly took: number | undefined;
   readonly columns: readonly string[] | undefined;
 }
@@ -22,7 +22,7 @@ export interface Measured extends Instant {
 export interface Sample extends Instant {
   readonly took: number | undefined;
   readonly values: Readonly<Record<string, unknown>>;
-  /** False if the sample was taken before the end of an interval, because the status changed. */
+  /** False if the sample was taken early, before the interval ended, because the status changed. */
   readonly isDue: boolean;
 }
 
@@ -36,7 +36,7 @@ export class History {
   #taken = 0;
   #representation: Promise<Representation> | undefined;
 
-  /** @param run an id of this run of the service */
+  /** @param run an identifier that differs in each run of the service */
   constructor(
     span: number,
     hide: readonly string[],
@@ -62,7 +62,7 @@ export class History {
       ["status", ...this.#columns].map((key) => [key, plottable(info[key])]),
     );
     const kept = samples.filter((sample) => monotonic - sample.monotonic <= this.#span);
-    // A status that keeps changing does not shorten the history.
+    // An early sample replaces an early one before it, so a status that keeps changing does not shorten the history.
     if (!isDue && !last.isDue) kept.pop();
     const sample = { monotonic, date, took, values, isDue };
     this.#memory.samples = [...kept, sample].slice(-SAMPLES_MAX);
@@ -85,7 +85,7 @@ export class History {
       interval: this.#interval / 1000,
       at: samples.map(({ date }) => new Date(date).toISOString()),
       status: column("status"),
-      // Two digits suffice for a plot; more would show clients the node's exact response times.
+      // Two significant digits suffice for a plot. More digits would reveal the node's exact response times to clients.
       response_ms: samples.map(({ took }) =>
         took === undefined ? null : Number(took.toPrecision(2))
       ),

@@ -1,6 +1,6 @@
 /**
- * Queries the node for `/v1/info`, on request and at most once per `ttl`. A request goes through `get`, `#start`,
- * `#query`, `#askSources` and `#publish`, or receives the snapshot that was published last.
+ * Queries the node for `/v1/info`, when a client requests it and at most once per `ttl`. A request runs through `get`,
+ * `#start`, `#query`, `#askSources` and `#publish`, or receives the snapshot that was published last.
  *
  * @module
  */
@@ -28,19 +28,19 @@ import { createQuery, type Query, type QueryOutcome, settle } from "./sources.ts
 import { type NodeLog, NodeMemory, StateLog } from "./state-log.ts";
 import { assessStatus, type NodeStatus, NOT_ASKED, withoutHidden } from "./status.ts";
 
-/** The time for which a request waits for a running query if there was another recent request, in milliseconds. */
+/** The time, in milliseconds, for which a request waits for a running query if there was another request recently. */
 const PATIENCE = 20;
-/** After this many milliseconds without a request, the next one waits for a new snapshot. */
+/** After this many milliseconds without a request, the next request waits for a new snapshot. */
 const PAUSE = 10_000;
-/** A request that waits for a new snapshot waits this many milliseconds longer than the sources' timeout. */
+/** If a request needs a new snapshot, it waits for the sources' timeout plus this many milliseconds. */
 const GRACE = 200;
-/** Milliseconds until a failing node is queried again: at first, at most, and while clients listen. */
+/** Milliseconds until a failing node is queried again: the first delay, the longest, and that while clients listen. */
 const BACKOFF_FIRST = 1000, BACKOFF_MAX = 24_000, BACKOFF_LISTENED = 3000;
-/** Milliseconds after which a query is abandoned: workerd stops a query when the request that started it has ended. */
+/** A query is abandoned after this many milliseconds, since workerd stops it when the request that started it ends. */
 const QUERY_MAX = 60_000;
-/** The time for which optional sources may delay a snapshot, in milliseconds. */
+/** The maximum time for which optional sources may delay a snapshot, in milliseconds. */
 const OPTIONAL_PATIENCE = 200;
-/** The shortest time between two attempts to detect another kind than the current one, in milliseconds. */
+/** The minimum time between two attempts to detect whether the node's kind has changed, in milliseconds. */
 const DETECTION_PAUSE = 10_000;
 
 interface MonitorOptions {
@@ -51,7 +51,7 @@ interface MonitorOptions {
   readonly log: NodeLog;
   onError(error: unknown): void;
   readonly client?: Client;
-  /** Returns monotonic milliseconds, and milliseconds since 1970. @default the runtime's clock */
+  /** A clock with monotonic milliseconds and with milliseconds since 1970. @default the runtime's clock */
   readonly clock?: { monotonic(): number; now(): number };
   readonly random?: () => number;
   readonly memory?: NodeMemory;
@@ -86,7 +86,7 @@ type State =
   | { readonly name: "current"; readonly dueAt: number }
   | { readonly name: "failing"; readonly dueAt: number; readonly since: number };
 
-/** Aborts, if it can: on workerd, a request may not cancel what another one began. */
+/** Aborts if the runtime allows it: on workerd, a request may not cancel work that another request started. */
 function tryAbort(controller: AbortController): void {
   try {
     controller.abort();
@@ -112,7 +112,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
   #cache!: SourceCache;
   #outcomes = new Map<string, QueryOutcome>();
   #values: Values = {};
-  /** The last height, and when it was first received, in milliseconds since 1970. */
+  /** The last height, and the time at which it was first received, in milliseconds since 1970. */
   #height: { readonly height: unknown; readonly since: number } = { height: undefined, since: 0 };
   /** The optional sources that have not responded yet. */
   readonly #running = new Map<string, Promise<void>>();
@@ -145,7 +145,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     if (!this.#isDetected && this.#plan.sources.size === 0) this.#state = { name: "closed" };
   }
 
-  /** The name of the node's kind, which may be `none`; `undefined` while it is unknown. */
+  /** The name of the node's kind, which may be `none`; `undefined` while the kind is unknown. */
   get kind(): string | undefined {
     return this.#isDetected ? this.#detection?.kind : this.#options.node.kind;
   }
@@ -176,7 +176,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     return isValid ? published.snapshot : await this.#publish();
   }
 
-  /** Queries the node, if due, without a client's request. Resolves when the query ends, and never rejects. */
+  /** Queries the node if a query is due, without a client's request. Resolves when the query ends; never rejects. */
   async look(): Promise<void> {
     if (this.#isDue(this.#now().monotonic)) this.#start(true);
     if (this.#state.name === "querying") await withTimeout(this.#state.done, QUERY_MAX, () => {});
@@ -211,7 +211,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
       this.#options.isHeard?.() === true && time >= state.since + BACKOFF_LISTENED);
   }
 
-  /** Returns the longest time that a required source may take, in milliseconds. */
+  /** Returns the longest timeout among the required sources, in milliseconds. */
   #timeout(): number {
     const own = this.#cache.required.map((name) => this.#plan.sources.get(name)!.timeout);
     return Math.max(this.#times.timeout, ...own);
@@ -264,10 +264,10 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     const found = await detectKind({ url: url!, kinds, auth, client: this.#client, signal });
     if (signal.aborted) return;
     const before = this.#detection?.kind;
-    // A detected kind stays until another one is detected.
+    // A detected kind is kept until a different kind is detected.
     if (found.kind === undefined && before !== undefined) return;
     if (found.kind !== undefined && found.kind !== before) {
-      // The evidence may contain a hidden value.
+      // The evidence may contain a value that the operator hides.
       const because = this.#hide.length > 0 ? "" : `: ${found.because}`;
       const message = `${this.#label} is of the kind ${found.kind}${because}`;
       log(message, { code: "kind", level: "info" });
@@ -306,7 +306,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     const optional = due.filter(([, { role }]) => role === "optional");
     const remembered = (name: string, pointer: string) => cache.get(name)?.last?.taken.get(pointer);
     const asked = this.#ask(new Map(required), signal, remembered);
-    // Requests to optional sources may continue after the query, which waits for them only briefly.
+    // Requests to optional sources may continue after the end of the query, which waits for them only briefly.
     const aside = this.#ask(new Map(optional), this.#life.signal, remembered);
     for (const [name, outcome] of aside) {
       this.#running.set(name, this.#followUp(name, outcome, plan));
@@ -343,7 +343,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     this.#log.take({ status, values, info, omitted, remarks, respondedAt }, now.monotonic);
     const version = ++this.#versions;
     const snapshot = await this.#toSnapshot(info, readExamples(this.#plan.examples, answers));
-    // A snapshot that was begun earlier but finished later does not replace a newer one.
+    // A snapshot that was begun earlier but finished later does not replace a newer snapshot.
     if (version > (this.#published?.version ?? 0)) {
       this.#published = { version, snapshot, until };
       const columns = this.#plan.history;
@@ -352,7 +352,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     return snapshot;
   }
 
-  /** Makes the info from the last responses. `until` is when it expires, in monotonic milliseconds. */
+  /** Builds the info object from the last responses. `until` is the time when it expires, in monotonic milliseconds. */
   #report() {
     const { service, node } = this.#options;
     const [plan, cache, now] = [this.#plan, this.#cache, this.#now()];
@@ -382,7 +382,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     return { status, values, ...made, answers, until, respondedAt };
   }
 
-  /** Returns the time that the slowest required source took, and the faults that do not affect the status. */
+  /** Returns the response time of the slowest required source, and the failures that do not affect the status. */
   #reviewOutcomes(): { took: number | undefined; remarks: Map<string, string> } {
     const remarks = new Map<string, string>();
     let took: number | undefined;

@@ -1,5 +1,5 @@
 /**
- * The info object, and its snapshots: prepared representations of the info and of the health.
+ * The info object and its snapshots, which hold the prepared representations of `/v1/info` and `/v1/health`.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import type { NodeExamples, Values } from "./source-cache.ts";
 import { RESERVED_KEYS } from "./settings.ts";
 import { represent, type Representation } from "../http/representation.ts";
 
-/** The info of a node. It may have further keys; keys with unknown values are omitted. */
+/** The info object of a node. It may have further keys. Keys whose value is unknown are omitted. */
 export interface Info {
   /** The operator's name for this node. */
   name?: string | undefined;
@@ -22,42 +22,42 @@ export interface Info {
   chain_id?: string | undefined;
   node_type?: string | undefined;
   node_id?: string | undefined;
-  /** The number of the latest block; a `bigint` above 2^53. */
+  /** The number of the latest block, which is a `bigint` if it is above 2^53. */
   height?: number | bigint | undefined;
-  /** The time of the latest block, RFC 3339. */
+  /** The time of the latest block, in RFC 3339 format. */
   head_at?: string | undefined;
   synced?: boolean | undefined;
-  /** From 0 to 1. */
+  /** The progress of synchronization, from 0 to 1. */
   sync_progress?: number | undefined;
   peers?: number | bigint | undefined;
-  /** RFC 3339. */
+  /** The time at which the node started, in RFC 3339 format. */
   started_at?: string | undefined;
   status: Status;
   status_code?: StatusCode | undefined;
   /** The reason for the status, as a clause for people to read. */
   status_reason?: string | undefined;
-  /** RFC 3339. The time when the oldest stale value was last known to be valid. */
+  /** The time at which the oldest stale value was last known to be valid, in RFC 3339 format. */
   updated_at?: string | undefined;
-  /** Set while the status is `unreachable`. */
+  /** The node's last known values, present only while the status is `unreachable`. */
   last_seen?: LastSeen | undefined;
-  /** The service itself, if a node is configured. */
+  /** The service itself; present only if a node is configured. */
   api?: Service | undefined;
-  /** References relative to the URL of the info. */
+  /** Links, relative to the URL of `/v1/info`. */
   links: Readonly<Record<string, string>>;
   [key: string]: unknown;
 }
 
-/** The node at the time of its last response. */
+/** Values that were known when the node last responded. */
 export type LastSeen =
   & Pick<Info, "software" | "version" | "network" | "chain_id" | "height">
-  /** RFC 3339. */
+  /** The time of the last response, in RFC 3339 format. */
   & { readonly at: string };
 
-/** The program that serves the info. */
+/** The program that serves `/v1/info`. */
 export interface Service {
   software: string;
   version: string;
-  /** RFC 3339. */
+  /** The time at which the service started, in RFC 3339 format. */
   started_at: string;
 }
 
@@ -70,7 +70,7 @@ const LINKS = {
 
 const KEYS_MAX = 64, SIZE_MAX = 60 * 1024;
 
-/** Makes the info. `omitted` has the keys that exceed the info's limits, each with the reason. */
+/** Builds the info object. `omitted` contains the keys that exceed the object's limits, each with the reason. */
 export function makeInfo({ service, isBesideNode, values, status, updatedAt, lastSeen, hide }: {
   readonly service: Service;
   readonly isBesideNode: boolean;
@@ -83,7 +83,7 @@ export function makeInfo({ service, isBesideNode, values, status, updatedAt, las
   const own = isBesideNode ? {} : { name: service.software, ...service };
   const known: Record<string, unknown> = { ...own, ...values };
   if (status.synced !== undefined) known.synced = status.synced;
-  // A node with a fault is not reported as synced.
+  // A node must not be reported as synced while its status reports a failure.
   else if (status.status !== "ok" && status.status !== "stale") delete known.synced;
   const shown: Record<string, unknown> = {};
   const omitted = new Map<string, string>();
@@ -94,7 +94,7 @@ export function makeInfo({ service, isBesideNode, values, status, updatedAt, las
     const isTooMuch = size + length > SIZE_MAX;
     if (isTooMuch || Object.keys(shown).length === KEYS_MAX) {
       const most = isTooMuch ? "64 kB" : `${KEYS_MAX} keys`;
-      omitted.set(quote(key.slice(0, 40)), `is omitted: the info has at most ${most}`);
+      omitted.set(quote(key.slice(0, 40)), `is omitted, since /v1/info may have at most ${most}`);
       continue;
     }
     size += length;
@@ -113,7 +113,7 @@ export function makeInfo({ service, isBesideNode, values, status, updatedAt, las
   return { info, omitted };
 }
 
-/** The info at a point in time, with its representations, which are reused while the info is unchanged. */
+/** The info object at a point in time, and its representations, which are reused while the object is unchanged. */
 export interface Snapshot {
   readonly info: Info;
   readonly examples: NodeExamples;
@@ -121,12 +121,12 @@ export interface Snapshot {
   readonly health: { readonly passing: Representation; readonly failing: Representation };
 }
 
-/** Creates a function that makes snapshots. `run` differs in each run of the service. */
+/** Creates a function that makes snapshots. `run` is an identifier that differs in each run of the service. */
 export function createSnapshots(
   ttl: number,
   run: string,
 ): (info: Info, examples: NodeExamples) => Promise<Snapshot> {
-  // For tags, a counter is faster than a digest: for the first digest, some runtimes load all of their cryptography.
+  // A counter makes faster ETags than a digest, since some runtimes load all their cryptography for the first digest.
   let contents = 0;
   let last: { text: string; key: string; made: Promise<Snapshot> } | undefined;
   return (info, examples) => {
@@ -149,7 +149,7 @@ async function makeSnapshot(info: Info, text: string, tag: string, ttl: number):
   const isWell = status === "ok" || status === "syncing";
   const type = "application/json";
   const cache = isWell ? `public, max-age=${Math.floor(ttl / 1000)}` : "public, no-cache";
-  // A constant tag: loading cryptography for one word would take too long.
+  // The ETag is constant, since loading the runtime's cryptography for one word would take too long.
   const probed = { type, cache: "no-store", ...(status === "ok" && { tag: status }) };
   const [representation, passing, failing] = await Promise.all([
     represent(text, { tag, type, cache }),

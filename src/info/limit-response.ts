@@ -1,5 +1,5 @@
 /**
- * Limits the response of a source to small, shallow JSON, whatever a node, a file, a program or a host sends.
+ * Limits the size and depth of a source's response, whether it comes from a node, a file, a program or the host.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { SourceError } from "../node/failures.ts";
 import { RESPONSE_MAX, TOO_LARGE } from "../node/request.ts";
 import { excerpt, quote, startOf } from "../untrusted-text.ts";
 
-/** The most bytes of a text, levels of objects and lists, UTF-16 code units of a string, and digits of a number. */
+/** The maximum bytes of a text, levels of nesting, UTF-16 code units of a string, and digits of a number. */
 export const LIMITS: Readonly<Record<"bytes" | "depth" | "string" | "digits", number>> = {
   bytes: RESPONSE_MAX,
   depth: 32,
@@ -22,15 +22,15 @@ const TOO_LONG = `more than ${LIMITS.string} characters`;
 
 export interface SourceResponse {
   readonly value: unknown;
-  /** The first members that were omitted, for the log: JSON Pointers with the reason. */
+  /** JSON Pointers of the first members that were omitted, each with the reason, for the log. */
   readonly omitted: readonly string[];
 }
 
-/** The most members named in `omitted`, and the longest name, in UTF-16 code units. */
+/** The maximum number of members that `omitted` names, and the maximum length of a name in UTF-16 code units. */
 const NAMED_MAX = 3;
 const NAME_LENGTH = 80;
 
-/** Parses JSON, keeps all digits of numbers, and omits what exceeds the limits. @throws {SourceError} */
+/** Parses JSON, keeps all digits of numbers, and omits values that exceed the limits. @throws {SourceError} */
 export function readResponse(text: string): SourceResponse {
   if (text.length > LIMITS.bytes) throw new SourceError("bad_answer", TOO_LARGE);
   try {
@@ -42,11 +42,11 @@ export function readResponse(text: string): SourceResponse {
 
 export function notJson(text: string): SourceError {
   const start = text.trim() === "" ? "nothing" : quote(excerpt(startOf(text, 400), 40));
-  const message = `gives something other than JSON: ${start}`;
+  const message = `returned something other than JSON: ${start}`;
   return new SourceError("bad_answer", message, { isForeign: true, isQuoting: true });
 }
 
-/** Reads text as JSON if it begins with `{` or `[`; other text stays as it is, since `1.10` may be a version. */
+/** Parses text as JSON if it begins with `{` or `[`. Other text is kept as a string, since `1.10` may be a version. */
 export function readText(text: string): SourceResponse {
   const trimmed = text.trim();
   if (/^[[{]/.test(trimmed)) return readResponse(trimmed);
@@ -54,9 +54,9 @@ export function readText(text: string): SourceResponse {
   return { value: undefined, omitted: [`the text: ${TOO_LONG}`] };
 }
 
-/** Reads a number in JSON: `NaN` if it has too many digits, `Infinity` if it is out of range. */
+/** Parses a number in JSON. Returns `NaN` if it has too many digits, and `Infinity` if it is out of range. */
 function readDigits(raw: string): number | bigint {
-  // `BigInt` takes seconds for a million digits.
+  // `BigInt` needs several seconds to parse a million digits.
   const isLong = raw.length > LIMITS.digits && raw.replaceAll(/\D/g, "").length > LIMITS.digits;
   const number = isLong ? NaN : readNumber(raw);
   return typeof number === "string" ? Infinity : number;

@@ -1,5 +1,5 @@
 /**
- * The plan of a query: the sources to query, the effect of their failure, and the places to read in their responses.
+ * The plan of a query: the sources to query, the effect of each failure, and the JSON Pointers to read.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { STATUS_KEYS } from "./fields.ts";
 import { objectOf } from "../json/values.ts";
 import { type InfoSettings, milliseconds, type NodeSettings } from "./settings.ts";
 
-/** A function of a host that returns the info of its node: an object with any keys and JSON values. */
+/** A function of the host application that returns info about its node: an object with any keys and JSON values. */
 export type HostInfo = () => object | Promise<object>;
 
 export interface PlannedSource {
@@ -21,10 +21,10 @@ export interface PlannedSource {
 }
 
 /**
- * The effect of a source's failure. The deciding sources are the kind's requests, or else all requests, or else all
- * sources.
+ * The effect of a source's failure. The deciding sources are the requests among the kind's sources, or among all
+ * sources if none belong to the kind. If there are no such requests, every source is a deciding source.
  * - `required`: if none of these sources responds, the node is unreachable.
- * - `degrading`: a deciding source with its own `ttl`, unless all have one; if it fails, the node is degraded.
+ * - `degrading`: a deciding source with its own `ttl`, unless all of them have one; if it fails, the node is degraded.
  * - `optional`: any other source; its failure does not affect the status.
  */
 export type Role = "required" | "degrading" | "optional";
@@ -36,7 +36,7 @@ export interface Plan {
   readonly static: Readonly<Record<string, unknown>>;
   readonly health: KindHealth | undefined;
   readonly history?: readonly string[] | undefined;
-  /** The places of values that the page inserts in forms of reads, each with a pattern that the value must match. */
+  /** References to values that the page inserts in forms of read-only operations, with patterns for these values. */
   readonly examples: Readonly<Record<Reference, string>>;
 }
 
@@ -50,7 +50,7 @@ export function isAlone(
 
 type Times = Pick<PlannedSource, "ttl" | "timeout">;
 
-/** Combines a kind, if there is one, with the settings. A source that nothing refers to is not queried. */
+/** Combines the kind, if it is known, with the settings. A source to which nothing refers is not queried. */
 export function makePlan(
   name: string | undefined,
   kind: Kind | undefined,
@@ -76,7 +76,7 @@ export function makePlan(
   };
   for (const field of Object.values(fields)) referencesOf(field).forEach(take);
   if (kind) referencesOfHealth(kind.health).forEach(take);
-  // Examples come only from those of the kind's sources that are queried anyway and have no hidden field.
+  // An example is taken only from a source of the kind that is queried anyway and that provides no hidden field.
   const hidden = allFields.filter(([key]) => hide.includes(key))
     .flatMap(([, field]) => referencesOf(field).map((reference) => parseReference(reference)[0]));
   const examples = (Object.entries(kind?.examples ?? {}) as [Reference, string][])

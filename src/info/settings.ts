@@ -7,54 +7,54 @@ import type { Duration, Field, Source } from "../kinds/kind.ts";
 import type { SecretPlace } from "../node/secrets.ts";
 
 export interface NodeSettings {
-  /** The URL of the node, `http:` or `https:`. */
+  /** The URL of the node, which begins with `http:` or `https:`. */
   url?: string | undefined;
-  /** The URL at which pages reach the node; replaces the servers of its description. */
+  /** The URL at which web pages reach the node. It replaces the servers in the node's description. */
   public_url?: string | undefined;
   /** The name of a kind, or `none` for a node that only `info` describes. @default detected */
   kind?: string | undefined;
-  /** The place of the node's secret, which is sent only to the origin of `url`. */
+  /** The file or variable that holds the node's secret. The secret is sent only to the origin of `url`. */
   auth?: SecretPlace | undefined;
   /** An additional certificate authority to trust, for `https:`. */
   tls?: { ca_file: string } | undefined;
-  /** The longest time for a response. @default "2s" */
+  /** The maximum time that a response may take. @default "2s" */
   timeout?: Duration | undefined;
 }
 
 export interface InfoSettings {
-  /** The shortest time between two queries of the node. @default "1s" */
+  /** The minimum time between two queries of the node. @default "1s" */
   ttl?: Duration | undefined;
   /** The time for which the last values are shown when the node stops responding. @default "60s" */
   stale?: Duration | undefined;
   /**
-   * The interval at which the node is queried even without requests, at least 1 s. @default "30s" for the command,
+   * The interval at which the node is queried even if no client asks, at least 1 s. @default "30s" for the command,
    * "off" in the library
    */
   watch?: Duration | "off" | undefined;
-  /** The span of `/v1/history`, from 4 min to 24 h. @default "1h" */
+  /** The time span that `/v1/history` covers, from 4 min to 24 h. @default "1h" */
   history?: Duration | "off" | undefined;
-  /** The time without a new block after which the node is stalled, at least 10 s. @default by its kind and network */
+  /** After this time without a new block, at least 10 s, the node is stalled. @default depends on kind and network */
   stalled_after?: Duration | undefined;
-  /** Constant values. */
+  /** Constant values for keys of `/v1/info`. */
   static?: Readonly<Record<string, unknown>> | undefined;
-  /** Keys to omit. */
+  /** Keys of `/v1/info` to omit. */
   hide?: readonly string[] | undefined;
-  /** Sources that are added to those of the kind, or replace them. */
+  /** Sources in addition to the kind's sources. A source with the same name replaces that of the kind. */
   sources?: Readonly<Record<string, Source>> | undefined;
-  /** Fields that are added to those of the kind, or replace them. */
+  /** Fields in addition to the kind's fields. A field with the same key replaces that of the kind. */
   fields?: Readonly<Record<string, Field>> | undefined;
 }
 
 export interface EventSettings {
-  /** The most concurrent streams. @default 1000 */
+  /** The maximum number of concurrent event streams. @default 1000 */
   listeners?: number | undefined;
-  /** The most concurrent streams to one address, if the server knows it. @default 250 */
+  /** The maximum number of concurrent event streams per client address, if the address is known. @default 250 */
   per_address?: number | undefined;
 }
 
 export const EVENT_DEFAULTS = { listeners: 1000, per_address: 250 } as const;
 
-/** Keys that only the service sets. */
+/** Keys of `/v1/info` that only the service itself sets. */
 export const RESERVED_KEYS: readonly string[] = [
   "status",
   "status_code",
@@ -98,7 +98,7 @@ export function milliseconds(duration: Duration): number {
 
 const UNITS = [["d", 86_400], ["h", 3600], ["min", 60], ["s", 1]] as const;
 
-/** Writes a span of time in its two largest units, such as `3 h 12 min`. */
+/** Formats a duration in its two largest units, such as `3 h 12 min`. */
 export function formatDuration(milliseconds: number): string {
   let rest = Math.max(0, Math.round(milliseconds / 1000));
   const parts = UNITS.map(([unit, length]) => {
@@ -110,7 +110,7 @@ export function formatDuration(milliseconds: number): string {
   return first < 0 ? "0 s" : parts.slice(first, first + 2).join(" ").trimEnd();
 }
 
-/** Groups the digits before a decimal point by three, in linear time. */
+/** Groups the digits before the decimal point in threes, in linear time. */
 export function groupDigits(number: string, separator: string): string {
   return number.replace(/\d+/, (whole) => {
     const first = whole.length % 3 || 3;

@@ -1,5 +1,5 @@
 /**
- * The cache of a node's sources: the last response of each, and the values that are read from it.
+ * The cache of a node's sources: the last response of each source, and the values that are read from it.
  *
  * @module
  */
@@ -12,17 +12,17 @@ import { isNodeValue } from "../untrusted-text.ts";
 import { convert, formOf, isKnown } from "./fields.ts";
 
 export interface Instant {
-  /** Monotonic milliseconds. */
+  /** The time of a monotonic clock, in milliseconds. */
   readonly monotonic: number;
-  /** Milliseconds since 1970. */
+  /** The date, in milliseconds since 1970. */
   readonly date: number;
 }
 
 interface SourceState {
   readonly last?: { readonly taken: Taken } & Instant;
   /**
-   * When the response in `last` was most recently known to be valid: when it arrived, or when the node last responded
-   * to other requests.
+   * The latest time at which the response in `last` was known to be valid: when it arrived, or when the node last
+   * responded to another request.
    */
   readonly held?: Instant;
   readonly asked?: Instant;
@@ -30,18 +30,18 @@ interface SourceState {
   readonly isAbsent?: boolean;
 }
 
-/** Responses by the names of their sources; `date` is in milliseconds since 1970. */
+/** Responses by source name. `date` is the time of arrival, in milliseconds since 1970. */
 export type Answers = ReadonlyMap<string, { readonly taken: Taken; readonly date: number }>;
 
 export interface Shown {
   readonly answers: Answers;
-  /** When the oldest of the stale responses was last known to be valid. */
+  /** The time at which the oldest stale response was last known to be valid. */
   readonly oldest: Instant | undefined;
 }
 
-/** After this many milliseconds without a response from the node, another node may be at the address. */
+/** After this many milliseconds without a response from the node, a different node may be running at its address. */
 const PAUSE = 10_000;
-/** While no client requests the info, a program runs at most once in this many milliseconds. */
+/** While no client requests `/v1/info`, a source's program runs at most once in this many milliseconds. */
 const WATCHED_PROGRAM_MS = 30_000;
 
 export class SourceCache {
@@ -76,14 +76,14 @@ export class SourceCache {
       .sort((a, b) => b.monotonic - a.monotonic)[0];
   }
 
-  /** True if the node responded to the last requests, but with no value. */
+  /** True if the node responded to the last requests, but no response had a value. */
   get gaveNothing(): boolean {
     const states = this.#ofRequired();
     return !this.isUnreachable && states.some((state) => state?.error) &&
       states.every((state) => state?.error || state?.isAbsent);
   }
 
-  /** Lists the sources to query: those whose `ttl` has passed, or all of them after a failure or a pause. */
+  /** Lists the sources to query: those whose `ttl` has expired, or all sources after a failure or a pause. */
   dueSources(now: Instant, isWatch: boolean): string[] {
     const isUncertain = this.#ofRequired().some((state) =>
       !state?.held || state.error || (!isWatch && now.monotonic - state.held.monotonic >= PAUSE)
@@ -107,7 +107,7 @@ export class SourceCache {
     }
     const isOfNode = this.required.some((name) => outcomes.has(name));
     if (!isOfNode || this.isUnreachable) return;
-    // Earlier responses stay valid for as long as the node responds to other requests.
+    // Earlier responses stay valid while the node responds to other requests.
     for (const [name, state] of states) if (!state.error) states.set(name, { ...state, held: now });
   }
 
@@ -116,7 +116,7 @@ export class SourceCache {
     for (const name of this.required) this.#states.set(name, { ...this.get(name), error });
   }
 
-  /** @param stale the time for which a stale response is shown, in milliseconds */
+  /** @param stale the time, in milliseconds, after which a stale response is no longer shown */
   shownAt(now: Instant, stale: number): Shown {
     const isGone = this.isUnreachable;
     const answers = new Map<string, { taken: Taken; date: number }>();

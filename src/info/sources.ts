@@ -1,5 +1,5 @@
 /**
- * Queries the sources of the info at the same time: HTTP, JSON-RPC, files, programs, and a host's function.
+ * Queries all sources of `/v1/info` at the same time: HTTP, JSON-RPC, files, programs, and the host's function.
  *
  * @module
  */
@@ -27,23 +27,23 @@ import {
 } from "./query-plan.ts";
 import { RESERVED_KEYS } from "./settings.ts";
 
-/** The values of a response by pointer. */
+/** The values of a response by JSON Pointer. */
 export type Taken = ReadonlyMap<string, unknown>;
 
 export type QueryOutcome =
-  /** The time until the response, in milliseconds. */
+  /** The time until the response arrived, in milliseconds. */
   & { readonly took: number }
   & (
     | {
       readonly taken: Taken;
       readonly omitted: readonly string[];
-      /** Set if the node lacks this optional method or path. It has nevertheless responded. */
+      /** Set if the node has responded that it lacks this optional method or path. */
       readonly absent?: SourceError;
     }
     | { readonly error: SourceError }
   );
 
-/** Queries sources; no promise rejects. `remembered` returns earlier values of sources that are not queried now. */
+/** Queries sources. The promises never reject. `remembered` returns earlier values of sources that are not queried. */
 export type Query = (
   sources: ReadonlyMap<string, PlannedSource>,
   signal: AbortSignal,
@@ -77,7 +77,7 @@ export function createQuery({ url: nodeUrl, credentials, client }: {
     const valueOf = async (place: Reference): Promise<unknown> => {
       const [name, pointer] = parseReference(place);
       if (!sources.has(name)) return remembered(name, pointer);
-      // After this microtask, `responses` has the promises of all sources.
+      // After this microtask, `responses` contains a promise for every source.
       await undefined;
       return resolvePointer((await responses.get(name))?.value, pointer);
     };
@@ -110,7 +110,7 @@ export function createQuery({ url: nodeUrl, credentials, client }: {
       return await requestJson(source, url, limits, access());
     };
 
-    // Calls to the same endpoint are sent together, unless they wait for values from other sources.
+    // Calls to the same endpoint are sent in one batch, except calls that wait for values from other sources.
     const batches = new Map<string, [name: string, planned: PlannedSource][]>();
     for (const [name, planned] of sources) {
       const { source } = planned;
@@ -157,7 +157,7 @@ async function take(response: Promise<SourceResponse>, { source, pointers }: Pla
     const { value, omitted } = await response;
     return { taken: new Map(pointers.map((p) => [p, resolvePointer(value, p)])), omitted };
   } catch (cause) {
-    // Runtimes throw their own errors for what they do not allow.
+    // A runtime throws an error of its own when it does not allow an operation.
     const error = cause instanceof SourceError
       ? cause
       : new SourceError("bad_answer", "cannot be queried here", { hint: (cause as Error).name });
@@ -167,7 +167,7 @@ async function take(response: Promise<SourceResponse>, { source, pointers }: Pla
   }
 }
 
-/** @throws {SourceError} unless the response is JSON, with a status that is 2xx or that `keep_errors` allows */
+/** @throws {SourceError} if the response is not JSON, or if its status is neither 2xx nor allowed by `keep_errors` */
 export async function requestJson(
   source: GetSource | PostSource,
   url: string,
@@ -191,11 +191,11 @@ export async function requestJson(
   throw failureOfStatus(status);
 }
 
-/** Resolves a link at the node: only its path and query are used, since behind a proxy its host may be wrong. */
+/** Resolves a link against the node's URL. Only the link's path and query are used: its host may be that of a proxy. */
 export function urlOfLink(link: unknown, nodeUrl: string, place: string): string {
   if (typeof link !== "string") throw new SourceError("bad_answer", `has no link at ${place}`);
   const { origin } = new URL(nodeUrl);
-  // The pattern excludes credentials, and characters that parsers remove, move or read as a slash.
+  // The pattern excludes credentials, and characters that URL parsers remove, move or treat as a slash.
   const match = /^(?:https?:\/\/[^/?#\\@\s]+)?(\/[^#\\\s]*)?$/i.exec(link);
   const url = match && link !== "" && URL.canParse(link, origin)
     ? new URL(link, origin)
@@ -203,7 +203,7 @@ export function urlOfLink(link: unknown, nodeUrl: string, place: string): string
   const path = match?.[1] ?? "/";
   const target = origin + path;
   if (url?.pathname + (url?.search ?? "") !== path || new URL(target).href !== target) {
-    const message = `gives a link that is not followed: ${quote(excerpt(link, 60))}`;
+    const message = `returned a link that is not followed: ${quote(excerpt(link, 60))}`;
     throw new SourceError("bad_answer", message, { isQuoting: true });
   }
   return target;
@@ -215,7 +215,7 @@ type Endpoint = (
   access: NodeAccess,
 ) => Promise<PromiseSettledResult<SourceResponse>[]>;
 
-/** Creates an endpoint, which sends calls in batches until the node rejects a batch, then one by one. */
+/** Creates an endpoint that sends calls in batches, or one by one if the node has rejected a batch. */
 export function createEndpoint(url: string): Endpoint {
   let takesBatches = true;
   return async (calls, limits, access) => {
@@ -227,7 +227,7 @@ export function createEndpoint(url: string): Endpoint {
     try {
       const batch = await postCalls(url, `[${calls.map(textOfCall).join(",")}]`, limits, access);
       if (Array.isArray(batch)) {
-        // If several responses have the same id, the first is used.
+        // If several responses have the same id, the first of them is used.
         const byId = new Map(batch.toReversed().map((response) => [response.id, response]));
         const responses = calls.map((_, id) => byId.get(String(id)));
         if (responses.some((response) => response !== undefined)) {
@@ -236,18 +236,18 @@ export function createEndpoint(url: string): Endpoint {
         }
       }
     } catch (reason) {
-      // Without a response it is unknown whether the node takes batches.
+      // Without a response, it is unknown whether the node accepts batches.
       const isRefusal = reason instanceof SourceError && reason.code === "bad_answer";
       if (!isRefusal) return calls.map(() => ({ status: "rejected", reason }));
     }
     const outcomes = await callSingly();
-    // If single calls failed too, the node may be starting, so later calls are again sent in a batch.
+    // If the single calls failed as well, the node may be starting, so later calls are sent in a batch again.
     takesBatches = !outcomes.some(({ status }) => status === "fulfilled");
     return outcomes;
   };
 }
 
-/** @throws {SourceError} if the response is not JSON-RPC; an error in it is returned */
+/** @throws {SourceError} if the response is not JSON-RPC; a JSON-RPC error is returned, not thrown */
 export async function callMethod(
   url: string,
   call: JsonRpcSource,
@@ -269,7 +269,7 @@ async function postCalls(
 ): Promise<RpcResponse | RpcResponse[]> {
   const sent = { ...limits, url, method: "POST", headers: RPC_HEADERS, body } as const;
   const { status, text } = await requestText(sent, access);
-  // Some nodes send errors with a status of 4xx or 5xx; the body says more.
+  // Some nodes send JSON-RPC errors with a status of 4xx or 5xx. The body is more precise than the status.
   if (status > 299 && !/^\s*[[{]/.test(text)) throw failureOfStatus(status);
   let response: RpcResponse | RpcResponse[];
   try {
@@ -292,7 +292,7 @@ function readResult({ keep_errors }: JsonRpcSource, response: RpcResponse): Sour
   return { value: keep_errors ? { result: value } : value, omitted };
 }
 
-/** Returns the result as JSON. @throws {SourceError} for an error, or without a result */
+/** Returns the result as JSON. @throws {SourceError} if the response has an error or has no result */
 export function resultOf({ result, error }: RpcResponse): string {
   if (error !== undefined) throw failureOfRpc(error);
   if (result !== undefined) return result;
@@ -302,8 +302,8 @@ export function resultOf({ result, error }: RpcResponse): string {
 const NO_METHOD = -32601;
 
 /**
- * Messages of the error for an unknown method, whose code may differ: -32604 in Besu, -32004 in EIP-1474. Solana uses
- * -32004 for another error.
+ * Matches error messages about an unknown method, since the error codes differ: Besu sends -32604, EIP-1474 defines
+ * -32004, and Solana uses -32004 for a different error.
  */
 const NO_METHOD_WORDS =
   /\bmethod\b.{0,80}\b(?:not (?:found|supported|enabled|available|implemented)|does not exist|unknown)|\bunknown method/i;
@@ -321,7 +321,7 @@ function failureOfRpc(json: string): SourceError {
   });
 }
 
-/** @param path absolute, relative to the working directory, or with a start that `isAnchored` accepts */
+/** @param path a path that is absolute, relative to the working directory, or begins with a start for `isAnchored` */
 export async function readFileSource(path: string, limits: RequestLimits): Promise<SourceResponse> {
   try {
     const bytes = await readFile(path, { limit: LIMITS.bytes, ...limits });
@@ -331,7 +331,7 @@ export async function readFileSource(path: string, limits: RequestLimits): Promi
   }
 }
 
-/** Runs a program to its end, without a shell. */
+/** Runs a program without a shell, and waits until it ends. */
 export async function runCommandSource(
   command: readonly string[],
   limits: RequestLimits,
@@ -367,7 +367,7 @@ async function callHost(
   }
 }
 
-/** Errors and results of the host's function may be secret, so they are only in the hint, for the log. */
+/** Errors and results of the host's function may be secret, so they appear only in the hint, which is for the log. */
 const hostError = (what: string): SourceError =>
   new SourceError("bad_answer", "cannot report its state", { hint: `info() ${what}` });
 

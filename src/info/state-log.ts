@@ -1,5 +1,5 @@
 /**
- * Logs about the node: a line for each change of status or chain, and when other faults begin or end.
+ * Logs a line about the node for each change of its status or chain, and whenever another failure begins or ends.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { formatDuration } from "./settings.ts";
 import type { Instant, Values } from "./source-cache.ts";
 import { explain, type NodeStatus, type Status, type StatusCode } from "./status.ts";
 
-/** A function that takes a message for the operator. */
+/** A function that receives a message for the operator. */
 export type NodeLog = (message: string, event: NodeEvent) => void;
 
 /** The subject of a message about the node. */
@@ -31,13 +31,13 @@ export interface KindEvent {
   readonly level: "info";
 }
 
-/** Another chain or network at the address, or a start time that moved back. */
+/** A different chain or network at the node's address, or a start time earlier than the one reported before. */
 export interface IdentityEvent {
   readonly code: "identity";
   readonly level: "warn";
 }
 
-/** A source or a key of the info fails or recovers. */
+/** The failure or recovery of a source, or of a key of `/v1/info`. */
 export interface RemarkEvent {
   readonly code: Topic;
   readonly level: Level;
@@ -46,7 +46,7 @@ export interface RemarkEvent {
 /** The severity of a message. */
 export type Level = "info" | "warn" | "error";
 
-/** The subject of a remark. */
+/** The subject of a message about a failure or a recovery. */
 export type Topic = "source" | "key";
 
 const LEVELS: Readonly<Record<Status, Level>> = {
@@ -64,19 +64,19 @@ const CHAIN = ["chain_id", "network"] as const;
 const SEEN = ["software", "version", "network", "chain_id", "height"] as const;
 const TEXT_LENGTH = 100;
 
-/** The most changes of chain that are logged within a period, and this period in milliseconds. */
+/** The maximum number of chain changes that are logged in a period, and the length of the period in milliseconds. */
 const CHANGES_MAX = 5, CHANGES_TIME = 3_600_000;
-/** A start time that moves back by at most this, in milliseconds, is not logged: it may be computed from an uptime. */
+/** A start time that moves back by this many milliseconds or fewer is not logged: it may be computed from an uptime. */
 const START_JITTER = 60_000;
 
-/** The facts about a node that outlive a reload of the configuration. */
+/** The facts about a node that are kept when the configuration is reloaded. */
 export class NodeMemory {
   lastSeen: LastSeen | undefined;
   samples: readonly Sample[] = [];
   chain: Partial<Readonly<Record<"chain_id" | "network", string | undefined>>> = {};
-  /** The times of the last changes of chain, in monotonic milliseconds. */
+  /** The times of the last chain changes, in monotonic milliseconds. */
   changes: readonly number[] = [];
-  /** The last status, and since when, in monotonic milliseconds. */
+  /** The last status, and the time at which it began, in monotonic milliseconds. */
   status: { readonly word: Status; readonly since: number } | undefined;
   start: { readonly at: number; readonly loggedAt: number } = {
     at: -Infinity,
@@ -98,9 +98,9 @@ interface NodeReport {
   readonly values: Values;
   readonly info: Info;
   readonly respondedAt: Instant;
-  /** The keys that are omitted from the info, and the reasons. */
+  /** The keys that are omitted from `/v1/info`, each with the reason. */
   readonly omitted: ReadonlyMap<string, string>;
-  /** Faults of sources that do not affect the status. */
+  /** Failures of sources that do not affect the status, by source name. */
   readonly remarks: ReadonlyMap<string, string>;
 }
 
@@ -141,7 +141,7 @@ export class StateLog {
     memory.lastSeen = undefined;
     onIdentity?.();
     const recent = memory.changes.filter((at) => now - at < CHANGES_TIME);
-    // Changes that are not logged are counted too, so logging resumes only when changes are rarer.
+    // Changes that are not logged also count, so logging resumes only when changes have become rarer.
     memory.changes = [...recent, now].slice(-CHANGES_MAX - 1);
     if (recent.length > CHANGES_MAX) return;
     const shown = changed.filter((key) => !hide.includes(key))
@@ -152,7 +152,7 @@ export class StateLog {
     log(`${label} ${message}`, { code: "identity", level: "warn" });
   }
 
-  /** Logs a start time that moves back: restarts move it forward, so the node's uptime was read in a wrong unit. */
+  /** Logs a start time that moves back. A restart moves it forward, so the node's uptime was read in the wrong unit. */
   #logStart(started: unknown, now: number): void {
     const { label, log, hide, memory } = this.#options;
     const at = Date.parse(String(started));

@@ -29,13 +29,13 @@ export type StatusCode = "starting" | KindStatusCode | FailureCode;
 export interface NodeStatus {
   readonly status: Status;
   readonly code?: StatusCode;
-  /** A short clause that is public: no secrets, no paths. */
+  /** A short clause that anybody may see, so it contains no secrets and no paths. */
   readonly reason?: string;
-  /** Advice for the operator, for the log. */
+  /** Advice for the operator, for the log and `check`. */
   readonly hint?: string | undefined;
-  /** The kind of a node that requires credentials, if its refusal shows it. */
+  /** The node's kind, if the node requires credentials and its refusal reveals the kind. */
   readonly looksLike?: string | undefined;
-  /** The keys of the info whose values the reason contains; `"any"` if the reason quotes the node. */
+  /** The keys of `/v1/info` whose values the reason contains, or `"any"` if the reason quotes the node. */
   readonly keys?: readonly string[] | "any" | undefined;
   /** Replaces the value of `synced` that the node reports. */
   readonly synced?: boolean;
@@ -50,7 +50,7 @@ export const STATUS_OF: Readonly<Record<KindStatusCode, Status>> = {
   stalled: "degraded",
 };
 
-/** The advice for the operator, as in `docs/troubleshooting.md`. Failures have hints of their own. */
+/** Advice for the operator by status code, as in `docs/troubleshooting.md`. A `SourceError` brings its own hint. */
 export const REMEDIES: Readonly<Partial<Record<StatusCode, string>>> = {
   warming_up: "wait; the node's log shows its progress",
   no_leader: "start members until more than half are running",
@@ -77,7 +77,7 @@ interface Seen {
   readonly shown: Shown;
   readonly values: Values;
   readonly date: number;
-  /** When the height last changed; like `date`, in milliseconds since 1970. */
+  /** The time at which the height last changed. Like `date`, it is in milliseconds since 1970. */
   readonly movedAt: number;
   readonly stalledAfter: number | undefined;
 }
@@ -138,9 +138,9 @@ function statusOfFailures({ plan, cache, values }: Seen): NodeStatus | undefined
 
 function wrongKind(kind: string, error?: SourceError): SourceError {
   const number = error?.number === undefined ? "" : ` (${error.number})`;
-  const seen = error && !error.isAbsent ? `it ${error.message}; ` : "";
+  const seen = error && !error.isAbsent ? `the node ${error.message}; ` : "";
   return new SourceError("wrong_kind", `responds, but not as ${kind} does${number}`, {
-    hint: `${seen}correct or remove node.kind; without it the kind is detected`,
+    hint: `${seen}correct node.kind, or remove it so that the kind is detected`,
   });
 }
 
@@ -158,7 +158,7 @@ function statusOfAnswers(seen: Seen): NodeStatus {
   if (synced === false) return syncing("is catching up with its network");
   const complete = health?.complete;
   if (complete !== undefined && typeof progress === "number" && progress < complete) {
-    // Rounded down: only a complete chain has 100 %.
+    // The percentage is rounded down, so that only a complete chain has 100 %.
     const percent = Math.floor(progress * 1000) / 10;
     return { ...syncing(`is ${percent} % synced`), keys: ["sync_progress"] };
   }
@@ -181,7 +181,7 @@ function statusInNetwork(
     return { status: STATUS_OF.no_peers, code: "no_peers", reason, keys: ["peers"] };
   }
   const quiet = stalledAfter ?? (expected?.quiet && milliseconds(expected.quiet));
-  // Without `head_at`, a configured `stalled_after` counts from the last change of the height.
+  // If there is no `head_at`, a configured `stalled_after` counts from the last change of the height.
   const isWatched = head_at === undefined && stalledAfter !== undefined && height !== undefined;
   const age = date - (isWatched ? movedAt : Date.parse(String(head_at)));
   if (!quiet || !(age > quiet)) return undefined;
@@ -193,7 +193,7 @@ function syncing(reason: string): NodeStatus {
   return { status: STATUS_OF.syncing, code: "syncing", reason, synced: false };
 }
 
-/** Reasons without values, which replace reasons that contain a hidden value. */
+/** Reasons without values. They replace reasons that contain a hidden value. */
 const PLAIN_REASONS: Readonly<Partial<Record<StatusCode, string>>> = {
   bad_answer: "responds with something unexpected",
   warming_up: "is warming up",
@@ -256,7 +256,7 @@ function wholeNumber(value: unknown): bigint | undefined {
   return Number.isSafeInteger(number) ? BigInt(number!) : undefined;
 }
 
-/** Chooses the failure to report: one that an operator can fix, otherwise the most frequent. */
+/** Chooses the failure to report: one that an operator can fix, or otherwise the most frequent failure. */
 export function worst(errors: readonly SourceError[]): SourceError {
   const urgent = URGENT.map((code) => errors.find((error) => error.code === code));
   const found = urgent.find((error) => error !== undefined);

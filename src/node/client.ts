@@ -1,6 +1,6 @@
 /**
  * The client for all requests to the node. It uses sockets, since `fetch` in Deno 2.9 and Bun 1.4 may resend a request
- * that the node has already received. Without sockets, it uses `fetch`.
+ * that the node has already received. If the runtime has no sockets, it uses `fetch`.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { checkCredentials, readPlace, type SecretPlace } from "./secrets.ts";
 
 export interface NodePlace {
   readonly auth?: SecretPlace | undefined;
-  /** Certificate authorities to trust in addition to the runtime's. */
+  /** A file of certificate authorities that are trusted in addition to those of the runtime. */
   readonly tls?: { readonly ca_file: string } | undefined;
 }
 
@@ -53,13 +53,13 @@ async function readTrust(tls: NonNullable<NodePlace["tls"]>): Promise<string> {
     ? await readPlace(tls)
     : { reason: "this runtime does not support a custom certificate authority" };
   if ("text" in found && holdsCertificates(found.text)) return found.text;
-  const reason = "reason" in found ? found.reason : "it has no PEM certificate";
+  const reason = "reason" in found ? found.reason : "it does not contain a valid PEM certificate";
   throw new SourceError("tls", "cannot be verified: the file of node.tls cannot be read", {
     hint: `cannot read node.tls.ca_file ${tls.ca_file}: ${reason}`,
   });
 }
 
-/** Tells whether a text holds PEM certificates (RFC 7468); runtimes report malformed ones late or never. */
+/** Tells whether a text has well-formed PEM certificates (RFC 7468). Runtimes report malformed ones late or never. */
 function holdsCertificates(text: string): boolean {
   const blocks = [...text.matchAll(/-----BEGIN CERTIFICATE-----([^-]*)-----END CERTIFICATE-----/g)];
   return blocks.length > 0 && blocks.every(([, base64 = ""]) => {

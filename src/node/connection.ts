@@ -1,5 +1,5 @@
 /**
- * The HTTP/1.1 client on sockets. It uses `node:` types, which hosts that import the library do not need.
+ * The HTTP/1.1 client on sockets. It uses types from `node:` modules, which hosts that import the library do not need.
  *
  * @module
  */
@@ -27,12 +27,12 @@ export async function openerOf(ca: string | undefined): Promise<OpenSocket> {
   };
 }
 
-/** How long an idle connection is kept: usually, and if an `isOnce` request opened it. */
+/** The time for which an idle connection is kept: usually, and if a request with `isOnce` opened the connection. */
 const IDLE_TIMEOUT_MS = 4000, ONCE_TIMEOUT_MS = 500;
 
-/** Creates a client. If a reused connection turns out to be closed, the request is sent again, unless `isOnce`. */
+/** Creates a client. If a reused connection turns out to be closed, a request without `isOnce` is sent again. */
 export function createSocketClient(open: OpenSocket): Client {
-  /** Idle connections; the most recently used one is reused first. */
+  /** Idle connections by origin. The most recently used connection is reused first. */
   const idle = new Map<string, Connection[]>();
   const owned = new WeakMap<object, Connection[]>();
   const keptFor = ({ origin }: URL, owner: object | undefined): Connection[] => {
@@ -63,9 +63,9 @@ export function createSocketClient(open: OpenSocket): Client {
 }
 
 export interface Connection {
-  /** Tells whether a request can be sent. Unsolicited bytes close the connection: they are not a response. */
+  /** Tells whether a request can be sent. Unsolicited bytes close the connection, since no response is expected. */
   isFree(): Promise<boolean>;
-  /** Sends a request once, and calls `free` afterwards. Rejects with `StaleError` if the connection had been closed. */
+  /** Sends a request once, and calls `free` when the connection is reusable. Rejects with `StaleError` if it is closed. */
   exchange(request: NodeRequest, free: () => void): Promise<NodeResponse>;
 }
 
@@ -75,7 +75,7 @@ export class StaleError extends Error {
 
 const WAITING_MAX = 65_536;
 
-/** After `TURN_MAX` bytes, or a read with more than `CHUNKS_MAX` chunks, other tasks get a turn. */
+/** After `TURN_MAX` bytes, or more than `CHUNKS_MAX` chunks at once, reading pauses so that other tasks can run. */
 const TURN_MAX = 524_288, CHUNKS_MAX = 256;
 
 interface Exchange {
@@ -110,7 +110,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
       lose(error);
     }
   });
-  /** True during a pause for other tasks. One turn may read megabytes, and Node 20 accepts only one client per turn. */
+  /** True while reading pauses for other tasks: a turn may read megabytes, and Node 20 accepts one client per turn. */
   let isResting = false;
   const rest = () => {
     isResting = true;
@@ -147,7 +147,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
         let failure: { readonly reason: unknown } | undefined;
         let hasEnded = false;
         let waiter = nobody;
-        /** Wakes the reader. Resolves its promise only once, since Node keeps a record of repeated resolves. */
+        /** Wakes the reader. Each promise is resolved only once, since Node keeps a record of every repetition. */
         const wake = () => {
           waiter();
           waiter = nobody;
@@ -194,7 +194,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
           end(isKept) {
             hasEnded = true;
             finish();
-            // The last part may have paused the socket.
+            // The last part of the response may have paused the socket.
             if (socket.isPaused()) socket.resume();
             socket.unref();
             if (isKept && isOpen) free();
@@ -209,7 +209,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
         const received = () => exchange.received;
         current = exchange;
         signal.addEventListener("abort", stop);
-        // Each write may wake the server and yield the processor, so head and body are sent together.
+        // Each write may wake the server and yield the processor, so the head and the body are sent together.
         if (!body) return void socket.write(head, "latin1");
         socket.cork();
         socket.write(head, "latin1");

@@ -1,6 +1,6 @@
 /**
- * Credentials for the node, which are sent only to its origin. If none are configured, the default files of a kind are
- * tried, but only if the node is on this machine and its refusal (401 or 403) is typical of this kind alone.
+ * Credentials for the node, which are sent only to the node's origin. If none are configured, the default files of a
+ * kind are tried, but only if the node is on this machine and its refusal (401 or 403) is typical of that kind alone.
  *
  * @module
  */
@@ -30,7 +30,7 @@ export interface Exchanged {
 }
 
 export interface Credentials {
-  /** Sends a request, trying one secret after another. With Digest, it keeps one connection until `read` has ended. */
+  /** Sends a request and tries one secret after another. With Digest, a connection is reserved until `read` ends. */
   sendWith<T>(
     client: Client,
     request: Omit<NodeRequest, "owner">,
@@ -42,17 +42,17 @@ export interface CredentialsOptions {
   readonly nodeUrl: string;
   readonly configured?: SecretPlace | undefined;
   readonly kind?: string | undefined;
-  /** Kinds by name, whose typical refusals are compared with the node's refusal. @default none */
+  /** Kinds by name. Their typical refusals are compared with the node's refusal. @default none */
   readonly kinds?: Readonly<Record<string, Kind>>;
   readonly triesDefaults?: boolean;
 }
 
 type AuthHeaders = Readonly<Record<string, string>>;
 
-/** A generator that yields headers to try, receives the refusal of each, and returns the final error. */
+/** A generator that yields headers to try, receives the node's refusal of these headers, and returns the last error. */
 type Attempts = AsyncGenerator<AuthHeaders, SourceError, NodeRefusal>;
 
-/** The number of retries after a refusal: some servers use a nonce per connection. */
+/** The number of retries after a refusal, which are needed because some servers use a new nonce for each connection. */
 const RETRIES = 2;
 const NONE: AuthHeaders = {};
 
@@ -60,7 +60,7 @@ export function createCredentials(options: CredentialsOptions): Credentials {
   const { nodeUrl, configured, kind, kinds = {}, triesDefaults = true } = options;
   const { origin, hostname } = new URL(nodeUrl);
   const authorize = createAuthorize();
-  // monerod uses a nonce per connection, so concurrent requests must not share a connection.
+  // monerod uses a new nonce for each connection, so concurrent requests must not share a connection.
   const isDigest = configured && settingOf(configured).scheme === "digest";
   const owners: object[] = [];
   let cached: AuthFile | undefined;
@@ -132,7 +132,7 @@ export function createCredentials(options: CredentialsOptions): Credentials {
 
   return {
     async sendWith(client, request, read) {
-      // A request that must arrive only once gets a fresh connection, and keeps it for the retry with credentials.
+      // A request with `isOnce` gets a connection of its own, and keeps it for the retry with credentials.
       if (request.isOnce) return await read(await send(client, { ...request, owner: {} }));
       if (!isDigest) return await read(await send(client, request));
       const owner = owners.pop() ?? {};
@@ -160,7 +160,7 @@ async function discard(response: NodeResponse): Promise<void> {
   response.cancel();
 }
 
-/** A function that returns headers; `undefined` if the node requires another scheme or has rejected the secret. */
+/** A function that returns headers, or `undefined` if the node requires another scheme or has rejected the secret. */
 type Authorize = (
   place: SecretPlace,
   secret: string,
@@ -214,7 +214,7 @@ function createAuthorize(): Authorize {
   return (place, ...rest) => schemes[settingOf(place).scheme](place, ...rest);
 }
 
-/** The algorithms of HTTP Digest (RFC 7616, and RFC 2069 where a server offers no `qop`). */
+/** The algorithms of HTTP Digest (RFC 7616, or RFC 2069 if the server does not send `qop`). */
 type Algorithm = "SHA-256" | "MD5";
 
 const ALGORITHMS: Readonly<Record<Algorithm, (data: Uint8Array) => Uint8Array>> = {
@@ -227,10 +227,10 @@ export interface DigestChallenge {
   readonly nonce: string;
   readonly opaque: string | undefined;
   readonly algorithm: Algorithm;
-  /** The name as the server writes it; `undefined` if it sends none. */
+  /** The name of the algorithm as the server writes it; `undefined` if the server does not send a name. */
   readonly algorithmName: string | undefined;
   readonly isSession: boolean;
-  /** True for `qop=auth`, false without `qop`. */
+  /** True if the server offers `qop=auth`, false if it does not send `qop`. */
   readonly hasQop: boolean;
   readonly isStale: boolean;
 }

@@ -28,7 +28,7 @@ export const WRONG_ANSWER = [
 /** The machine-readable code of a failure. */
 export type FailureCode = (typeof NO_ANSWER)[number] | (typeof WRONG_ANSWER)[number];
 
-/** A failure of a source. Its message is public: it completes "the node …", without secrets or paths. */
+/** A failure of a source. Its message is public: it completes the sentence "the node …", without secrets or paths. */
 export class SourceError extends Error {
   override name = "SourceError";
   readonly code: FailureCode;
@@ -36,9 +36,9 @@ export class SourceError extends Error {
   readonly number: number | undefined;
   /** True if the node has no such method or path. */
   readonly isAbsent: boolean;
-  /** True if a node of this kind would never respond like this. */
+  /** True if a node of the expected kind would never respond like this. */
   readonly isForeign: boolean;
-  /** Advice for the operator, only for the log: it may name settings and paths. */
+  /** Advice for the operator, which appears only in the log, since it may name settings and paths. */
   readonly hint: string | undefined;
   readonly looksLike: string | undefined;
   readonly isQuoting: boolean;
@@ -62,7 +62,7 @@ export class SourceError extends Error {
   }
 }
 
-/** Statuses for a missing path or a disallowed method; file servers respond to POST with 501. */
+/** HTTP statuses for a missing path or a disallowed method. File servers respond to POST with 501. */
 export const ABSENT: readonly number[] = [404, 405, 501];
 
 export function failureOfStatus(status: number): SourceError {
@@ -72,7 +72,7 @@ export function failureOfStatus(status: number): SourceError {
   });
 }
 
-/** A pattern for `CODE message`, and its meaning; the runtimes use the same codes with different messages. */
+/** A pattern for the text `CODE message`, and the meaning of such an error. The messages differ between runtimes. */
 type Meaning = readonly [pattern: RegExp, code: FailureCode, message: string, hint?: string];
 
 const START = "start the node, or correct node.url";
@@ -83,12 +83,12 @@ const MEANINGS: readonly Meaning[] = [
     /^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)/,
     "connection_refused",
     "cannot be reached: no route to host",
-    "correct node.url, or look at the network",
+    "correct node.url, or check the network",
   ],
   [/^ETIMEDOUT/, "timeout", "cannot be reached: connection timed out", "look for a firewall"],
   [/^EAI_AGAIN/, "dns", "has a host name that cannot be resolved at the moment"],
   [/^ENOTFOUND/, "dns", "has a host name that does not exist", "correct the name in node.url"],
-  [/^CERT_HAS_EXPIRED/, "tls", "has a certificate that has expired", "renew it"],
+  [/^CERT_HAS_EXPIRED/, "tls", "has a certificate that has expired", "renew the certificate"],
   [
     /^CERT_NOT_YET_VALID/,
     "tls",
@@ -126,7 +126,7 @@ const MEANINGS: readonly Meaning[] = [
   ],
 ];
 
-/** Classifies an error from a socket or `fetch`, whose own message may contain headers. */
+/** Classifies an error from a socket or from `fetch`. The error's own message is not shown: it may contain headers. */
 export function failureOf(error: unknown): SourceError {
   if (error instanceof SourceError) return error;
   const { code, cause, message, name } = (error ?? {}) as Partial<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 /**
- * Requests to the node and its responses in HTTP/1.1 (RFC 9112). Ambiguous framing is refused, since a proxy before the
- * node might read it differently.
+ * Writes requests to the node and parses its responses in HTTP/1.1 (RFC 9112). A response with ambiguous framing is
+ * refused, since a proxy in front of the node might interpret the framing differently.
  *
  * @module
  */
@@ -10,15 +10,15 @@ import type { Signal } from "../with-timeout.ts";
 export interface RequestContent {
   readonly method: string;
   readonly url: URL;
-  /** Names in lower case. */
+  /** The headers, whose names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Bytes | undefined;
 }
 
 export interface NodeRequest extends RequestContent {
-  /** Ends the exchange, which then rejects with the signal's reason. */
+  /** Ends the exchange when it is aborted. The exchange then rejects with the signal's reason. */
   readonly signal: Signal;
-  /** If true, the request is not sent again when a kept connection turns out to be closed. */
+  /** If true, the request is not sent again when a reused connection turns out to be closed. */
   readonly isOnce: boolean;
   /** Requests with the same owner share connections that no other requests use. */
   readonly owner?: object | undefined;
@@ -30,7 +30,7 @@ export interface ResponseHead {
 }
 
 export interface NodeResponse extends ResponseHead {
-  /** Reads the next bytes; `undefined` at the end. Rejects if the response breaks off. */
+  /** Returns the next bytes, or `undefined` at the end. Rejects if the response breaks off. */
   next(): Promise<Bytes | undefined>;
   /** Returns the number of bytes received on the wire, including the head and chunk framing. */
   received(): number;
@@ -38,13 +38,13 @@ export interface NodeResponse extends ResponseHead {
   cancel(): void;
 }
 
-/** A function that sends a request to the node. It follows no redirects and decodes no content. */
+/** A function that sends a request to the node. It does not follow redirects or decode content. */
 export type Client = (request: NodeRequest) => Promise<NodeResponse>;
 
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Writes the head of a request in Latin-1; throws if a header contains a line break or other forbidden characters. */
+/** Formats the head of a request in Latin-1. Throws if a header contains a line break or other forbidden character. */
 export function writeHead({ method, url, headers, body }: RequestContent): string {
   let head = `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n`;
   for (const name in headers) {
@@ -52,7 +52,7 @@ export function writeHead({ method, url, headers, body }: RequestContent): strin
     if (!NAME.test(name) || !VALUE.test(value)) throw new TypeError("A header is malformed");
     head += `${name}: ${value}\r\n`;
   }
-  // Sent even without a body if the method usually has one (RFC 9110, section 8.6).
+  // `content-length` is sent even without a body if the method usually has a body (RFC 9110, section 8.6).
   if (body || /^(?:POST|PUT|PATCH)$/.test(method)) {
     head += `content-length: ${body?.byteLength ?? 0}\r\n`;
   }
@@ -61,7 +61,7 @@ export function writeHead({ method, url, headers, body }: RequestContent): strin
 
 export interface ResponseEvents {
   head(head: ResponseHead): void;
-  /** @param chunks the number of chunks in `bytes`: short chunks that are received together form one part */
+  /** @param chunks the number of chunks in `bytes`, since short chunks that are received together form one part */
   part(bytes: Bytes, chunks: number): void;
   end(isKept: boolean): void;
 }
@@ -69,13 +69,13 @@ export interface ResponseEvents {
 const HEAD_MAX = 16_384;
 const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: [\t\x20-\x7e\x80-\xff]*)?$/;
 const FIELD = /^([\w!#$%&'*+.^`|~-]+):([\t\x20-\x7e\x80-\xff]*)$/;
-/** Framing fields, which are refused in trailers, since another recipient might honour them there. */
+/** Framing fields, which are refused in trailers because another recipient might honour them there. */
 const FRAMING = /^(?:content-length|transfer-encoding):/i;
-/** A chunk size and extensions, without white space around them (RFC 9112, section 7.1.1). */
+/** A chunk size with optional extensions, without white space around them (RFC 9112, section 7.1.1). */
 const CHUNK_SIZE =
   /^([\da-f]{1,12})(?:;[\w!#$%&'*+.^`|~-]+(?:=(?:[\w!#$%&'*+.^`|~-]+|"(?:[\t !#-[\]-~\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)*$/i;
 
-/** The next part of the response: a line, content, or nothing. */
+/** The part of the response that is expected next: a line, content, or nothing. */
 type State =
   | ("status" | "field" | "size" | "break" | "trailer")
   | ("length" | "chunk" | "close")
@@ -92,19 +92,19 @@ export class ResponseReader {
   #left = 0;
   #isKept = false;
   #begun = "";
-  /** The length of the head, or later of all chunk extensions and trailers so far. */
+  /** The length of the head so far. After the head, the length of all chunk extensions and trailers so far. */
   #headLength = 0;
   #joined: Bytes = NOTHING;
   #joinedLength = 0;
   #joinedChunks = 0;
 
-  /** @param method the request's method: a response to HEAD has no content */
+  /** @param method the method of the request, since a response to HEAD has no content */
   constructor(method: string, events: ResponseEvents) {
     this.#method = method;
     this.#events = events;
   }
 
-  /** Parses bytes; throws an error with a code that begins with `HPE_`, like those of `node:http`. */
+  /** Parses bytes. Throws an error whose code begins with `HPE_`, like those of `node:http`, if they are malformed. */
   push(bytes: Bytes): void {
     this.hasBegun = true;
     this.#read(bytes);
@@ -154,7 +154,7 @@ export class ResponseReader {
       this.#fields.push(name.toLowerCase(), trim(value));
     } else if (this.#state === "size") {
       const [, digits = ""] = CHUNK_SIZE.exec(line) ?? refuse("chunk size");
-      // Of the lines around chunks, only extensions count towards the limit.
+      // Chunk extensions count towards the limit; chunk sizes and line breaks do not.
       this.#headLength -= digits.length + 2;
       this.#left = parseInt(digits, 16);
       this.#state = this.#left === 0 ? "trailer" : "chunk";
@@ -177,7 +177,7 @@ export class ResponseReader {
     if (status < 200) {
       // Interim responses (1xx) have no content; 101 would switch protocols, which was never requested.
       if (status < 100 || status === 101) refuse("status");
-      // No response can follow an interim one that closes the connection; HTTP/1.0 always closes it.
+      // After an interim response that closes the connection, no response can follow. HTTP/1.0 always closes it.
       if (coding !== null || length !== undefined || !this.#isKept) refuse("framing");
       this.#state = "status";
       return;
@@ -199,7 +199,7 @@ export class ResponseReader {
     if (isEmpty) this.#end();
   }
 
-  /** Joins short chunks without extensions: there may be one chunk per byte, and each part has a cost. */
+  /** Joins short chunks without extensions into parts: there may be one chunk per byte, and every part has a cost. */
   #readShortChunks(bytes: Bytes, start: number): number {
     let at = start;
     while (at + SHORT_MAX + 6 < bytes.byteLength) {
@@ -249,7 +249,7 @@ export class ResponseReader {
 
 const LINE_FEED = 10;
 const NOTHING: Bytes = new Uint8Array();
-/** The longest chunk that is copied (two hexadecimal digits), and the size of a block, in bytes. */
+/** The maximum size of a chunk that is copied (two hexadecimal digits), and the size of the target block, in bytes. */
 const SHORT_MAX = 0xff, BLOCK = 8192;
 const isBreak = (bytes: Bytes, at: number) => bytes[at] === 13 && bytes[at + 1] === LINE_FEED;
 
@@ -265,7 +265,7 @@ function refuse(what: string): never {
   throw Object.assign(new Error(`The ${what} of a response is malformed`), { code: "HPE_INVALID" });
 }
 
-/** Trims HTTP white space only; `String.trim` removes more. */
+/** Trims only HTTP white space, whereas `String.trim` removes other characters too. */
 function trim(text: string): string {
   let [start, end] = [0, text.length];
   while (isSpace(text[start])) start++;
@@ -275,7 +275,7 @@ function trim(text: string): string {
 
 const isSpace = (character: string | undefined) => character === " " || character === "\t";
 
-/** Parses a length in bytes; a repeated equal value is allowed (RFC 9112, section 6.3). */
+/** Parses `content-length`. The same value may be repeated (RFC 9112, section 6.3). */
 function lengthOf(text: string | null): number | undefined {
   if (text === null) return undefined;
   const [first = "", ...others] = text.split(",").map(trim);
@@ -283,7 +283,7 @@ function lengthOf(text: string | null): number | undefined {
   return Number(first);
 }
 
-/** @param fields names, in lower case, alternating with values */
+/** @param fields names in lower case, each followed by its value */
 function headersOf(fields: readonly string[]): Pick<Headers, "get"> {
   return {
     get(name) {

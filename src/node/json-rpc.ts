@@ -1,5 +1,5 @@
 /**
- * JSON-RPC 2.0, for the node and for clients. Values stay JSON text, so that numbers are passed on as written.
+ * JSON-RPC 2.0, for the node and for clients. Values are kept as JSON text, so that numbers are passed on unchanged.
  *
  * @module
  */
@@ -8,8 +8,8 @@ import { JsonSyntaxError } from "../json/scan.ts";
 import { shorten } from "../untrusted-text.ts";
 
 /**
- * Error codes (section 5.1). The first five are our own, from the server range. They differ from the codes of EIP-1474
- * (-32000 to -32006), of Ethereum nodes (-32009, -32010, -32015) and of MCP (-32020 and below).
+ * Error codes of JSON-RPC 2.0 (section 5.1). The first five are our own, from the range for servers. They avoid the
+ * codes of EIP-1474 (-32000 to -32006), of Ethereum nodes (-32009, -32010, -32015) and of MCP (-32020 and below).
  */
 export const CODES = {
   notAllowed: -32011,
@@ -26,21 +26,21 @@ export const CODES = {
 
 export const RPC_HEADERS = { "content-type": "application/json", accept: "application/json" };
 
-/** Writes a call for the node; `params` is an array or an object as JSON. */
+/** Formats a call to the node. `params` is the JSON text of an array or an object. */
 export function writeCall(method: string, id: number, params: string | undefined): string {
   const start = `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)}`;
   return params === undefined ? `${start}}` : `${start},"params":${params}}`;
 }
 
-/** The node's response to one call, with members as JSON. Nodes may omit members that JSON-RPC 2.0 requires. */
+/** The node's response to one call. Its members are JSON text. A node may omit members that JSON-RPC 2.0 requires. */
 export interface RpcResponse {
   readonly id?: string | undefined;
   readonly result?: string | undefined;
-  /** `undefined` if null, which JSON-RPC 1 nodes write beside a result. */
+  /** `undefined` if the member is null, since JSON-RPC 1 nodes send a null error together with a result. */
   readonly error?: string | undefined;
 }
 
-/** Parses the response to a call or a batch. Duplicate keys are an error; with `takesDuplicates`, the last one wins. */
+/** Parses the response to a call or a batch. Duplicate keys are an error, but with `takesDuplicates` the last one wins. */
 export function readRpcResponse(
   text: string,
   depthMax: number,
@@ -77,7 +77,7 @@ export interface RpcError {
 
 const CODE_MAX = 32, MESSAGE_MAX = 1024, DATA_MAX = 16_384;
 
-/** Reads only the error members that JSON-RPC defines: others may expose a stack trace or directories of the node. */
+/** Reads only the error members that JSON-RPC defines. Others may expose stack traces or directories of the node. */
 export function readRpcError(text: string, depthMax: number): RpcError {
   const { members } = readParts(text, {
     levels: 1,
@@ -100,20 +100,20 @@ export function readRpcError(text: string, depthMax: number): RpcError {
   };
 }
 
-/** A pattern for messages about unsupported methods: EIP-1474's code -32004 has another meaning on Solana. */
+/** Matches messages about unsupported methods. Their code in EIP-1474, -32004, has a different meaning on Solana. */
 const NOT_SUPPORTED = /^(?:the )?(?:json-?rpc )?method\b[^]{0,80}\bnot (?:found|supported|exist)/i;
 
 export function isNoMethod({ code, message }: RpcError): boolean {
   return Number(code) === CODES.noMethod || NOT_SUPPORTED.test(message);
 }
 
-/** A client's call, with its members as JSON. */
+/** A client's call, whose id and parameters are JSON text. */
 export interface RpcCall {
   /** `undefined` for a notification. */
   readonly id: string | undefined;
   readonly method: string;
   readonly params: string;
-  /** True for a call without `"jsonrpc": "2.0"`, whose response has both `result` and `error`, one of them null. */
+  /** True for a call without `"jsonrpc": "2.0"`. Its response has both `result` and `error`, one of which is null. */
   readonly isJsonRpc1: boolean;
 }
 

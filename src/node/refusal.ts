@@ -1,5 +1,5 @@
 /**
- * Refusals by the node (401, 403): challenges, kinds for which a refusal is typical, and messages for the operator.
+ * Refusals by the node (401, 403): their challenges, the kinds that they are typical of, and messages for the operator.
  *
  * @module
  */
@@ -23,7 +23,7 @@ const schemesOf = (headers: NodeRefusal["headers"]) =>
 
 const HEADER_LENGTH_MAX = 1024;
 
-/** Returns the kinds for which a refusal is typical, except kinds that extend another kind in the result. */
+/** Returns the kinds for which a refusal is typical. A kind that extends another kind in the result is omitted. */
 function kindsLike(headers: NodeRefusal["headers"], kinds: Kinds): string[] {
   const names = Object.keys(kinds).filter((name) => {
     const { header, pattern } = kinds[name]?.auth?.refusal ?? {};
@@ -36,7 +36,7 @@ function kindsLike(headers: NodeRefusal["headers"], kinds: Kinds): string[] {
   });
 }
 
-/** Returns the kind for which a refusal is typical; `undefined` if there is none or more than one. */
+/** Returns the kind for which a refusal is typical, or `undefined` if there is no such kind or more than one. */
 export function looksLike(headers: NodeRefusal["headers"], kinds: Kinds): string | undefined {
   const [name, ...others] = kindsLike(headers, kinds);
   return others.length > 0 ? undefined : name;
@@ -60,14 +60,14 @@ export function wanted(
   if (status === 403 && !name) {
     return new SourceError("forbidden", "forbids the request (403)", {
       number: status,
-      hint: "it may require credentials (node.auth), or accept requests from other addresses only",
+      hint: "the node may require credentials (node.auth), or accept only other client addresses",
     });
   }
   const as = name ? `, like ${names.join(" or ")}` : "";
   const kind = name === undefined ? undefined : kinds[name];
   const schemes = schemesOf(headers);
   const known = ["digest", "basic", "bearer"].find((scheme) => schemes.includes(scheme));
-  // PowerDNS names its header in place of a scheme.
+  // PowerDNS sends the name of its header in place of a scheme.
   const scheme = known ?? (schemes.length > 0 ? "header" : "basic");
   const example = kind?.auth?.example ?? kind?.auth?.files?.[0] ??
     { [`${scheme}_file`]: "/path/to/secret" };
@@ -98,7 +98,7 @@ export function refused(refusal: NodeRefusal, place: SecretPlace, name?: string)
   return new SourceError(codeOf(refusal), message, {
     number: status,
     looksLike: name,
-    hint: isOther ? `node.auth has ${key}` : `they come from ${key} ${where}`,
+    hint: isOther ? `node.auth has ${key}` : `the credentials come from ${key} ${where}`,
   });
 }
 
@@ -129,7 +129,7 @@ const LENGTH_MAX = 4096;
 const SCHEME = /[\s,]*([\w!#$%&'*+.^`|~-]+)(?:[ \t]+|$|(?=,))/y;
 const PARAMETER =
   /[\s,]*([\w!#$%&'*+.^`|~-]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s,"=]+))[ \t]*(?=,|$)/y;
-/** `token68`, an alternative to parameters. */
+/** The `token68` that a challenge may have instead of parameters. */
 const TOKEN = /[\w.~+/-]+=*[ \t]*(?=,|$)/y;
 
 /** Parses `WWW-Authenticate` (RFC 9110, section 11.6.1) up to the first syntax error. */

@@ -1,5 +1,5 @@
 /**
- * Queries to the node, with limits on time and size. Redirects are not followed: they could send a secret elsewhere.
+ * Sends queries to the node, with limits on time and size. Redirects are not followed: they could leak a secret.
  *
  * @module
  */
@@ -23,7 +23,7 @@ export interface NodeAccess {
   readonly credentials: Credentials;
 }
 
-/** A request; it must be a read, since it may be sent twice. */
+/** A request that must not change anything at the node, since it may be sent twice. */
 export interface TextRequest extends RequestLimits {
   url: string;
   method: "GET" | "POST";
@@ -57,7 +57,7 @@ export async function requestText(
       body: body === undefined ? undefined : new TextEncoder().encode(body),
     };
     const exchanged = credentials.sendWith(client, sent, (exchanged) => readText(exchanged, url));
-    // Ends on the signal even if a `fetch` ignores it.
+    // Ends when the signal is aborted, even if a `fetch` ignores the signal.
     return await withSignal(exchanged, ended);
   } catch (error) {
     stop();
@@ -71,12 +71,12 @@ export async function requestText(
   }
 }
 
-/** Adds a hint that the URL may need the other scheme: etcd closes connections that use the wrong one. */
+/** Adds a hint that the URL may need the other scheme, since etcd closes connections that use the wrong scheme. */
 function withScheme(failure: SourceError, url: string): SourceError {
   if (failure.code !== "reset" || failure.hint) return failure;
   const [uses, other] = url.startsWith("https:") ? ["does not use", "http"] : ["uses", "https"];
   return new SourceError("reset", failure.message, {
-    hint: `if it ${uses} TLS, node.url must begin with ${other}://`,
+    hint: `if the node ${uses} TLS, node.url must begin with ${other}://`,
   });
 }
 
@@ -88,7 +88,7 @@ async function readText({ response, refusal }: Exchanged, url: string): Promise<
     const hint = hintOfRedirect(headers.get("location"), url);
     throw new SourceError("bad_answer", what, { hint });
   }
-  // No encoding was requested; a compressed response may decode to a thousand times its size.
+  // No compression was requested. A compressed response may become a thousand times larger when it is decoded.
   const coding = headers.get("content-encoding")?.toLowerCase() ?? "identity";
   if (coding !== "identity") {
     const name = excerpt(startOf(coding, 400), 40);
@@ -110,10 +110,10 @@ function hintOfRedirect(location: string | null, from: string): string | undefin
     : to.hostname === own.hostname
     ? to.origin
     : "another server";
-  return `it leads to ${place}`;
+  return `the redirect leads to ${place}`;
 }
 
-/** The response of TLS servers (Go, nginx, Apache) to a plain HTTP request. */
+/** Matches the responses of TLS servers (Go, nginx, Apache) to a plain HTTP request. */
 const WANTS_TLS =
   /HTTP request to an HTTPS server|plain HTTP request was sent to HTTPS port|speaking plain HTTP to an SSL-enabled/;
 

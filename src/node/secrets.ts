@@ -1,5 +1,5 @@
 /**
- * Reads secrets from files and environment variables, on every use: a daemon may write a new one at each start.
+ * Reads a secret from its file or environment variable on every use: a daemon may write a new secret at each start.
  *
  * @module
  */
@@ -13,7 +13,7 @@ export type AuthVariable =
   | { digest_env: string }
   | { header_env: string; header?: string | undefined };
 
-/** The place of a secret for the node. */
+/** The file or environment variable that holds a secret for the node. */
 export type SecretPlace = AuthFile | AuthVariable;
 
 export type Scheme = "basic" | "bearer" | "digest" | "header";
@@ -22,7 +22,7 @@ export type Secret = { readonly text: string } | { readonly reason: string };
 
 const BOUNDS = { limit: 1024 * 1024, timeout: 2000 } as const;
 
-/** Returns the setting that names a place, and its value: a path or a variable. */
+/** Returns the key of the setting that names the secret's place, and its value: a path or the name of a variable. */
 export function settingOf(place: object): { key: string; name: string; scheme: Scheme } {
   const [key = "", name = ""] = Object.entries(place)
     .find(([key, value]) => /_(file|env)$/.test(key) && value !== undefined) ?? [];
@@ -49,7 +49,7 @@ export async function readSecret(place: SecretPlace): Promise<Secret> {
   if ("reason" in found) return found;
   const pattern = "match" in place && place.match;
   const text = (pattern ? new RegExp(pattern).exec(found.text)?.[1] : found.text)?.trim() ?? "";
-  // Every runtime accepts printable ASCII in a header; its error for other characters might quote the secret.
+  // Every runtime accepts printable ASCII in a header. The error for other characters might quote the secret.
   if (!/^[\x20-\x7e]+$/.test(text)) return { reason: "it must be one line of printable ASCII" };
   const isPair = scheme === "basic" || scheme === "digest";
   if (isPair && !text.includes(":")) return { reason: "it must have the form user:password" };
@@ -59,7 +59,7 @@ export async function readSecret(place: SecretPlace): Promise<Secret> {
   return { text };
 }
 
-/** Returns the name of a secret's place, and the reason if it cannot be read. */
+/** Returns the name of a secret's place, and the reason if the secret cannot be read. */
 export async function checkPlace(place: SecretPlace): Promise<{ name: string; reason?: string }> {
   const secret = await readSecret(place);
   const { name } = settingOf(place);
