@@ -62,27 +62,27 @@ export interface Nodeface extends Closeable {
    */
   matches(request: { readonly url: string; readonly originalUrl?: string | undefined }): boolean;
   /**
-   * Reloads the node's description if it has changed; an invalid one does not replace the last valid one. While
-   * requests arrive, the service also does this by itself, every 2 seconds for a file and every 30 seconds for a URL.
+   * Reloads the node's description if it has changed. An invalid description does not replace the last valid one. While
+   * requests arrive, the service also reloads it automatically: a file every 2 seconds, and a URL every 30 seconds.
    */
   refresh(): Promise<void>;
   /**
-   * Prepares responses, so that the first request need not wait. It omits the explorer's files, `/v1/spec.*` and what
-   * the node reports.
+   * Prepares responses so that the first request does not have to wait for them. The explorer's files, `/v1/spec.*` and
+   * everything that the node reports are not prepared.
    *
    * @throws {Error} if a response cannot be prepared
    */
   ready(): Promise<void>;
   /**
-   * Ends running programs and requests to the node; responses no longer change. A process can exit even if its service
-   * is not closed.
+   * Ends running programs and requests to the node. Afterwards, responses no longer change. A process can also exit
+   * without closing its service.
    */
   close(): Promise<void>;
 }
 
 /** The service for the command and the adapters. */
 export interface App extends Nodeface {
-  /** Queries the node, so that the first client need not wait for it. Never rejects. */
+  /** Queries the node so that the first client does not have to wait for it. Never rejects. */
   warmUp(): Promise<void>;
   /** Logs an error from an adapter, such as the failed stream of an operation. */
   onError(error: unknown): void;
@@ -99,7 +99,7 @@ interface Routing {
   /** The request, which the router passes to handlers as their first argument. */
   readonly proxy: Request;
   readonly target: RequestTarget | undefined;
-  /** The path below the prefix. */
+  /** The path without the prefix at which the host mounts the service. */
   readonly path: string;
   /** The arguments of `fetch` after the request. */
   readonly context: readonly unknown[];
@@ -130,7 +130,7 @@ export function createApp(checked: CheckedOptions): App {
     ],
     catch: (error, { method, url }, routing) => {
       routing.isFinished = false;
-      // A query may hold secrets.
+      // The query may contain secrets.
       const [target] = url.replace(/^\w+:\/\/[^/]*/, "").split("?");
       const message = `${method} ${target} failed with 500: ${describeError(error)}`;
       log(message, { code: "error", level: "error", error });
@@ -178,7 +178,7 @@ export function createApp(checked: CheckedOptions): App {
     headersFor?: CommonHeadersFor,
   ) => add(["GET"], path, respondWith(() => resource.get()), headersFor);
 
-  // The router tries the routes in turn, so the most requested ones come first.
+  // The router tries the routes in this order, so the most requested routes come first.
   addResource("/v1/info", resources.info);
   const respondHealth = respondWith(({ target }) => {
     const accepted = readAccepted(target!.search);
@@ -189,7 +189,7 @@ export function createApp(checked: CheckedOptions): App {
   addResource("/v1/ready", resources.ready);
   const { url, kind } = options.node;
   if (url || kind || (options.description ?? "none") !== "none") {
-    // Without `forward`, these routes refuse every call. `forward.origins` governs calls, `cors` does not.
+    // Without `forward`, these routes refuse every call. `forward.origins` applies to calls, but `cors` does not.
     const headersFor = createCommonHeaders(options.forward?.origins ?? [], "same-origin");
     const call = (form: CallForm, start: string) => callHandler(gateway, headersFor, form, start);
     add(CALL_METHODS, "/v1/node/*", call(callPath, "/v1/node"), headersFor);
@@ -345,7 +345,7 @@ export function createApp(checked: CheckedOptions): App {
 
 const FAILED = "Internal error; the log of the service has the reason";
 
-/** Opens the gateway to the node; `undefined` if no call is forwarded. */
+/** Opens the gateway to the node. Returns `undefined` if no call is forwarded. */
 function openGateway(
   { forward, node, meters, log, logCalls }: ResolvedOptions,
   { beside, operations }: Resources,
@@ -409,10 +409,10 @@ function responseMaker(
   };
 }
 
-/** The states that are healthy by default. */
+/** The statuses that count as healthy by default. */
 const HEALTHY: ReadonlySet<string> = new Set(["ok", "syncing", "stale"]);
 
-/** Reads the states from a query such as `?accept=ok,syncing`; `undefined` if one is unknown. */
+/** Reads the statuses in a query such as `?accept=ok,syncing`. Returns `undefined` if one of them is unknown. */
 function readAccepted(search: string): ReadonlySet<string> | undefined {
   const lists = new URLSearchParams(search).getAll("accept");
   if (lists.length === 0) return HEALTHY;
@@ -431,10 +431,10 @@ function respondEmpty(status: 204 | 307, headers: Record<string, string>): Respo
   return new FastResponse(null, init);
 }
 
-/** The only paths that may end with a slash; npm's bitcoin-core adds one to its URL. */
+/** The only paths that may end with a slash. The npm package bitcoin-core adds a slash to its URL. */
 const WITH_SLASH = ["/", "/v1/", "/v1/rpc/"];
 
-/** Tells whether a path has a final slash that itty-router would ignore; at `/v1/spec/`, relative links would break. */
+/** Tells whether a path has a final slash that itty-router would ignore. Relative links break at `/v1/spec/`. */
 function hasExtraSlash(path: string): boolean {
   return path.endsWith("/") && !path.startsWith("/v1/node/") && !WITH_SLASH.includes(path);
 }

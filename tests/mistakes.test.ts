@@ -325,7 +325,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   [
     "info: { hide: [status, pears] }",
     '1:16: info.hide[0] must be a key in snake_case other than status, status_code, status_reason, updated_at, last_seen, api, links, not "status"',
-    '1:24: info.hide[1] is "pears", which is not a key of the info; did you mean peers?',
+    '1:24: info.hide[1] is "pears", which is not a key of /v1/info; did you mean peers?',
   ],
   ["info: { static: { a: .inf } }", "1:22: info.static.a must be a JSON value, not Infinity"],
   [

@@ -68,7 +68,7 @@ export async function serve(app: Servable, options: ServeOptions = {}): Promise<
   return listening(urlAt(address, taken), keepListening(server, () => listen(taken)));
 }
 
-/** The interval of checks for free file descriptors, and the number needed to listen again. */
+/** The interval of checks for free file descriptors, and the number of them that is needed to listen again. */
 const CHECK_DESCRIPTORS_MS = 500, DESCRIPTORS_MIN = 16;
 
 /** Stops listening while file descriptors are exhausted: Bun 1.4 would spin (oven-sh/bun#32705). Returns `close`. */
@@ -149,7 +149,7 @@ async function respond(app: Servable, callbacks: Callbacks, request: Request, se
   return response;
 }
 
-/** The longest content that is read whole, in bytes: a stream costs a third of the time of a short call (Bun 1.4). */
+/** The longest content in bytes that is read whole: a stream would take a third of a short call's time (Bun 1.4). */
 const SHORT_MAX = 16_384;
 
 function readWhole(request: ServedRequest): void {
@@ -162,7 +162,7 @@ function readWhole(request: ServedRequest): void {
 
 const SENT_INTERVAL_MS = 100;
 
-/** Calls a function when a response has ended: Bun 1.4 has no event for it, but `requestIP` returns null then. */
+/** Calls a function when a response has ended. Bun 1.4 has no event for that, but `requestIP` then returns null. */
 function whenSent(request: Request, server: BunServer, listener: () => void): void {
   const check = () => {
     if (server.requestIP(request)) setTimeout(check, SENT_INTERVAL_MS);

@@ -1,5 +1,5 @@
 /**
- * The connections of a `node:http` server: idle and slow ones are closed, and all of them drained at shutdown.
+ * The connections of a `node:http` server: idle and slow connections are closed, and at shutdown, all are drained.
  *
  * @module
  */

@@ -21,7 +21,7 @@ export function serve(app: Servable, options: ServeOptions = {}): Promise<Listen
   return serveHttp(app, options, keepAccepting);
 }
 
-/** Listens again if a probe finds that Deno 2.9 ran out of file descriptors; returns a function that stops this. */
+/** Listens again if a probe finds that Deno 2.9 ran out of file descriptors. Returns a function that stops probing. */
 function keepAccepting(http: Server, { hostname }: Address): () => void {
   const { port } = http.address() as AddressInfo;
   let most = 0;

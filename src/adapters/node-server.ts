@@ -64,17 +64,17 @@ export function createNodeServer(
     IncomingMessage: Message,
     // `ownResponse` refuses requests without `Host`, with problem details.
     requireHostHeader: false,
-    // Saves an eighth of the time of a request (Node 26.10); Node before 24.12 ignores it.
+    // This option saves an eighth of a request's time (Node 26.10). Node before 24.12 ignores it.
     optimizeEmptyRequests: true,
   };
   const http = createServer(settings, (message, response) => {
     connections.addResponse(response);
     if (hasContent(message)) limitContent(message, response);
-    // The parser drops what follows an Upgrade in a packet, so the connection is closed (RFC 9112, section 9.6).
+    // The parser drops the bytes after an Upgrade in a packet, so the connection is closed (RFC 9112, section 9.6).
     if (message.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     void respond(app, callbacks, message, response);
   });
-  // `node:http` drops headers past `maxHeadersCount`, by default 2000, even `Host`.
+  // `node:http` drops all headers after the first `maxHeadersCount` (2000 by default), even `Host`.
   http.maxHeadersCount = 0;
   // The built-in method closes connections whose response is still being sent; `connections` does not.
   http.closeIdleConnections = () => {};
@@ -151,15 +151,15 @@ class Message extends IncomingMessage {
   }
 }
 
-/** The length of the queue of connections that wait to be accepted; the system may allow fewer. */
+/** The maximum number of connections that wait to be accepted. The system may allow fewer. */
 const BACKLOG = 4096;
 
-/** Starts to listen; rejects if the address cannot be used. */
+/** Starts to listen. Rejects if the address cannot be used. */
 export async function listen(http: Server, { hostname, port }: Address): Promise<void> {
   await once(http.listen({ port, host: hostname, backlog: BACKLOG }), "listening");
 }
 
-/** Serves an app; `watch` is called when the server listens, and returns a function that ends the watch. */
+/** Serves an app. `watch` is called when the server listens, and returns a function that ends the watch. */
 export async function serveHttp(
   app: Servable,
   options: ServeOptions,
@@ -284,7 +284,7 @@ async function send(response: ServerResponse, given: Response): Promise<void> {
   await sendNodeResponse(response, { _toNodeResponse: () => sent } as SrvxResponse);
 }
 
-/** Sends bytes: a short body as `latin1` text, which keeps each byte; longer ones in one write, except on Deno. */
+/** Sends bytes: a short body as `latin1` text, which keeps each byte. A longer body is one write, except on Deno. */
 async function sendParts(
   response: ServerResponse,
   { status, statusText, headers }: NodeForm,
@@ -294,7 +294,7 @@ async function sendParts(
   await new Promise((resolve) => setImmediate(resolve));
   response.writeHead(status, statusText || undefined, headers);
   if (parts.length === 1 && parts[0]!.byteLength <= SHORT_MAX) {
-    // Text is sent in one packet with the head, bytes are not; two packets take twice as long (Node 26.10).
+    // Text is sent in the same packet as the head, but bytes are not. Two packets take twice as long (Node 26.10).
     return void response.end(Buffer.from(parts[0]!).toString("latin1"), "latin1");
   }
   // Deno 2.9 reports no progress within a write, so during a long one, the client would seem to have stopped reading.
@@ -337,7 +337,7 @@ function closeWithSocket(response: ServerResponse): void {
   response.once("close", () => waiting.delete(response));
 }
 
-/** Closes the connection if the content is too slow; `requestTimeout` of `node:http` ends when the response does. */
+/** Closes the connection if the content is too slow; `requestTimeout` of `node:http` ends with the response. */
 function limitContent(message: IncomingMessage, response: ServerResponse): void {
   const timer = setTimeout(() => message.socket.destroy(), TIMEOUTS.content);
   timer.unref();
@@ -364,14 +364,14 @@ function ownResponse({ method, httpVersion, headers, url = "" }: IncomingMessage
   return isServed ? undefined : refusal(400, "The request target must begin with a slash");
 }
 
-/** Status and detail by the parser's error code; other codes get 400. */
+/** The status and detail for each error code of the parser. Other codes get 400. */
 const REFUSALS: Readonly<Record<string, readonly [HttpStatus, string]>> = {
   HPE_HEADER_OVERFLOW: [431, "The request line and header fields are too long"],
   ERR_HTTP_REQUEST_TIMEOUT: [408, "The request did not arrive in time"],
 };
 
 function refuseUnparsed(socket: Socket, code = "", endEntry?: EndEntry): void {
-  // Already refused. The socket is closed later as idle: closing now could lose the refusal (RFC 9112, section 9.6).
+  // It was already refused. Closing the socket before it is idle could lose the refusal (RFC 9112, section 9.6).
   if (!socket.writable) return;
   const [status, detail] = REFUSALS[code] ?? [400, "The request is not valid HTTP"];
   const body = Buffer.from(problemText(status, detail));

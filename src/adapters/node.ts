@@ -29,7 +29,7 @@ export type Listener = (
  *
  * The limits that `serve` sets for slow clients are not set here: they belong to the host's server.
  *
- * @returns a listener; for a path that the app does not serve, it only calls `next`, if there is one
+ * @returns a listener. For a path that the app does not serve, it does not respond but calls `next`, if given.
  */
 export function listener(app: Servable, callbacks: Callbacks = {}): Listener {
   return (message, response, next) => {
@@ -67,7 +67,7 @@ function withParsedBody(message: IncomingMessage, request: Request): Request {
   return new Request(request.url, { ...init, body: held } as RequestInit);
 }
 
-/** Restores the content from a parser's result, but not white space or number formats; `undefined` if impossible. */
+/** Restores the content from a parser's result, without white space and number formats; `undefined` if impossible. */
 function contentOf(body: unknown, type: string): Buffer<ArrayBuffer> | undefined {
   if (typeof body === "string") return Buffer.from(body);
   if (body instanceof Uint8Array) return Buffer.from(body);
@@ -80,7 +80,7 @@ function contentOf(body: unknown, type: string): Buffer<ArrayBuffer> | undefined
     : undefined;
 }
 
-/** Returns the fields of a form; nested ones are named `a[b]`. */
+/** Returns the fields of a form. Nested fields are named `a[b]`. */
 function fieldsOf(members: object, nameOf = (key: string) => key): [string, string][] {
   return Object.entries(members).flatMap(([key, value]: [string, unknown]) => {
     const name = nameOf(key);

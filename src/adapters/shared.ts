@@ -22,7 +22,7 @@ export interface Servable {
 export interface ServeOptions extends Callbacks {
   /** A host name or an IP literal: `"0.0.0.0"` for all IPv4 addresses, `"::"` for all addresses. @default "127.0.0.1" */
   hostname?: string | undefined;
-  /** 0 to 65535; 0 picks a free port. @default 8080 */
+  /** The port, from 0 to 65535. 0 picks a free port. @default 8080 */
   port?: number | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface Callbacks {
 export interface AnswerRecord {
   /** Absent if the parser refused the request. */
   readonly method?: string | undefined;
-  /** An absolute URL, or the path and query of the request target; absent without `method`. */
+  /** An absolute URL, or the path and query of the request target; absent if `method` is absent. */
   readonly url?: string | undefined;
   /** Absent if the client disconnected before the response. */
   readonly status?: number | undefined;
@@ -51,7 +51,7 @@ export type Outcome = "sent" | "aborted" | "failed";
 
 /** A listening server. `await using` closes it. */
 export interface Listening extends Closeable {
-  /** The address that it listens on, such as `http://127.0.0.1:8080/`, even if `hostname` is a name. */
+  /** The address that the server listens on, such as `http://127.0.0.1:8080/`, even if `hostname` is a name. */
   readonly url: string;
   /** Stops listening; resolves when the last response has been sent. May be called more than once. */
   close(): Promise<void>;
@@ -59,14 +59,14 @@ export interface Listening extends Closeable {
 
 /** The timeouts in milliseconds. Together they disconnect every idle client within 30 seconds. */
 export const TIMEOUTS = {
-  /** From the start of the connection, or the end of the last response, to the end of a request's head. */
+  /** The time from the start of the connection, or the end of the last response, to the end of a request's head. */
   head: 10_000,
-  /** From the end of a request's head to the end of its content. */
+  /** The time from the end of a request's head to the end of its content. */
   content: 10_000,
-  /** The time without a byte sent or received; `node:http` allows twice as long to a client that does not read. */
+  /** The time without any byte sent or received. `node:http` gives a client that does not read twice as much time. */
   silence: 13_000,
   check: 2_000,
-  /** From `close` to the end of the last response. Forwarded calls have a second less (`GRACE_MS` in `lease.ts`). */
+  /** The time from `close` to the end of the last response. A forwarded call has a second less (see `GRACE_MS`). */
   grace: 5_000,
 } as const;
 
@@ -112,7 +112,7 @@ export function urlAt(address: string, port: number): string {
 /** A function that ends an entry of the access log; only the first call counts. */
 export type EndEntry = (outcome: Outcome, status?: number) => void;
 
-/** Begins the entry for a request, even one that the parser refused; `undefined` without an access log. */
+/** Begins the log entry for a request, even if the parser refused it. Returns `undefined` without an access log. */
 export function beginEntry(
   { onAnswer }: Callbacks,
   request?: { readonly method: string; readonly url: string },
@@ -145,7 +145,7 @@ async function notify<T>(callback: (value: T) => unknown, value: T): Promise<voi
   }
 }
 
-/** Wraps the stream of a body: reports its failure, but not its cancellation; splits parts longer than `partMax`. */
+/** Wraps the stream of a body. Reports a failure but not a cancellation, and splits parts longer than `partMax`. */
 export function watched(
   body: ReadableStream<Uint8Array>,
   onFailure: (error: unknown) => void,

@@ -1,5 +1,5 @@
 /**
- * The sections of `nodeface check` on the description and on calls.
+ * The sections of the `nodeface check` report about the description and about calls.
  *
  * @module
  */
@@ -221,7 +221,7 @@ function hintElsewhere({ content }: Described): string {
     : `Other operations are not forwarded: their servers are ${elsewhere.join(", ")}\n`;
 }
 
-/** Formats configuration lines to paste, which allow unmarked GET operations by name. */
+/** Formats lines to paste into the configuration, which allow GET operations without an access mark by name. */
 function hint(unmarked: readonly NodeOperation[]): string {
   if (unmarked.length === 0) return "";
   const reads = unmarked.filter(({ method }) => method === "GET");

@@ -26,11 +26,11 @@ import { kindNameOf } from "../settings/texts.ts";
 import { describeValue } from "../untrusted-text.ts";
 import { checkKind, locateBeside, parseYaml, type YamlFile } from "./yaml-file.ts";
 
-/** The access to files; each method rejects with a message for the operator. */
+/** The access to files. If a method fails, it rejects with a message for the operator. */
 export interface Files {
   read(path: string): Promise<string>;
   readBytes(path: string, limit: number): Promise<Uint8Array>;
-  /** Rejects if a file cannot be found. Does not read it, so it may have any size. */
+  /** Rejects if a file cannot be found. The file may have any size, since it is not read. */
   find(path: string): Promise<void>;
   isThere(path: string): Promise<boolean>;
 }
@@ -219,7 +219,7 @@ function unknownKeys({ info }: FileConfig, kinds: Readonly<Record<string, Kind>>
   return (info?.hide ?? []).flatMap((key, at) => {
     if (key === undefined || names.has(key)) return [];
     const meant = didYouMean(nearest(key, names));
-    const message = `is ${describeValue(key)}, which is not a key of the info${meant}`;
+    const message = `is ${describeValue(key)}, which is not a key of /v1/info${meant}`;
     return [{ path: ["info", "hide", at], message, isKey: false }];
   });
 }

@@ -34,7 +34,7 @@ const WANTS_SECRET: readonly (string | undefined)[] = [
 /** The permissions of a configuration that names the place of a secret, and of any other configuration. */
 const PRIVATE = 0o600, PUBLIC = 0o644;
 
-/** Queries the node and writes the file; returns the report. Throws if nothing is written. */
+/** Queries the node, writes the file, and returns the report. Throws if nothing is written. */
 export async function init(
   config: Config,
   files: Pick<Files, "isThere">,
@@ -196,7 +196,7 @@ function commentOf(setting: Schema, remarks: readonly string[] = []): string {
   return lines.filter(Boolean).map((line) => `# ${line}\n`).join("");
 }
 
-/** Formats the object form of a setting that is an object or a plain value; an empty string for other settings. */
+/** Formats the object form of a setting that may also be a plain value. Returns an empty string for other settings. */
 function longForm(setting: Schema): string {
   const forms = (partsOf(setting).options ?? []).map((option) => partsOf(option).entries);
   const entries = forms.find((entries) => entries !== undefined);

@@ -9,7 +9,7 @@ import { nextTurn, withTimeout } from "../with-timeout.ts";
 import { isatty } from "node:tty";
 import { styleText } from "node:util";
 
-/** Writes a text; resolves when all of it is written. */
+/** Writes a text. Resolves when the whole text has been written. */
 type WriteText = (text: string) => Promise<void>;
 
 /** Deno's own output: `process.stdout` blocks Deno 2.9 while a pipe is full. */
@@ -50,7 +50,7 @@ function openWriter(name: "stdout" | "stderr"): WriteText {
 export const print: WriteText = openOutput("stdout");
 
 interface LineWriter {
-  /** Adds a line break to a line and queues it. Neither waits nor throws. */
+  /** Queues a line with a line break at its end. Never waits and never throws. */
   write(line: string): void;
   /** Resolves when all lines are written, or after a second if the reader is stuck. */
   flush(): Promise<void>;
@@ -110,7 +110,7 @@ export function formatMessage(message: string, level: string, time: Date): strin
   return withoutKeys(message).split("\n").map((line) => `${start} ${printable(line)}`).join("\n");
 }
 
-/** Breaks a text into lines of at most `width` characters; a longer word gets its own line. */
+/** Breaks a text into lines of at most `width` characters. A word that is longer gets its own line. */
 export function wrap(text: string, width: number): string[] {
   const lines = [""];
   for (const word of text.split(" ")) {

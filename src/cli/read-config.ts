@@ -1,5 +1,5 @@
 /**
- * The configuration of the command. Flags win over variables, variables over the file, the file over the defaults.
+ * The configuration of the command. Flags override variables, which override the file, which overrides the defaults.
  *
  * @module
  */
@@ -44,7 +44,7 @@ export interface Config
   values?: CliValues;
   remarks: readonly { level: "info" | "warn"; message: string }[];
   host: string;
-  /** 0 for any free port. */
+  /** The port. 0 picks a free port. */
   port: number;
   accessLog: AccessLog;
   logCalls: LogCalls;
@@ -74,7 +74,7 @@ export async function readConfig(
   const kindFile = values.kind !== undefined && isKindFile(values.kind) ? values.kind : undefined;
   const isRead = (path !== undefined && !isNew) || kindFile !== undefined;
   const read: ReadFiles = isRead
-    // Imports YAML and all kinds, which are not needed without a file.
+    // This module imports YAML and all kinds, which are not needed without a file.
     ? await (await import("./configuration-file.ts"))
       .readConfigurationFile(isNew ? undefined : path, kindFile, overrides, files)
     : { file: {}, kinds: {}, warnings: [], problems: [] };
@@ -250,7 +250,7 @@ function readArguments(args: readonly string[]): ParsedArgs {
     const whole = args[token.index]!;
     if (token.kind === "positional" && token.index !== valueAt) positionals.push(token.value);
     if (token.kind !== "option" || token.index === unknownAt) continue;
-    // `-port` is one mistake, not four one-letter flags.
+    // `-port` counts as one mistake, not as four one-letter flags.
     const isWhole = token.rawName.startsWith("--") || whole === token.rawName;
     if (isWhole && Object.hasOwn(OPTIONS, token.name)) readOption(token, found);
     else {
@@ -368,7 +368,7 @@ function explainUnknownVariables(env: Environment, used: readonly unknown[]): st
   return withPrefix(tryRead(() => Object.keys(env)) ?? []).flatMap((end) => {
     const name = PREFIX + end;
     if (VARIABLES.has(name) || used.includes(name)) return [];
-    // With the prefix, all names would look similar.
+    // With the common prefix, all names would look similar.
     const meant = nearest(end, known);
     return `unknown environment variable ${name}${didYouMean(meant && PREFIX + meant)}`;
   });

@@ -79,7 +79,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   const options: ServeOptions = {
     hostname: config.host,
     port: config.port,
-    // A getter, which adapters read on every request: the setting may change.
+    // This is a getter, which adapters read on every request, since the setting may change.
     get onAnswer(): ServeOptions["onAnswer"] {
       const { accessLog: form } = current.config;
       return form === "off" ? undefined : (record) => requests.write(formatAccess(record, form));
@@ -96,7 +96,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
     try {
       await made.nodeface.ready();
       warmUp(made);
-      // If the reload did not wait for this, the node's description would be missing for a while.
+      // The reload waits for this, since the node's description would otherwise be missing for a while.
       await made.nodeface.refresh();
       if (!isWorse(made, current)) return made;
       throw new Error("the node's description cannot be read now, and would be lost");
@@ -131,7 +131,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   void logSettings(config, log);
   await stopped;
   stopWatching();
-  // Calls that wait for the node are cancelled, so that the server is idle soon.
+  // Calls that wait for the node are cancelled, so that the server soon becomes idle.
   await Promise.all([current.nodeface.close(), server.close()]);
   await Promise.all([flush(), requests.flush()]);
 }
@@ -165,7 +165,7 @@ function isSameNode(next: Config, now: Config): boolean {
 
 const SLOW_MS = 1000;
 
-/** Reads the description; reads a file again whenever it changes. Returns a function that stops this. */
+/** Reads the description, and reloads a file whenever it changes. Returns a function that stops watching the file. */
 function watchDescription(
   { config: { description, node }, nodeface }: RunningService,
   log: WriteLog,
@@ -232,7 +232,7 @@ const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
  * Formats a line of the access log, such as `2026-01-02T03:04:06.789Z GET /spec.json 200 1204.1 aborted`. No client can
  * add a line break: a path is percent-encoded, and a method is a token.
  *
- * @param time when the response ended
+ * @param time the time at which the response ended
  */
 export function formatAccess(
   { method = UNKNOWN, url, status, outcome, milliseconds }: AnswerRecord,

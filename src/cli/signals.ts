@@ -6,7 +6,7 @@
  */
 
 interface SignalHandlers {
-  /** May be called twice: a signal to a process group can arrive twice. */
+  /** May be called twice, since a signal to a process group can arrive twice. */
   stop(signal: "SIGINT" | "SIGTERM"): void;
   hangUp(): void;
 }
@@ -24,7 +24,7 @@ process.on("SIGHUP", () => {
   else isHungUp = true;
 });
 
-/** Sets the handlers. A SIGHUP that arrived earlier is handled now. */
+/** Sets the signal handlers, and handles a SIGHUP that arrived earlier. */
 export function handleSignals(next: SignalHandlers): void {
   handlers = next;
   if (isHungUp) next.hangUp();

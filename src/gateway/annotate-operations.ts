@@ -1,5 +1,5 @@
 /**
- * Annotates a description with the policy: `x-call`, a sentence for people, and the token's security scheme.
+ * Annotates a description with the policy: adds `x-call`, a sentence for people, and the token's security scheme.
  *
  * @module
  */
@@ -25,7 +25,7 @@ import { decide, type Permission, type PolicyEntry, type ResolvedForward } from 
 /** The member of an operation that holds its permission: `open`, `token` or `refused`. */
 export const CALL_MARK = "x-call";
 
-/** The name of the token's security scheme; a number is added if the node already uses this name. */
+/** The name of the token's security scheme. If the node's description already uses the name, a number is added. */
 export const TOKEN_SCHEME = "NodefaceToken";
 
 const TOKEN = {
@@ -35,7 +35,7 @@ const TOKEN = {
     "only; the service itself adds the node's own credentials.",
 };
 
-/** Annotates the node's operations, and removes their own `security`: our page must not ask for the node's secret. */
+/** Annotates the node's operations and removes their `security`, since our page must not ask for the node's secret. */
 export function annotateCalls(
   document: Json,
   forward: ResolvedForward | undefined,
@@ -84,7 +84,7 @@ export function annotateCalls(
   return { document: withSchemes(changed, taken, isWanted ? scheme : undefined), operations };
 }
 
-/** Reads what `annotateCalls` wrote; `sentence` is empty if every client may call the operation. */
+/** Reads the annotations by `annotateCalls`. `sentence` is empty if every client may call the operation. */
 export function callNoteOf(
   operation: Json,
 ): { right: Permission; sentence: string; description: string } | undefined {
@@ -97,7 +97,7 @@ export function callNoteOf(
 }
 
 function withPermission(operation: Json, { permission, reason }: PolicyEntry, scheme: string) {
-  // The sentence comes first, since a long description is truncated at its end.
+  // The sentence precedes the node's text, since a long description is truncated at its end.
   const sentence = permission === "token"
     ? "Needs the operator's token."
     : permission === "refused"
@@ -108,7 +108,7 @@ function withPermission(operation: Json, { permission, reason }: PolicyEntry, sc
   return { ...operation, ...description && { description }, security, [CALL_MARK]: permission };
 }
 
-/** Adds the token's scheme if an operation needs it, and removes schemes that nothing uses any more. */
+/** Adds the token's security scheme if an operation needs it, and removes security schemes that are no longer used. */
 function withSchemes(document: Json, taken: ReadonlySet<string>, added: string | undefined): Json {
   const used = new Set([...namesUsed(document.paths), ...namesUsed(document.webhooks)]);
   const { securitySchemes, ...components } = objectOf(document.components);

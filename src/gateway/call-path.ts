@@ -1,5 +1,5 @@
 /**
- * Calls to the node's HTTP paths.
+ * Forwards calls to the node's HTTP paths.
  *
  * @module
  */
@@ -63,7 +63,7 @@ export async function callPath(gateway: Gateway, call: Call, lease: Lease): Prom
   const inContent = await inTurn(size, () => wrongInContent(content, operation));
   const wrong = [...read.path.wrong, ...read.query.wrong, ...read.headers.wrong, ...inContent];
   if (wrong.length > 0) return refuseParameters(wrong.slice(0, WRONG_MAX));
-  // A value may turn the path into that of another operation: `/peers/{address}` with `connect` is `/peers/connect`.
+  // A parameter may produce the path of another operation: `/peers/{address}` with `connect` is `/peers/connect`.
   if (match.isTakenByOther()) return notFound();
   const url = join(gateway.base, call.path, queryOf(read.query));
   if (url === undefined) return notFound();
@@ -93,7 +93,7 @@ function typeOf(type: string, { headers }: Request): string {
   return boundary === undefined ? type : `${type}; boundary="${boundary}"`;
 }
 
-/** Joins the node's URL with a path and a query; `undefined` if URL parsing would change the result. */
+/** Joins the node's URL with a path and a query. Returns `undefined` if URL parsing would change the result. */
 function join(base: string, path: string, query: string): URL | undefined {
   const text = base + path + (query === "" ? "" : `?${query}`);
   // Text before the first slash would become part of the origin.
@@ -108,7 +108,7 @@ function queryOf({ given }: ReadParameters): string {
   ).join("&");
 }
 
-/** Percent-encodes a text, and the apostrophe too, which the URL parser would encode later. */
+/** Percent-encodes a text, including apostrophes, which the URL parser would otherwise encode later. */
 const encode = (text: string): string => encodeURIComponent(text).replaceAll("'", "%27");
 
 /** Validates the content of a call. Duplicate keys are refused, since parsers disagree about them. */
@@ -193,7 +193,7 @@ function streamOf(upstream: UpstreamResponse, end: (bytes: number) => void): Rea
 }
 
 const RANGES_MAX = 32;
-/** A media type or range (RFC 9110, section 12.5.1), and its weight; other parameters are ignored. */
+/** A media type or media range (RFC 9110, section 12.5.1), and its weight. Other parameters are ignored. */
 const RANGE = /^([\w!#$%&'*+.^`|~-]+)\/([\w!#$%&'*+.^`|~-]+)$/, WEIGHT = /^q=([01](?:\.\d{0,3})?)$/;
 
 /** Returns an `Accept` header with only the operation's types, so that the node does not switch to a streaming type. */

@@ -1,5 +1,5 @@
 /**
- * Calls to the node's methods: in JSON-RPC, single or as a batch, or with the method's name in the path.
+ * Forwards calls to the node's methods: single JSON-RPC calls, JSON-RPC batches, and requests to `/v1/rpc/METHOD`.
  *
  * @module
  */
@@ -71,7 +71,7 @@ export async function callRpc(gateway: Gateway, call: Call, lease: Lease): Promi
   if (foreign) return refuseRpc(foreign);
   if (hasTokenInQuery(query)) return refuseRpc(TOKEN_IN_QUERY);
   if (request.headers.has("upgrade")) return refuseRpc(NO_UPGRADE);
-  // npm's bitcoin-core sends no content type. Calls from browsers need one: any page can send a request without it.
+  // npm's bitcoin-core sends no content type. Browsers must send one, since any page can send a request without it.
   const types = looksLikeBrowser(request.headers) ? TYPES : [...TYPES, ""];
   const hasToken = await gateway.guard.hasToken(request);
   const content = await readContent(call, types, lease, hasToken);
@@ -246,7 +246,7 @@ function isHeavyCall({ isHeavy, parameters }: NodeOperation, params: Params): bo
   ) ?? false;
 }
 
-/** Writes a call for the node; named parameters become positional if the method requires it. */
+/** Formats a call to the node. Named parameters become positional if the method requires that. */
 function writeNodeCall(
   { path: methodName, parameters = [], isByPosition }: NodeOperation,
   params: Params,
@@ -258,7 +258,7 @@ function writeNodeCall(
     : isByPosition
     ? `[${inPlaces(parameters.map(({ name }) => params.get(name))).join(",")}]`
     : `{${[...params].map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(",")}}`;
-  // An empty object is omitted, since a method that takes an array may refuse it.
+  // Empty params are omitted if they are an object, since a method that expects an array may refuse an object.
   const isNone = typeof params === "string"
     ? /^\{\s*\}$/.test(params)
     : isNamed(params) && params.size === 0;
@@ -270,7 +270,7 @@ function inPlaces(values: readonly (string | undefined)[]): string[] {
   return values.slice(0, length).map((value) => value ?? "null");
 }
 
-/** Reads the node's response: the result as JSON, or the error; `undefined` if it is malformed. */
+/** Returns the result in the node's response as JSON, or the error, or `undefined` if the response is malformed. */
 function readResponse(
   gateway: Gateway,
   operation: NodeOperation,

@@ -1,5 +1,5 @@
 /**
- * A call, and the reading of its content, with limits on size and time.
+ * Reads the content of a call, with limits on size and time.
  *
  * @module
  */
@@ -16,9 +16,9 @@ export interface Call {
   readonly path: string;
   /** The query without its `?`. */
   readonly query: string;
-  /** `isRead` becomes true when the content has been read to its end; if not, the response closes the connection. */
+  /** `isRead` becomes true when the content was read to its end. If not, the connection closes after the response. */
   readonly content: { isRead: boolean };
-  /** Makes a response that has the common headers; a refusal gets these headers later. */
+  /** Makes a response that has the common headers. A refusal gets these headers later. */
   readonly makeResponse: MakeResponse;
 }
 
@@ -45,7 +45,7 @@ export async function readContent(
     ? "This operation accepts no content"
     : `The content of this call must be ${types.join(" or ")}`;
   const wrongType = refusal(415, expected);
-  // A lenient parser would read the bytes of an unknown transfer coding as the content.
+  // A lenient parser would mistake the bytes of an unknown transfer coding for the content.
   const transferred = headers.get("transfer-encoding") ?? "chunked";
   if (headers.has("content-encoding") || transferred.toLowerCase() !== "chunked") return ENCODED;
   const type = (headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
@@ -57,7 +57,7 @@ export async function readContent(
     return NO_CONTENT;
   }
   const declared = Number(headers.get("content-length") ?? 0);
-  // HTTP/2 and a host's own requests may omit the length, so an empty content can have any type.
+  // Requests over HTTP/2, and requests made by the host, may omit the length, so empty content may have any type.
   const most = isTaken ? BODY_MAX : 0;
   const hold = (length: number) => lease.holdBody(length, hasToken);
   const bytes = declared > most ? TOO_LARGE : await readBody(readChunks, most, hold);
@@ -81,7 +81,7 @@ const ENCODED = refusal(415, "The content of a call must not be encoded");
 function readerOf({ body }: Request): ReadChunks | undefined {
   return body === null ? undefined : async (take, stop) => {
     const reader = body.getReader() as ReadableStreamDefaultReader<Bytes>;
-    // Cancelled later: Node 20 crashes if a stream is cancelled while it delivers a part.
+    // The stream is cancelled later, since Node 20 crashes if a stream is cancelled while it delivers a part.
     const cancel = () => void setTimeout(() => void reader.cancel().catch(() => {}), 0);
     stop.addEventListener("abort", cancel);
     for (;;) {
@@ -118,7 +118,7 @@ async function readBody(readChunks: ReadChunks, most: number, hold: (length: num
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Decodes UTF-8 and keeps a byte order mark; `undefined` if the bytes are malformed. */
+/** Decodes UTF-8 without removing a byte order mark. Returns `undefined` if the bytes are malformed. */
 export function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
     return decoder.decode(bytes);
@@ -127,12 +127,12 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** A content up to this size, in bytes, is parsed within about a millisecond. */
+/** Content of up to this many bytes is parsed within about a millisecond. */
 const AT_ONCE = 32_768;
 
 let last: Promise<unknown> = Promise.resolve();
 
-/** Parses a small content at once; large ones are parsed in turn, with a pause after each to let small ones through. */
+/** Parses small content at once. Large contents are parsed one after another, with a pause after each of them. */
 export function inTurn<T>(size: number, read: () => T | Promise<T>): T | Promise<T> {
   if (size <= AT_ONCE) return read();
   const done = last.then(read);

@@ -19,7 +19,7 @@ export interface WrongValue {
   readonly rule: string;
 }
 
-/** In a message: the maximum length of a name, and the maximum number of allowed values listed. */
+/** The maximum length of a name in a message, and the maximum number of allowed values that a message lists. */
 const NAME_MAX = 100, VALUES_MAX = 20;
 
 /** The lookup tables of a rule, prepared once, since a body may hold half a million values. */
@@ -50,7 +50,7 @@ function prepare(rule: ValueRule): Prepared {
   return made;
 }
 
-/** Returns the first error in a value. Integers above 2^53 must be `bigint`. */
+/** Returns the first error in a value. Integers above 2^53 must be passed as `bigint`. */
 export function checkValue(rule: ValueRule, value: unknown): WrongValue | undefined {
   const wrong = (text: string): WrongValue => ({ path: [], rule: text });
   const { types, values, anyOf } = rule;
@@ -82,7 +82,7 @@ export const placeOf = ({ path }: WrongValue, ...before: readonly string[]): str
 
 const shortName = (name: string): string => shorten(name, NAME_MAX);
 
-/** Tells whether consecutive segments of a path match those of a pattern such as `ipns/*.*`, ignoring case. */
+/** Tells whether consecutive segments of a path match the segments of a pattern such as `ipns/*.*`, ignoring case. */
 function holdsParts(path: string, pattern: string): boolean {
   const wanted = partsOf(pattern);
   const parts = partsOf(path);
@@ -170,7 +170,7 @@ export interface WrongParameter {
   readonly rule: string;
 }
 
-/** Refuses invalid parameters; the response has their names and rules, but never their values. */
+/** Refuses invalid parameters. The response names them and the rules that they break, but never shows their values. */
 export function refuseParameters(wrong: readonly WrongParameter[]): Response {
   const [{ name, rule }] = wrong as [WrongParameter];
   const others = wrong.length - 1;
@@ -301,7 +301,7 @@ function typesOf({ types, anyOf, values }: ValueRule): readonly string[] | undef
 const isList = (rule: ValueRule): boolean => typesOf(rule)?.includes("array") ?? false;
 const decode = (text: string) => parsePercent(text.replaceAll("+", " "));
 
-/** The parameters of a call as JSON, by position or by name; as one text if the description does not list them. */
+/** The parameters of a call as JSON: by position, by name, or as one text if the description does not list them. */
 export type Params = readonly string[] | ReadonlyMap<string, string> | string;
 
 /** Validates the parameters of a method: a JSON array, an object, or values by name. Reports at most `most` errors. */
@@ -330,7 +330,7 @@ export function checkParams(
   return { params, wrong };
 }
 
-/** Splits a text into the described parameters; `undefined` if it has too many. Unknown names are refused. */
+/** Splits a text into the described parameters. Refuses unknown names. Returns `undefined` if there are too many. */
 function splitParams(
   parameters: readonly NodeParameter[],
   text: string,

@@ -23,7 +23,7 @@ export interface NodeFacts {
   kinds(): Promise<Readonly<Record<string, Kind>>>;
   kind(): Promise<string | undefined>;
   find(): Promise<{ readonly kind: string } | undefined>;
-  /** The path for JSON-RPC, below the node's URL. */
+  /** The path of the node's JSON-RPC endpoint, relative to the node's URL. */
   readonly rpcPath: Resource<string>;
   noteLacking(method: string): void;
 }
@@ -103,7 +103,7 @@ export class Gateway {
     if (this.#table?.operations !== operations) {
       const entries = decide(operations, this.#options.forward);
       const methods = entries.filter(({ operation }) => operation.isMethod)
-        // For a method, `path` is its name.
+        // The `path` of a JSON-RPC method is its name.
         .map((entry) => [entry.operation.path, entry] as const);
       const matchPath = createPathMatcher(entries);
       this.#table = { operations, matchPath, methods: new Map(methods) };
@@ -147,7 +147,7 @@ function chooseCredentials(
     return createCredentials({ nodeUrl: url, configured: auth, kind, kinds });
   });
   const anonymous = createCredentials({ nodeUrl: url });
-  /** True if reads are sent without the configured secret, as the kind allows; `undefined` until the kind is known. */
+  /** True if the kind allows reads without the configured secret; `undefined` while the kind is unknown. */
   let isReadAnonymous = auth ? undefined : false;
   const askKind = async () => {
     const name = (await beside.find())?.kind ?? named;

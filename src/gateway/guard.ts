@@ -1,5 +1,5 @@
 /**
- * Decides who may call, and refuses what the policy refuses. A page on any site can make a browser send requests to
+ * Authorizes callers, and refuses calls that the policy refuses. A page on any site can make a browser send requests to
  * this machine, so a request from a browser must prove that it is from our own page or an allowed origin.
  *
  * @module
@@ -23,7 +23,7 @@ export class Guard {
     what: string = "the node",
   ): Refusal | undefined {
     const { origins } = this.#forward;
-    // `"*"` covers public operations only; any origin may learn that an operation is refused.
+    // `"*"` covers only public operations. Any origin may learn that an operation is refused.
     const allowed = origins === "*" && permission === "token" ? [] : origins;
     if (isAllowedCaller(request, allowed)) return undefined;
     return {
@@ -104,7 +104,7 @@ export async function readToken(
   };
 }
 
-/** Tells whether a request has the token. The time taken by a comparison of digests reveals nothing about the token. */
+/** Tells whether a request has the token. Digests are compared, since the time that takes does not reveal the token. */
 async function isToken(token: string, authorization: string | null): Promise<boolean> {
   const [, given] = /^bearer +(\S+)$/i.exec(authorization ?? "") ?? [];
   if (given === undefined) return false;
@@ -118,10 +118,10 @@ async function isToken(token: string, authorization: string | null): Promise<boo
   return difference === 0;
 }
 
-/** A header of the explorer, which a cross-origin page cannot send without a CORS preflight. */
+/** A header that the explorer sends. A cross-origin page cannot send it without a CORS preflight. */
 const OWN_HEADER = "x-nodeface";
 
-/** Headers that only browsers send. `Sec-Fetch-Mode` is missing, since Node's `fetch` (20 to 26) sends it too. */
+/** Headers that only browsers send. `Sec-Fetch-Mode` is omitted, since `fetch` in Node 20 to 26 sends it too. */
 const BROWSER_HEADERS = [
   ...["origin", "referer", "cookie", "sec-fetch-site", "sec-fetch-dest", "sec-fetch-user"],
   ...["sec-fetch-storage-access", "sec-ch-ua", "sec-ch-ua-mobile", "sec-ch-ua-platform"],

@@ -19,7 +19,7 @@ export interface UpstreamResponse {
   readonly parts: readonly Bytes[];
   readonly isWhole: boolean;
   readonly size: number;
-  /** Reads the next bytes; `undefined` at the end. Rejects if the response breaks off or is too long. */
+  /** Returns the next bytes, or `undefined` at the end. Rejects if the response breaks off or is too long. */
   next(): Promise<Bytes | undefined>;
 }
 
@@ -42,7 +42,7 @@ export class Leases {
     this.slots = createSemaphore(options.concurrency);
   }
 
-  /** Rejects waiting calls and aborts running ones: at once if the client has left, otherwise after a grace period. */
+  /** Rejects waiting calls. Aborts running calls: at once if the client has left, otherwise after a grace period. */
   close(): void {
     this.slots.close();
     const [all, breakOff] = [this.underWay, (lease: Lease) => lease.breakOff()];
@@ -51,7 +51,7 @@ export class Leases {
   }
 }
 
-/** The lease of one call, or of one batch with all its calls. Its creator must dispose of it. */
+/** The lease of one call, or of one batch with all its calls. The code that creates a lease must dispose of it. */
 export class Lease {
   readonly #pool: Leases;
   readonly #clientGone: Signal;
@@ -84,12 +84,12 @@ export class Lease {
     return (this.#callStop ?? this.#clientGone).aborted;
   }
 
-  /** Reserves room for the client's request body; returns false if there is too little. */
+  /** Reserves part of the byte budget for the client's request body. Returns false if too little is left. */
   holdBody(bytes: number, hasToken: boolean): boolean {
     return this.#body.set(bytes, hasToken ? "token" : "body");
   }
 
-  /** Waits for a slot at the node; the time limit starts here. Rejects with `UpstreamError` if none becomes free. */
+  /** Starts the time limit and waits for a slot at the node. Rejects with `UpstreamError` if no slot becomes free. */
   async begin(hasToken: boolean, isHeavy: boolean): Promise<void> {
     const callStop = this.#callStop = following(this.#clientGone);
     this.#hasToken = hasToken;
@@ -100,7 +100,7 @@ export class Lease {
     callStop.addEventListener("abort", () => this.#end());
   }
 
-  /** Sends a call; resolves when its response has ended or exceeds `collect` bytes. Pass errors to `refusalOf`. */
+  /** Sends a call. Resolves when its response has ended or exceeds `collect` bytes. Errors must go to `refusalOf`. */
   async send(
     request: RequestContent,
     operation: NodeOperation,
@@ -119,7 +119,7 @@ export class Lease {
     try {
       response = await withSignal(called, callStop);
     } finally {
-      // A streaming or abandoned response still occupies the node; a call that failed does not.
+      // The node is still occupied while it sends a streamed or abandoned response, but not after a failed call.
       const hasNodeEnded = response ? response.isWhole : !callStop.aborted;
       if (hasNodeEnded) this.#called = undefined;
     }
@@ -129,13 +129,13 @@ export class Lease {
     return { ...response, next: () => withSignal(next(), callStop) };
   }
 
-  /** Keeps the bytes, and the slot if the node has not finished, until the returned function is called. */
+  /** Keeps the reserved bytes, and the slot if the node has not finished, until the returned function is called. */
   handOver(): () => void {
     this.#isHandedOver = true;
     return () => this.#end();
   }
 
-  /** Creates a body whose bytes count against the budget until they are sent; a short one is released at once. */
+  /** Creates a body whose bytes count against the budget until they are sent. A short body is not counted. */
   handOverBytes(parts: readonly Bytes[]): Bytes | HeldBytes {
     const release = this.handOver();
     const length = parts.reduce((length, { byteLength }) => length + byteLength, 0);
@@ -176,7 +176,7 @@ export class Lease {
     const next = async () => {
       const part = await response.next();
       size += part?.byteLength ?? 0;
-      // The limit also covers the bytes on the wire, with an eighth more for chunk framing.
+      // The limit also applies to the bytes on the wire, plus one eighth for chunk framing.
       if (size > left || response.received() > left * 1.125 + SMALL) {
         response.cancel();
         throw new UpstreamError(502, tooLong(limit));
@@ -188,7 +188,7 @@ export class Lease {
       try {
         for (let part = await next(); part; part = await next()) {
           read += part.byteLength;
-          // Nobody waits for the rest, so reading it gives way to other tasks.
+          // Nobody waits for the rest of the response, so other tasks come before reading it.
           if (read <= DRAIN_MAX) continue;
           read = 0;
           await nextTurn();
@@ -220,7 +220,7 @@ export class Lease {
   }
 
   #late(): void {
-    // The node has finished, but its response may have been neither sent nor cancelled.
+    // The node has finished, but its response may still be waiting to be sent.
     if (this.#isFree) return this.#room.end();
     const reason = new DOMException("The call took too long", "TimeoutError");
     const stop = () => this.#nodeStop.abort(reason);
@@ -238,7 +238,7 @@ export class Lease {
     if (underWay.size === 0) clearTimeout(closing);
   }
 
-  /** Releases the responses, and gives the slot back when the node has finished. */
+  /** Releases the bytes of the responses, and gives the slot back when the node has finished. */
   #end(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
@@ -258,7 +258,7 @@ export class Lease {
 
 interface CollectedResponse extends UpstreamResponse {
   readonly received: number;
-  /** Reads and discards the rest, up to the limit; resolves when the node has finished. */
+  /** Reads and discards the rest of the response, up to the limit. Resolves when the node has finished. */
   drain(): Promise<void>;
 }
 
@@ -281,7 +281,7 @@ function whyUnread({ status, headers }: NodeResponse, limit: number, left: numbe
 const WAITING_MAX = 64, WAIT_MAX_MS = 5000;
 
 interface Semaphore {
-  /** Resolves to a function that gives the slot back; only one heavy call runs at a time. */
+  /** Waits for a slot and resolves to a function that gives it back. Only one heavy call runs at a time. */
   take(hasToken: boolean, isHeavy: boolean, signal: Signal): Promise<() => void>;
   readonly waiting: number;
   close(): void;
@@ -295,7 +295,7 @@ interface Waiting {
   fail(): void;
 }
 
-/** Creates a semaphore with `count` slots and one more for callers with the token, who do not wait behind others. */
+/** Creates a semaphore with `count` slots. Callers with the token have one more slot and do not wait behind others. */
 export function createSemaphore(count: number): Semaphore {
   let taken = 0;
   let isHeavyTaken = false;
@@ -316,7 +316,7 @@ export function createSemaphore(count: number): Semaphore {
       giveFree();
     };
   };
-  /** Gives free slots to waiting calls; a heavy call does not block light ones behind it. */
+  /** Gives free slots to waiting calls. A heavy call does not block the light calls behind it. */
   const giveFree = () => {
     for (const queue of [withToken, others]) {
       for (const waiting of queue) if (isFree(queue === withToken, waiting.isHeavy)) waiting.give();
@@ -366,20 +366,20 @@ const BYTES_MAX = 128 * 1024 * 1024;
 /** Bytes reserved for a response before its call is sent. */
 const SMALL = 16_384;
 
-/** The share of the budget that each purpose may use; the response to a write may even exceed the budget. */
+/** The share of the byte budget that each purpose may use. The response to a write call may exceed the budget. */
 const SHARES: Readonly<Record<Purpose, number>> = {
   body: 0.25,
   response: 0.625,
   token: 1,
   write: Infinity,
 };
-/** The share for small contents, which still find room when large ones do not. */
+/** The share that small contents may use, so that they are still accepted when large contents are not. */
 const SHARE_OF_SMALL = 0.75;
 
 type Purpose = "body" | "response" | "token" | "write";
 
 interface Room {
-  /** Sets the number of bytes; returns false if there is no room. Shrinking always succeeds. */
+  /** Sets the number of reserved bytes. A decrease always succeeds. Returns false if too few bytes are left. */
   set(bytes: number, purpose: Purpose): boolean;
   end(): void;
 }

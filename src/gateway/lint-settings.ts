@@ -89,8 +89,8 @@ function lines(operations: readonly NodeOperation[]): string {
 }
 
 /**
- * Creates a function that takes the operations after each load of the description. It returns new diagnostics, and a
- * warning for each name that now matches other operations than before.
+ * Creates a function that must be called with the operations after each load of the description. The function returns
+ * new diagnostics, and a warning for each name that no longer matches the same operations as before.
  */
 export function createNameWatch(
   forward: ResolvedForward,

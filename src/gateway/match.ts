@@ -1,5 +1,5 @@
 /**
- * Finds the operation for a path, which is then forwarded to the node byte for byte.
+ * Finds the operation that matches a path. The path is later forwarded to the node byte for byte.
  *
  * @module
  */
@@ -24,7 +24,7 @@ export interface PathMatch {
   isTakenByOther(): boolean;
 }
 
-/** Finds the operation for a percent-encoded path and a method; returns `methods` if the path requires one of these. */
+/** Finds the operation for a percent-encoded path and a method. Returns `methods` if the path requires one of them. */
 export type MatchPath = (
   path: string,
   method: string,
@@ -36,7 +36,7 @@ const LENGTH_MAX = 256;
 const FORBIDDEN =
   /[\\\p{Cc}\u2024\u2025\u2044\u2215\u2216\u29f5\u29f8\u29f9\ufe52\ufe68\uff0e\uff0f\uff3c\ufffd]/u;
 
-/** Stands for an encoded slash if the node distinguishes it from a plain one. A parameter that has NUL is refused. */
+/** Stands for an encoded slash if the node does not treat it as a plain slash. Parameters with NUL are refused. */
 const OPAQUE_SLASH = "\0";
 
 interface Compiled {
@@ -89,7 +89,7 @@ export function createPathMatcher(policy: readonly PolicyEntry[]): MatchPath {
   };
 }
 
-/** Tells whether all parsers read a path in the same way: without dot segments, empty segments, backslashes or `;`. */
+/** Tells whether all parsers agree on a path: it has no dot segments, no empty segments, no backslashes and no `;`. */
 function isPlain(path: string): boolean {
   if (!/^\/[\w.~!$&'()*+,=:@%/-]*$/.test(path)) return false;
   if (path.includes("//")) return false;
@@ -112,9 +112,9 @@ const methodOf = ({ entry }: Compiled): string => entry.operation.method;
 const CLOSED = { open: 0, token: 1, refused: 2 } as const;
 
 /**
- * Returns the operations with more specific templates, to which a node might route a path instead of to `own`. Each has
- * the method of `own`, or a stricter permission (since a node might ignore the method). If `isSure` is false, each has
- * a stricter permission.
+ * Returns the operations with more specific templates that a node might choose for a path instead of `own`. Each has
+ * the method of `own` or a stricter permission (since a node might ignore the method). If `isSure` is false, each has a
+ * stricter permission.
  */
 function takersOf(own: Compiled, fits: readonly Compiled[], isSure: boolean): Compiled[] {
   const at = fits.findIndex(({ rank }) => rank === own.rank);
@@ -149,7 +149,7 @@ function faultOf(value: string, multiSegment: MultiSegment | undefined): string 
   if (multiSegment !== true && value.length > LENGTH_MAX) {
     return `must have at most ${LENGTH_MAX} characters`;
   }
-  // Some nodes and file systems treat compatible characters as equal: a full-width dot and a dot, U+2100 and a/c.
+  // Some nodes and file systems treat compatible characters as equal: a full-width dot and a dot, or U+2100 and a/c.
   const plain = value.normalize("NFKC");
   const parts = plain.split("/");
   if (parts.map(readSegment).some((part) => part === "." || part === "..")) {

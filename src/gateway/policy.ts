@@ -7,10 +7,10 @@ import { milliseconds } from "../info/settings.ts";
 import type { Duration } from "../kinds/kind.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 
-/** The values of `forward` that are one word: `off` forwards nothing, `reads` all reads. */
+/** The one-word values of `forward`: `off` forwards nothing, and `reads` forwards all read-only operations. */
 export const FORWARDS = ["off", "reads"] as const;
 
-/** Invalid values, some of them booleans in YAML, and the value that a message suggests: "did you mean off?" */
+/** Invalid values (some are booleans in YAML), and the value that a message suggests, as in "did you mean off?" */
 export const MEANT_FORWARD: Readonly<Record<string, (typeof FORWARDS)[number]>> = {
   ...{ true: "reads", on: "reads", yes: "reads", read: "reads" },
   ...{ false: "off", no: "off", none: "off" },
@@ -20,11 +20,11 @@ export const MEANT_FORWARD: Readonly<Record<string, (typeof FORWARDS)[number]>> 
 export interface ForwardSettings {
   /**
    * Operations that need no token: `reads`, a method's name, an `operationId`, or an HTTP method and a path template,
-   * as in `GET /blocks/*`. `*` matches any text, but no operation marked `write` or `secret`. For a description read
-   * over the network, `*` and `operationId` do not apply, since its author chooses what they match.
+   * as in `GET /blocks/*`. `*` matches any text, but never an operation marked `write` or `secret`. For a description
+   * read over the network, `*` and `operationId` do not apply, since the description's author chooses what they match.
    */
   open?: readonly string[] | undefined;
-  /** Operations that need the token, in the same form. */
+  /** Operations that need the token, in the same form as `open`. */
   with_token?: readonly string[] | undefined;
   /** The file that holds the token. */
   token_file?: string | undefined;
@@ -52,14 +52,14 @@ export interface ResolvedForward extends Pick<ForwardSettings, "token_file" | "t
   readonly open: Allowed;
   readonly with_token: Allowed;
   readonly origins: readonly string[] | "*";
-  /** In milliseconds. */
+  /** The time limit for a whole response, in milliseconds. */
   readonly timeout: number;
-  /** In bytes. */
+  /** The size limit for a response, in bytes. */
   readonly limit: number;
   readonly concurrency: number;
 }
 
-/** Applies the defaults and separates `reads` from the names; `undefined` if nothing is forwarded. */
+/** Applies the defaults and separates `reads` from the names. Returns `undefined` if nothing is forwarded. */
 export function resolveForward(forward: ForwardSettings | "reads"): ResolvedForward;
 export function resolveForward(forward: Forward | undefined): ResolvedForward | undefined;
 export function resolveForward(forward: Forward | undefined): ResolvedForward | undefined {
@@ -84,7 +84,7 @@ const allowedBy = (list: readonly string[] = []): Allowed => ({
 
 export const FORWARD_DEFAULTS = { timeout: "30s", limit: "32MiB", concurrency: 8 } as const;
 
-/** The form of a configured size: `500KiB`, `32MiB`. */
+/** The form of a configured size, such as `500KiB` or `32MiB`. */
 export const SIZE_FORM: RegExp = /^(\d+(?:\.\d+)?)(B|KiB|MiB|GiB)$/;
 const UNITS: Readonly<Record<string, number>> = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
 
@@ -130,7 +130,7 @@ function decideOne(
   const isRead = access === "read";
   const isClosed = access === "write" || access === "secret";
   const byToken = matchesOf(withToken.names, operation);
-  // An operation in both lists needs the token.
+  // An operation that is in both lists needs the token.
   if (
     byToken.some((match) => match !== "pattern" || !(isClosed || isForeign)) ||
     (isRead && withToken.reads && !open.reads)
@@ -151,7 +151,7 @@ function decideOne(
   if (byOpen.some((match) => match === "name" || !isForeign)) {
     return { permission: "open", reason: "open names it" };
   }
-  // In a description from the node, only its kind marks reads: see `withMarks` in `openapi/kind.ts`.
+  // In a description from the node, only the node's kind can mark reads: see `withMarks` in `openapi/kind.ts`.
   if (isRead && open.reads) return { permission: "open", reason: "it is a read" };
   if (isRead) return refused("reads are not open");
   if (access === "write") return refused("it is a write; with_token can allow it");
@@ -159,7 +159,7 @@ function decideOne(
   return refused("it has no access mark; name it under open or with_token");
 }
 
-/** The way in which a configured name matches. A description's author controls what operationIds and patterns match. */
+/** The way in which a configured name matches. The author controls what operationIds and patterns match. */
 export type NameMatch = "name" | "operationId" | "pattern";
 
 function matchesOf(names: readonly string[], operation: NodeOperation): NameMatch[] {

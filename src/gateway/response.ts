@@ -1,5 +1,5 @@
 /**
- * Responses to calls: refusals, and headers for the node's responses, so that their content cannot run in a page.
+ * Responses to calls: refusals, and the headers that keep the content of the node's responses from running in a page.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { failureOf } from "../node/failures.ts";
 import { CODES } from "../node/json-rpc.ts";
 import { HAS_SOCKETS } from "../platform.ts";
 
-/** Makes a response with the node's content; the names of `headers` are in lower case. */
+/** Makes a response with the node's content. The names of `headers` must be in lower case. */
 export type MakeResponse = (
   status: number,
   headers: Readonly<Record<string, string>>,
@@ -86,7 +86,7 @@ export class UpstreamError extends Error {
   }
 }
 
-/** @param timeout in milliseconds */
+/** @param timeout the time limit of the call, in milliseconds */
 export function refusalOf(error: unknown, isRead: boolean, timeout: number): Refusal {
   const maybe = isRead ? "" : "; the call may have been carried out";
   const refusal = (status: 502 | 503 | 504, message: string): Refusal => ({

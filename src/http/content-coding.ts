@@ -6,7 +6,7 @@
 import { byteLengthOf, type Bytes, joinBytes, partsOf } from "../bytes.ts";
 import { compress } from "../platform.ts";
 
-/** The content codings, preferred first. */
+/** The content codings, in order of preference. */
 export const CODINGS = ["br", "gzip", "identity"] as const;
 
 export type ContentCoding = (typeof CODINGS)[number];
@@ -19,7 +19,7 @@ export interface KeptContent {
   readonly size: number;
 }
 
-/** A content up to this size, in bytes, fits in one packet. */
+/** Content of up to this many bytes fits in one packet. */
 export const PACKET_SIZE = 1400;
 const KEPT_MAX = 1_048_576;
 
@@ -50,7 +50,7 @@ async function gunzip(bytes: Bytes): Promise<Bytes> {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** Compresses a content. `CompressionStream` is the last resort: on Node it does not report when a part is finished. */
+/** Compresses content. `CompressionStream` is the last resort: on Node it does not report when a part is finished. */
 export async function gzip(content: string | Bytes): Promise<Bytes> {
   const encoded = await compress("gzip", partsOf(content));
   if (encoded) return encoded;
@@ -58,7 +58,7 @@ export async function gzip(content: string | Bytes): Promise<Bytes> {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** A content in base64, by coding, from `build/generated-modules.ts`. It has `identity` only if it lacks `gzip`. */
+/** Content in base64 for each coding, from `build/generated-modules.ts`. `identity` is present only without `gzip`. */
 export type PackedContent = Readonly<Partial<Record<ContentCoding, string>>>;
 
 export async function unpack(

@@ -10,7 +10,7 @@ import { FastResponse, problem, REASONS } from "./response.ts";
 
 const EVENTS_MAX = 256, BYTES_MAX = 1_048_576, AGE_MAX_MS = 3_600_000;
 
-/** A listener is disconnected if more than this number of bytes wait for it, unless they are a single event. */
+/** A listener is disconnected if more than this number of bytes wait for it, unless they belong to a single event. */
 const WAITING_MAX = 65_536;
 
 /** `Bun.serve` closes a stream that is silent for 12 s by default (Bun 1.4). */
@@ -26,7 +26,7 @@ const HEADERS: readonly [string, string][] = [
 
 export interface EventStreamOptions<Name extends string> {
   readonly names: readonly Name[];
-  /** Returns the full state, sent first and in place of lost events. The object is the same until the state changes. */
+  /** Returns the full state, sent first and in place of lost events. The object stays the same until the state changes. */
   readonly snapshot: () => object;
   readonly listeners: number;
   readonly perAddress: number;
@@ -52,7 +52,7 @@ const COMMENT = encoder.encode(":\n\n");
 
 export class EventStream<Name extends string> {
   readonly #options: EventStreamOptions<Name>;
-  /** Distinguishes this log from those of earlier runs of the service, which used the same numbers. */
+  /** Distinguishes this log from the logs of earlier runs of the service, whose events had the same numbers. */
   #prefix: string | undefined;
   readonly #listeners = new Set<Listener>();
   #events: LoggedEvent[] = [];
@@ -65,7 +65,7 @@ export class EventStream<Name extends string> {
     this.#options = options;
   }
 
-  /** Created late: workers have no random numbers before the first request. */
+  /** Created on the first use, since workers have no random numbers before the first request. */
   get #log(): string {
     return this.#prefix ??= crypto.getRandomValues(new BigUint64Array(1))[0]!.toString(36);
   }
@@ -78,7 +78,7 @@ export class EventStream<Name extends string> {
     return this.#listeners.size;
   }
 
-  /** Logs an event and sends it. A `snapshot`, which has the whole state, goes to every listener. */
+  /** Logs an event and sends it. A `snapshot`, which contains the whole state, is sent to every listener. */
   append(name: Name | "snapshot", json: string): void {
     const number = ++this.#last;
     const bytes = this.#write(name, json, number);
@@ -108,7 +108,7 @@ export class EventStream<Name extends string> {
     ) bytes -= this.#events.shift()!.bytes.byteLength;
   }
 
-  /** Opens a stream; the query parameter `events` selects events by name. */
+  /** Opens a stream. The query parameter `events` selects events by name. */
   open(request: Request, query: URLSearchParams, address: string | undefined): Response {
     const { names, listeners, perAddress } = this.#options;
     const asked = query.getAll("events").flatMap((list) => list.split(","))
@@ -207,7 +207,7 @@ export class EventStream<Name extends string> {
     return this.#events.slice(Math.max(0, number - this.#forgotten));
   }
 
-  /** Reads the position of a reconnecting listener; `undefined` if it needs a snapshot instead of the missed events. */
+  /** Returns a reconnecting listener's position, or `undefined` if it needs a snapshot instead of the missed events. */
   #positionOf(id: string | null): number | undefined {
     this.#forget();
     const [, log, number] = POSITION.exec(id ?? "") ?? [];
@@ -224,7 +224,7 @@ export class EventStream<Name extends string> {
     return this.#snapshot.bytes;
   }
 
-  /** Writes an event. JSON contains no line feeds, but some readers end a line at U+2028 or U+2029. */
+  /** Formats an event. JSON contains no line feeds, but some readers end a line at U+2028 or U+2029. */
   #write(name: Name | "snapshot", json: string, number: number): Bytes {
     const line = json.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
     return encoder.encode(`event: ${name}\nid: ${this.#log}-${number}\ndata: ${line}\n\n`);
@@ -234,7 +234,7 @@ export class EventStream<Name extends string> {
 const lengthOf = (events: readonly LoggedEvent[]): number =>
   events.reduce((sum, { bytes }) => sum + bytes.byteLength, 0);
 
-/** Returns a key for the client at an address: an IPv6 client owns a whole /64. */
+/** Returns a key that identifies the client at an address. An IPv6 client may use any address of its /64. */
 function clientAt(address: string): string {
   const [, mapped] = /^::ffff:(\d+(?:\.\d+){3})$/i.exec(address) ?? [];
   if (mapped !== undefined || !address.includes(":")) return mapped ?? address;

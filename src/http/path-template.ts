@@ -5,7 +5,7 @@
  */
 export interface PathTemplate {
   readonly names: readonly string[];
-  /** Equal for templates that match the same paths. */
+  /** A text that is equal for templates that match the same paths. */
   readonly source: string;
   /** Sorts templates that match the same path: literals, then names, then multi-segment names; long literals first. */
   readonly rank: string;
@@ -35,7 +35,7 @@ export function parsePathTemplate(
       : ONE
   );
   const spanning = names.findIndex(spans);
-  /** The index of the name that matches the text that the other names leave. */
+  /** The index of the name that receives the text that no other name matches. */
   const middle = spanning < 0 ? names.length - 1 : spanning;
   const [first, last] = [literals[0]!, literals.at(-1)!];
   const match = (path: string): readonly string[] | undefined => {
@@ -71,7 +71,7 @@ export function parsePathTemplate(
   };
 }
 
-/** Normalizes a path: percent-encodings in capitals (RFC 3986, section 6.2.2.1), and `|[]^` encoded. */
+/** Normalizes a path: writes percent-encodings in upper case (RFC 3986, section 6.2.2.1) and encodes `|[]^`. */
 export function normalizePath(path: string): string {
   return path.replaceAll(
     /%[\da-f]{2}|[|[\]^]/gi,
@@ -92,7 +92,7 @@ export const foldPath = (path: string): string =>
 
 export const readSegment = (segment: string): string => segment.split(/[;?#]/, 1)[0]!.trim();
 
-/** Folds text as lenient servers may. Upper case comes first, since it makes some letters equal, such as ı and i. */
+/** Folds text as lenient servers may. It is upper-cased first, which makes some letters equal, such as ı and i. */
 export const fold = (text: string): string =>
   text.normalize("NFKC").replaceAll(/\p{Cf}/gu, "").replaceAll("+", " ").toUpperCase()
     .toLowerCase();

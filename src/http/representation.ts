@@ -1,5 +1,5 @@
 /**
- * A representation (RFC 9110, section 3.2): a content in every coding, each with its headers and validator.
+ * A representation (RFC 9110, section 3.2): content in every coding, and the headers and validator of each coding.
  *
  * @module
  */
@@ -35,10 +35,10 @@ export interface Representation {
 }
 
 export interface Variant {
-  /** The strong validator, quotes included (RFC 9110, section 8.8.3). */
+  /** The strong validator, including its quotes (RFC 9110, section 8.8.3). */
   readonly etag: string;
   readonly full: MakeHead;
-  /** Makes the head of a 304, with the headers that it must repeat (RFC 9110, section 15.4.5). */
+  /** Makes the head of a 304 response, with the headers that it must repeat (RFC 9110, section 15.4.5). */
   readonly notModified: MakeHead;
   /** `undefined` if the coding is not stored. */
   readonly body: Bytes | undefined;
@@ -71,7 +71,7 @@ export async function represent(
   for (const coding of CODINGS) {
     const body = content.codings[coding];
     if (!body && coding !== "identity") continue;
-    // If `identity` is not stored, the gzip coding is digested: its digest differs for each content, too.
+    // If `identity` is not stored, the gzip coding is digested, since its digest also differs for each content.
     const tag = init.tag ?? await digest(body ?? content.codings.gzip!);
     variants[coding] = makeVariant(coding, body, body?.byteLength ?? content.size, tag, init);
   }
@@ -143,7 +143,7 @@ function makeVariant(
 
 const bodyOf = (body: Bytes) => FastResponse === Response ? sendable(body) : body;
 
-/** Returns a function that makes a head once for each set of common headers, of which there are few. */
+/** Returns a function that makes a head only once for each set of common headers. There are only a few sets. */
 function headMaker(status: HttpStatus, own: Readonly<Record<string, string>>): MakeHead {
   const heads = new Map<CommonHeaders, ResponseInit>();
   const make = (common: CommonHeaders): ResponseInit => {
@@ -151,7 +151,7 @@ function headMaker(status: HttpStatus, own: Readonly<Record<string, string>>): M
     const init = {
       status,
       statusText: REASONS[status],
-      // `FastResponse` keeps a list as it is. A native `Response` copies `Headers` more than twice as fast as a list.
+      // `FastResponse` keeps a list unchanged. A native `Response` copies `Headers` more than twice as fast as a list.
       headers: FastResponse === Response ? new Headers(headers) : Object.entries(headers),
       // Keeps workerd from encoding the bytes again (https://developers.cloudflare.com/workers/runtime-apis/response/).
       encodeBody: "manual",
@@ -162,7 +162,7 @@ function headMaker(status: HttpStatus, own: Readonly<Record<string, string>>): M
   return (common) => heads.get(common) ?? make(common);
 }
 
-/** Returns a function that makes a value on demand, again if it was garbage-collected. Concurrent callers share it. */
+/** Returns a function that makes a value on demand, and anew after garbage collection. Concurrent callers share it. */
 function share<T extends WeakKey>(make: () => Promise<T>): () => Promise<T> {
   let last: WeakRef<T> | undefined;
   let making: Promise<T> | undefined;
@@ -186,7 +186,7 @@ const acceptedCodings = memoize((accept): readonly ContentCoding[] =>
 /** A list member; commas between quotes do not separate members. */
 const MEMBER = /(?:"[^"]*"|[^",]+|")+/g;
 
-/** RFC 9110, section 8.8.3. */
+/** An entity tag (RFC 9110, section 8.8.3). */
 const ENTITY_TAG = /^(W\/)?("[\x21\x23-\x7e\x80-\xff]*")$/;
 
 /** Evaluates `If-Match`, then `If-None-Match` (RFC 9110, section 13.2.2); no response here has a `Last-Modified`. */

@@ -31,7 +31,7 @@ export interface RequestTarget {
   readonly host: string | undefined;
 }
 
-/** Parses the `url` of a request: absolute, or a path; `undefined` if it is malformed. */
+/** Parses the `url` of a request, which is absolute or a path. Returns `undefined` if it is malformed. */
 export const parseTarget: (url: string) => RequestTarget | undefined = memoize((url) => {
   const isPath = url.startsWith("/");
   try {
@@ -67,7 +67,7 @@ export function isFromOtherOrigin({ headers, url }: Pick<Request, "headers" | "u
 /** Matches 127.0.0.0/8 and `::1` (RFC 6890), `localhost` and all names below it (RFC 6761, section 6.3). */
 const LOOPBACK = /^(?:127(?:\.\d+){3}|\[::1\]|(?:.+\.)?localhost\.?)$/;
 
-/** @param hostname as `URL` writes it */
+/** @param hostname a host name in the form that `URL` produces */
 export const isLoopback = (hostname: string): boolean => LOOPBACK.test(hostname);
 
 /** The host names to serve in addition to loopback names and IP literals; `"*"` for any. */
@@ -76,12 +76,12 @@ export type Hosts = readonly string[] | "*";
 /** The host that srvx 1.0 puts in the URL if it cannot parse `Host`. */
 const UNPARSED = "_invalid_";
 
-/** Longer targets are refused with 414; RFC 9110, section 4.1, recommends at least 8000. */
+/** Longer targets are refused with 414. RFC 9110, section 4.1, recommends a limit of at least 8000. */
 const TARGET_LENGTH_MAX = 8192;
 
 /**
  * Creates a guard against malformed targets and DNS rebinding: a page can make its own host name resolve to this
- * machine, and then read this service as its own origin. Such a name in `Host` gets 421 (RFC 9110, section 15.5.20).
+ * machine, and then read this service as its own origin. Requests with such a host get 421 (RFC 9110, section 15.5.20).
  */
 export function createHostGuard(
   hosts: Hosts,
@@ -122,16 +122,16 @@ const isIpLiteral = (host: string): boolean => /^(\d+\.){3}\d+$|^\[/.test(host);
 export interface Prefix {
   /** Returns the paths that `pathname` may mean, the likeliest first: a router may have stripped part of the prefix. */
   strip(pathname: string): readonly string[];
-  /** Like `strip`, but for the whole prefix: returns one path, or an empty list if `pathname` lacks the prefix. */
+  /** Like `strip`, but requires the whole prefix: returns one path, or an empty list if `pathname` lacks the prefix. */
   stripWhole(pathname: string): readonly string[];
-  /** Resolves a path such as `v1/spec` for `Location`; `original` is the path that the client requested. */
+  /** Resolves a path such as `v1/spec` for `Location`. `original` is the path that the client requested. */
   locate(reference: string, pathname: string, original: string | undefined): string;
 }
 
 /** @param prefix the path at which a host mounts the service, such as `/deep/node`, or `""` for none */
 export function createPrefix(prefix: string): Prefix {
   const parts = prefix.split("/").slice(1);
-  // For the prefix `/deep/node`: `/deep/node`, `/node` and `""`.
+  // For the prefix `/deep/node`, the list is `/deep/node`, `/node` and `""`.
   const ends = [...parts.map((_, i) => `/${parts.slice(i).join("/")}`), ""];
   return {
     strip: (pathname) => ends.flatMap((end) => stripStart(pathname, end) ?? []),

@@ -10,14 +10,14 @@ import { type Bytes, partsOf } from "../bytes.ts";
 export interface NodeForm {
   readonly status: number;
   readonly statusText: string;
-  /** Names and values alternate. */
+  /** A list in which names and values alternate. */
   readonly headers: string[];
   readonly body: Body;
 }
 
 type Body = Bytes | ReadableStream<Bytes> | null;
 
-/** A response as parts for `node:http`: making a native `Response` takes a tenth of a short call's time (Deno 2.9). */
+/** A response as parts for `node:http`. A native `Response` would take a tenth of a short call's time (Deno 2.9). */
 class KeptResponse {
   readonly #body: Body;
   readonly #init: ResponseInit;
@@ -74,7 +74,7 @@ Object.setPrototypeOf(KeptResponse.prototype, Response.prototype);
 const BLOB_BYTES_MIN = 65_536;
 const blobs = new WeakMap<Bytes, Blob>();
 
-/** Makes a long body a `Blob`: Bun copies bytes for each `Response` (https://github.com/oven-sh/bun/issues/35138). */
+/** Makes long bodies `Blob`s: Bun copies bytes for each `Response` (https://github.com/oven-sh/bun/issues/35138). */
 export function sendable(body: Body): Body | Blob {
   if (!(body instanceof Uint8Array) || body.byteLength < BLOB_BYTES_MIN) return body;
   let blob = blobs.get(body);
@@ -83,7 +83,7 @@ export function sendable(body: Body): Body | Blob {
   return blob;
 }
 
-/** The `Response` that the runtime's server writes fastest. Bun's server accepts only Bun's own class. */
+/** The `Response` class that the runtime's server sends fastest. Bun's server accepts only Bun's own class. */
 export const FastResponse: new (body: Body | Blob, init: ResponseInit) => Response =
   "Bun" in globalThis ? Response : KeptResponse as unknown as typeof Response;
 
@@ -239,7 +239,7 @@ export function problemText(
   members: Readonly<Record<string, string | undefined>> = {},
 ): string {
   const lines = Object.entries({
-    // No type of its own: the status is enough (RFC 9457, section 4.2.1).
+    // There is no specific `type`, since the status is enough (RFC 9457, section 4.2.1).
     type: '"about:blank"',
     title: JSON.stringify(titleOf(status)),
     status: String(status),
@@ -268,7 +268,7 @@ export interface CommonHeaders {
   readonly vary: "Origin" | undefined;
 }
 
-/** Returns the common headers for a request; always the same object for one origin. */
+/** Returns the common headers for a request. The object is always the same for the same origin. */
 export type CommonHeadersFor = (request: Pick<Request, "headers">) => CommonHeaders;
 
 export const SECURITY_HEADERS = {
@@ -278,7 +278,7 @@ export const SECURITY_HEADERS = {
 
 const EXPOSED = { "access-control-expose-headers": "etag, allow, link" };
 
-/** @param resources the pages that may embed a response; by default all pages if `cors` is `*`, else only our own */
+/** @param resources the pages that may embed a response; by default, all if `cors` is `*`, otherwise only our own */
 export function createCommonHeaders(
   cors: Cors,
   resources: "cross-origin" | "same-origin" = cors === "*" ? "cross-origin" : "same-origin",
