@@ -53,7 +53,7 @@ async function readTrust(tls: NonNullable<NodePlace["tls"]>): Promise<string> {
     ? await readPlace(tls)
     : { reason: "this runtime does not support a custom certificate authority" };
   if ("text" in found && holdsCertificates(found.text)) return found.text;
-  const reason = "reason" in found ? found.reason : "it does not contain a valid PEM certificate";
+  const reason = "reason" in found ? found.reason : "it has no PEM certificate";
   throw new SourceError("tls", "cannot be verified: the file of node.tls cannot be read", {
     hint: `cannot read node.tls.ca_file ${tls.ca_file}: ${reason}`,
   });
