@@ -1,7 +1,7 @@
 /** Parses the part of the Prometheus text format that this service uses. */
 import * as assert from "uvu/assert";
 
-/** The samples of a text. A key is a metric name with its labels as written, and a value is that of the sample. */
+/** The samples of a text: maps each metric name, with its labels as written, to the value as written. */
 export type Lines = ReadonlyMap<string, string>;
 
 /** Matches a metric name, labels whose values may have escaped quotes and backslashes, and a value. */

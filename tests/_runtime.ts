@@ -23,7 +23,7 @@ export function sampleSize(count: number): number {
 
 /**
  * Returns the shortest processor time, in milliseconds, that some work takes in several runs. Other processes hardly
- * affect this time. For tests that run on Node.
+ * affect this time. Only tests that run on Node use this function.
  */
 export async function processorTime(runs: number, work: () => unknown): Promise<number> {
   let best = Infinity;

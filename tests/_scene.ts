@@ -50,7 +50,7 @@ export interface Scene {
    * have ended. The result does not depend on the machine's speed.
    */
   info(): Promise<Record<string, unknown>>;
-  /** Returns the info that a request gets if a query is still running when the request may wait no longer. */
+  /** Returns the info that a request gets if its maximum wait ends while a query is still running. */
   infoMeanwhile(): Promise<Record<string, unknown>>;
 }
 

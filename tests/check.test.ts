@@ -111,7 +111,7 @@ check("the verdict says that a node is still syncing, or that no node is configu
   );
 });
 
-check("says that the kind's operations are shown if the node describes none", async () => {
+check("says that the kind's operations are shown if the node's own cannot be read", async () => {
   const text = await report({ node: { url: NOWHERE, kind: "bitcoin" } });
   assert.match(
     text,
@@ -267,7 +267,7 @@ check(
   },
 );
 
-check("suggests no unmarked PUT, POST or DELETE for forward.open, since it may write", async () => {
+check("does not suggest forward.open for an unmarked PUT, POST or DELETE", async () => {
   const operation = { responses: { 200: { description: "It is done" } } };
   const item = { get: operation, put: operation, delete: operation, post: operation };
   const folder = mkdtempSync(join(tmpdir(), "nodeface-"));

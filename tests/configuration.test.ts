@@ -85,7 +85,7 @@ config(
   },
 );
 
-config("a title is one line, and not blank", () => {
+config("a title must be one line, and must not be blank", () => {
   const right = "must be a line of text, at most 80 characters";
   for (const title of ["' '", "''", '"a\\nb"', "x".repeat(81)]) {
     assert.match(
@@ -210,7 +210,7 @@ info:
 });
 
 config(
-  "in a file, the description is relative to that file, but in a flag to the working directory",
+  "a description path is relative to the file, or to the working directory if a flag sets it",
   async () => {
     const of = async (args: string[], file: string) =>
       (await read(["--config", "etc/nodeface.yaml", ...args], {}, file))
@@ -442,7 +442,7 @@ config("every example in the reference is a valid configuration", () => {
   }
 });
 
-/** Lists the examples in a schema, each after the schema of its own setting. */
+/** Lists the examples in a schema, each together with the schema that it must match. */
 function* examplesIn(schema: Schema): Generator<[Schema, string]> {
   const { example } = aboutOf(schema);
   if (example !== undefined) yield [schema, example];
@@ -714,7 +714,7 @@ config("for an unknown flag, the intended flag or key is suggested", async () =>
   }
 });
 
-config("for a key in the wrong section, the right section is suggested", () => {
+config("for a key in the wrong section, the right key is suggested", () => {
   for (
     const [text, complaint] of [
       ["url: http://127.0.0.1:1", "unknown key url; did you mean node.url?"],
@@ -735,7 +735,7 @@ config("for a key in the wrong section, the right section is suggested", () => {
   ) assert.match(problems(text)[0]!, complaint, text);
 });
 
-config("a missing description file is an error, but a URL may be unreachable", async () => {
+config("a description file must exist, but a description URL may be unreachable", async () => {
   const of = (args: string[], text = "") =>
     readConfig(args, {}, { ...files, read: () => Promise.resolve(text) }).then(
       ({ description }) => description,
@@ -798,7 +798,7 @@ config("--metrics needs no value, but its variable and key must be true or false
 });
 
 config(
-  "a flag, a variable or the file sets which calls are logged, and by default failed ones are",
+  "a flag, a variable or the file sets which calls are logged, and the default is failed calls",
   async () => {
     const of = async (...given: Parameters<typeof read>) => (await read(...given)).logCalls;
     const file = ["--config", "a.yaml"];

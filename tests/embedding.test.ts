@@ -121,7 +121,7 @@ embedding(
 );
 
 embedding(
-  "one log gets all messages, on the description, the node and errors, with level and code",
+  "one log gets all messages about the description, the node and errors, with level and code",
   async () => {
     const told: [code: string, level: string, message: string][] = [];
     const failing = { ...peer, handle: () => Promise.reject(new Error("the disk is full")) };
@@ -159,7 +159,7 @@ embedding("a Request is not modified, even if it has a property such as params",
   }
 });
 
-embedding("the result is an ordinary Response", async () => {
+embedding("every result of fetch is an ordinary Response", async () => {
   for (const path of ["/v1/info", "/v1/spec", "/v1/peers/b2", "/nope"]) {
     const response = await ask(`/a/node${path}`);
     assert.instance(response, Response);
@@ -278,7 +278,7 @@ for (const [how, callback] of FAILING) {
     assert.is((await ask("/v1/health", {}, app)).status, 503);
   });
 
-  embedding(`a host's info is requested again if it fails and the log ${how}`, async () => {
+  embedding(`a host's info function is called again if it fails and the log ${how}`, async () => {
     let tries = 0;
     const info = () => {
       if (++tries === 1) throw new Error("not yet");

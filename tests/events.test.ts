@@ -105,7 +105,7 @@ events("the complete info comes first, followed by info, head and status events"
   ]);
 });
 
-events("the same head is not sent again after the node was unreachable", async () => {
+events("a head event is not repeated after the node was unreachable", async () => {
   const { node, read } = open({ first: info({ height: 6 }) });
   const listener = read({ query: "events=head" });
   await listener.events();

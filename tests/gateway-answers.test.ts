@@ -120,7 +120,7 @@ const TYPES: readonly (readonly [type: string, passed: string | undefined])[] = 
 ];
 
 for (const [type, passed] of sampleOf(TYPES)) {
-  answers(`a response of ${type || "no type"} becomes ${passed ?? "a download"}`, async () => {
+  answers(`the response type ${type || "(none)"} becomes ${passed ?? "a download"}`, async () => {
     const content = "<script>alert(1)</script>";
     node.answer = (_, response) =>
       response.writeHead(200, type === "" ? {} : { "content-type": type }).end(content);
@@ -400,7 +400,7 @@ for (
   });
 }
 
-answers("a buffered response, or one that states its length, is 502 above the limit", async () => {
+answers("a response above the limit becomes 502 unless a part was already passed on", async () => {
   const settings = { open: ["reads"], limit: "100KiB" };
   const [paths, methods] = [
     forwarding(node.url, REST, settings),

@@ -141,7 +141,7 @@ for (const [why, headers] of sampleOf(REFUSED)) {
   });
 }
 
-browsers("a link to a read can be followed, but no other navigation is allowed", async () => {
+browsers("only a link to a read-only operation may navigate to a response", async () => {
   const headers = {
     "sec-fetch-site": "none",
     "sec-fetch-dest": "document",

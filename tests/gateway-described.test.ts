@@ -165,7 +165,7 @@ described("forwarded operations have a single server, whatever the description l
   assert.equal(document!.servers, [{ url: "./v1/node/api" }]);
 });
 
-described("the page shows the same permissions, and commands that can be run", async () => {
+described("the page shows the permissions of operations and commands that work", async () => {
   const html = await renderContent(readOutline(say(TOKEN)));
   const article = (heading: string) =>
     html.split(/<article\b/).find((part) => part.includes(`>${heading}</h3>`)) ?? "";
@@ -191,7 +191,7 @@ described("the page shows the same permissions, and commands that can be run", a
   assert.not.match(html, "switched off");
 });
 
-described("if calls are not forwarded, the page header explains how to enable that", async () => {
+described("the page header explains how to enable calls if they are not forwarded", async () => {
   const { calls, content } = await renderParts(say("off"), "kind");
   assert.match(
     calls,
@@ -255,7 +255,7 @@ described("after a description is read, invalid names under forward are logged",
 });
 
 described(
-  "if a remote description moves a name to another operation, the name does not allow that one",
+  "if a remote description moves a name to another operation, that operation is not allowed",
   async () => {
     const node = await playNode();
     const elsewhere = await playNode();

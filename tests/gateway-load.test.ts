@@ -549,7 +549,7 @@ load(
 );
 
 load(
-  "the memory budget of a response that was dropped silently is free again after the timeout",
+  "the budget that a silently dropped response holds is freed within the timeout of a call",
   async () => {
     const { send } = leasing(20);
     for (const _ of [1, 2]) assert.is(await send(32 * MIB), 32 * MIB);

@@ -122,7 +122,7 @@ for (const [client, accepted] of ACCEPTED) {
   });
 }
 
-requests("the node's secret replaces a header in another letter case", async () => {
+requests("the node's secret replaces a client's header in another letter case", async () => {
   process.env.GATEWAY_NODE_SECRET = "nodes";
   const credentials = createCredentials({
     nodeUrl: node.url,
@@ -140,7 +140,7 @@ requests("the node's secret replaces a header in another letter case", async () 
   assert.equal(sent, { "accept-encoding": "identity", "x-key": "nodes" });
 });
 
-requests("a JSON-RPC call to the node has no headers of the client either", async () => {
+requests("a JSON-RPC call is sent to the node without the headers of the client", async () => {
   node.answer = result("1");
   for (
     const answer of [

@@ -555,7 +555,7 @@ rpc("if the whole body is refused, the status shows the reason, and the id is nu
   assert.equal(node.come, []);
 });
 
-rpc("HTTP methods that a path below /v1/rpc does not support get 405", async () => {
+rpc("HTTP methods that /v1/rpc or a path below it does not support get 405", async () => {
   for (const method of ["GET", "PUT", "DELETE", "PATCH", "HEAD"]) {
     assert.is((await gateway.ask("/v1/rpc", { method })).status, 405);
   }

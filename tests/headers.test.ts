@@ -43,7 +43,7 @@ headers(
 );
 
 for (const path of ["/v1/spec", "/v1/spec/reference", "/v1/spec/simple"]) {
-  headers(`${path} is isolated from other origins and runs no other scripts`, async () => {
+  headers(`${path} is isolated from other origins, and has a strict CSP`, async () => {
     const page = (await ask(path)).headers;
     assert.is(page.get("cross-origin-opener-policy"), "same-origin");
     assert.is(page.get("cross-origin-resource-policy"), "same-origin");

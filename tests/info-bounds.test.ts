@@ -84,7 +84,7 @@ function randomNode(random: () => number): typeof fetch {
 const ROUNDS = Number(globalThis.process?.env?.NODEFACE_RANDOM_ANSWERS ?? sampleSize(600));
 
 bounds(
-  `${ROUNDS} rounds of random responses cause no exception, and no invalid info or one above 64 kB`,
+  `in ${ROUNDS} rounds of random responses, nothing throws, and the info is valid and below 64 kB`,
   async () => {
     const names = Object.keys(KINDS);
     for (let round = 0; round < ROUNDS; round++) {

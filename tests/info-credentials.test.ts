@@ -159,7 +159,7 @@ credentials("each way to configure a secret results in the right header", async 
 });
 
 credentials(
-  "the error about a refusal names the kind that it suggests, and the setting that helps",
+  "the error about a refusal names the probable kind of the node, and the setting that helps",
   async () => {
     const kinds = kindsRefusing({
       bitcoin: { refusal, example: { basic_file: "/path/.cookie" } },
@@ -291,7 +291,7 @@ credentials("the default secret of a kind is not sent to any other server", asyn
 });
 
 credentials(
-  "default files of secrets that did not help are reported with the reason",
+  "default secret files that did not help are reported with the reason",
   async () => {
     const file = await secret("usual", "user:one");
     const at = (...paths: string[]) =>

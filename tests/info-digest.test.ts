@@ -257,7 +257,7 @@ digest("many concurrent requests succeed", async () => {
   await close();
 });
 
-/** Starts a node that has another nonce for each connection, and counts its refusals. */
+/** Starts a node that has a different nonce for each connection, and counts its refusals. */
 function guardConnections(answer: (url: string, response: ServerResponse) => void) {
   const nonces = new Map<unknown, string>();
   const count = { refused: 0 };
@@ -272,7 +272,7 @@ function guardConnections(answer: (url: string, response: ServerResponse) => voi
   return { played, count };
 }
 
-digest("concurrent requests succeed if a node has another nonce for each connection", async () => {
+digest("concurrent requests succeed even if each connection has its own nonce", async () => {
   const { played, count } = guardConnections((_, response) => response.end("[]"));
   const { url, close } = await played;
   const context = contextFor(url, { configured: { digest_file: file } });

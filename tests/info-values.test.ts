@@ -78,7 +78,7 @@ for (const [conversion, given, expected] of TABLE) {
   });
 }
 
-values("a start that is computed from an uptime does not change by small deviations", () => {
+values("a start time that is computed from an uptime ignores small deviations", () => {
   const previous = "2026-01-01T00:00:00.000Z";
   assert.is(convert([86399], "uptime", { learntAt: NOW, previous }), previous);
   assert.is(convert([60], "uptime", { learntAt: NOW, previous }), "2026-01-01T23:59:00.000Z");
@@ -119,7 +119,7 @@ values("a duration must have a unit", () => {
   assert.throws(() => milliseconds("5" as "5s"), /2s/);
 });
 
-values("if the start moves backwards, that is logged once an hour, unless it is hidden", () => {
+values("a start time that moves backwards is logged once an hour, unless it is hidden", () => {
   const lines: string[] = [];
   const log = (message: string) => void lines.push(message);
   const told = (hide: string[]) => {
