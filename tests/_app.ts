@@ -13,7 +13,7 @@ export function askWith(headers: Record<string, string>, path: string): Promise<
   return ask(path, { headers });
 }
 
-/** Every path with its media type, except those below `/assets/`. */
+/** Every path of the service, except those below `/assets/`, with its media type. */
 export const PATHS: readonly [path: string, type: string][] = [
   ["/v1/spec", "text/html; charset=utf-8"],
   ["/v1/spec/reference", "text/html; charset=utf-8"],

@@ -1,4 +1,4 @@
-/** A forwarding service, with a node that the test controls. */
+/** Helpers that create a forwarding service and, behind it, a node that the test controls. */
 import type { CallRecord } from "../src/log.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Test } from "uvu";
@@ -10,9 +10,9 @@ import { play, type Played } from "./_sources.ts";
 /** A request that the node received. */
 export interface Come {
   readonly method: string;
-  /** The target as received. */
+  /** The request target, exactly as received. */
   readonly url: string;
-  /** Names in lower case. */
+  /** The header names are in lower case. */
   readonly headers: IncomingMessage["headers"];
   readonly rawHeaders: readonly string[];
   readonly body: Uint8Array<ArrayBuffer>;
@@ -23,7 +23,7 @@ export type PlayedAnswer = (come: Come, response: ServerResponse) => unknown;
 
 /** A node whose responses the test chooses. */
 export interface PlayedNode extends Played {
-  /** The requests since the last `forget`. */
+  /** The requests that the node has received since the last call of `forget`. */
   come: Come[];
   answer: PlayedAnswer;
   forget(): void;
@@ -31,7 +31,7 @@ export interface PlayedNode extends Played {
 
 export const playNode = (): Promise<PlayedNode> => startNode(nodeToStart());
 
-/** Registers the node of a suite: starts and stops it, and clears its requests before each test. */
+/** Adds a node to a suite: starts it before the tests, stops it after them, and resets it before each test. */
 export function nodeOf(suite: Test): PlayedNode {
   const node = nodeToStart() as PlayedNode;
   suite.before(async () => void await startNode(node));
@@ -66,7 +66,7 @@ async function startNode(node: NodeToStart): Promise<PlayedNode> {
   return Object.assign(node, played);
 }
 
-/** Responds with JSON, given as text or as a value. */
+/** Responds with JSON that is given as text or as a value. */
 export const json =
   (content: unknown, status = 200, headers: Record<string, string> = {}): PlayedAnswer =>
   (_, response) => {
@@ -74,7 +74,7 @@ export const json =
     response.end(typeof content === "string" ? content : JSON.stringify(content));
   };
 
-/** Responds to JSON-RPC calls with a result, given as JSON. */
+/** Responds to JSON-RPC calls with a result that is given as JSON text. */
 export const result = (text: string): PlayedAnswer =>
   json(`{"jsonrpc":"2.0","id":1,"result":${text}}`);
 
@@ -99,7 +99,7 @@ const body = (schema: object, type = "application/json", required = true) => ({
   requestBody: { required, content: { [type]: { schema } } },
 });
 
-/** A description of a REST node. */
+/** An OpenAPI description of a REST node. */
 export const REST = {
   openapi: "3.1.1",
   info: { title: "A node", version: "1" },
@@ -198,7 +198,7 @@ const method = (name: string, access: string | undefined, params: object[], more
   ...access && { "x-access": access },
 });
 
-/** A description of a JSON-RPC node. */
+/** An OpenRPC description of a JSON-RPC node. */
 export const RPC = {
   openrpc: "1.3.2",
   info: { title: "A node", version: "1" },
@@ -232,23 +232,23 @@ export const RPC = {
   ],
 };
 
-/** A service in this process, with its log. */
+/** A service that runs in this process, and its log. */
 export interface Gateway {
   readonly app: ReturnType<typeof createNodeface>;
   /** The log entries for calls. */
   readonly calls: CallRecord[];
   ask(path: string, init?: RequestInit): Promise<Response>;
-  /** Sends a JSON-RPC body. */
+  /** Sends a JSON-RPC request body. */
   rpc(content: unknown, init?: RequestInit): Promise<Response>;
 }
 
-/** Returns the options of a service in front of a node. */
+/** Returns the options for a service that stands in front of a node. */
 export const optionsFor = (url: string, description: typeof REST | typeof RPC) => ({
   node: { url, kind: "none" },
   description: { name: "a.json", text: formatJson(description) },
 });
 
-/** Creates a service for a node. */
+/** Creates a service that forwards calls to a node. */
 export function forwarding(
   url: string,
   description: typeof REST | typeof RPC,
@@ -278,7 +278,7 @@ export function forwarding(
   return { app, calls, ask, rpc };
 }
 
-/** A valid token. */
+/** A token that is long enough to be valid. */
 export const TOKEN = "a-token-of-32-or-more-characters.";
 
 /** Waits until a condition holds. */

@@ -1,8 +1,8 @@
-/** Finds the imports of a module with esbuild. */
+/** Uses esbuild to find the modules that a module imports. */
 import { build } from "esbuild";
 
 /**
- * Lists a module and all its static imports; does not follow `import()`.
+ * Lists a module and every module that it imports statically, directly or not. Does not follow `import()`.
  *
  * @param folder the folder that paths are relative to
  * @param entry the module's path
@@ -15,7 +15,7 @@ export async function importedBy(folder: string, entry: string): Promise<Set<str
   });
   if (!inputs[entry]) throw new Error(`${entry} was not read`);
   const imported = new Set([entry]);
-  // The loop also visits entries that it adds.
+  // The loop also visits the entries that it adds to the set.
   for (const path of imported) {
     for (const { kind, path: name } of inputs[path]?.imports ?? []) {
       if (kind === "import-statement" && !name.startsWith("node:")) imported.add(name);

@@ -1,13 +1,13 @@
-/** Parses the Prometheus text format, as far as this service uses it. */
+/** Parses the part of the Prometheus text format that this service uses. */
 import * as assert from "uvu/assert";
 
-/** The samples: each value by its metric's name with labels, as written. */
+/** The samples of a text: maps each metric name, with its labels as written, to the value as written. */
 export type Lines = ReadonlyMap<string, string>;
 
-/** A name, labels with escaped quotes and backslashes, and a number. */
+/** Matches a metric name, labels whose values may have escaped quotes and backslashes, and a value. */
 const LINE = /^([a-z_]+(?:\{(?:[a-z]+="(?:[^"\\\n]|\\["\\n])*",?)+\})?) (\S+)$/;
 
-/** Parses a text; every line must be valid, and no series may occur twice. */
+/** Parses a text, and asserts that every line is valid and that no series occurs twice. */
 export function readMetrics(text: string): Lines {
   assert.ok(text.endsWith("\n"));
   const lines = new Map<string, string>();
@@ -21,6 +21,6 @@ export function readMetrics(text: string): Lines {
   return lines;
 }
 
-/** Lists the names of metrics. */
+/** Returns the metric names without their labels. */
 export const namesIn = (lines: Lines): Set<string> =>
   new Set([...lines.keys()].map((series) => series.replace(/\{.*/s, "")));

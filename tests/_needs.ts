@@ -1,12 +1,12 @@
-/** Tests that need something on the machine, and are skipped without it. */
+/** Helpers for tests that are skipped if the machine lacks something that they need. */
 import { existsSync } from "node:fs";
 import process from "node:process";
 import type { Test } from "uvu";
 
 /**
- * Registers a test, or skips it and prints why; `tests/run.ts` reads that line.
+ * Registers a test, or skips it and prints the reason on a line that `tests/run.ts` reads.
  *
- * @param missing why the test cannot run here; `undefined` runs it
+ * @param missing the reason why the test cannot run here, or `undefined` to run it
  */
 export function testWhere(
   suite: Test,
@@ -19,13 +19,13 @@ export function testWhere(
   console.log(`Skipped, ${missing}: ${name}`);
 }
 
-/** Returns why a test cannot run without these programs; `undefined` if all are installed. */
+/** Returns the reason why a test that needs these programs cannot run, or `undefined` if all are installed. */
 export function without(...programs: string[]): string | undefined {
   const missing = programs.filter((program) => !existsSync(program));
   return missing.length === 0 ? undefined : `needs ${missing.join(" and ")}`;
 }
 
-/** The reason why tests that need root on Linux cannot run; `undefined` if they can. */
+/** The reason why tests that need root on Linux cannot run here, or `undefined` if they can. */
 export const NOT_ROOT: string | undefined = process.getuid?.() === 0 && process.platform === "linux"
   ? undefined
   : "needs root on Linux";

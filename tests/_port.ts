@@ -1,13 +1,13 @@
-/** Ports for programs that cannot report which port they took. */
+/** Chooses ports for programs that cannot report which port they listen on. */
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 
-/** A range below the ephemeral ports, so that only other test programs could take a port before it is used. */
+/** The range is below the ephemeral ports, so that only other test programs can take a port before it is used. */
 const [FIRST, END] = [20_000, 32_000];
 
 const given = new Set<number>();
 
-/** Resolves to a free port, a different one each time. */
+/** Resolves to a free port. No port is returned twice. */
 export async function freePort(): Promise<number> {
   while (given.size < END - FIRST) {
     const port = randomInt(FIRST, END);

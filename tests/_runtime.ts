@@ -1,29 +1,29 @@
 /**
- * Selects the rows of long tables. Node runs all rows. Deno and Bun run a sample if only our own code is tested, so
- * that `npm test` stays short; tables that depend on streams, timers, sockets or URL parsing run in full everywhere.
+ * Selects the rows of long test tables. Node runs all rows. To keep `npm test` short, Deno and Bun run only some rows
+ * of a table that tests nothing but our own code. If a table depends on streams, timers, sockets or URL parsing, they
+ * run all rows as well.
  */
 import process from "node:process";
 import type { Test } from "uvu";
 
-/** A sample has every n-th row. */
+/** A sample consists of every n-th row. */
 const NTH = 10;
 
-/** True on Node. */
 export const IS_NODE: boolean = !("Deno" in globalThis) && !("Bun" in globalThis);
 
-/** Returns all rows on Node; elsewhere every tenth, beginning with the first. */
+/** Returns all rows on Node, and every tenth row on other runtimes, beginning with the first. */
 export function sampleOf<T>(rows: readonly T[]): readonly T[] {
   return IS_NODE ? rows : rows.filter((_, at) => at % NTH === 0);
 }
 
-/** Returns the number of random inputs to use: all on Node, a tenth elsewhere. */
+/** Returns the number of random inputs to use: the given count on Node, and a tenth of it on other runtimes. */
 export function sampleSize(count: number): number {
   return IS_NODE ? count : Math.ceil(count / NTH);
 }
 
 /**
- * Returns the processor time of some work in milliseconds, the best of several runs: other processes hardly affect it.
- * For tests on Node.
+ * Returns the shortest processor time, in milliseconds, that some work takes in several runs. Other processes hardly
+ * affect this time. Only tests that run on Node use this function.
  */
 export async function processorTime(runs: number, work: () => unknown): Promise<number> {
   let best = Infinity;
@@ -36,7 +36,7 @@ export async function processorTime(runs: number, work: () => unknown): Promise<
   return best;
 }
 
-/** Registers a test on Node only, since the other runtimes would show the same. */
+/** Registers a test on Node only. This is for tests whose result would be the same on other runtimes. */
 export function testOnNode(suite: Test, name: string, check: () => Promise<void> | void): void {
   if (IS_NODE) suite(name, check);
 }

@@ -8,21 +8,21 @@ import type { InfoSettings, NodeSettings } from "../src/info/settings.ts";
 import type { Kind } from "../src/kinds/kind.ts";
 import { playedBy } from "./_sources.ts";
 
-/** The state that the test changes. */
+/** The state of the simulated node, which the test can change. */
 export interface Held {
-  /** A monotonic clock in milliseconds. */
+  /** The monotonic clock, in milliseconds. */
   monotonic: number;
-  /** Milliseconds since 1970. */
+  /** The wall clock, in milliseconds since 1970. */
   date: number;
   /** The number of requests that the node received. */
   asked: number;
-  /** The code of the error with which connections to the node fail, such as `ECONNREFUSED`. */
+  /** If set, connections to the node fail with this error code, such as `ECONNREFUSED`. */
   failure: string | undefined;
-  /** Responses wait until this resolves. */
+  /** A promise that must resolve before the node responds. */
   gate: Promise<unknown>;
-  /** Creates the response. */
+  /** Creates the node's response to a request. */
   fetch: typeof fetch;
-  /** True while a client listens to the events. */
+  /** True while a client is subscribed to the node's events. */
   isHeard: boolean;
 }
 
@@ -33,24 +33,24 @@ export interface SceneOptions {
   kinds?: Readonly<Record<string, Kind>>;
 }
 
-/** The monitor of a simulated node. */
+/** A simulated node and the monitor that watches it. */
 export interface Scene {
   monitor: Monitor;
   held: Held;
-  /** Log lines with their levels. */
+  /** The log lines, each prefixed with its level. */
   said: string[];
-  /** The history of an hour. */
+  /** The history of the last hour. */
   history: History;
-  /** Returns the number of chain changes. */
+  /** Returns how often the node has changed to another chain. */
   changes(): number;
-  /** Advances the clock. */
+  /** Advances both clocks. */
   pass(milliseconds: number): void;
   /**
-   * Returns the info of `GET /v1/info` once no query is running or due, without the service's own facts. Does not
-   * depend on the machine's speed.
+   * Returns the body of `GET /v1/info`, without the facts about the service itself, after all running and due queries
+   * have ended. The result does not depend on the machine's speed.
    */
   info(): Promise<Record<string, unknown>>;
-  /** Returns the info that a request gets while a query is still running, after the longest wait. */
+  /** Returns the info that a request gets if its maximum wait ends while a query is still running. */
   infoMeanwhile(): Promise<Record<string, unknown>>;
 }
 

@@ -1,4 +1,4 @@
-/** Runs the command in its own process. */
+/** Helpers that run the `nodeface` command as a separate process. */
 import { buildSync } from "esbuild";
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -7,14 +7,14 @@ import { join } from "node:path";
 import process from "node:process";
 import { BUN, DENO_RUN, ROOT } from "./_paths.ts";
 
-/** The folder of bundled programs for Node. */
+/** The folder for programs that are bundled for Node. */
 const PROGRAMS = mkdtempSync(join(tmpdir(), "nodeface-"));
 process.on("exit", () => rmSync(PROGRAMS, { recursive: true, force: true }));
 
-/** The program for Node, bundled from `src/main.ts`. */
+/** The program that Node runs, bundled from `src/main.ts`. */
 const MAIN = bundle("src/main.ts");
 
-/** The command for each runtime. */
+/** The command that starts the service on each runtime. */
 export const COMMANDS: Readonly<Record<"Node" | "Deno" | "Bun", readonly string[]>> = {
   Node: [process.execPath, MAIN],
   Deno: [...DENO_RUN, ...denoFlags()],
@@ -26,8 +26,9 @@ export const serving = (command: readonly string[], file: string): readonly stri
   command.map((part) => part === MAIN ? bundle(file) : part === "src/main.ts" ? file : part);
 
 /**
- * Bundles a module with its imports for Node: starting from source takes a second of processor time, from one file a
- * fifth of that. Returns the path of the file, which is written only once, since a process may be reading it.
+ * Bundles a module with its imports into one file for Node. Starting from source takes a second of processor time, and
+ * starting from the bundle takes a fifth of that. Returns the path of the bundle, which is written only once because a
+ * process may be reading it.
  */
 function bundle(module: string): string {
   const outfile = join(PROGRAMS, `${module.replaceAll(/[/\\]|\.ts$/g, "-")}.mjs`);
@@ -41,9 +42,9 @@ function bundle(module: string): string {
     platform: "node",
     target: "node20",
     external: [`${ROOT}src/generated/*`],
-    // The `sideEffects` of package.json use other module names, so they must not apply.
+    // The `sideEffects` in package.json name modules in `dist`, so they must not be applied to the source modules.
     ignoreAnnotations: true,
-    // CommonJS packages need `require` for the modules of Node.
+    // CommonJS packages need `require` to load Node's built-in modules.
     banner: {
       js: `import { createRequire } from "node:module"; const require = createRequire("${ROOT}");`,
     },
@@ -52,7 +53,7 @@ function bundle(module: string): string {
   return outfile;
 }
 
-/** Runs a function for all commands at once, since most of the time is waiting; an error names the command. */
+/** Runs a function for all commands at once, since each mostly waits. The message of an error names the runtime. */
 export async function withEach<T>(
   commands: Iterable<readonly [runtime: string, T]>,
   act: (command: T, runtime: string) => Promise<void>,
@@ -67,7 +68,7 @@ export async function withEach<T>(
   }));
 }
 
-/** Starts the service on each runtime; returns the processes by runtime. */
+/** Starts the service on each runtime, and returns the running processes by runtime. */
 export async function startEach(): Promise<Map<string, Running>> {
   const starts = Object.entries(COMMANDS).map(async ([runtime, command]) =>
     [runtime, await start(command)] as const
@@ -77,20 +78,20 @@ export async function startEach(): Promise<Map<string, Running>> {
 
 /** A running server. */
 export interface Running {
-  /** The address that it printed. */
+  /** The URL that the server printed. */
   url: string;
   pid: number;
-  /** The standard error so far. */
+  /** Returns what the server has written to standard error so far. */
   stderr(): string;
   /** Resolves when the process has exited. */
   ended: Promise<Ended>;
-  /** Closes the pipe of its standard output, as `head` does, or of its standard error. @default "stdout" */
+  /** Closes the pipe for the standard output, as `head` does, or for the standard error. @default "stdout" */
   leave(output?: "stdout" | "stderr"): void;
-  /** Sends the process a signal and waits for its exit. @default SIGTERM */
+  /** Sends the process a signal, and waits until it exits. @default SIGTERM */
   stop(signal?: NodeJS.Signals): Promise<Ended>;
 }
 
-/** A process that has exited. */
+/** The exit code and the output of a process that has exited. */
 export interface Ended {
   code: number | null;
   stdout: string;
@@ -101,9 +102,9 @@ export interface Ended {
 export interface Surroundings {
   /** @default the root of the checkout */
   cwd?: string;
-  /** If true, the process does not inherit the tests' environment. */
+  /** If true, the process does not inherit the environment variables of the tests. */
   bare?: boolean;
-  /** The ID of the user that it runs as. */
+  /** The ID of the user that the process runs as. */
   uid?: number;
 }
 
@@ -116,7 +117,7 @@ export function run(
   return launch(program!, args, env, surroundings).ended;
 }
 
-/** Starts a server on a free port; rejects if it exits instead. */
+/** Starts a server on a free port. Rejects if the process exits before the server listens. */
 export async function start(
   [program, ...args]: readonly string[],
   env: Record<string, string> = {},
@@ -171,7 +172,7 @@ function launch(
   return { child, ended, ready, printed };
 }
 
-/** Returns the flags and module of `deno task start`, with its permissions. */
+/** Returns the flags of `deno task start`, including its permissions, and its module. */
 function denoFlags(): string[] {
   const { tasks } = JSON.parse(readFileSync(`${ROOT}deno.json`, "utf8"));
   return tasks.start.command.split(" ").slice(2);

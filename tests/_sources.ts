@@ -1,4 +1,4 @@
-/** Helpers for tests of sources. */
+/** Helpers for tests that query a node. */
 import { createServer, type RequestListener } from "node:http";
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import * as assert from "uvu/assert";
@@ -15,7 +15,7 @@ export const within = (
   signal: AbortSignal = new AbortController().signal,
 ): RequestLimits => ({ timeout, signal });
 
-/** Creates kinds that differ only in how their nodes refuse requests. */
+/** Creates kinds that differ only in their name and in how their nodes refuse requests. */
 export function kindsRefusing(
   auths: Readonly<Record<string, KindAuth>>,
 ): Record<string, Kind> {
@@ -33,14 +33,14 @@ export function kindsRefusing(
   return Object.fromEntries(kinds);
 }
 
-/** Creates a client from a test's `fetch`, which gets request bodies as text. */
+/** Creates a client that sends requests with a test's `fetch`, to which it passes request bodies as text. */
 export const playedBy = (fetch: typeof globalThis.fetch): Client =>
   clientOfFetch((input, init) => {
     const body = init?.body instanceof Uint8Array ? new TextDecoder().decode(init.body) : null;
     return fetch(input, { ...init, body });
   });
 
-/** Returns the client and the credentials (by default none) with which sources query the node at a URL. */
+/** Returns the client and the credentials for queries to the node at a URL. By default, there are no credentials. */
 export const contextFor = (
   nodeUrl: string,
   { fetch, tls, ...options }:
@@ -51,14 +51,14 @@ export const contextFor = (
   credentials: createCredentials({ nodeUrl, ...options }),
 });
 
-/** Sends a request; rejects as a source would. */
+/** Sends a GET request, and fails in the same way as a source would. */
 export const get = (
   url: string,
   context: NodeAccess = contextFor(url),
   limits = within(),
 ) => requestText({ ...limits, url, method: "GET" }, context);
 
-/** Resolves to the error with which a source fails. */
+/** Waits until a source fails, and returns its error. */
 export async function failure(work: Promise<unknown>): Promise<SourceError> {
   try {
     await work;
@@ -104,7 +104,7 @@ export function playTcp(
   );
 }
 
-/** The members that all types of server share. */
+/** The methods that all types of server have in common. */
 interface Listening {
   listen(port: number, host: string, ready: () => void): unknown;
   address(): unknown;

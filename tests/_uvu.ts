@@ -1,5 +1,5 @@
 /**
- * Runs the suites whose path below `tests/` matches a pattern, on the current runtime. Exits with 0 if all
+ * Runs, on the current runtime, the suites whose path below `tests/` matches a pattern. Exits with 0 if all
  * tests pass.
  */
 import { readFileSync } from "node:fs";
@@ -7,7 +7,7 @@ import process from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parse } from "uvu/parse";
 
-/** Runs a suite; `errors` is `true` if there are none. */
+/** Runs a suite. `errors` is `true` if no test failed. */
 type Run = () => Promise<[errors: string | true, passed: number, skipped: number, total: number]>;
 /** The suites of each file, as uvu collects them. */
 type Queue = [name: string, ...suites: Run[]][];
@@ -15,10 +15,10 @@ type Queue = [name: string, ...suites: Run[]][];
 const folder = fileURLToPath(new URL(".", import.meta.url));
 const { suites } = await parse(folder, process.argv[2] ?? String.raw`\.test\.ts$`);
 
-/** Processor seconds by file. */
+/** The processor seconds that each file has used. */
 const costs = new Map<string, number>();
 
-// As in uvu/run, except that the suites are wrapped.
+// The code below does the same as `uvu/run`, except that it wraps each suite.
 const shared = globalThis as { UVU_DEFER?: 1; UVU_QUEUE?: Queue; UVU_INDEX?: number };
 shared.UVU_DEFER = 1;
 const { exec } = await import("uvu");
@@ -33,17 +33,17 @@ for (const [index, { name, file }] of suites.entries()) {
 }
 await exec(false);
 console.log(`Processor: ${processorSeconds().toFixed(1)} s${costliest()}\n`);
-// An open connection would keep the process alive.
+// Without this call, an open connection would keep the process alive.
 process.exit(process.exitCode ?? 0);
 
 /**
- * Returns the processor seconds of this process and of its finished children; `NaN` except on Linux. Most of Chromium's
- * are missing, since it does not wait for its own children.
+ * Returns the processor seconds of this process and of its finished children, or `NaN` on systems other than Linux.
+ * Most of the time that Chromium uses is missing, since Chromium does not wait for its own children.
  */
 function processorSeconds(): number {
   try {
     const stat = readFileSync("/proc/self/stat", "utf8");
-    // After the process's name: user and system time of the process and of its children, in hundredths of a second.
+    // After the process name, there are the user and system times of the process and of its children, in 1/100 s.
     const times = stat.slice(stat.lastIndexOf(")") + 2).split(" ").slice(11, 15);
     return times.reduce((sum, ticks) => sum + Number(ticks), 0) / 100;
   } catch {
@@ -51,7 +51,7 @@ function processorSeconds(): number {
   }
 }
 
-/** Adds the processor time of a run to that of its file. */
+/** Wraps a suite's run so that its processor time is added to the total of its file. */
 function measured(name: string, run: Run): Run {
   return async () => {
     const before = processorSeconds();
@@ -61,13 +61,13 @@ function measured(name: string, run: Run): Run {
   };
 }
 
-/** Formats the most expensive files. */
+/** Formats the names and processor times of the most expensive files. */
 function costliest(): string {
   const rows = [...costs].filter(([, seconds]) => seconds >= 1).sort(([, a], [, b]) => b - a);
   return rows.slice(0, 8).map(([name, seconds]) => `, ${name} ${seconds.toFixed(1)}`).join("");
 }
 
-/** Reports a failed hook as an error: uvu 0.5.6 ignores the error of a `before` hook and counts the suite as passed. */
+/** Reports a failed hook, since uvu 0.5.6 ignores the error of a `before` hook and counts the suite as passed. */
 function failOnHook(name: string, run: Run): Run {
   return async () => {
     const [errors, passed, skipped, total] = await run();

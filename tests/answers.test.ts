@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import { createNodeface } from "../src/index.ts";
 import { ask } from "./_app.ts";
 
-const answers = suite("every response is as described");
+const answers = suite("every response matches the description");
 
 type Reference = { $ref: string };
 type Media = { schema?: object };
@@ -18,7 +18,7 @@ const description: Description = await (await ask("/spec.json")).json();
 const ajv = new Ajv2020.default({ strict: false, validateFormats: false });
 ajv.addSchema(description, "description");
 
-/** Requests to a representation's path that produce every possible status except 500. */
+/** Requests that together produce every status that the path of a representation can have, except 500. */
 const REQUESTS: readonly [status: number, query: string, headers: Record<string, string>][] = [
   [200, "", {}],
   [200, "", { "accept-encoding": "gzip" }],
@@ -34,7 +34,7 @@ for (const [path, { get }] of Object.entries(description.paths)) {
   if (!get.responses["304"]) continue;
   for (const [status, query, headers] of REQUESTS) {
     answers(`GET ${path} ${JSON.stringify(headers)}${query.slice(0, 2)}: ${status}`, async () => {
-      // A plain object, since a test cannot set Host in a `Request`.
+      // This is a plain object, since the `Host` header of a `Request` cannot be set.
       const request = {
         url: `http://localhost${path}${query}`,
         method: "GET",
@@ -45,7 +45,7 @@ for (const [path, { get }] of Object.entries(description.paths)) {
   }
 }
 
-/** Validates a response against those documented for its operation. */
+/** Validates a response against the responses that are documented for its operation. */
 async function check(
   response: Response,
   responses: Description["paths"][string]["get"]["responses"],

@@ -5,12 +5,12 @@ import { digest } from "../src/http/content-coding.ts";
 
 const bytes = suite("bytes in parts");
 
-/** The boundary of two parts, in bytes or UTF-16 code units. */
+/** The position of the boundary between two parts, in bytes or UTF-16 code units. */
 const JOINT = 65_536;
 
 const [PAIR, HALF] = ["\u{1f600}", "\ud83d"];
 
-/** Creates texts in which a part ends at, before and within certain characters. */
+/** Creates texts in which a part ends before, within or after the given characters. */
 const textsAround = (...characters: string[]) =>
   characters.flatMap((around) =>
     Array.from({ length: 5 }, (_, i) => "a".repeat(JOINT - i) + around + "b".repeat(JOINT))
@@ -21,7 +21,7 @@ const HALVES = textsAround(HALF + PAIR, HALF + HALF);
 const isSame = (one: Uint8Array, other: Uint8Array) =>
   one.byteLength === other.byteLength && one.every((byte, i) => byte === other[i]);
 
-bytes("a text has the same bytes in parts as in one piece", () => {
+bytes("a text that is encoded in parts has the same bytes as one encoded in one piece", () => {
   for (const text of [...TEXTS, ...HALVES]) {
     const whole = new TextEncoder().encode(text);
     assert.ok(isSame(joinBytes(Array.from(partsOf(text), (part) => part.slice())), whole));
@@ -30,7 +30,7 @@ bytes("a text has the same bytes in parts as in one piece", () => {
   }
 });
 
-bytes("short parts are joined into fewer, in order", () => {
+bytes("short parts are joined into fewer and longer parts, in the same order", () => {
   const content = crypto.getRandomValues(new Uint8Array(60_000));
   for (const lengths of [[1], [5000], [1, 5000, 3], [4095, 4096], [17, 1, 16_000, 2, 2]]) {
     const collector = createCollector();
@@ -51,7 +51,7 @@ bytes("short parts are joined into fewer, in order", () => {
   }
 });
 
-bytes("parts are collected up to a limit, and cancelled beyond it", async () => {
+bytes("parts are collected up to a limit, and their source is cancelled beyond it", async () => {
   const sizes = [1, 65_535, 2, 300_000, 0, 7];
   const parts = sizes.map((size, i) => new Uint8Array(size).fill(i + 1));
   const whole = joinBytes(parts);
@@ -69,7 +69,7 @@ bytes("parts are collected up to a limit, and cancelled beyond it", async () => 
   assert.is(cancelled, 2);
 });
 
-bytes("each content has its own digest, which a change in any part changes", async () => {
+bytes("two contents have different digests, even if only one part differs", async () => {
   const text = "a".repeat(3 * JOINT);
   const contents = [
     "",

@@ -36,14 +36,14 @@ const checked = (config: Partial<Config>) =>
 const report = async (config: Partial<Config>) => (await checked(config)).report;
 
 check(
-  "requests a node's own description if its kind has one, and says where",
+  "if nodes of a kind serve a description, requests it and reports its URL",
   async () => {
     const found = await report({ node: { url: NOWHERE, kind: "algorand" } });
     assert.match(found, `There is no description of the node at ${NOWHERE}/swagger.json: `);
   },
 );
 
-check("notes which custom fields have no value though their sources responded", async () => {
+check("reports each custom field that has no value although its source responded", async () => {
   await using node = await serveFetch(() => Promise.resolve(Response.json({ version: "1.2" })));
   const info = {
     sources: { about: { get: "/about" } },
@@ -59,7 +59,7 @@ check("notes which custom fields have no value though their sources responded", 
   assert.not.match(hidden, "has no value");
 });
 
-check("notes no fields that a kind inherits, since not every node has them", async () => {
+check("reports no missing fields that a kind inherits, since not every node has them", async () => {
   await using node = await serveFetch(() => Promise.resolve(Response.json({ etcdserver: "3.6" })));
   const own = { extends: "etcd", fields: { peers: "version#/nothing" } };
   const mine = extendKind(KINDS.etcd!, own) as unknown as Kind;
@@ -67,7 +67,7 @@ check("notes no fields that a kind inherits, since not every node has them", asy
   assert.equal(found.match(/\S+ has no value/g), ["peers has no value"]);
 });
 
-check("says nothing on descriptions if there is none to read", async () => {
+check("the report has no section on the description if there is none to read", async () => {
   const mine: Kind = {
     title: "Mine",
     url: NOWHERE,
@@ -86,7 +86,7 @@ check("says nothing on descriptions if there is none to read", async () => {
   for (const config of nodes) assert.not.match(await report(config), "# Description");
 });
 
-check("its verdict has the state of a node that is not running yet", async () => {
+check("the verdict says that a node is still syncing, or that no node is configured", async () => {
   for (
     const [recording, verdict] of [
       ["anvil", "All is well"],
@@ -111,7 +111,7 @@ check("its verdict has the state of a node that is not running yet", async () =>
   );
 });
 
-check("reports that the operations of the kind are shown, and why", async () => {
+check("says that the kind's operations are shown if the node's own cannot be read", async () => {
   const text = await report({ node: { url: NOWHERE, kind: "bitcoin" } });
   assert.match(
     text,
@@ -123,7 +123,7 @@ check("reports that the operations of the kind are shown, and why", async () => 
   );
 });
 
-check("reads the description that is configured, whatever the kind has", async () => {
+check("reads the configured description even if nodes of the kind serve their own", async () => {
   for (const node of [{}, { url: NOWHERE, kind: "algorand" }]) {
     const found = await report({ node, description: DESCRIPTION });
     assert.match(found, "The description can be shown");
@@ -146,7 +146,7 @@ check("without a description, no name under forward is reported as unknown", asy
   assert.match(text, "connection refused; start the node, or correct node.url");
 });
 
-/** Creates a description with many findings, notes among them. */
+/** Creates a description that causes many findings, some of which are notes. */
 const many = (count: number) => {
   const wrong = Array.from(
     { length: count },
@@ -157,7 +157,7 @@ const many = (count: number) => {
   }`;
 };
 
-check("lists all findings of a description, errors before notes", async () => {
+check("lists all findings in a description, with errors before notes", async () => {
   const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
   try {
     const file = join(folder, "openapi.yaml");
@@ -173,7 +173,7 @@ check("lists all findings of a description, errors before notes", async () => {
 });
 
 check(
-  "the JSON object has the contents of the report: kind, sources, findings, calls, info",
+  "the JSON object has everything in the report: kind, sources, findings, calls, info",
   async () => {
     await using node = await serveFetch(play(RECORDINGS.get("anvil")!));
     const config = {
@@ -204,7 +204,7 @@ check(
   },
 );
 
-check("the output contains no key of a URL, so that it can be shared", async () => {
+check("the output contains no API key from a URL, so that the output can be shared", async () => {
   await using node = await serveFetch(() => Promise.resolve(new Response("no", { status: 500 })));
   const get = new URL("x?api_key=geheim&b=geheim", node.url).href;
   const config = {
@@ -221,7 +221,7 @@ check("the output contains no key of a URL, so that it can be shared", async () 
   assert.is(JSON.parse(json).sources[0].asks, `GET ${get.replaceAll("geheim", "***")}`);
 });
 
-check("the JSON object has the place of each finding and the text of each trouble", async () => {
+check("the JSON object has the position of each finding, and each trouble as text", async () => {
   const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
   try {
     const file = join(folder, "openapi.yaml");
@@ -244,7 +244,7 @@ check("the JSON object has the place of each finding and the text of each troubl
 });
 
 check(
-  "reports names that a description on the network can move, with the line to write",
+  "reports names that a remote description can move to another operation, and suggests others",
   async () => {
     const get = { operationId: "getStatus", responses: { 200: { description: "" } } };
     await using node = await serveFetch(() =>
@@ -267,7 +267,7 @@ check(
   },
 );
 
-check("never suggests opening an unmarked operation that may write", async () => {
+check("does not suggest forward.open for an unmarked PUT, POST or DELETE", async () => {
   const operation = { responses: { 200: { description: "It is done" } } };
   const item = { get: operation, put: operation, delete: operation, post: operation };
   const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
@@ -282,7 +282,7 @@ check("never suggests opening an unmarked operation that may write", async () =>
   rmSync(folder, { recursive: true });
 });
 
-check("notes reads that are sent without the node's secret, if there is one", async () => {
+check("reports read-only operations that are called without the configured secret", async () => {
   const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
   const auth = { bearer_file: join(folder, "secret") };
   writeFileSync(auth.bearer_file, "a-secret");
@@ -310,7 +310,7 @@ check("says how often the service itself queries the node", async () => {
   );
 });
 
-check("says where clients see when the node was down, and how to prevent it", async () => {
+check("says where clients can see when the node was down, and how to hide that", async () => {
   const node = { url: NOWHERE, kind: "bitcoin" };
   const notesOf = async (config: Partial<Config>) =>
     JSON.parse((await checked({ node, ...config })).json).notes;

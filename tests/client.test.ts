@@ -1,4 +1,4 @@
-/** The HTTP client for the node: parsing of responses, even byte by byte, and reuse of connections. */
+/** Tests how the HTTP client for the node parses responses, even byte by byte, and reuses connections. */
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { suite } from "uvu";
@@ -18,7 +18,7 @@ interface Read {
   isKept?: boolean;
 }
 
-/** Parses a response that arrives in parts of a given length, after which the server closes. */
+/** Parses a response that arrives in parts of a given length. The server then closes the connection. */
 function read(answer: string, length = answer.length, method = "GET"): Read {
   const read: Read = { text: "" };
   const reader = new ResponseReader(method, {
@@ -37,7 +37,7 @@ function read(answer: string, length = answer.length, method = "GET"): Read {
 const OK = "HTTP/1.1 200 OK\r\n";
 const CHUNKED = "Transfer-Encoding: chunked\r\n";
 
-/** Complete responses: the text, and whether the connection can be reused. */
+/** Complete responses, each with its text, and with true if the connection can be reused afterwards. */
 const WHOLE: readonly [answer: string, text: string, isKept: boolean, method?: string][] = [
   [`${OK}Content-Length: 2\r\n\r\nok`, "ok", true],
   [`${OK}Content-Length: 2\r\nContent-Length: 2\r\n\r\nok`, "ok", true],
@@ -62,7 +62,7 @@ const WHOLE: readonly [answer: string, text: string, isKept: boolean, method?: s
 ];
 
 for (const [answer, text, isKept, method] of WHOLE) {
-  client(`reads ${JSON.stringify(answer.slice(0, 60))}, in parts of any length`, () => {
+  client(`parses ${JSON.stringify(answer.slice(0, 60))}, in parts of any length`, () => {
     for (let length = 1; length <= answer.length; length++) {
       const got = read(answer, length, method);
       assert.is(got.text, text, `parts of ${length}`);
@@ -83,12 +83,12 @@ const CUT = [
 ];
 
 for (const answer of CUT) {
-  client(`takes ${JSON.stringify(answer)} for an incomplete response`, () => {
+  client(`treats ${JSON.stringify(answer)} as an incomplete response`, () => {
     assert.is(read(answer).isKept, undefined);
   });
 }
 
-/** Responses that are ambiguous or not HTTP. */
+/** Responses that are ambiguous, or that are not valid HTTP. */
 const REFUSED = [
   `${OK}Content-Length: 2\r\nContent-Length: 3\r\n\r\nok`,
   `${OK}Content-Length: 2, 3\r\n\r\nok`,
@@ -119,7 +119,7 @@ const REFUSED = [
     `${OK}${CHUNKED}\r\n2;a="${control}"\r\nok\r\n0\r\n\r\n`,
     `${OK}${CHUNKED}\r\n2\r\nok\r\n0\r\nX: ${control}\r\n\r\n`,
   ]),
-  // Characters that `String.trim` treats as white space.
+  // `String.trim` treats U+00A0 as white space, but HTTP does not.
   `${OK}Content-Length: 2\xa0\r\n\r\nok`,
   ...["2 ", "2\t", "2 ;a", "2\t;a", "2; a", "2;a =b", "2;a= b", "2;", "2;;a", "2;a=", "2;=b"]
     .concat(
@@ -169,7 +169,7 @@ for (const answer of REFUSED) {
   });
 }
 
-client("reads random chunks in one piece as it reads them byte by byte", () => {
+client("parses random chunks in one piece with the same result as byte by byte", () => {
   const random = createRandom(7);
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)]!;
   const outcomeOf = (answer: string, length?: number) => {
@@ -204,14 +204,14 @@ client("reads random chunks in one piece as it reads them byte by byte", () => {
   assert.ok(refused >= 10, `${refused} refused`);
 });
 
-client("reads any number of chunks, since only their extensions are limited together", () => {
+client("parses any number of chunks, since only the total length of extensions is limited", () => {
   const chunks = "0000001\r\na\r\n".repeat(20_000);
   const { text, isKept } = read(`${OK}${CHUNKED}\r\n${chunks}0\r\n\r\n`, 999);
   assert.is(text.length, 20_000);
   assert.ok(isKept);
 });
 
-client("finds headers in any case, and joins repeated ones", () => {
+client("finds headers whatever their letter case, and joins repeated headers", () => {
   const { headers } = read(`${OK}X-A: 1\r\nx-a: 2\r\nX-B:\t b\xa0 \t\r\nContent-Length: 0\r\n\r\n`);
   assert.is(headers!.get("X-a"), "1, 2");
   assert.is(headers!.get("x-b"), "b\xa0");
@@ -225,7 +225,7 @@ const request = (headers: Record<string, string>) => ({
   body: undefined,
 });
 
-client("writes the host, the path and the query of a URL, and the length of content", () => {
+client("writes the host, the path and the query of a URL, and the content length", () => {
   assert.is(
     writeHead(request({ accept: "*/*" })),
     "GET /a%20b?c=d HTTP/1.1\r\nhost: node.example:8080\r\naccept: */*\r\n" +
@@ -235,7 +235,7 @@ client("writes the host, the path and the query of a URL, and the length of cont
   assert.match(writeHead({ ...request({}), body: new Uint8Array(7) }), /\r\ncontent-length: 7\r\n/);
 });
 
-client("writes no value that would become two headers", () => {
+client("refuses to write a name or value that could become two headers", () => {
   for (
     const [name, value] of [["a", "b\r\nc: d"], ["a", "b\n"], ["a\r\nb", "c"], ["a", "\u0100"]]
   ) {
@@ -243,7 +243,7 @@ client("writes no value that would become two headers", () => {
   }
 });
 
-/** A connection to a server that responds with its own number, and then sends unsolicited bytes. */
+/** A connection whose server responds with the number of the connection, and later sends unsolicited bytes. */
 class Talkative extends Duplex {
   readonly number: number;
   #isUsed = false;
@@ -260,7 +260,7 @@ class Talkative extends Duplex {
     done();
   }
 
-  /** Bytes that arrived while the connection was idle are read only after this call, as on Deno. */
+  /** As on Deno, bytes that arrived while the connection was idle are read only after a call of `ref`. */
   ref() {
     if (this.#isUsed) this.push(`${OK}Content-Length: 1\r\n\r\n0`);
     this.#isUsed = true;
@@ -272,8 +272,8 @@ class Talkative extends Duplex {
 }
 
 for (const isOnce of [false, true]) {
-  const kind = isOnce ? "sent once" : "that may be sent again";
-  client(`does not take an unsolicited response as the one to a request ${kind}`, async () => {
+  const kind = isOnce ? "must be sent only once" : "may be repeated";
+  client(`an unsolicited response is not used for a request that ${kind}`, async () => {
     let connections = 0;
     const open = () => new Talkative(++connections) as unknown as Socket;
     const send = createSocketClient(open);
@@ -290,7 +290,7 @@ for (const isOnce of [false, true]) {
   });
 }
 
-/** A connection whose server sends one response after the other. */
+/** A connection whose server sends the next of the given responses after each request. */
 class Answering extends Duplex {
   readonly #answers: string[];
 
@@ -342,7 +342,7 @@ client(
   },
 );
 
-client("reading the last of a response lets no more of the next one arrive", async () => {
+client("reading the end of a response does not let more of the next response arrive", async () => {
   const long = `${OK}Content-Length: 200000\r\n\r\n${"a".repeat(100_000)}`;
   const { socket, exchange } = exchanging(`${OK}Content-Length: 1\r\n\r\n1`, long);
   const first = await exchange();

@@ -28,7 +28,7 @@ const config = suite("config");
 /** Checks a configuration, but does not read the files that it names. */
 const readFile = (text: string, name: string) => checkFile(parseConfiguration(text, name));
 
-/** Lists the errors of a file. */
+/** Lists the errors in a configuration file. */
 function problems(text: string): readonly string[] {
   try {
     readFile(text, "nodeface.yaml");
@@ -39,7 +39,7 @@ function problems(text: string): readonly string[] {
   }
 }
 
-/** Reads arguments, an environment and a single file. */
+/** Reads a configuration from arguments, environment variables and a single file. */
 const read = (args: string[], env = {}, file = "", place?: string, logo?: Uint8Array) =>
   readConfig(args, env, {
     read: () => Promise.resolve(file),
@@ -49,7 +49,7 @@ const read = (args: string[], env = {}, file = "", place?: string, logo?: Uint8A
     isThere: (path) => Promise.resolve(path === place),
   });
 
-/** Lists the errors of arguments, an environment and a file. */
+/** Lists the errors in arguments, environment variables and a file. */
 async function wrong(
   args: string[],
   env = {},
@@ -66,7 +66,7 @@ async function wrong(
 }
 
 config(
-  "a logo is read from beside the configuration, and identified by its bytes",
+  "the path of a logo is relative to the configuration, and its bytes decide its type",
   async () => {
     const file = "page:\n  title: Harbour 2\n  logo: art/logo.txt\n";
     const args = ["--config", "conf/node.yaml"];
@@ -85,7 +85,7 @@ config(
   },
 );
 
-config("a title is one line, and not blank", () => {
+config("a title must be one line, and must not be blank", () => {
   const right = "must be a line of text, at most 80 characters";
   for (const title of ["' '", "''", '"a\\nb"', "x".repeat(81)]) {
     assert.match(
@@ -95,7 +95,7 @@ config("a title is one line, and not blank", () => {
   }
 });
 
-config("the example of every key is valid", () => {
+config("a file with all kinds of keys is valid, and so are JSON and an empty file", () => {
   const text = `
 listen: "[::1]:8080"
 access_log: json
@@ -133,7 +133,7 @@ info:
 });
 
 config(
-  "forward in a flag is checked against the file, and forward in the file against flags",
+  "the flag --forward is checked against the file, and the key forward against the flags",
   async () => {
     const flags = ["--config", "n.yaml", "--forward", "reads"];
     const anyHost = 'n.yaml:1:8: hosts cannot be "*" if calls are forwarded; list the host names';
@@ -154,7 +154,7 @@ config(
   },
 );
 
-config("all errors are reported at once, with place and correction", () => {
+config("all errors are reported at once, each with its position and a correction", () => {
   const text = `prot: 1
 nod: {}
 listen: 127.0.0.1
@@ -210,7 +210,7 @@ info:
 });
 
 config(
-  "a description in a file is relative to it, one in a flag to the working directory",
+  "a description path is relative to the file, or to the working directory if a flag sets it",
   async () => {
     const of = async (args: string[], file: string) =>
       (await read(["--config", "etc/nodeface.yaml", ...args], {}, file))
@@ -230,7 +230,7 @@ config(
   },
 );
 
-config("invalid YAML is reported with its place", () => {
+config("invalid YAML is reported with line and column", () => {
   assert.match(problems("a: [1\nb: }")[0]!, /^nodeface\.yaml:2:1: /);
 });
 
@@ -240,7 +240,7 @@ config("a field with an unknown source is an error", () => {
   assert.match(problems(wrong("none"))[0]!, 'nodeface.yaml:2:22: info.fields.a names the source "');
 });
 
-config("a field may name a source of the kind that a flag or a variable sets", async () => {
+config("a field may use a source of the kind that a flag or a variable sets", async () => {
   const fields = "info: { fields: { a: block# } }";
   const complaint =
     'x:1:22: info.fields.a names the source "block", which does not exist; expected one of ';
@@ -268,7 +268,7 @@ config("a secret in the wrong place is not printed", () => {
   assert.not.match(found, "hunter2");
 });
 
-config("hosts and origins are lists, or * for any", async () => {
+config("hosts and cors are lists, or * for any host or origin", async () => {
   const file = "{ hosts: [node.example, Other_1], cors: ['https://a.example', 'http://b:8080'] }";
   const { hosts, cors } = await read(["--config", "x"], {}, file);
   assert.equal(hosts, ["node.example", "other_1"]);
@@ -292,7 +292,7 @@ config("hosts and origins are lists, or * for any", async () => {
   }
 });
 
-config("flags win over the environment, that over the file, that over the defaults", async () => {
+config("the order of precedence is flags, environment variables, file, defaults", async () => {
   const file = "{ listen: 'h:1', access_log: text, node: { url: 'http://f', kind: etcd } }";
   const env = { PORT: "2", NODEFACE_KIND: "nats", NODEFACE_CONFIG: "x" };
   const found = await read(["http://a", "--port", "3"], env, file);
@@ -336,14 +336,14 @@ config("errors in arguments, environment and file are reported together", async 
   }
 });
 
-config("the command comes first, with its own arguments", async () => {
+config("the first argument is the command, and its own arguments follow", async () => {
   assert.equal((await read(["check", "http://a"])).command, "check");
   const kinds = await read(["kinds", "ethereum"]);
   assert.equal([kinds.command, kinds.topic], ["kinds", "ethereum"]);
   assert.is((await read(["check", "--help"])).command, "help");
 });
 
-config("--help, --version and kinds work whatever else is wrong", async () => {
+config("--help, --version and kinds work even if everything else is invalid", async () => {
   const env = { PORT: "http", NODEFACE_HOST: "a b", NODEFACE_CONFIG: "/none" };
   const wrong = ["--port", "http", "--bogus", "x"];
   assert.is((await read(["--help", ...wrong], env)).command, "help");
@@ -361,7 +361,7 @@ config("arguments after -- are not options", async () => {
   );
 });
 
-config("an invalid URL is not printed: it may contain a secret", async () => {
+config("an invalid URL is not printed, since it may contain a secret", async () => {
   for (const url of ["https://rpc.example/?apikey=hidden", "http://user:hidden@host/?x"]) {
     await read([], { NODEFACE_URL: url }).then(
       () => assert.unreachable(url),
@@ -370,7 +370,7 @@ config("an invalid URL is not printed: it may contain a secret", async () => {
   }
 });
 
-config("an IPv6 address to listen on may be in brackets", async () => {
+config("an IPv6 address to listen on may be written in brackets", async () => {
   assert.is((await read(["--host", "[::1]"])).host, "::1");
   assert.is((await read([], { NODEFACE_HOST: "[::1]" })).host, "::1");
   assert.is((await read([], { NODEFACE_HOST: "::1" })).host, "::1");
@@ -384,7 +384,7 @@ config("an IPv6 address to listen on may be in brackets", async () => {
 });
 
 for (const [name, kind] of Object.entries(KINDS)) {
-  config(`nodeface kinds ${name} prints a configuration that means the same`, () => {
+  config(`nodeface kinds ${name} prints a configuration equivalent to that kind`, () => {
     const { node, info } = readFile(formatKinds(name), "");
     assert.equal(node, { url: kind.url, kind: name });
     const times = { ttl: 1000, timeout: 2000 };
@@ -405,7 +405,7 @@ config("the files generated from settings and kinds are up to date", async () =>
   }
 });
 
-config("the schema finds the errors in an editor that the command reports", () => {
+config("with the schema, an editor finds the errors that the command reports", () => {
   const schema = JSON.parse(WRITTEN["spec/nodeface.schema.json"]());
   const validate = new Ajv2020.default({ allowUnionTypes: true }).compile(schema);
   for (
@@ -432,7 +432,7 @@ config("the schema finds the errors in an editor that the command reports", () =
   }
 });
 
-config("every example of the reference is a configuration", () => {
+config("every example in the reference is a valid configuration", () => {
   const examples = [...WRITTEN["docs/configuration.md"]().matchAll(/^```yaml\n([^]*?)^```/gm)];
   assert.ok(examples.length >= 4);
   for (const [, yaml] of examples) readFile(yaml!, "docs/configuration.md");
@@ -442,7 +442,7 @@ config("every example of the reference is a configuration", () => {
   }
 });
 
-/** Lists the examples in a schema, each with its own schema. */
+/** Lists the examples in a schema, each together with the schema that it must match. */
 function* examplesIn(schema: Schema): Generator<[Schema, string]> {
   const { example } = aboutOf(schema);
   if (example !== undefined) yield [schema, example];
@@ -452,14 +452,14 @@ function* examplesIn(schema: Schema): Generator<[Schema, string]> {
   }
 }
 
-config("the defaults in the table are those of the service", () => {
+config("the documented defaults of hosts and cors are those that the service uses", () => {
   const { hosts, cors } = withDefaults({});
   const { entries } = partsOf(configuration());
   const said = [entries!.hosts, entries!.cors].map((setting) => parse(aboutOf(setting!).default!));
   assert.equal(said, [hosts, cors]);
 });
 
-config("a key of the file has the same text as its flag and variables in --help", () => {
+config("a key in the file has the same default, example and variables as its flag", () => {
   const { node, access_log: accessLog, description } = partsOf(configuration()).entries!;
   const { url, kind } = partsOf(node!).entries!;
   const keys = { url, kind, spec: description, accessLog };
@@ -470,7 +470,7 @@ config("a key of the file has the same text as its flag and variables in --help"
   }
 });
 
-config("--help has every flag and variable, in lines that fit a terminal", () => {
+config("--help lists every flag and variable, in lines of at most 100 characters", () => {
   const text = usage();
   for (const { flag, variables = [] } of Object.values<CliOption>(CLI_OPTIONS)) {
     if (flag) assert.match(text, new RegExp(`--${flag}(?: [A-Z]+)? {2}`));
@@ -479,7 +479,7 @@ config("--help has every flag and variable, in lines that fit a terminal", () =>
   for (const line of text.split("\n")) assert.ok(line.length <= 100, line);
 });
 
-config("the names of the kinds are those of the existing kinds", () => {
+config("the list of kind names is complete, and every alias stands for an existing kind", () => {
   assert.equal(Object.keys(KINDS), [...KIND_NAMES]);
   for (const kind of Object.values(KIND_ALIASES)) assert.ok(KINDS[kind], kind);
 });
@@ -500,7 +500,7 @@ config("a file that is not a configuration is reported as such", () => {
   assert.match(of("hosts: [1]"), "nodeface.yaml:1:9: hosts[0] must be a host name");
 });
 
-config("a circular alias is an error anywhere", () => {
+config("a circular YAML alias is an error wherever it is used", () => {
   const circle = "&o { friends: [*o] }";
   assert.equal(problems(`info: { static: { owner: ${circle} } }`), [
     "nodeface.yaml:1:41: info.static.owner.friends[0] contains itself",
@@ -510,7 +510,7 @@ config("a circular alias is an error anywhere", () => {
   assert.is(problems(`node: ${circle}`).length, 1);
 });
 
-config("whole numbers keep their digits, however many", () => {
+config("whole numbers keep all of their digits", () => {
   const { info } = readFile("info: { static: { a: 12345678901234567890, b: 7, c: 1.5 } }", "");
   assert.equal(info!.static, { a: 12345678901234567890n, b: 7, c: 1.5 });
 });
@@ -521,7 +521,7 @@ config("host names and origins are normalized as in browsers", async () => {
   assert.equal([hosts, cors], [["xn--bcher-kva.example", "node.example"], ["https://app.example"]]);
 });
 
-config("invalid values are refused, with the limit or the nearest valid name", () => {
+config("the error for an invalid value gives the limit or the nearest valid name", () => {
   const of = (text: string) => problems(text).join("\n");
   assert.match(
     of("info: { hide: [status, links, pears] }"),
@@ -558,7 +558,7 @@ config("invalid values are refused, with the limit or the nearest valid name", (
   assert.match(of("info: { static: { a: .inf } }"), "must be a JSON value, not Infinity");
 });
 
-config("all places in a file are relative to it, and ~/ is the home directory", () => {
+config("a path in a file is relative to that file, unless it begins with / or ~/", () => {
   const { node, info } = readFile(
     `node: { auth: { digest_file: secret }, tls: { ca_file: ca.pem } }
 info:
@@ -573,13 +573,13 @@ info:
   assert.equal(files, ["etc/a.json", "/b.json", "~/c.json"]);
 });
 
-config("~/ is the home directory in flags and variables too", async () => {
+config("~/ also means the home directory in flags and variables", async () => {
   const env = { HOME: "/home/a", NODEFACE_SPEC: "~/openapi.yaml" };
   assert.is((await read([], env)).description, "~/openapi.yaml");
   assert.is((await read(["--config", "~/n.yaml"], env)).file, "~/n.yaml");
 });
 
-config("a flag that replaces a section of the file is reported", async () => {
+config("a flag that replaces an entire section of the file is reported", async () => {
   const file = "node: { url: http://127.0.0.1:1 }\nforward: { open: [reads, eth_call] }";
   const remarks = async (...flags: string[]) =>
     (await read(["--config", "n.yaml", ...flags], {}, file)).remarks.map(({ message }) => message);
@@ -590,7 +590,7 @@ config("a flag that replaces a section of the file is reported", async () => {
 });
 
 config(
-  "nodeface.yaml in the working directory is read if no file is named, and reported",
+  "if no file is named, nodeface.yaml in the working directory is read, and a message says so",
   async () => {
     const found = await read([], {}, "access_log: json", "nodeface.yaml");
     assert.equal([found.accessLog, found.file], ["json", "nodeface.yaml"]);
@@ -607,7 +607,7 @@ config("an existing file is found on every runtime", async () => {
   assert.equal([await files.isThere(path), await files.isThere(`${path}x`)], [true, false]);
 });
 
-config("an unknown variable NODEFACE_… is reported, with the nearest", async () => {
+config("an unknown variable NODEFACE_… is reported, with a similar known name", async () => {
   const env = { NODEFACE_PROT: "1", NODEFACE_SECRET: "x", HOST: "evil", OTHER: "1" };
   const { remarks, host } = await read(
     ["--config", "x"],
@@ -629,7 +629,7 @@ config("the largest port is 65535, wherever a port is set", async () => {
   assert.is((await wrong(["--port", "65536"])).length, 1);
 });
 
-config("NODEFACE_PORT wins over PORT", async () => {
+config("NODEFACE_PORT overrides PORT", async () => {
   assert.is((await read([], { PORT: "1" })).port, 1);
   assert.is((await read([], { PORT: "1", NODEFACE_PORT: "2" })).port, 2);
 });
@@ -658,7 +658,7 @@ config("a mistyped command, flag or kind gets a suggestion", async () => {
   assert.not.match(await of("--kind", "xyzzyx"), "did you mean");
 });
 
-config("the error of a URL is reported without possible secrets", async () => {
+config("an error in the URL of the node is reported without secrets from that URL", async () => {
   const of = async (url: string) => (await wrong([url])).join("\n");
   for (
     const [url, complaint] of [
@@ -685,7 +685,7 @@ config("the error of a URL is reported without possible secrets", async () => {
   assert.is((await read(["HTTP://127.0.0.1:1/@a"])).node.url, "http://127.0.0.1:1/@a");
 });
 
-/** The rest of the message after "unknown option", by flag. */
+/** For each unknown flag, the end of the message that begins with "unknown option". */
 const NO_FLAGS: Readonly<Record<string, string>> = {
   "--cors": "; it is a key of the configuration: cors",
   "--hosts": "; it is a key of the configuration: hosts",
@@ -702,7 +702,7 @@ const NO_FLAGS: Readonly<Record<string, string>> = {
   "-x": "; see nodeface --help",
 };
 
-config("an unknown flag gets the intended flag or key as a suggestion", async () => {
+config("for an unknown flag, the intended flag or key is suggested", async () => {
   for (const [flag, hint] of Object.entries(NO_FLAGS)) {
     const [message = ""] = await wrong([flag]);
     assert.ok(message.startsWith(`unknown option "${flag}"${hint}`), message);
@@ -714,7 +714,7 @@ config("an unknown flag gets the intended flag or key as a suggestion", async ()
   }
 });
 
-config("a key at the wrong place gets the right place as a suggestion", () => {
+config("for a key in the wrong section, the right key is suggested", () => {
   for (
     const [text, complaint] of [
       ["url: http://127.0.0.1:1", "unknown key url; did you mean node.url?"],
@@ -735,7 +735,7 @@ config("a key at the wrong place gets the right place as a suggestion", () => {
   ) assert.match(problems(text)[0]!, complaint, text);
 });
 
-config("a missing description file is refused, but one at a URL may appear later", async () => {
+config("a description file must exist, but a description URL may be unreachable", async () => {
   const of = (args: string[], text = "") =>
     readConfig(args, {}, { ...files, read: () => Promise.resolve(text) }).then(
       ({ description }) => description,
@@ -753,7 +753,7 @@ config("a missing description file is refused, but one at a URL may appear later
   }
 });
 
-config("the old names of the access log are read, with a line that says the new one", async () => {
+config("the old names of the access log still work, and a warning gives the new name", async () => {
   const line = (before: string, now: string) => [
     { level: "warn", message: `${before} is now called ${now}; only 0.3 still reads the old name` },
   ];
@@ -771,12 +771,12 @@ config("the old names of the access log are read, with a line that says the new 
   }
 });
 
-config("-h and -V are --help and --version", async () => {
+config("-h means --help, and -V means --version", async () => {
   assert.is((await read(["-h"])).command, "help");
   assert.is((await read(["check", "-V"])).command, "version");
 });
 
-config("--metrics needs no value; a variable and the file say true or false", async () => {
+config("--metrics needs no value, but its variable and key must be true or false", async () => {
   const of = async (...given: Parameters<typeof read>) => (await read(...given)).metrics;
   const file = ["--config", "a.yaml"];
   const variable = { NODEFACE_METRICS: "true" };
@@ -798,7 +798,7 @@ config("--metrics needs no value; a variable and the file say true or false", as
 });
 
 config(
-  "a flag, a variable or the file sets which calls are logged: by default, failed ones",
+  "a flag, a variable or the file sets which calls are logged, and the default is failed calls",
   async () => {
     const of = async (...given: Parameters<typeof read>) => (await read(...given)).logCalls;
     const file = ["--config", "a.yaml"];

@@ -32,7 +32,7 @@ cors("by default any origin may read responses and errors, without credentials",
   }
 });
 
-cors("with a list only its origins may read, and Vary says that it depends", async () => {
+cors("if origins are listed, only they may read responses, and Vary includes Origin", async () => {
   const options = { cors: [ORIGIN, "https://other.example"] };
   for (const path of ["/v1/info", "/nope"]) {
     const listed = await ask(options, path, { origin: ORIGIN });
@@ -85,20 +85,20 @@ cors("an invalid origin is refused when the service is created", () => {
   }
 });
 
-cors("a 304 to a listed origin may be read as well", async () => {
+cors("a listed origin may also read a 304 response", async () => {
   const options = { cors: [ORIGIN] };
   const headers = await ask(options, "/v1/health", { origin: ORIGIN, "if-none-match": "*" });
   assert.is(headers.get("access-control-allow-origin"), ORIGIN);
   assert.is(headers.get("vary"), "Accept-Encoding, Origin");
 });
 
-cors("with an empty list no origin may read", async () => {
+cors("if the list of origins is empty, no origin may read responses", async () => {
   const headers = await ask({ cors: [] }, "/v1/info", { origin: ORIGIN });
   assert.is(headers.get("access-control-allow-origin"), null);
   assert.is(headers.get("vary"), "Accept-Encoding");
 });
 
-cors("an origin that may not read may not embed either, except the same origin", async () => {
+cors("other origins that may not read responses may not embed them either", async () => {
   for (const path of ["/v1/info", "/nope"]) {
     for (
       const [options, policy] of [
@@ -113,7 +113,7 @@ cors("an origin that may not read may not embed either, except the same origin",
   }
 });
 
-cors("a preflight of an existing path lists its methods", async () => {
+cors("the response to a preflight request for an existing path lists its methods", async () => {
   const headers = await ask({}, "/v1/info", PREFLIGHT, "OPTIONS");
   assert.is(headers.get("access-control-allow-methods"), "GET, HEAD, OPTIONS");
   assert.is(headers.get("access-control-allow-headers"), "*, authorization");
@@ -121,7 +121,7 @@ cors("a preflight of an existing path lists its methods", async () => {
 });
 
 cors(
-  "a preflight of a missing path, or from another origin, gets no CORS headers",
+  "a preflight for a missing path, or from an unlisted origin, gets no CORS headers",
   async () => {
     const unknown = await ask({}, "/nope", PREFLIGHT, "OPTIONS");
     assert.is(unknown.get("access-control-allow-methods"), null);
@@ -135,7 +135,7 @@ cors(
   },
 );
 
-cors("OPTIONS without a preflight's headers is not treated as one", async () => {
+cors("an OPTIONS request without preflight headers is not treated as a preflight", async () => {
   const headers = await ask({}, "/v1/info", { origin: ORIGIN }, "OPTIONS");
   assert.is(headers.get("allow"), "GET, HEAD, OPTIONS");
   assert.is(headers.get("access-control-allow-methods"), null);

@@ -17,7 +17,7 @@ const large = suite("a large description");
 const ROOT = "file:///folder/openapi.json";
 const JOB: LoadJob = { entry: ROOT, own: { paths: {} }, operations: [], where: {} };
 
-/** Creates a description with about a kilobyte for each operation. */
+/** Creates a description with a number of operations, each of which takes about a kilobyte. */
 function describe(count: number, more: object = {}): string {
   const description = "What it is and how it is doing. ".repeat(25);
   const responses = { "200": { description } };
@@ -29,13 +29,13 @@ function describe(count: number, more: object = {}): string {
   return JSON.stringify({ openapi: "3.1.1", info: { title: "Things", version: "1" }, paths });
 }
 
-/** Removes the YAML form, which the initial description does not have. */
+/** Removes the YAML form, which a thread delivers later than the rest. */
 function without({ content, ...prepared }: Prepared) {
   const { yaml: _, ...first } = content!;
   return { ...prepared, content: first };
 }
 
-/** Reads files from a table, and records their names. */
+/** Creates a reader that reads files from a table and records their names. */
 function readerOf(files: Readonly<Record<string, string>>) {
   const asked: string[] = [];
   const read: Reader = (url) => {
@@ -49,7 +49,7 @@ function readerOf(files: Readonly<Record<string, string>>) {
   return { read, asked };
 }
 
-large("is prepared in a thread as it would be without one", async () => {
+large("is prepared in a thread with the same result as without a thread", async () => {
   const files = {
     "openapi.json": describe(400, { "/a": { $ref: "a.json" }, "/b": { $ref: "none.json" } }),
     "a.json": '{ "get": { "operationId": 12345678901234567890 } }',
@@ -67,7 +67,7 @@ large("is prepared in a thread as it would be without one", async () => {
   assert.ok(here.content);
 });
 
-large("is read once, however late it is known to be large", async () => {
+large("is read only once, even if its size becomes known late", async () => {
   const names = Array.from({ length: 20 }, (_, i) => `${i}.json`);
   const paths = Object.fromEntries(names.map((name, i) => [`/${i}`, { $ref: name }]));
   const item = JSON.stringify({ get: { description: "long ".repeat(2000) } });
@@ -82,7 +82,7 @@ large("is read once, however late it is known to be large", async () => {
   assert.is(content?.page.title, "Things");
 });
 
-large("is served before its YAML is written, for which its own requests wait", async () => {
+large("is served before its YAML is ready, and only requests for YAML wait for that", async () => {
   const text = describe(800);
   const app = createNodeface({ description: { text, name: "a.json" }, log() {} });
   const ask = async (path: string) => await app.fetch(new Request(`http://localhost${path}`));
@@ -94,7 +94,7 @@ large("is served before its YAML is written, for which its own requests wait", a
 });
 
 large(
-  "keeps its JSON, as YAML too, if the thread ends before the YAML is written",
+  "is served as JSON, even at its YAML path, if the thread ends before the YAML is ready",
   async () => {
     const { read } = readerOf({ "openapi.json": describe(1) });
     const { content, ...rest } = await prepare(JOB, read);
@@ -123,10 +123,10 @@ large(
 
 const bytesOf = async (response: Response) => new Uint8Array(await response.arrayBuffer());
 
-large("has the same bytes, length and validator for clients with and without gzip", async () => {
+large("has the same content and a related ETag for clients with and without gzip", async () => {
   const description = { text: describe(1700), name: "a.json" };
   const app = createNodeface({ description, log() {} });
-  // Early requests do not wait for a description that takes long to read.
+  // The test waits here, since early requests do not wait for a description that takes long to read.
   await app.refresh();
   const ask = async (path: string, coding: string, init: RequestInit = {}) => {
     const headers = { "accept-encoding": coding, ...init.headers };
@@ -154,7 +154,7 @@ large("has the same bytes, length and validator for clients with and without gzi
   }
 });
 
-large("keeps no request waiting", async () => {
+large("does not delay other requests while it is prepared", async () => {
   const text = describe(2000);
   const app = createNodeface({ description: { text, name: "a.json" }, log() {} });
   const ask = async (path: string) => await app.fetch(new Request(`http://localhost${path}`));
@@ -171,7 +171,7 @@ large("keeps no request waiting", async () => {
   assert.ok(answered > 20, `${answered} requests`);
 });
 
-large("is abandoned if it takes too long, and the previous one stays", async () => {
+large("is abandoned if preparing it takes too long", async () => {
   const never: Reader = () => new Promise(() => {});
   const { content, diagnostics } = (await prepareInThread(JOB, never, { ...LIMITS, time: 200 }))!;
   assert.is(content, undefined);
@@ -179,7 +179,7 @@ large("is abandoned if it takes too long, and the previous one stays", async () 
   assert.equal(diagnostics.map(formatDiagnostic), said);
 });
 
-large("is a finding if it cannot be sent to the thread, or a file causes an error", async () => {
+large("causes a finding if the thread cannot receive it, or if reading a file fails", async () => {
   const wrong: LoadJob = { ...JOB, own: { paths: () => {} } };
   const sent = (await prepareInThread(wrong, readerOf({}).read))!;
   assert.match(
@@ -193,8 +193,8 @@ large("is a finding if it cannot be sent to the thread, or a file causes an erro
 
 testWhere(
   large,
-  IS_NODE ? undefined : "as Node alone can hold a thread to less memory",
-  "is abandoned if it takes too much memory, on Node",
+  IS_NODE ? undefined : "since only Node can limit the memory of a thread",
+  "is abandoned on Node if preparing it takes too much memory",
   async () => {
     const { read } = readerOf({ "openapi.json": describe(20_000) });
     const { diagnostics } = (await prepareInThread(JOB, read, { ...LIMITS, memory: 33_554_432 }))!;

@@ -23,7 +23,7 @@ const WITH_SECRETS: Readonly<Record<string, Kind>> = Object.fromEntries(
   }),
 );
 
-/** Returns the secrets sent to a local node that responds with 401. */
+/** Returns the kinds whose secrets are sent to a local node that responds with 401. */
 async function sentTo(refuse: (method: string) => Record<string, string>): Promise<string[]> {
   const sent = new Set<string>();
   await detectKind({
@@ -46,12 +46,12 @@ async function sentTo(refuse: (method: string) => Record<string, string>): Promi
 const BITCOIN = { "www-authenticate": 'Basic realm="jsonrpc"' };
 const SYNCTHING = { "x-syncthing-version": "v1.19.2" };
 
-detect("a secret on this machine is sent if the refusals are those of its kind", async () => {
+detect("a local secret is sent if the node refuses requests like nodes of its kind", async () => {
   assert.equal(await sentTo(() => BITCOIN), ["bitcoin"]);
   assert.equal(await sentTo(() => SYNCTHING), ["syncthing"]);
 });
 
-detect("no secret is sent if refusals match two kinds, in one response or more", async () => {
+detect("no secret is sent if refusals match two kinds, in one or several responses", async () => {
   assert.equal(await sentTo(() => ({ ...BITCOIN, ...SYNCTHING })), []);
   assert.equal(await sentTo((method) => method === "GET" ? SYNCTHING : BITCOIN), []);
 });
@@ -67,7 +67,7 @@ detect("no secret is sent if the refusals only resemble those of a kind", async 
   }
 });
 
-detect("a refusal that matches two kinds names both, and gets no secret", async () => {
+detect("if a refusal matches two kinds, no secret is sent, and the error names both", async () => {
   const challenge = { "www-authenticate": 'Basic realm="node"' };
   assert.equal(await sentTo(() => challenge), []);
   const found = await detectKind({

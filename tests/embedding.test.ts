@@ -31,7 +31,7 @@ const ask = async (path: string, init: RequestInit = {}, app: Nodeface = host) =
   await app.fetch(new Request(`http://localhost${path}`, init));
 
 embedding(
-  "the host's own function returns the info, once for concurrent requests",
+  "the host's own function provides the info, and is called once for concurrent requests",
   async () => {
     const [first, second] = await Promise.all([ask("/a/node/v1/info"), ask("/a/node/v1/info")]);
     const info = await first.json();
@@ -42,7 +42,7 @@ embedding(
   },
 );
 
-embedding("an operation gets its handler's response, with the common headers", async () => {
+embedding("the response of a handler is sent with the common headers", async () => {
   const headers = { accept: "application/json", origin: "https://app.example" };
   const response = await ask("/a/node/v1/peers/b2", { headers });
   assert.equal(await response.json(), { id: "b2", accept: "application/json" });
@@ -51,12 +51,12 @@ embedding("an operation gets its handler's response, with the common headers", a
   assert.is(response.headers.get("vary"), "Origin");
 });
 
-embedding("an operation reads the content of its request", async () => {
+embedding("the handler of an operation can read the request body", async () => {
   const response = await ask("/a/node/v1/peers/b2", { method: "POST", body: "7 days" });
   assert.is(await response.text(), "banned for 7 days");
 });
 
-embedding("HEAD, OPTIONS and other methods are answered for an operation as well", async () => {
+embedding("HEAD, OPTIONS and other methods work at the path of an operation too", async () => {
   const head = await ask("/a/node/v1/peers/b2", { method: "HEAD" });
   assert.is(head.status, 200);
   assert.is(await head.text(), "");
@@ -65,7 +65,7 @@ embedding("HEAD, OPTIONS and other methods are answered for an operation as well
   assert.is((await ask("/a/node/v1/peers/b2", { method: "PUT" })).status, 405);
 });
 
-embedding("both forms of the description have the added and the original operations", async () => {
+embedding("the JSON and YAML descriptions have the added and original operations", async () => {
   const json = await (await ask("/a/node/spec.json")).json();
   assert.equal(parse(await (await ask("/a/node/spec.yaml")).text()), json);
   const parameters = [{ name: "id", in: "path", required: true, schema: { type: "string" } }];
@@ -76,7 +76,7 @@ embedding("both forms of the description have the added and the original operati
   assert.ok(json.paths["/v1/info"].get);
 });
 
-embedding("a node's own description has the operations too, handled here", async () => {
+embedding("a node's own description also lists the host's operations", async () => {
   const text = 'openapi: 3.1.1\ninfo: { title: A node, version: "1" }\npaths: {}\n';
   const app = createNodeface({
     description: { text },
@@ -94,7 +94,7 @@ embedding("a node's own description has the operations too, handled here", async
 });
 
 embedding(
-  "a document given as a value is served like its text, unaffected by later changes",
+  "a description given as an object is served like its text, and later changes have no effect",
   async () => {
     const document = {
       openapi: "3.1.1",
@@ -121,7 +121,7 @@ embedding(
 );
 
 embedding(
-  "one log gets messages on a description, a node and an error, with level and code",
+  "one log gets all messages about the description, the node and errors, with level and code",
   async () => {
     const told: [code: string, level: string, message: string][] = [];
     const failing = { ...peer, handle: () => Promise.reject(new Error("the disk is full")) };
@@ -148,7 +148,7 @@ embedding(
   },
 );
 
-embedding("a request stays as it is, and may have members that cannot be written", async () => {
+embedding("a Request is not modified, even if it has a property such as params", async () => {
   for (const path of ["/a/node/v1/info", "/a/node/v1/peers/b2", "/a/node/nope"]) {
     const request = new Request(`http://localhost${path}?a=b`);
     const names = ["params", "query", "route"];
@@ -159,7 +159,7 @@ embedding("a request stays as it is, and may have members that cannot be written
   }
 });
 
-embedding("the result is an ordinary Response", async () => {
+embedding("every result of fetch is an ordinary Response", async () => {
   for (const path of ["/v1/info", "/v1/spec", "/v1/peers/b2", "/nope"]) {
     const response = await ask(`/a/node${path}`);
     assert.instance(response, Response);
@@ -178,12 +178,12 @@ embedding("the result is an ordinary Response", async () => {
   }
 });
 
-embedding("problem details are a Response like any other", () => {
+embedding("problem() returns an ordinary Response", () => {
   assert.is(Object.getPrototypeOf(problem(409, "It is locked")), Response.prototype);
 });
 
 embedding(
-  "a header with a line break is never sent, whatever its class",
+  "a header with a line break is never sent, whatever the class of the response",
   async () => {
     const errors: unknown[] = [];
     const value = "a\r\nset-cookie: a=b";
@@ -207,7 +207,7 @@ embedding(
 );
 
 embedding(
-  "a concrete path comes before one with parameters, whichever was named first",
+  "a path without parameters takes precedence over one with parameters, in any order",
   async () => {
     const own = { ...peer, path: "/v1/peers/own", handle: () => new Response("own") };
     const app = createNodeface({ operations: [peer, own] });
@@ -216,7 +216,7 @@ embedding(
   },
 );
 
-embedding("an operation that fails gets 500 and is reported to the host", async () => {
+embedding("if an operation fails, the client gets 500 and the host gets the error", async () => {
   const errors: unknown[] = [];
   const failing = { ...peer, handle: () => Promise.reject(new Error("the disk is full")) };
   const app = createNodeface({
@@ -229,7 +229,7 @@ embedding("an operation that fails gets 500 and is reported to the host", async 
   assert.is(String(errors[0]), "Error: the disk is full");
 });
 
-embedding("HEAD of an operation that streams ends the stream", async () => {
+embedding("a HEAD request for an operation that streams cancels the stream", async () => {
   const reasons: unknown[] = [];
   const stream = () => new ReadableStream({ cancel: (reason) => void reasons.push(reason) });
   const app = createNodeface({ operations: [{ ...peer, handle: () => new Response(stream()) }] });
@@ -243,20 +243,20 @@ const throws = () => {
   throw new Error("the log is full");
 };
 
-/** Callbacks of a host that fail in different ways. */
+/** Log callbacks that fail, each in a different way. */
 const FAILING: readonly [how: string, callback: () => void][] = [
   ["throws", throws],
   ["rejects", () => Promise.reject(new Error("the log is full"))],
 ];
 
 for (const [how, callback] of FAILING) {
-  embedding(`a log that ${how} on an error changes no response`, async () => {
+  embedding(`a log that ${how} when an error is logged does not affect responses`, async () => {
     const app = createNodeface({ operations: [{ ...peer, handle: throws }], log: callback });
     for (let i = 0; i < 2; i++) assert.is((await ask("/v1/peers/b2", {}, app)).status, 500);
     assert.is((await ask("/v1/info", {}, app)).status, 200);
   });
 
-  embedding(`a log that ${how} on a description changes no response`, async () => {
+  embedding(`a log that ${how} when a description is read does not affect responses`, async () => {
     const text = 'openapi: 3.1.1\ninfo: { title: A node, version: "1" }\npaths: 7\n';
     const app = createNodeface({
       description: { text },
@@ -267,7 +267,7 @@ for (const [how, callback] of FAILING) {
     await app.refresh();
   });
 
-  embedding(`a log that ${how} on a state changes no response`, async () => {
+  embedding(`a log that ${how} when a node is unreachable does not affect responses`, async () => {
     // The port of the discard protocol, on which nothing listens.
     const node = { url: "http://127.0.0.1:9", kind: "etcd" };
     const app = createNodeface({ node, log: callback, description: "none" });
@@ -278,7 +278,7 @@ for (const [how, callback] of FAILING) {
     assert.is((await ask("/v1/health", {}, app)).status, 503);
   });
 
-  embedding(`a host's own info is requested again if a log ${how}`, async () => {
+  embedding(`a host's info function is called again if it fails and the log ${how}`, async () => {
     let tries = 0;
     const info = () => {
       if (++tries === 1) throw new Error("not yet");
@@ -294,7 +294,7 @@ for (const [how, callback] of FAILING) {
   });
 }
 
-embedding("an operation at a path of the service is refused", () => {
+embedding("an operation is refused if the service already has one at its path", () => {
   for (const path of ["/", "/v1/info", "/assets/{folder}/{file}"]) {
     assert.throws(
       () => createNodeface({ operations: [{ ...peer, path }] }),
@@ -304,7 +304,7 @@ embedding("an operation at a path of the service is refused", () => {
   assert.throws(() => createNodeface({ operations: [peer, peer] }), /is served already/);
 });
 
-embedding("a path that names one parameter twice is refused at once", () => {
+embedding("a path with the same parameter twice is refused when the service is created", () => {
   assert.throws(
     () => createNodeface({ operations: [{ ...peer, path: "/v1/{id}/peers/{id}" }] }),
     (error: Error) =>
@@ -313,7 +313,7 @@ embedding("a path that names one parameter twice is refused at once", () => {
   );
 });
 
-embedding("a path matches as OpenAPI writes it, whatever characters and names it has", async () => {
+embedding("path templates match as in OpenAPI, whatever characters they contain", async () => {
   const served: [template: string, path: string, params: Record<string, string>][] = [
     ["/v1/peers/{peer-id}", "/v1/peers/a1", { "peer-id": "a1" }],
     ["/v1/peers/{id}:kick", "/v1/peers/a1:kick", { id: "a1" }],
@@ -342,12 +342,12 @@ embedding("a path matches as OpenAPI writes it, whatever characters and names it
   }
 });
 
-embedding("it responds even if another class replaces Promise", async () => {
+embedding("the service responds even if another class replaces Promise", async () => {
   const { Promise: native } = globalThis;
   const paths = ["/v1/info", "/v1/spec", "/v1/peers/b2", "/assets/a/b"];
   const app = createNodeface({ operations: [peer] });
   try {
-    // Replaces `Promise` as zone.js does: the result of an `async` function is not of that class.
+    // This replaces `Promise` as zone.js does. An `async` function still returns a native promise.
     const Other = function (executor: ConstructorParameters<PromiseConstructor>[0]) {
       return new native(executor);
     };

@@ -6,7 +6,7 @@ import { ask } from "./_app.ts";
 
 const errors = suite("errors");
 
-errors("a thrown error gets 500 without internal details", async () => {
+errors("if a handler throws an error, the client gets 500 without internal details", async () => {
   const told: unknown[] = [];
   const broken: Operation = {
     method: "GET",
@@ -28,7 +28,7 @@ errors("a thrown error gets 500 without internal details", async () => {
   assert.is(told.length, 1);
 });
 
-errors("a file of the explorer that failed to load is loaded again", async () => {
+errors("if a file of the explorer failed to load, the next request loads it again", async () => {
   let isOut = true;
   const importContent = () =>
     isOut ? Promise.reject(new Error("EMFILE")) : Promise.resolve({ identity: btoa("a {}") });
@@ -58,14 +58,14 @@ errors("a request whose URL cannot be parsed gets 400", async () => {
   }
 });
 
-errors("HEAD of an unknown path has the headers of the problem", async () => {
+errors("a HEAD request for an unknown path gets the same headers as a GET request", async () => {
   const get = await ask("/nope");
   const head = await ask("/nope", { method: "HEAD" });
   assert.is(head.status, 404);
   assert.equal([...head.headers], [...get.headers]);
 });
 
-errors("an argument other than a Request gets 500, and nothing is thrown", async () => {
+errors("fetch responds with 500 instead of throwing if its argument is not a Request", async () => {
   const told: string[] = [];
   const app = createNodeface({ cors: [], log: (message) => told.push(message) });
   for (const given of [undefined, null, "http://localhost/", new URL("http://localhost/"), {}]) {

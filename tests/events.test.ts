@@ -36,7 +36,7 @@ async function readEvents(reader: ReadableStreamDefaultReader<Uint8Array>): Prom
   }
 }
 
-/** The pending read of each reader, for which the next call of `readEvents` waits. */
+/** The pending `read()` of each reader. The next call of `readEvents` waits for it. */
 const waiting = new WeakMap<object, ReturnType<ReadableStreamDefaultReader<Uint8Array>["read"]>>();
 
 function pending(reader: ReadableStreamDefaultReader<Uint8Array>) {
@@ -79,7 +79,7 @@ function open(
   return { node, heard, listen, read };
 }
 
-events("begin with the whole info, followed by changes, heads and statuses", async () => {
+events("the complete info comes first, followed by info, head and status events", async () => {
   const { node, read } = open();
   const listener = read();
   const [first, ...rest] = await listener.events();
@@ -105,7 +105,7 @@ events("begin with the whole info, followed by changes, heads and statuses", asy
   ]);
 });
 
-events("of a head are not sent twice after a node was away", async () => {
+events("a head event is not repeated after the node was unreachable", async () => {
   const { node, read } = open({ first: info({ height: 6 }) });
   const listener = read({ query: "events=head" });
   await listener.events();
@@ -115,7 +115,7 @@ events("of a head are not sent twice after a node was away", async () => {
   assert.equal((await listener.events()).map(({ data }) => data), [{ height: 7 }]);
 });
 
-events("are those that were requested", async () => {
+events("only the requested types of event are sent", async () => {
   const { node, read, listen } = open();
   const heads = read({ query: "events=head" });
   const both = read({ query: "events=status,head" });
@@ -127,7 +127,7 @@ events("are those that were requested", async () => {
   assert.match(await wrong.text(), /info, head, status, description/);
 });
 
-events("a reconnecting listener gets the later events, none of them twice", async () => {
+events("a listener that reconnects gets each event that it missed exactly once", async () => {
   const { node, read } = open();
   const listener = read({ query: "events=head" });
   for (let height = 2; height < 10; height++) node.take(info({ height }));
@@ -141,7 +141,7 @@ events("a reconnecting listener gets the later events, none of them twice", asyn
   assert.equal(none, []);
 });
 
-events("an unknown position begins with the whole info, and is not repeated", async () => {
+events("for an unknown Last-Event-ID, the complete info is sent with another ID", async () => {
   const { node, read } = open();
   node.take(info({ height: 2 }));
   const [{ id } = { id: "" }] = await read().events();
@@ -164,7 +164,7 @@ events("an unknown position begins with the whole info, and is not repeated", as
   }
 });
 
-events("no two logs have a position in common", async () => {
+events("two event logs never use the same event ID", async () => {
   const positions = await Promise.all(Array.from({ length: 20 }, async () => {
     const [{ id } = { id: "" }] = await open().read().events();
     return id;
@@ -176,7 +176,7 @@ events("no two logs have a position in common", async () => {
   }
 });
 
-events("are kept for an hour", async () => {
+events("events are kept for an hour", async () => {
   const { now } = performance;
   let passed = 0;
   performance.now = () => now.call(performance) + passed;
@@ -193,7 +193,7 @@ events("are kept for an hour", async () => {
   }
 });
 
-events("are replaced by the whole info if many were missed", async () => {
+events("a listener that missed many events gets the complete info instead", async () => {
   const { node, read } = open();
   const [{ id } = { id: "" }] = await read().events();
   for (let height = 2; height < 300; height++) node.take(info({ height }));
@@ -208,7 +208,7 @@ events("are replaced by the whole info if many were missed", async () => {
   assert.equal(long.map(({ event }) => event), ["snapshot"]);
 });
 
-events("a listener that does not read is disconnected, and the others get all", async () => {
+events("a listener that does not read is disconnected, and the others get all events", async () => {
   const { node, listen, read, heard } = open();
   const stuck = listen().body!.getReader();
   const other = read();
@@ -222,13 +222,13 @@ events("a listener that does not read is disconnected, and the others get all", 
   assert.is(node.stream.listeners, 1);
   assert.equal(heard, [1, 2, 1]);
   assert.equal(heads, Array.from({ length: 10 }, (_, i) => i + 2));
-  // Bytes already passed to the platform arrive, followed by the end.
+  // The bytes that were already passed to the platform still arrive. Then the stream ends.
   let parts = 0;
   while (!(await stuck.read()).done) parts++;
   assert.ok(parts <= 3, `${parts} parts`);
 });
 
-events("whatever a node says, an event has three lines", async () => {
+events("an event has three lines, whatever characters the node sends", async () => {
   const odd = "\r\n\n: x\ndata: y\n\nevent: z\u2028\u2029\u0000\ud800\u0085";
   const { node, read } = open({ first: info({ name: odd }) });
   const listener = read();
@@ -239,7 +239,7 @@ events("whatever a node says, an event has three lines", async () => {
   assert.is((told[1]!.data as Json).name, odd + odd);
 });
 
-events("never have a member that changes a prototype", async () => {
+events("an event never contains a member such as __proto__", async () => {
   const evil = JSON.parse('{"__proto__":{"x":1},"constructor":{"prototype":{"x":1}},"a":1}');
   const { node, read } = open({ first: info({ evil }) });
   const listener = read();
@@ -249,7 +249,7 @@ events("never have a member that changes a prototype", async () => {
   }
 });
 
-events("if a value in an object is null, the whole info is sent, but seldom", async () => {
+events("if a nested value is null, the complete info is sent, but not often", async () => {
   const { node, read } = open();
   const listener = read();
   node.take(info({ height: 1, peer: { name: null } }));
@@ -259,7 +259,7 @@ events("if a value in an object is null, the whole info is sent, but seldom", as
   assert.is(told.filter((event) => event === "head").length, 7);
 });
 
-events("a delayed event arrives in time, and new listeners have its state", async () => {
+events("a delayed snapshot is sent in time, and new listeners begin with its state", async () => {
   let now = 0;
   const node = new NodeEvents({ listeners: 9, perAddress: 9, onListeners: () => {} }, () => now);
   node.begin(info());
@@ -306,7 +306,7 @@ events("the number of listeners is limited, per address and in total", async () 
   assert.is(listen().status, 503);
 });
 
-events("an IPv6 client counts by its /64, an IPv4 client by its address", () => {
+events("IPv6 clients are counted by /64 network, and IPv4 clients by address", () => {
   for (
     const [one, same, other] of [
       ["2001:db8::1", "2001:DB8:0:0:ffff::2", "2001:db8:0:1::1"],
@@ -324,7 +324,7 @@ events("an IPv6 client counts by its /64, an IPv4 client by its address", () => 
   }
 });
 
-events("clients reconnect at different times", async () => {
+events("clients are told to reconnect after different delays", async () => {
   const { listen } = open();
   const times = await Promise.all(Array.from({ length: 20 }, async () => {
     const { value } = await listen().body!.getReader().read();
@@ -345,7 +345,7 @@ function merge(target: unknown, patch: unknown): unknown {
   return Object.fromEntries(merged);
 }
 
-events("the patches turn the last whole info into the current one", async () => {
+events("applying the patches to the last complete info gives the current info", async () => {
   const word = fc.constantFrom("a", "b", "c", "d");
   const dictionary = <T>(value: fc.Arbitrary<T>) =>
     fc.dictionary(word, value, { noNullPrototype: true });
@@ -366,7 +366,7 @@ events("the patches turn the last whole info into the current one", async () => 
       const listener = read();
       let known: unknown;
       for (const [i, values] of all.entries()) {
-        // A top-level `null` is not shown in an info.
+        // `/v1/info` omits top-level members that are `null`.
         const shown = Object.fromEntries(Object.entries(values).filter(([, v]) => v !== null));
         const next = info(i === 0 ? values : shown);
         if (i > 0) node.take(next);
@@ -384,7 +384,7 @@ events("the patches turn the last whole info into the current one", async () => 
 const BROWSER = { "sec-fetch-site": "cross-site", "user-agent": "Mozilla/5.0" };
 
 events(
-  "and the history are for programs, own pages, and pages of listed origins",
+  "events and history are served only to programs, our own pages and pages of listed origins",
   async () => {
     const any = createNodeface();
     const listed = createNodeface({ cors: ["https://a.example"] });
@@ -407,7 +407,7 @@ events(
   },
 );
 
-events("refuse pages before they count listeners", async () => {
+events("a page that may not listen is refused before it counts as a listener", async () => {
   const app = createNodeface({ events: { listeners: 1 }, metrics: true });
   const read = (path: string, headers: Record<string, string> = {}) =>
     app.fetch(new Request(`http://localhost${path}`, { headers }));

@@ -1,4 +1,4 @@
-/** Responses of the node to calls. Tables that test only our own code are sampled on Deno and Bun. */
+/** The node's responses to calls. Deno and Bun run only some rows of tables that test only our own code. */
 import type { Socket } from "node:net";
 import process from "node:process";
 import { suite } from "uvu";
@@ -59,7 +59,7 @@ const NODES: Record<string, string | string[]> = {
   "retry-after": "7",
 };
 
-answers("only common headers and those that the operation names are passed on", async () => {
+answers("only common headers and those that the operation declares are passed on", async () => {
   node.answer = (_, response) =>
     response.writeHead(200, { "content-type": "application/json", ...NODES }).end("{}");
   const { headers } = await rest.ask("/v1/node/status");
@@ -79,7 +79,7 @@ answers("only common headers and those that the operation names are passed on", 
   assert.equal(passed, ["retry-after"]);
 });
 
-answers("Retry-After is passed on in digits alone", async () => {
+answers("Retry-After is passed on only if it consists of digits", async () => {
   node.answer = json({}, 429, { "retry-after": "Thu, 01 Jan 2099 00:00:00 GMT" });
   const answer = await rest.ask("/v1/node/status");
   assert.equal([answer.status, answer.headers.get("retry-after")], [429, null]);
@@ -120,7 +120,7 @@ const TYPES: readonly (readonly [type: string, passed: string | undefined])[] = 
 ];
 
 for (const [type, passed] of sampleOf(TYPES)) {
-  answers(`${type || "no type"} is labelled as ${passed ?? "a download"}`, async () => {
+  answers(`the response type ${type || "(none)"} becomes ${passed ?? "a download"}`, async () => {
     const content = "<script>alert(1)</script>";
     node.answer = (_, response) =>
       response.writeHead(200, type === "" ? {} : { "content-type": type }).end(content);
@@ -148,7 +148,7 @@ for (const size of [0, 1, 1024 * 1024 - 1, 1024 * 1024, 1024 * 1024 + 1, 3 * 102
   });
 }
 
-answers("JSON arrives as it left", async () => {
+answers("JSON reaches the client exactly as the node wrote it", async () => {
   node.answer = json(EXACT);
   assert.is(await (await rest.ask("/v1/node/status")).text(), EXACT);
 });
@@ -163,7 +163,7 @@ const STATUSES: readonly (readonly [status: number, passed: number])[] = [
 ];
 
 for (const [status, passed] of sampleOf(STATUSES)) {
-  answers(`a ${status} from the node is ${passed}`, async () => {
+  answers(`the status ${status} from the node becomes ${passed}`, async () => {
     node.answer = json({ words: "of the node" }, status, { location: "http://127.0.0.1:9/" });
     const answer = await rest.ask("/v1/node/status");
     assert.is(answer.status, passed);
@@ -177,7 +177,7 @@ for (const [status, passed] of sampleOf(STATUSES)) {
 }
 
 answers(
-  "a busy node is distinguished from our full queue, with its own Retry-After",
+  "a 503 from the node is distinguished from our full queue, and keeps its Retry-After",
   async () => {
     node.answer = json({}, 503, { "retry-after": "7" });
     const answer = await rest.ask("/v1/node/status");
@@ -187,14 +187,14 @@ answers(
 );
 
 for (const status of [204, 205]) {
-  answers(`a ${status} has no content`, async () => {
+  answers(`a response with status ${status} has no content`, async () => {
     node.answer = (_, response) => response.writeHead(status).end();
     const answer = await rest.ask("/v1/node/status");
     assert.equal([answer.status, await answer.text()], [status, ""]);
   });
 }
 
-answers("a 205 has no content, though the node sends a long one", async () => {
+answers("a response with status 205 has no content, even if the node sends some", async () => {
   const content = " ".repeat(2 * 1024 * 1024);
   const start = `HTTP/1.1 205 Reset Content\r\nContent-Length: ${content.length}\r\n\r\n`;
   await raw((socket) => socket.write(start + content), async (url) => {
@@ -204,7 +204,7 @@ answers("a 205 has no content, though the node sends a long one", async () => {
 });
 
 for (const [size, status] of [[15_000, 200], [60_000, 502]] as const) {
-  answers(`${size} chunks of one byte are ${status} if the limit is 100 KiB`, async () => {
+  answers(`${size} chunks of one byte result in ${status} if the limit is 100 KiB`, async () => {
     const content = `"${"x".repeat(size - 2)}"`;
     const chunks = [...content].map((byte) => `1\r\n${byte}\r\n`).join("");
     await raw((socket) => {
@@ -220,7 +220,7 @@ for (const [size, status] of [[15_000, 200], [60_000, 502]] as const) {
 }
 
 for (const coding of ["gzip", "br", "deflate", "GZIP", "x-odd", "identity, gzip"]) {
-  answers(`a response that is encoded as ${coding} is 502, unread`, async () => {
+  answers(`a response with the content coding ${coding} becomes 502, and is not read`, async () => {
     const bomb = gzipSync(new Uint8Array(5_000_000));
     node.answer = json(bomb.toString("latin1"), 200, { "content-encoding": coding });
     const answer = await rest.ask("/v1/node/status");
@@ -229,13 +229,13 @@ for (const coding of ["gzip", "br", "deflate", "GZIP", "x-odd", "identity, gzip"
   });
 }
 
-answers("a response that says that it is not encoded is passed on", async () => {
+answers("a response with the content coding identity is passed on", async () => {
   node.answer = json("{}", 200, { "content-encoding": "identity" });
   const answer = await rest.ask("/v1/node/status");
   assert.equal([answer.status, answer.headers.get("content-encoding")], [200, null]);
 });
 
-/** Starts a node that calls `answer` after each complete request, with the connection and the count of requests. */
+/** Starts a node. After each complete request, it passes the connection and the number of requests to `answer`. */
 const raw = async (
   answer: (socket: Socket, count: number) => void,
   use: (url: string, count: () => number) => Promise<void>,
@@ -269,20 +269,20 @@ const head = (...lines: string[]) =>
 
 /** Malformed responses of the node. */
 const BROKEN: readonly (readonly [why: string, answer: (socket: Socket) => void])[] = [
-  ["none", (socket) => socket.destroy()],
+  ["nothing", (socket) => socket.destroy()],
   ["a reset", (socket) => socket.resetAndDestroy?.() ?? socket.destroy()],
-  ["no HTTP", (socket) => socket.end("words of the node\r\n\r\n")],
-  ["half a head", (socket) => socket.end("HTTP/1.1 200 OK\r\nContent-Ty")],
-  ["shorter than it says", (socket) => socket.end(`${head("Content-Length: 9")}{"a"`)],
+  ["text that is not HTTP", (socket) => socket.end("words of the node\r\n\r\n")],
+  ["half of a response head", (socket) => socket.end("HTTP/1.1 200 OK\r\nContent-Ty")],
+  ["less than its Content-Length", (socket) => socket.end(`${head("Content-Length: 9")}{"a"`)],
   [
-    "cut between chunks",
+    "chunks without the last one",
     (socket) => socket.end(`${head("Transfer-Encoding: chunked")}2\r\n{}\r\n`),
   ],
-  ["cut in a chunk", (socket) => socket.end(`${head("Transfer-Encoding: chunked")}9\r\n{}`)],
+  ["half of a chunk", (socket) => socket.end(`${head("Transfer-Encoding: chunked")}9\r\n{}`)],
 ];
 
 for (const [why, answer] of BROKEN) {
-  answers(`a response that is ${why} is 502, and a write is sent once`, async () => {
+  answers(`if the node sends ${why}, the client gets 502, and a write is sent once`, async () => {
     await raw(answer, async (url, count) => {
       process.env.GATEWAY_TOKEN = TOKEN;
       const settings = { open: ["reads"], with_token: ["send"], token_env: "GATEWAY_TOKEN" };
@@ -315,7 +315,7 @@ for (const [why, answer] of BROKEN) {
   });
 }
 
-answers("a write is sent once on a connection that was kept and breaks", async () => {
+answers("a write is sent only once, even if a reused connection breaks", async () => {
   let isBreaking = false;
   await raw((socket) => {
     if (isBreaking) return socket.destroy();
@@ -333,7 +333,7 @@ answers("a write is sent once on a connection that was kept and breaks", async (
   });
 });
 
-answers("early hints and other interim responses are omitted", async () => {
+answers("early hints and other interim responses are not passed on", async () => {
   const hints = "HTTP/1.1 103 Early Hints\r\nLink: </a.js>; rel=preload\r\n\r\n";
   await raw(
     (socket) => socket.end(`${hints}${hints}${head("Content-Length: 2")}{}`),
@@ -345,7 +345,7 @@ answers("early hints and other interim responses are omitted", async () => {
   );
 });
 
-answers("a node that is gone is 502", async () => {
+answers("a call to a node that has stopped gets 502", async () => {
   const gone = await playNode();
   await gone.close();
   const answer = await forwarding(gone.url, REST).ask("/v1/node/status");
@@ -360,16 +360,16 @@ answers("a node that is gone is 502", async () => {
 
 for (
   const [why, answer] of [
-    ["never", () => {}],
-    ["in half", (socket: Socket) => socket.write(`${head("Content-Length: 9")}{`)],
-    ["in drips", (socket: Socket) => {
+    ["does not respond", () => {}],
+    ["sends half of a response", (socket: Socket) => socket.write(`${head("Content-Length: 9")}{`)],
+    ["responds byte by byte", (socket: Socket) => {
       socket.write(head("Content-Length: 100000"));
       const timer = setInterval(() => socket.write(" "), 20);
       socket.on("close", () => clearInterval(timer));
     }],
   ] as const
 ) {
-  answers(`a node that responds ${why} is 504 in time`, async () => {
+  answers(`if the node ${why}, calls get 504 in time`, async () => {
     await raw(answer, async (url) => {
       process.env.GATEWAY_TOKEN = TOKEN;
       const settings = {
@@ -400,7 +400,7 @@ for (
   });
 }
 
-answers("a response beyond the limit is 502 if it is collected or states its length", async () => {
+answers("a response above the limit becomes 502 unless a part was already passed on", async () => {
   const settings = { open: ["reads"], limit: "100KiB" };
   const [paths, methods] = [
     forwarding(node.url, REST, settings),
@@ -428,7 +428,7 @@ answers("a response that is exactly as long as the limit is passed on", async ()
   }
 });
 
-answers("the limit on responses is for all calls of a batch together", async () => {
+answers("the size limit on responses applies to all calls of a batch together", async () => {
   const { rpc } = forwarding(node.url, RPC, { open: ["reads"], limit: "100KiB" });
   node.answer = result(`"${"x".repeat(30 * 1024)}"`);
   const members = await (await rpc(Array(5).fill({ id: 1, method: "number" }))).json();
@@ -438,7 +438,7 @@ answers("the limit on responses is for all calls of a batch together", async () 
   );
 });
 
-answers("a stream beyond the limit looks truncated", async () => {
+answers("a client can tell that a stream was cut off at the limit", async () => {
   const { ask } = forwarding(node.url, REST, { open: ["reads"], limit: "2MiB" });
   node.answer = (_, response) => {
     for (let count = 0; count < 5; count++) response.write(new Uint8Array(1024 * 1024));
@@ -451,7 +451,7 @@ answers("a stream beyond the limit looks truncated", async () => {
   assert.ok(error);
 });
 
-answers("a stream that breaks off looks truncated", async () => {
+answers("a client can tell that the node broke off a stream", async () => {
   await raw((socket) => {
     socket.write(head("Content-Length: 3000000"));
     socket.write(" ".repeat(2_000_000), () => socket.end());

@@ -1,4 +1,4 @@
-/** The browser pages allowed to call the node. Tables that test only our own code are sampled on Deno and Bun. */
+/** Calls from browser pages. Deno and Bun run only some rows of tables that test only our own code. */
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -13,7 +13,7 @@ const MOZILLA = "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/140.0";
 const node = nodeOf(browsers);
 let rest: Gateway;
 let rpc: Gateway;
-/** The service without an allowed origin, and with one. */
+/** Two services: the first has no allowed origin, and the second has one. */
 let asOrigins: Gateway[];
 browsers.before(() => {
   rest = forwarding(node.url, REST, OPEN);
@@ -31,24 +31,24 @@ const HOST = { host: "localhost" };
 const PASSING: readonly (readonly [why: string, headers: Headers])[] = [
   ["a program", {}],
   ["curl", { "user-agent": "curl/8.14.1", accept: "*/*" }],
-  ["a page of ours", { "sec-fetch-site": "same-origin", "user-agent": MOZILLA }],
-  ["a page of ours, by fetch", {
+  ["our own page", { "sec-fetch-site": "same-origin", "user-agent": MOZILLA }],
+  ["our own page, by fetch", {
     "sec-fetch-site": "same-origin",
     "sec-fetch-dest": "empty",
     "sec-fetch-mode": "cors",
     origin: "http://localhost",
     referer: "http://localhost/v1/spec",
   }],
-  ["an address that was typed in", { "sec-fetch-site": "none", "user-agent": MOZILLA }],
-  ["an origin that is Host's, on plain http", { ...HOST, origin: "http://localhost" }],
-  ["an origin that is Host's, with a port", {
+  ["a URL that was typed into a browser", { "sec-fetch-site": "none", "user-agent": MOZILLA }],
+  ["an origin that equals Host, over plain HTTP", { ...HOST, origin: "http://localhost" }],
+  ["an origin that equals Host, with a port", {
     host: "LOCALHOST:8080",
     origin: "http://localhost:8080",
     "user-agent": MOZILLA,
   }],
-  ["an origin that is the URL's, where there is no Host", { origin: "http://localhost" }],
-  ["a referer that is Host's", { ...HOST, referer: "http://localhost/v1/spec", cookie: "a=b" }],
-  ["a named origin", {
+  ["an origin that equals that of the URL, without Host", { origin: "http://localhost" }],
+  ["a referer with our Host", { ...HOST, referer: "http://localhost/v1/spec", cookie: "a=b" }],
+  ["a listed origin", {
     origin: "https://app.example",
     "sec-fetch-site": "cross-site",
     "sec-fetch-dest": "empty",
@@ -63,42 +63,42 @@ const PASSING: readonly (readonly [why: string, headers: Headers])[] = [
 
 const REFUSED: readonly (readonly [why: string, headers: Headers])[] = [
   ["a page of another site", { "sec-fetch-site": "cross-site" }],
-  ["a page of another port or name of the site", { "sec-fetch-site": "same-site" }],
-  ["what a browser may say one day", { "sec-fetch-site": "odd" }],
-  ["a page of another site, by its origin", { ...HOST, origin: "https://evil.example" }],
-  ["a page of another port, by its origin", {
+  ["a page on another port or subdomain of the site", { "sec-fetch-site": "same-site" }],
+  ["an unknown value of Sec-Fetch-Site", { "sec-fetch-site": "odd" }],
+  ["a page of another site, with an Origin header", { ...HOST, origin: "https://evil.example" }],
+  ["a page on another port, with an Origin header", {
     host: "localhost:8080",
     origin: "http://localhost:3000",
   }],
-  ["a page of another site, by its referer", { ...HOST, referer: "https://evil.example/" }],
-  ["a page without an origin", { origin: "null" }],
-  ["a page without an origin, of the same site", {
+  ["a page of another site, with a Referer header", { ...HOST, referer: "https://evil.example/" }],
+  ["a page with the origin null", { origin: "null" }],
+  ["a page of the same origin with Origin: null", {
     origin: "null",
     "sec-fetch-site": "same-origin",
   }],
-  ["a page without an origin, with our header", { origin: "null", "x-nodeface": "1" }],
+  ["a page with the origin null and our header", { origin: "null", "x-nodeface": "1" }],
   ["a page of another site with our header, which a proxy let through", {
     "sec-fetch-site": "cross-site",
     origin: "https://evil.example",
     "x-nodeface": "1",
   }],
-  ["an origin that cannot be read", { ...HOST, origin: "localhost" }],
-  ["an origin that begins as a named one", {
+  ["an origin that cannot be parsed", { ...HOST, origin: "localhost" }],
+  ["an origin that begins like a listed one", {
     origin: "https://app.example.evil.example",
     "sec-fetch-site": "cross-site",
   }],
-  ["a named origin in other case", { ...HOST, origin: "https://APP.example" }],
-  ["an address typed in on plain http", { "user-agent": MOZILLA }],
-  ["a browser of another case", { "user-agent": MOZILLA.toLowerCase() }],
-  ["a cookie and nothing else", { cookie: "a=b" }],
+  ["a listed origin in another letter case", { ...HOST, origin: "https://APP.example" }],
+  ["a URL that was typed into a browser, over plain HTTP", { "user-agent": MOZILLA }],
+  ["a browser whose User-Agent is in lower case", { "user-agent": MOZILLA.toLowerCase() }],
+  ["a request with only a cookie", { cookie: "a=b" }],
   ["client hints", { "sec-ch-ua": '"Chromium"' }],
   ["client hints of a phone", { "sec-ch-ua-mobile": "?1" }],
-  ["a wish for privacy", { "sec-gpc": "1" }],
+  ["the privacy header Sec-GPC", { "sec-gpc": "1" }],
   ["a prefetch", { "sec-purpose": "prefetch" }],
   ...["image", "script", "style", "iframe", "frame", "embed", "object", "font", "audio", "video"]
     .concat("worker", "serviceworker", "manifest", "report", "track", "json", "document")
     .map((destination) =>
-      [`${destination}, of a page of ours`, {
+      [`our own page, for the destination ${destination}`, {
         "sec-fetch-site": "same-origin",
         "sec-fetch-dest": destination,
         "x-nodeface": "1",
@@ -122,7 +122,7 @@ const post = ({ ask }: Gateway, path: string, headers: Headers) =>
   });
 
 for (const [why, headers] of sampleOf(PASSING)) {
-  browsers(`passes: ${why}`, async () => {
+  browsers(`accepted: ${why}`, async () => {
     for (const [what, ask] of asked) {
       const answer = await ask(headers);
       assert.is(answer.status, 200, `${what}: ${await answer.text()}`);
@@ -141,7 +141,7 @@ for (const [why, headers] of sampleOf(REFUSED)) {
   });
 }
 
-browsers("a link to a read can be followed, and nothing else navigates", async () => {
+browsers("only a link to a read-only operation may navigate to a response", async () => {
   const headers = {
     "sec-fetch-site": "none",
     "sec-fetch-dest": "document",
@@ -153,13 +153,13 @@ browsers("a link to a read can be followed, and nothing else navigates", async (
   assert.is((await rest.ask("/v1/node/status", { headers: inFrame })).status, 403);
 });
 
-browsers("a refusal is explained, and points to the explorer", async () => {
+browsers("the text of a refusal gives the reason and points to the explorer", async () => {
   const answer = await rest.ask("/v1/node/status", { headers: { "sec-fetch-site": "cross-site" } });
   assert.match((await answer.json()).detail, "/v1/spec");
   assert.is(answer.headers.get("content-type"), "application/problem+json");
 });
 
-browsers("only named origins may read, never with credentials", async () => {
+browsers("only listed origins may read responses, and never with credentials", async () => {
   for (const origin of ["https://app.example", "https://evil.example"]) {
     const answer = await rest.ask("/v1/node/status", { headers: { origin } });
     const isNamed = origin === "https://app.example";
@@ -177,7 +177,7 @@ const METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE", "TRACE", "PROPFIND", "g
 for (const path of ["/v1/node/status", "/v1/node/nope", "/v1/rpc", "/v1/rpc/number"]) {
   for (const method of sampleOf(METHODS)) {
     browsers(
-      `a preflight of ${path} for ${method || "no method"} is for named origins`,
+      `a preflight for ${method || "no method"} ${path} fails from an unlisted origin`,
       async () => {
         for (const { ask } of asOrigins) {
           for (const origin of ["https://evil.example", "null", "http://localhost:3000"]) {
@@ -200,7 +200,7 @@ for (const path of ["/v1/node/status", "/v1/node/nope", "/v1/rpc", "/v1/rpc/numb
   }
 }
 
-browsers("a preflight of a named origin is allowed", async () => {
+browsers("a preflight request from a listed origin succeeds", async () => {
   const headers = {
     origin: "https://app.example",
     "access-control-request-method": "POST",
@@ -213,7 +213,7 @@ browsers("a preflight of a named origin is allowed", async () => {
 });
 
 browsers(
-  "the origin * applies to public operations, not to those that need the token",
+  "the origin * applies to public operations, but not to operations that need the token",
   async () => {
     process.env.GATEWAY_TOKEN = TOKEN;
     const settings = {
@@ -266,7 +266,7 @@ for (
   ]
 ) {
   browsers(
-    `a content of ${type || "no type"} is refused with 415`,
+    `a request body of ${type || "no type"} is refused with 415`,
     async () => {
       const init = {
         method: "POST",
@@ -275,7 +275,7 @@ for (
       };
       assert.is((await rest.ask("/v1/node/any", init)).status, 415);
       assert.is((await rpc.ask("/v1/rpc/number", init)).status, 415);
-      // Some JSON-RPC clients send no content type; a request that may come from a page needs one.
+      // Some JSON-RPC clients send no content type. It is required only if a request may come from a page.
       const agent = { "user-agent": "Mozilla/5.0", "x-nodeface": "1" };
       const ofPage = { ...init, headers: { ...init.headers, ...agent } };
       assert.is((await rpc.ask("/v1/rpc", type ? init : ofPage)).status, 415);
@@ -285,7 +285,7 @@ for (
 }
 
 for (const coding of ["gzip", "identity", "br", ""]) {
-  browsers(`a content that is encoded as ${coding || "nothing"} is refused with 415`, async () => {
+  browsers(`a body with the content coding ${coding || "(none)"} is refused with 415`, async () => {
     const headers = { "content-encoding": coding };
     assert.is((await post(rest, "/v1/node/any", headers)).status, 415);
     assert.is((await post(rpc, "/v1/rpc/number", headers)).status, 415);
@@ -294,14 +294,14 @@ for (const coding of ["gzip", "identity", "br", ""]) {
   });
 }
 
-browsers("a type may have parameters, in any case", async () => {
+browsers("a content type may have parameters, and may be in any letter case", async () => {
   const headers = { "content-type": "Application/JSON ; charset=utf-8" };
   assert.is((await post(rest, "/v1/node/any", headers)).status, 200);
   assert.is((await post(rpc, "/v1/rpc/number", headers)).status, 200);
   assert.is((await rpc.rpc({ id: 1, method: "number" }, { headers })).status, 200);
 });
 
-browsers("an unlisted host is refused here too", async () => {
+browsers("a call with an unlisted Host is refused as well", async () => {
   for (const path of ["/v1/node/status", "/v1/rpc/number", "/v1/rpc"]) {
     const headers = { host: "rebound.example" };
     const method = path === "/v1/rpc" ? "POST" : "GET";
@@ -310,7 +310,7 @@ browsers("an unlisted host is refused here too", async () => {
   assert.equal(node.come, []);
 });
 
-browsers("a response cannot run, in a page or as one", async () => {
+browsers("a response of the node cannot run as a script or as a page", async () => {
   const answer = await rest.ask("/v1/node/status");
   assert.is(
     answer.headers.get("content-security-policy"),

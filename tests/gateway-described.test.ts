@@ -13,7 +13,7 @@ import { load } from "./description/_load.ts";
 
 const described = suite("what a description says about calls");
 
-/** Operations of the node, at least one for each mark, and some operations of other servers. */
+/** Operations of the node, at least one for each access mark, and some operations of other servers. */
 const DOCUMENT: Json = {
   openapi: "3.1.1",
   info: { title: "A node", version: "1" },
@@ -75,7 +75,7 @@ const say = (forward: Forward, document: Json = DOCUMENT) =>
 const operation = (document: Json, path: string, method = "get"): Json =>
   objectOf(objectOf(objectOf(document.paths)[path])[method]);
 
-described("an operation says whether it is open, needs the token or is refused, and why", () => {
+described("each operation says if it is public, needs the token or is refused, and why", () => {
   const document = say(TOKEN);
   const table = [
     ["/read", "get", "open", "Reads.", []],
@@ -96,19 +96,19 @@ described("an operation says whether it is open, needs the token or is refused, 
   assert.equal([objectOf(scheme).type, objectOf(scheme).scheme], ["http", "bearer"]);
 });
 
-described("no scheme is added if no operation needs the token", () => {
+described("no security scheme is added if no operation needs the token", () => {
   assert.not.match(JSON.stringify(say("reads")), "NodefaceToken");
 });
 
-described("without forwarding, marks in a description are removed", () => {
+described("if calls are not forwarded, x-call marks in a description are removed", () => {
   const document = say("off");
   assert.not.match(JSON.stringify(document), /x-call|NodefaceToken|Not forwarded/);
   assert.is(operation(document, "/read").description, "Reads.");
 });
 
 for (const forward of ["off", TOKEN] as const) {
-  const what = forward === "off" ? "shown" : "forwarded";
-  described(`the node's own secret is only for other servers if calls are ${what}`, () => {
+  const what = forward === "off" ? "not forwarded" : "forwarded";
+  described(`if calls are ${what}, only operations of other servers need a node's secret`, () => {
     const document = say(forward);
     assert.is(document.security, undefined);
     assert.equal(operation(document, "/elsewhere").security, [{ key: [] }]);
@@ -125,7 +125,7 @@ for (const forward of ["off", TOKEN] as const) {
   });
 }
 
-described("the token's scheme gets another name if the node has one of that name", () => {
+described("the security scheme of the token gets another name if its name is taken", () => {
   const document = structuredClone(DOCUMENT);
   const { securitySchemes } = objectOf(document.components);
   objectOf(securitySchemes).NodefaceToken = { type: "http", scheme: "basic" };
@@ -133,7 +133,7 @@ described("the token's scheme gets another name if the node has one of that name
   assert.equal(operation(said, "/write", "post").security, [{ NodefaceToken2: [] }]);
 });
 
-described("schemes that callbacks and webhooks require stay", () => {
+described("security schemes that callbacks and webhooks require are kept", () => {
   const document = structuredClone(DOCUMENT);
   objectOf(operation(document, "/read")).callbacks = {
     done: { "{$url}": { post: { security: [{ user: [] }] } } },
@@ -144,12 +144,12 @@ described("schemes that callbacks and webhooks require stay", () => {
   assert.equal(objectOf(objectOf(objectOf(said.webhooks).event).post).security, [{ key: [] }]);
 });
 
-described("a description without operations at the node stays as it is", () => {
+described("a description without operations of the node is not changed", () => {
   const document = { ...DOCUMENT, servers: [{ url: "https://other.example" }], paths: {} };
   assert.is(annotateCalls(document, resolveForward("reads"), "operator").document, document);
 });
 
-described("forwarded operations have one server, whatever else there is", async () => {
+described("forwarded operations have a single server, whatever the description lists", async () => {
   const text = JSON.stringify({
     ...DOCUMENT,
     servers: [{ url: "https://public.example" }, { url: "http://127.0.0.1:9000/api" }],
@@ -165,7 +165,7 @@ described("forwarded operations have one server, whatever else there is", async 
   assert.equal(document!.servers, [{ url: "./v1/node/api" }]);
 });
 
-described("the page says the same, and its commands can be sent", async () => {
+described("the page shows the permissions of operations and commands that work", async () => {
   const html = await renderContent(readOutline(say(TOKEN)));
   const article = (heading: string) =>
     html.split(/<article\b/).find((part) => part.includes(`>${heading}</h3>`)) ?? "";
@@ -191,7 +191,7 @@ described("the page says the same, and its commands can be sent", async () => {
   assert.not.match(html, "switched off");
 });
 
-described("without forwarding, the page header explains how to enable it", async () => {
+described("the page header explains how to enable calls if they are not forwarded", async () => {
   const { calls, content } = await renderParts(say("off"), "kind");
   assert.match(
     calls,
@@ -201,7 +201,7 @@ described("without forwarding, the page header explains how to enable it", async
 });
 
 described(
-  "the header shows the number of callable operations and their URL, or how to allow unmarked ones",
+  "the page header says how many operations are enabled and at which URL, or how to enable some",
   async () => {
     const on = (await renderParts(say("reads"), "operator")).calls;
     assert.match(on, /^<p class="calls"><span>\d of \d+ operations are enabled here/);
@@ -236,7 +236,7 @@ described(
   },
 );
 
-described("after reading a description, the log lists allowed names that it lacks", async () => {
+described("after a description is read, invalid names under forward are logged", async () => {
   const told: string[] = [];
   const says = (line: string) => line.includes("forward.");
   const nodeface = createNodeface({
@@ -255,7 +255,7 @@ described("after reading a description, the log lists allowed names that it lack
 });
 
 described(
-  "a name keeps its operation, even if a description on the network moves it",
+  "if a remote description moves a name to another operation, that operation is not allowed",
   async () => {
     const node = await playNode();
     const elsewhere = await playNode();
@@ -322,7 +322,7 @@ described(
 );
 
 described(
-  "no description on the network lets a name match other paths",
+  "a remote description cannot make a name match other paths",
   () => {
     const path = "/wallet/{id}";
     const id = {
@@ -348,7 +348,7 @@ described(
 );
 
 described(
-  "a kind's read keeps its parameter limits, or is not a read",
+  "an operation gets the read mark of a kind only together with the kind's parameter limits",
   () => {
     const limited = (mark: Json) => ({
       "x-access": "read",

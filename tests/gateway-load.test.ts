@@ -18,7 +18,7 @@ import {
   until,
 } from "./_gateway.ts";
 
-const load = suite("calls side by side");
+const load = suite("concurrent calls");
 
 const node = nodeOf(load);
 /** Calls to which the node has not responded yet. */
@@ -33,7 +33,7 @@ const release = () => {
 };
 
 load(
-  "waiting calls stay in order, and a returned slot goes to the next one",
+  "waiting calls stay in order, and a slot that is released goes to the next call",
   async () => {
     const places = createSemaphore(1);
     const { signal } = new AbortController();
@@ -56,7 +56,7 @@ load(
 );
 
 load(
-  "calls with the token have one more slot, and do not wait behind the others",
+  "calls with the token have an extra slot, and do not wait behind other calls",
   async () => {
     const places = createSemaphore(1);
     const { signal } = new AbortController();
@@ -100,7 +100,7 @@ load("heavy calls run one at a time, and do not delay light ones", async () => {
   assert.ok(isSecond);
 });
 
-load("64 calls wait, and the next one is refused at once", async () => {
+load("up to 64 calls wait, and the next call is refused at once", async () => {
   const places = createSemaphore(1);
   const { signal } = new AbortController();
   const giveBack = await places.take(false, false, signal);
@@ -117,7 +117,7 @@ load("64 calls wait, and the next one is refused at once", async () => {
   assert.is(places.waiting, 0);
 });
 
-load("a waiting call that is cancelled makes room, and gets no slot", async () => {
+load("a call that is cancelled while it waits leaves the queue and gets no slot", async () => {
   const places = createSemaphore(1);
   const { signal } = new AbortController();
   const giveBack = await places.take(false, false, signal);
@@ -136,7 +136,7 @@ load("a waiting call that is cancelled makes room, and gets no slot", async () =
   assert.instance(error, UpstreamError);
 });
 
-load("close refuses waiting calls and later ones", async () => {
+load("after close, waiting calls and later calls are refused", async () => {
   const places = createSemaphore(1);
   const { signal } = new AbortController();
   const giveBack = await places.take(false, false, signal);
@@ -156,7 +156,7 @@ load("close refuses waiting calls and later ones", async () => {
 });
 
 load(
-  "a full queue is 503 with Retry-After, while /v1/info responds",
+  "if the queue is full, calls get 503 with Retry-After, but /v1/info responds",
   async () => {
     hold();
     const { ask, rpc, app } = forwarding(node.url, RPC, {
@@ -223,7 +223,7 @@ load("calls with the token are served despite a full queue", async () => {
   await Promise.all(waiting);
 });
 
-load("heavy reads are sent to the node one at a time", async () => {
+load("heavy read-only calls are sent to the node one at a time", async () => {
   hold();
   const { ask } = forwarding(node.url, REST);
   const waiting = [1, 2, 3].map((n) => ask(`/v1/node/heavy/${n}`));
@@ -241,7 +241,7 @@ load("heavy reads are sent to the node one at a time", async () => {
 });
 
 load(
-  "a call that a parameter makes heavy waits for other heavy ones, and delays no light one",
+  "a call that a parameter makes heavy waits for other heavy calls, and delays no light call",
   async () => {
     const heldBy: Record<"heavy" | "light", ServerResponse[]> = {
       heavy: [],
@@ -263,7 +263,7 @@ load(
       }]),
     ];
     await until(() => heldBy.heavy.length > 0);
-    // The light call is sent last: if the node had been sent a second heavy call, that would have arrived first.
+    // The light call is sent last. If a second heavy call had been sent to the node, it would have arrived earlier.
     const light = ask("/v1/rpc/block?hash=d&verbosity=2");
     await until(() => heldBy.light.length === 1);
     for (const _ of heavy) {
@@ -279,7 +279,7 @@ load(
   },
 );
 
-/** Holds the node's responses, and counts those whose connection closed before their end. */
+/** Holds back the node's responses, and counts those whose connection is closed before they end. */
 const holdAndCount = () => {
   const count = { closed: 0 };
   node.answer = (_, response) => {
@@ -303,7 +303,7 @@ const abandon = async (asking: (init: RequestInit) => Promise<Response>) => {
 };
 
 load(
-  "a client that leaves frees no slot: the next call is sent once the node has responded",
+  "a client that disconnects frees no slot, so the next call waits until the node has responded",
   async () => {
     const count = holdAndCount();
     const { ask, calls } = forwarding(node.url, RPC, {
@@ -327,7 +327,7 @@ load(
 );
 
 load(
-  "the slot of an abandoned call is free after the timeout if the node is silent",
+  "if the node does not respond, the slot of an abandoned call is freed after the timeout",
   async () => {
     const count = holdAndCount();
     const settings = { open: ["reads"], concurrency: 1, timeout: "200ms" };
@@ -340,7 +340,7 @@ load(
 );
 
 load(
-  "a heavy call that times out holds its slot until the node has responded",
+  "a heavy call that times out keeps its slot until the node has responded",
   async () => {
     const count = holdAndCount();
     const { ask } = forwarding(node.url, RPC, {
@@ -362,8 +362,8 @@ load(
   },
 );
 
-load("the rest of a response is read and discarded", async () => {
-  // More than the system's own buffers hold.
+load("if a client cancels a response, the rest is read and discarded", async () => {
+  // This is more than the buffers of the operating system can hold.
   const size = 30 * 1024 * 1024;
   holdAndCount();
   const { ask } = forwarding(node.url, REST, {
@@ -397,7 +397,7 @@ load(
 );
 
 load(
-  "each caller gets the response to its own request, however similar they are",
+  "each caller gets the response to its own request, however similar the requests are",
   async () => {
     node.answer = (come, response) => void held.push(Object.assign(response, { come }));
     const { ask } = forwarding(node.url, REST);
@@ -421,7 +421,7 @@ load(
 );
 
 load(
-  "with HTTP Digest each slot has a connection with a nonce of its own",
+  "with HTTP Digest, each slot has its own connection and its own nonce",
   async () => {
     process.env.GATEWAY_LOGIN = "op:secret";
     process.env.GATEWAY_TOKEN = TOKEN;
@@ -474,7 +474,7 @@ load(
 
 const MIB = 1024 * 1024;
 
-/** Makes calls whose responses are never released. A call's path is the length of its response in bytes. */
+/** Creates a function that makes calls with responses of a given length. The responses are never released. */
 const leasing = (timeout = 10_000) => {
   const sent: string[] = [];
   const block = new Uint8Array(MIB);
@@ -522,7 +522,7 @@ const leasing = (timeout = 10_000) => {
 };
 
 load(
-  "unread long responses leave room for short ones and for callers with the token",
+  "long responses that nobody reads leave room for short ones and for callers with the token",
   async () => {
     const { send, sent } = leasing();
     for (const isThere of [true, true, false, false]) {
@@ -534,7 +534,7 @@ load(
     }
     assert.is(await send(40), 40);
     assert.is(await send(1 * MIB, true), MIB);
-    // All short responses together are limited too; beyond that, only calls with the token are sent to the node.
+    // The total size of short responses is limited too. Above it, only calls with the token are sent to the node.
     let filled: number | UpstreamError = 0;
     while (typeof filled === "number") filled = await send(16_000);
     assert.ok(filled.wasRefused);
@@ -542,14 +542,14 @@ load(
     assert.is((await send(40, false, false) as UpstreamError).status, 503);
     assert.is(sent.length, before);
     assert.is(await send(32, true), 32);
-    // A response to a write with the token is passed on, whatever the budget.
+    // A response to a write with the token is passed on, even if the memory budget is used up.
     assert.is(await send(31 * MIB, true, false), 31 * MIB);
     assert.is(await send(31 * MIB, true, false), 31 * MIB);
   },
 );
 
 load(
-  "a response that was dropped silently frees its room within the timeout of a call",
+  "the budget that a silently dropped response holds is freed within the timeout of a call",
   async () => {
     const { send } = leasing(20);
     for (const _ of [1, 2]) assert.is(await send(32 * MIB), 32 * MIB);
@@ -560,7 +560,7 @@ load(
   },
 );
 
-load("a batch has one slot for all of its calls", async () => {
+load("all calls of a batch use the same slot", async () => {
   hold();
   const { ask, rpc } = forwarding(node.url, RPC, {
     open: ["reads"],
@@ -583,7 +583,7 @@ load("a batch has one slot for all of its calls", async () => {
 });
 
 load(
-  "when a batch's client leaves, the call at the node ends and no other is sent",
+  "if the client of a batch disconnects, the running call ends and no other call is sent",
   async () => {
     const count = holdAndCount();
     const { rpc, ask } = forwarding(node.url, RPC, {
@@ -607,7 +607,7 @@ load(
 );
 
 load(
-  "close lets running calls end within a grace period, and later calls are 503",
+  "close gives running calls a grace period, and later calls get 503",
   async () => {
     hold();
     const { ask, app } = forwarding(node.url, REST);

@@ -13,8 +13,8 @@ paths.before(() => {
 });
 
 /**
- * A path below `/v1/node` and the path that the node receives: it is forwarded byte for byte, while the query is
- * rewritten.
+ * Paths below `/v1/node`, each with the URL that the node receives if that differs. The path is forwarded byte for
+ * byte, but the query is rewritten.
  */
 const SENT: readonly (readonly [path: string, url?: string])[] = [
   ["/status"],
@@ -49,7 +49,7 @@ for (const [path, url = path] of SENT) {
   });
 }
 
-/** Paths that never reach the node. `Request` itself removes dot segments. */
+/** Paths with the status of each. Only paths with status 200 reach the node. `Request` itself removes dot segments. */
 const REFUSED: readonly (readonly [path: string, status: number])[] = [
   ["", 404],
   ["/", 404],
@@ -137,7 +137,7 @@ const REFUSED: readonly (readonly [path: string, status: number])[] = [
   ["/queues/ALL%2fsecret%2F", 404],
   ["/files/ALL/secret", 404],
   ["/files/all/secret%2F", 400],
-  // The query may have only the parameters of the operation.
+  // The query may contain only parameters of the operation.
   ["/status?a=1", 400],
   ["/status?", 200],
   ["/find", 400],
@@ -170,7 +170,7 @@ for (const [path, status] of REFUSED) {
   });
 }
 
-paths("an error has a place, a name and a rule, never the value", async () => {
+paths("an error gives the place, the name and the rule, but never the value", async () => {
   const answer = await gateway.ask("/v1/node/blocks/secret-1?max=77777&odd=secret-2");
   const text = await answer.text();
   assert.is(answer.status, 400);
@@ -183,7 +183,7 @@ paths("an error has a place, a name and a rule, never the value", async () => {
 });
 
 paths(
-  "members that a body's schema excludes are refused, at each level; others are sent",
+  "body members that the schema excludes are refused at every level, and others are sent",
   async () => {
     const inner = { type: "object", properties: { a: {} }, additionalProperties: false };
     const schema = { type: "object", properties: { inner, any: { type: "object" } } };
@@ -206,7 +206,7 @@ paths(
   },
 );
 
-paths("each operation of one template has the parameters by its own names", async () => {
+paths("operations at the same path may name its parameters differently", async () => {
   const open = forwarding(node.url, REST, {
     with_token: ["GET /same/{a}", "POST /same/{b}"],
     token_env: "GATEWAY_TOKEN",
@@ -222,7 +222,7 @@ paths("each operation of one template has the parameters by its own names", asyn
 });
 
 for (const method of ["PUT", "DELETE", "POST", "PATCH"]) {
-  paths(`${method} on a path without it is 405, with the allowed methods`, async () => {
+  paths(`if a path has no ${method}, the response is 405 with the allowed methods`, async () => {
     const answer = await gateway.ask("/v1/node/status", { method });
     assert.is(answer.status, 405);
     assert.is(answer.headers.get("allow"), "GET, HEAD, OPTIONS");
@@ -230,7 +230,7 @@ for (const method of ["PUT", "DELETE", "POST", "PATCH"]) {
   });
 }
 
-paths("HEAD is sent only if the operation has it", async () => {
+paths("HEAD is sent to the node only if the description has a HEAD operation", async () => {
   node.answer = (_, response) => response.writeHead(200, { "content-length": "5" }).end();
   const answer = await gateway.ask("/v1/node/status", { method: "HEAD" });
   assert.is(answer.status, 200);
@@ -240,7 +240,7 @@ paths("HEAD is sent only if the operation has it", async () => {
   assert.equal(node.come.map(({ method }) => method), ["HEAD"]);
 });
 
-paths("OPTIONS is handled here even if a description has it", async () => {
+paths("OPTIONS is handled by the service, even if the description has it", async () => {
   assert.is((await gateway.ask("/v1/node/status", { method: "OPTIONS" })).status, 204);
   assert.equal(node.come, []);
 });
@@ -251,7 +251,7 @@ for (const method of ["PROPFIND", "M-SEARCH", "QUERY", "get"]) {
     try {
       answer = await gateway.ask("/v1/node/status", { method });
     } catch {
-      // A runtime may refuse to create such a request.
+      // A runtime may refuse to create a request with this method.
     }
     // `Request` normalizes `get` to `GET`.
     if (method !== "get") assert.equal(node.come, []);
@@ -272,7 +272,7 @@ paths("an operation that is never forwarded is not listed as public", () => {
   assert.equal(rights, ["refused", "refused", "open"]);
 });
 
-paths("the name of another host in the target has no effect", async () => {
+paths("another host name in the request target has no effect", async () => {
   const other = await playNode();
   const answer = await gateway.app.fetch(
     new Request(`http://127.0.0.1:${other.port}/v1/node/status`),
@@ -291,7 +291,7 @@ for (
     ["http://127.0.0.1:{port}/base//", "/base/status"],
   ] as const
 ) {
-  paths(`a node at ${written} is called`, async () => {
+  paths(`a node that is configured as ${written} is called`, async () => {
     const { ask } = forwarding(written.replace("{port}", String(node.port)), REST);
     assert.is((await ask("/v1/node/status")).status, 200);
     assert.equal(node.come.map(({ url }) => url), [path]);

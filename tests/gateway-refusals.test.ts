@@ -1,6 +1,6 @@
 /**
- * Permissions: settings, the order of refusals, the token. Tables that test only our own code are sampled on Deno and
- * Bun.
+ * Permissions: the settings, the order of refusals, and the token. Deno and Bun run only some rows of tables that test
+ * only our own code.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -46,7 +46,7 @@ const settings = (more: object = {}) => ({
   token_file: file,
   ...more,
 });
-/** One service per description and setting, since creating one takes longer than a request. */
+/** One service for each description and setting. It is reused, since creating it takes longer than a request. */
 const services = new Map<string, Gateway>();
 function shared(
   description: typeof REST | typeof RPC,
@@ -61,7 +61,7 @@ function shared(
 const BEARER = { authorization: `Bearer ${TOKEN}` };
 const JSON_TYPE = { "content-type": "application/json" };
 
-/** The operations that each setting opens: to all callers, and to callers with the token. */
+/** For each setting, the operations that it opens to all callers, and those that it opens to callers with the token. */
 const RIGHTS: readonly (readonly [
   forward: () => NodefaceOptions["forward"],
   open: readonly string[],
@@ -127,7 +127,7 @@ for (const [index, [forward, open, token]] of sampleOf([...RIGHTS.entries()])) {
 }
 
 for (const forward of ["off", { open: [] }] as const) {
-  refusals(`${JSON.stringify(forward)}: a refusal says which setting opens it`, async () => {
+  refusals(`if forward is ${JSON.stringify(forward)}, a refusal names that setting`, async () => {
     const { ask } = forwarding(node.url, REST, forward);
     const answer = await ask("/v1/node/status");
     assert.is(answer.status, 403);
@@ -136,7 +136,7 @@ for (const forward of ["off", { open: [] }] as const) {
   });
 }
 
-refusals("a description from the network cannot mark reads", async () => {
+refusals("a description from the network cannot mark operations as reads", async () => {
   const other = await playNode();
   other.answer = (_, response) =>
     response.writeHead(200, { "content-type": "application/json" }).end(
@@ -154,7 +154,7 @@ refusals("a description from the network cannot mark reads", async () => {
   await other.close();
 });
 
-refusals("a description's servers have no effect", async () => {
+refusals("the servers in a description do not decide where calls are sent", async () => {
   const other = await playNode();
   for (
     const url of [
@@ -173,7 +173,7 @@ refusals("a description's servers have no effect", async () => {
   await other.close();
 });
 
-/** Each request has the fault that causes its own status, and the faults that cause the statuses in later rows. */
+/** Each request has the error that causes its own status, and also the errors that cause the statuses in later rows. */
 const ORDER: readonly (readonly [
   status: number,
   path: string,
@@ -189,7 +189,7 @@ const ORDER: readonly (readonly [
 ];
 
 for (const [status, path, headers] of ORDER) {
-  refusals(`the order of refusals: ${status}`, async () => {
+  refusals(`the first of several reasons for a refusal decides the status: ${status}`, async () => {
     const { ask } = shared(REST, settings({ open: [] }));
     const body = "x".repeat(1024 * 1024 + 1);
     const answer = await ask(`${path}?odd=1`, { method: "POST", headers, body });
@@ -198,7 +198,7 @@ for (const [status, path, headers] of ORDER) {
   });
 }
 
-refusals("a page of another origin gets 403 before its path is matched", async () => {
+refusals("a page of another origin gets 403 before the request path is matched", async () => {
   const { ask } = forwarding(node.url, REST);
   const headers = { "sec-fetch-site": "cross-site" };
   assert.is((await ask("/v1/node/peers/a%2Fb", { headers })).status, 403);
@@ -207,7 +207,7 @@ refusals("a page of another origin gets 403 before its path is matched", async (
 });
 
 for (const path of ["/v1/node/send", "/v1/rpc/send", "/v1/node/any"]) {
-  refusals(`no content for ${path} is read before its client is authorized`, async () => {
+  refusals(`the body of a request to ${path} is not read before authorization`, async () => {
     let isRead = false;
     const content = new ReadableStream({
       pull(controller) {
@@ -225,26 +225,26 @@ for (const path of ["/v1/node/send", "/v1/rpc/send", "/v1/node/any"]) {
 }
 
 const WRONG: readonly (readonly [why: string, authorization: string | undefined])[] = [
-  ["none", undefined],
-  ["an empty one", ""],
+  ["no Authorization header", undefined],
+  ["an empty Authorization header", ""],
   ["no token", "Bearer"],
   ["an empty token", "Bearer "],
   ["another token", `Bearer ${"b".repeat(32)}`],
-  ["its first part", `Bearer ${TOKEN.slice(0, -1)}`],
-  ["more than it", `Bearer ${TOKEN}a`],
-  ["another case", `Bearer ${TOKEN.toUpperCase()}`],
+  ["the beginning of the token", `Bearer ${TOKEN.slice(0, -1)}`],
+  ["the token with another character", `Bearer ${TOKEN}a`],
+  ["the token in another letter case", `Bearer ${TOKEN.toUpperCase()}`],
   ["another scheme", `Basic ${TOKEN}`],
-  ["a scheme that begins alike", `Bearers ${TOKEN}`],
+  ["a scheme that begins with Bearer", `Bearers ${TOKEN}`],
   ["no scheme", TOKEN],
   ["HTTP Basic", `Basic ${btoa(`:${TOKEN}`)}`],
   ["two tokens", `Bearer ${TOKEN}, Bearer ${TOKEN}`],
-  ["two tokens, the second is right", `Bearer ${"b".repeat(32)}, Bearer ${TOKEN}`],
+  ["two tokens, of which the second is right", `Bearer ${"b".repeat(32)}, Bearer ${TOKEN}`],
   ["two tokens after one scheme", `Bearer ${TOKEN} ${TOKEN}`],
-  ["a parameter", `Bearer token="${TOKEN}"`],
+  ["the token as a parameter", `Bearer token="${TOKEN}"`],
 ];
 
 for (const [why, authorization] of sampleOf(WRONG)) {
-  refusals(`a token is required: ${why}`, async () => {
+  refusals(`a call without a valid token gets 401: ${why}`, async () => {
     const [paths, methods] = [
       shared(REST, settings()),
       shared(RPC, settings()),
@@ -282,7 +282,7 @@ for (const scheme of ["Bearer ", "bearer ", "BEARER   "]) {
 }
 
 for (const name of ["token", "access_token", "%74oken"]) {
-  refusals(`the token in the query as ${name} is 400, valid or not`, async () => {
+  refusals(`a token in the query as ${name} results in 400, even if it is valid`, async () => {
     const [paths, methods] = [
       shared(REST, settings()),
       shared(RPC, settings()),
@@ -301,14 +301,14 @@ for (const name of ["token", "access_token", "%74oken"]) {
 
 for (
   const [why, change] of [
-    ["gone", () => rmSync(file)],
-    ["empty", () => writeFileSync(file, "\n")],
-    ["shorter", () => writeFileSync(file, "a".repeat(31))],
-    ["of other characters", () => writeFileSync(file, `${TOKEN} b`)],
-    ["of two lines", () => writeFileSync(file, `${TOKEN}\n${TOKEN}\n`)],
+    ["is missing", () => rmSync(file)],
+    ["is empty", () => writeFileSync(file, "\n")],
+    ["is too short", () => writeFileSync(file, "a".repeat(31))],
+    ["has invalid characters", () => writeFileSync(file, `${TOKEN} b`)],
+    ["has two lines", () => writeFileSync(file, `${TOKEN}\n${TOKEN}\n`)],
   ] as const
 ) {
-  refusals(`with a token file that is ${why}, operations that need the token are 503`, async () => {
+  refusals(`if the token file ${why}, operations that need the token get 503`, async () => {
     const [paths, methods] = [
       shared(REST, settings()),
       shared(RPC, settings()),
@@ -327,7 +327,7 @@ for (
   });
 }
 
-refusals("a changed token is valid at once, and the old one no longer", async () => {
+refusals("a new token in the file is valid at once, and the old token no longer is", async () => {
   const { ask } = shared(RPC, settings());
   const call = async (token: string) =>
     (await ask("/v1/rpc/send", {
@@ -348,7 +348,7 @@ refusals("an Authorization header is ignored if no token is needed", async () =>
 });
 
 refusals(
-  "until the kind of the node is known, a call must be retried, and then it succeeds",
+  "calls get 503 with Retry-After until the kind of the node is known, and then succeed",
   async () => {
     node.answer = json({}, 500);
     const { ask, rpc, app } = forwarding(node.url, RPC, "reads", {
@@ -369,7 +369,7 @@ refusals(
       const isCall = /eth_chainId|eth_blockNumber/.test(textOf(come));
       return (isCall ? result('"0x1"') : json({}, 404))(come, response);
     };
-    // No client requests /v1/info meanwhile.
+    // No client requests /v1/info in the meantime.
     let status = 0;
     await until(async () => {
       await app.refresh();
@@ -379,7 +379,7 @@ refusals(
   },
 );
 
-refusals("if no description is expected, calls are refused at once", async () => {
+refusals("if the node will have no description, calls get 404 at once", async () => {
   const own: Kind = {
     title: "Mine",
     url: "https://mine.example",

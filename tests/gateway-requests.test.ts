@@ -37,7 +37,7 @@ requests.after(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Headers that a client may send and the node must not receive. */
+/** Headers that a client may send, but that the node must not receive. */
 const VISITORS: Record<string, string> = {
   host: "localhost",
   cookie: "session=visitors",
@@ -72,13 +72,13 @@ const VISITORS: Record<string, string> = {
   "sec-gpc": "1",
 };
 
-/** Headers that the node may receive, from the runtime's HTTP client or from us. */
+/** Headers that the node may receive because the HTTP client of the runtime or this service adds them. */
 const OURS = new Set([
   ...["host", "accept", "accept-encoding", "connection", "content-type", "content-length"],
   ...["user-agent", "accept-language", "sec-fetch-mode", "x-size", "node-secret"],
 ]);
 
-requests("only headers that the operation names, and no secret of the client", async () => {
+requests("the node gets only declared headers, and no secret of the client", async () => {
   process.env.GATEWAY_NODE_SECRET = "nodes";
   const { ask } = forwarding(node.url, REST, "reads", {
     node: {
@@ -112,17 +112,17 @@ const ACCEPTED: readonly (readonly [client: string, node: string])[] = [
 ];
 
 for (const [client, accepted] of ACCEPTED) {
-  requests(`for Accept: ${client} the node gets ${accepted}`, async () => {
+  requests(`Accept: ${client} is sent to the node as ${accepted}`, async () => {
     const headers = { "x-size": "5", accept: client };
     assert.is((await rest.ask("/v1/node/sized", { headers })).status, 200);
     assert.is(node.come[0]!.headers.accept, accepted);
-    // If an operation has no response types, no particular type is requested.
+    // If an operation declares no response types, any type is requested.
     await rest.ask("/v1/node/peers/a", { headers });
     assert.match(node.come[1]!.headers.accept!, /^\*\/\*(;q=0\.1)?$/);
   });
 }
 
-requests("the node's secret replaces a header in another letter case", async () => {
+requests("the node's secret replaces a client's header in another letter case", async () => {
   process.env.GATEWAY_NODE_SECRET = "nodes";
   const credentials = createCredentials({
     nodeUrl: node.url,
@@ -140,7 +140,7 @@ requests("the node's secret replaces a header in another letter case", async () 
   assert.equal(sent, { "accept-encoding": "identity", "x-key": "nodes" });
 });
 
-requests("a method call has no headers of the client either", async () => {
+requests("a JSON-RPC call is sent to the node without the headers of the client", async () => {
   node.answer = result("1");
   for (
     const answer of [
@@ -169,7 +169,7 @@ requests("the token is not sent to the node", async () => {
   for (const { rawHeaders } of node.come) assert.not.match(JSON.stringify(rawHeaders), TOKEN);
 });
 
-requests("the node's secret is read again when the node refuses, also for a write", async () => {
+requests("the node's secret is read again if the node refuses it, even for a write", async () => {
   const file = join(folder, "cookie");
   writeFileSync(file, "user:old");
   process.env.GATEWAY_TOKEN = TOKEN;
@@ -182,7 +182,7 @@ requests("the node's secret is read again when the node refuses, also for a writ
   node.answer = (come, response) => {
     const isNew = come.headers.authorization === `Basic ${btoa("user:new")}`;
     if (isNew) return json({ done: true })(come, response);
-    // As if the node had just been restarted with a new secret.
+    // This simulates a node that has just been restarted with a new secret.
     writeFileSync(file, "user:new");
     response.writeHead(401, { "www-authenticate": 'Basic realm="x"' }).end("no");
   };
@@ -193,7 +193,7 @@ requests("the node's secret is read again when the node refuses, also for a writ
 });
 
 requests(
-  "a secret that the node rejects is 502, without the node's text",
+  "if the node rejects its secret, the client gets 502 without the node's text",
   async () => {
     const file = join(folder, "wrong");
     writeFileSync(file, "user:wrong");
@@ -214,13 +214,13 @@ requests(
 const EXACT =
   '{ "a" : 18446744073709551615,"b":1.00000000 , "c":[1e-8,-0.0,1E+2],"\\u0061b":"\\ud800/\\/" }';
 
-requests("a content is sent byte for byte", async () => {
+requests("a request body is sent byte for byte", async () => {
   const answer = await post("/v1/node/any", EXACT);
   assert.is(answer.status, 200, await answer.text());
   assert.is(textOf(node.come[0]!), EXACT);
 });
 
-requests("a content of 1 MiB is sent byte for byte, and one byte more is 413", async () => {
+requests("a body of 1 MiB is sent byte for byte, and a longer one results in 413", async () => {
   const body = `"${"é".repeat((1024 * 1024 - 2) / 2)}"`;
   assert.is((await post("/v1/node/any", body)).status, 200);
   assert.is(textOf(node.come[0]!), body);
@@ -234,7 +234,7 @@ requests("a content of 1 MiB is sent byte for byte, and one byte more is 413", a
   assert.equal(node.come, []);
 });
 
-requests("a content without a length is counted as it arrives", async () => {
+requests("a body of unknown length is refused as soon as it exceeds the limit", async () => {
   let sent = 0;
   const endless = new ReadableStream({
     pull(controller) {
@@ -248,7 +248,7 @@ requests("a content without a length is counted as it arrives", async () => {
   assert.ok(sent < 4 * 1024 * 1024);
 });
 
-/** Sends content in parts. */
+/** Sends a request body in parts. */
 const inParts = (path: string, type: string, pull: UnderlyingDefaultSource["pull"]) =>
   rest.ask(path, {
     method: "POST",
@@ -257,7 +257,7 @@ const inParts = (path: string, type: string, pull: UnderlyingDefaultSource["pull
     duplex: "half",
   } as RequestInit);
 
-requests("a content in parts of one byte is refused after some thousand", async () => {
+requests("a body in parts of one byte is refused after a few thousand parts", async () => {
   let sent = 0;
   const answer = await inParts("/v1/node/any", "application/json", (controller) => {
     sent++;
@@ -267,7 +267,7 @@ requests("a content in parts of one byte is refused after some thousand", async 
   assert.ok(sent < 5000, `${sent} were read`);
 });
 
-requests("a content in short parts, but no absurd ones, is sent byte for byte", async () => {
+requests("a body in parts of 100 bytes is sent byte for byte", async () => {
   const part = `${" ".repeat(99)}1`;
   let left = 10_000;
   const answer = await inParts("/v1/node/raw", "application/octet-stream", (controller) => {
@@ -278,7 +278,7 @@ requests("a content in short parts, but no absurd ones, is sent byte for byte", 
   assert.is(textOf(node.come[0]!), part.repeat(10_000));
 });
 
-requests("endless contents leave room for short ones and for calls with the token", async () => {
+requests("endless bodies leave room for short bodies and for calls with the token", async () => {
   process.env.GATEWAY_TOKEN = TOKEN;
   const { ask } = forwarding(node.url, REST, {
     open: ["reads"],
@@ -348,7 +348,7 @@ const WRONG: readonly (readonly [content: string, name: string])[] = [
 ];
 
 for (const [content, name] of WRONG) {
-  requests(`a content such as ${content.slice(0, 50) || "none"} is wrong in ${name}`, async () => {
+  requests(`a body such as ${content.slice(0, 50) || "none"} is invalid in ${name}`, async () => {
     const answer = await post("/v1/node/find", content);
     assert.is(answer.status, 400);
     assert.is((await answer.json()).errors[0].name, name);
@@ -356,7 +356,7 @@ for (const [content, name] of WRONG) {
   });
 }
 
-requests("a JSON content that is not UTF-8 is refused", async () => {
+requests("a JSON body that is not UTF-8 is refused", async () => {
   const bytes = new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]);
   assert.is((await post("/v1/node/any", bytes)).status, 400);
   const utf16 = new Uint8Array([0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00]);
@@ -371,13 +371,13 @@ for (
     `{"key":"a","deep":${"[".repeat(63)}${"]".repeat(63)}}`,
   ]
 ) {
-  requests(`a content such as ${content.slice(0, 50)} is right`, async () => {
+  requests(`a body such as ${content.slice(0, 50)} is valid`, async () => {
     assert.is((await post("/v1/node/find", content)).status, 200);
     assert.is(textOf(node.come[0]!), content);
   });
 }
 
-requests("an operation that takes no content gets none", async () => {
+requests("an operation without a request body gets none", async () => {
   process.env.GATEWAY_TOKEN = TOKEN;
   const { ask } = forwarding(node.url, REST, {
     with_token: ["POST /same/{b}"],
@@ -390,7 +390,7 @@ requests("an operation that takes no content gets none", async () => {
   assert.is(node.come[0]!.body.length, 0);
 });
 
-/** A kind with user accounts; the operations of a node are in a description on disk. */
+/** A kind with user accounts. The operations of its node are in a description on disk. */
 const ACCOUNTS: Kind = {
   ...{ title: "Accounts", url: "http://127.0.0.1:1", health: { ok: "it answers" } },
   ...{ detect: { "it#/it": "^it$" }, sources: { it: { get: "/it" } }, fields: {} },
@@ -399,9 +399,9 @@ const ACCOUNTS: Kind = {
 
 for (
   const [what, kind, path, isSecret] of [
-    ["a read of a kind that says so", "accounts", "/status", false],
-    ["what is no read of that kind", "accounts", "/open", true],
-    ["an operation that says so itself", "none", "/bare", false],
+    ["a read of a kind with reads: none", "accounts", "/status", false],
+    ["an operation of that kind that is not a read", "accounts", "/open", true],
+    ["an operation with x-auth: none", "none", "/bare", false],
     ["a read of another kind", "none", "/status", true],
   ] as const
 ) {
@@ -425,7 +425,7 @@ for (
   });
 }
 
-requests("a connection is not upgraded", async () => {
+requests("a request to upgrade the connection is refused", async () => {
   const headers = { upgrade: "websocket" };
   assert.is((await rest.ask("/v1/node/status", { headers })).status, 400);
   assert.is((await rpc.ask("/v1/rpc/number", { headers })).status, 400);
@@ -433,7 +433,7 @@ requests("a connection is not upgraded", async () => {
   assert.equal(node.come, []);
 });
 
-requests("the log has the name of the operation, and nothing from the client", async () => {
+requests("the log contains the operation's name, and nothing that the client sent", async () => {
   const { ask, calls } = forwarding(node.url, REST);
   await (await ask("/v1/node/blocks/7?tag=visitors")).text();
   assert.equal(calls.map(({ operation, status, bytes }) => ({ operation, status, bytes })), [
@@ -443,7 +443,7 @@ requests("the log has the name of the operation, and nothing from the client", a
 });
 
 requests(
-  "the log has failed calls, or all or none of the calls if that is set",
+  "failed calls are logged by default, and a setting can select all calls or none",
   async () => {
     const call = async (logCalls?: "failed" | "all" | "off") => {
       const lines: string[] = [];

@@ -1,4 +1,4 @@
-/** JSON-RPC calls. Tables that test only our own code are sampled on Deno and Bun. */
+/** JSON-RPC calls. Deno and Bun run only some rows of tables that test only our own code. */
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -37,7 +37,7 @@ for (
     `${"[".repeat(63)}${"]".repeat(63)}`,
   ]
 ) {
-  rpc(`a result such as ${text.slice(0, 40)} arrives as it left`, async () => {
+  rpc(`a result such as ${text.slice(0, 40)} reaches the client unchanged`, async () => {
     node.answer = json(` {"id":1, "result" :  ${text} ,"jsonrpc":"2.0","error":null}\n`);
     const bare = await gateway.ask("/v1/rpc/number");
     assert.is(bare.status, 200);
@@ -48,7 +48,7 @@ for (
   });
 }
 
-rpc("parameters are sent as they came", async () => {
+rpc("parameters are sent to the node unchanged", async () => {
   const b = '{ "x":18446744073709551615,"y":[1.00000000,1e-8], "z":"\\u0061" }';
   await gateway.rpc(`{"id":1,"method":"named","params":{"a":10,"b":${b}}}`);
   await gateway.ask("/v1/rpc/named", {
@@ -62,7 +62,7 @@ rpc("parameters are sent as they came", async () => {
   ]);
 });
 
-rpc("a call of 1 MB arrives whole", async () => {
+rpc("a call of 1 MB reaches the node completely", async () => {
   const b = `{"x":"${"é".repeat(500_000)}"}`;
   const answer = await gateway.rpc(`{"id":1,"method":"named","params":[1,${b}]}`);
   assert.is(answer.status, 200);
@@ -81,13 +81,13 @@ for (
     ['{"h\\u0061sh":"\\u0061"}', '["\\u0061"]'],
   ] as const
 ) {
-  rpc(`the parameters ${params} become positions`, async () => {
+  rpc(`the parameters ${params} are sent by position`, async () => {
     assert.is((await gateway.rpc(`{"id":1,"method":"block","params":${params}}`)).status, 200);
     assert.equal(sent(), [BLOCK(written)]);
   });
 }
 
-rpc("a GET has its parameters in the query, with all their digits", async () => {
+rpc("the parameters of a GET call are taken from its query", async () => {
   await gateway.ask("/v1/rpc/block?verbosity=2&hash=a%22b%5C%26+c");
   await gateway.ask("/v1/rpc/block?hash=12&verbosity=");
   assert.equal(sent(), [BLOCK('["a\\"b\\\\& c",2]'), BLOCK('["12"]')]);
@@ -100,7 +100,7 @@ for (
     ...["?hash=a&verbosity=1],%22x%22:[", "?hash=%ff", "?hash=a&__proto__=1", "?hash=a&0=1"],
   ]
 ) {
-  rpc(`GET block${query} is invalid`, async () => {
+  rpc(`the query of GET block${query} is validated`, async () => {
     const answer = await gateway.ask(`/v1/rpc/block${query}`);
     const status = query === "?hash=" ? 200 : 400;
     assert.is(answer.status, status);
@@ -131,7 +131,7 @@ for (
   });
 }
 
-rpc("a number beyond the range of doubles is valid, and is sent as it is written", async () => {
+rpc("a number outside the range of doubles is valid, and is sent unchanged", async () => {
   for (const digits of ["1e400", "-1e999", "9".repeat(400)]) {
     for (const [params, code] of [[`[${digits}]`, -32602], [`["a",${digits}]`, -32602]] as const) {
       const { error } = await (await gateway.rpc(`{"id":1,"method":"block","params":${params}}`))
@@ -151,7 +151,7 @@ rpc("a number beyond the range of doubles is valid, and is sent as it is written
   assert.is(node.come.length, 1);
 });
 
-rpc("names of members are folded once, not for each received member", async () => {
+rpc("declared names are lowercased once, not for each received member", async () => {
   const members = Array.from({ length: 5000 }, (_, at) => `"x${at}":0`).join(",");
   const { toLowerCase } = String.prototype;
   let folded = 0;
@@ -168,7 +168,7 @@ rpc("names of members are folded once, not for each received member", async () =
   assert.ok(folded < 6000, `${folded} times`);
 });
 
-rpc("a query of a POST, and a content of a GET, are refused", async () => {
+rpc("a POST call with a query and a GET call with a body are refused", async () => {
   const headers = { "content-type": "application/json" };
   const init = { method: "POST", headers, body: "{}" };
   assert.is((await gateway.ask("/v1/rpc/number?x=1", init)).status, 400);
@@ -177,7 +177,7 @@ rpc("a query of a POST, and a content of a GET, are refused", async () => {
   assert.equal(node.come, []);
 });
 
-/** Names that must not be read as the name of a public method. */
+/** Names that must not be mistaken for the name of a public method. */
 const NAMES = [
   ...["send", "balance", "unmarked", "nope", "", " number", "number ", "Number", "NUMBER"],
   ...["number\n", "number\u0000", "\ufeffnumber", "num\u200bber", "__proto__", "constructor"],
@@ -215,7 +215,7 @@ for (const method of [1, null, true, ["number"], { number: 1 }, undefined]) {
   });
 }
 
-rpc("a name may be written with escapes, and other members are omitted", async () => {
+rpc("a method name may contain escapes, and unknown members are not sent", async () => {
   await gateway.rpc(
     '{"version":"1.1","id":1,"\\u006dethod":"n\\u0075mber","Method":"send","extra":{"method":"send"}}',
   );
@@ -238,7 +238,7 @@ for (
   ]
 ) {
   rpc(
-    `an id of ${id.slice(0, 30)} is the caller's, and the node gets ours`,
+    `the id ${id.slice(0, 30)} is returned to the caller, and the node gets our own id`,
     async () => {
       const answer = await (await gateway.rpc(`{"jsonrpc":"2.0","id": ${id} ,"method":"number"}`))
         .text();
@@ -276,7 +276,7 @@ const NO_JSON = [
 ];
 
 for (const content of NO_JSON) {
-  rpc(`${JSON.stringify(content).slice(0, 60)} is not read`, async () => {
+  rpc(`the body ${JSON.stringify(content).slice(0, 60)} is refused`, async () => {
     const answer = await gateway.rpc(content);
     const answered = await answer.json();
     const isNone = content === "";
@@ -286,7 +286,7 @@ for (const content of NO_JSON) {
   });
 }
 
-rpc("64 levels are read", async () => {
+rpc("a body with 64 levels of nesting is accepted", async () => {
   const deep = `${"[".repeat(61)}${"]".repeat(61)}`;
   const content = `{"id":1,"method":"named","params":{"b":{"x":${deep}}}}`;
   assert.is((await gateway.rpc(content)).status, 200);
@@ -305,14 +305,14 @@ rpc("a body that is not UTF-8 is refused", async () => {
 });
 
 for (const content of ["1", "null", '"a"', "true"]) {
-  rpc(`${content} is not a call`, async () => {
+  rpc(`the body ${content} is not a call`, async () => {
     const answer = await gateway.rpc(content);
     assert.equal([answer.status, (await answer.json()).error.code], [200, -32600]);
   });
 }
 
 rpc(
-  "responses to a batch keep its order: results, refusals, nonsense, and no notification",
+  "the responses to a batch are in the order of its calls, and notifications get none",
   async () => {
     node.answer = (come, response) =>
       result(JSON.stringify(JSON.parse(textOf(come)).method))(come, response);
@@ -349,13 +349,13 @@ rpc(
   },
 );
 
-rpc("a batch of notifications has no response, and is sent", async () => {
+rpc("a batch of notifications is sent to the node, but gets no response", async () => {
   const answer = await gateway.rpc([{ method: "number" }, { method: "number" }]);
   assert.equal([answer.status, await answer.text()], [204, ""]);
   assert.is(node.come.length, 2);
 });
 
-rpc("a batch has 1 to 100 calls", async () => {
+rpc("a batch may have 1 to 100 calls", async () => {
   for (const count of [0, 101]) {
     const answer = await gateway.rpc(Array(count).fill(call("number")));
     assert.equal((await answer.json()).error.code, -32600);
@@ -365,7 +365,7 @@ rpc("a batch has 1 to 100 calls", async () => {
   assert.is(node.come.length, 100);
 });
 
-/** An error of a node, its status at `/v1/rpc/{method}`, and its form at `/v1/rpc` if that differs. */
+/** Errors of a node, each with its status at `/v1/rpc/{method}`, and with its form at `/v1/rpc` if that differs. */
 const ERRORS: readonly (readonly [error: unknown, status: number, passed?: object])[] = [
   [{ code: -32602, message: "Invalid params" }, 400],
   [{ code: -32601, message: "Method not found" }, 404],
@@ -384,7 +384,7 @@ const ERRORS: readonly (readonly [error: unknown, status: number, passed?: objec
 
 for (const [error, status, passed = error] of sampleOf(ERRORS)) {
   for (const sentAs of [200, 404, 500]) {
-    rpc(`the error ${JSON.stringify(error)} in a ${sentAs} is ${status}`, async () => {
+    rpc(`the error ${JSON.stringify(error)} with status ${sentAs} becomes ${status}`, async () => {
       node.answer = rpcError(error, sentAs);
       const answer = await gateway.ask("/v1/rpc/number");
       assert.is(answer.status, status);
@@ -401,7 +401,7 @@ for (const [error, status, passed = error] of sampleOf(ERRORS)) {
   }
 }
 
-rpc("numbers in a node's error arrive as they left", async () => {
+rpc("numbers in a node's error reach the client unchanged", async () => {
   node.answer = json(
     '{"id":1,"error":{"data":{"a":18446744073709551615,"b":1.00},"x":1,"code":-3.2e4,"message":"m"}}',
   );
@@ -411,7 +411,7 @@ rpc("numbers in a node's error arrive as they left", async () => {
   assert.match(bare, '"code": -3.2e4');
 });
 
-rpc("a node's error is truncated: 1 kB of message, and no data above 16 kB", async () => {
+rpc("a node's error message is truncated to 1 kB, and data above 16 kB is omitted", async () => {
   node.answer = rpcError({ code: 1, message: "m".repeat(5000), data: "d".repeat(17_000) });
   const { message, data } = await (await gateway.ask("/v1/rpc/number")).json();
   assert.ok(message.length <= 1024);
@@ -422,25 +422,25 @@ rpc("a node's error is truncated: 1 kB of message, and no data above 16 kB", asy
 
 /** Responses of a node that are not JSON-RPC. */
 const NONSENSE: readonly (readonly [why: string, content: string | Uint8Array])[] = [
-  ["nothing", ""],
+  ["empty", ""],
   ["HTML", "<html>words of the node</html>"],
   ["a list", '[{"result":1}]'],
-  ["no result", '{"jsonrpc":"2.0","id":1}'],
+  ["an object without a result", '{"jsonrpc":"2.0","id":1}'],
   ["a number", "1"],
-  ["two results", '{"result":1,"result":2}'],
-  ["two keys deep inside", '{"result":{"a":{"b":1,"b":2}}}'],
-  ["65 levels", `{"result":${"[".repeat(64)}${"]".repeat(64)}}`],
-  ["100,000 levels", `{"result":${"[".repeat(100_000)}${"]".repeat(100_000)}}`],
-  ["more after it", '{"result":1} {"result":2}'],
-  ["half of it", '{"result":"words of the node'],
+  ["an object with two results", '{"result":1,"result":2}'],
+  ["an object with a duplicate key deep inside", '{"result":{"a":{"b":1,"b":2}}}'],
+  ["nested in 65 levels", `{"result":${"[".repeat(64)}${"]".repeat(64)}}`],
+  ["nested in 100,000 levels", `{"result":${"[".repeat(100_000)}${"]".repeat(100_000)}}`],
+  ["followed by another object", '{"result":1} {"result":2}'],
+  ["incomplete", '{"result":"words of the node'],
   [
-    "no UTF-8",
+    "not UTF-8",
     new Uint8Array([...'{"result":"'].map((c) => c.charCodeAt(0)).concat(0xff, 0x22, 0x7d)),
   ],
 ];
 
 for (const [why, content] of NONSENSE) {
-  rpc(`a response that is ${why} is 502, without the node's text`, async () => {
+  rpc(`if the node's response is ${why}, the client gets 502 without its text`, async () => {
     node.answer = (_, response) => response.end(content);
     const answer = await gateway.ask("/v1/rpc/number");
     const text = await answer.text();
@@ -452,7 +452,7 @@ for (const [why, content] of NONSENSE) {
 }
 
 for (const status of [503, 429]) {
-  rpc(`a node with status ${status} and no JSON-RPC is busy: 503 with Retry-After`, async () => {
+  rpc(`a ${status} from the node without JSON-RPC becomes 503 with Retry-After`, async () => {
     node.answer = (_, response) =>
       response.writeHead(status, { "retry-after": "9" }).end("Work queue depth exceeded");
     const answer = await gateway.ask("/v1/rpc/number");
@@ -468,7 +468,7 @@ for (const status of [503, 429]) {
 
 const MIB = 1024 * 1024;
 
-/** Parameters of many kilobytes with errors, the message about the first error, and the number of errors reported. */
+/** Many kilobytes of invalid parameters, the message about the first error, and the number of reported errors. */
 const MANY: readonly (readonly [what: string, params: string, says: string, told: number])[] = [
   [
     "too many values",
@@ -487,7 +487,7 @@ const MANY: readonly (readonly [what: string, params: string, says: string, told
 ];
 
 for (const [what, params, says, told] of MANY) {
-  rpc(`at most twenty of ${what} are reported, and the response is short`, async () => {
+  rpc(`for ${what}, at most twenty errors are reported, and the response is short`, async () => {
     const answer = await gateway.rpc(`{"id":1,"method":"block","params":${params}}`);
     const text = await answer.text();
     assert.ok(text.length < 3000, `${text.length} bytes`);
@@ -501,7 +501,7 @@ for (const [what, params, says, told] of MANY) {
   });
 }
 
-rpc("the response to an invalid batch is in proportion to its size", async () => {
+rpc("the response to an invalid batch is not longer than the batch", async () => {
   const names = Array.from({ length: 100 }, (_, at) => `"a${at}":0`).join(",");
   const one = `{"id":1,"method":"block","params":{${names}}}`;
   const text = await (await gateway.rpc(`[${Array(100).fill(one).join(",")}]`)).text();
@@ -509,7 +509,7 @@ rpc("the response to an invalid batch is in proportion to its size", async () =>
   assert.is(JSON.parse(text).length, 100);
 });
 
-rpc("the message on several wrong parameters has the right plural", async () => {
+rpc("the message about several invalid parameters uses the right plural", async () => {
   const detail = async (query: string) =>
     (await (await gateway.ask(`/v1/rpc/block?hash=a${query}`)).json()).detail;
   assert.is(await detail("&adress=1"), 'The parameter "adress" is unknown');
@@ -521,10 +521,10 @@ rpc("the message on several wrong parameters has the right plural", async () => 
   assert.match(await detail("&a=1".repeat(100)), "and at least 19 more parameters are invalid");
 });
 
-rpc("other tasks run between large contents", async () => {
+rpc("other tasks can run between calls with large bodies", async () => {
   const large = `{"id":1,"method":"block","params":[${"0,".repeat(200_000)}0]}`;
   let read = 0;
-  /** The values that `read` had each time another task had a turn. */
+  /** The values of `read` at the times when another task could run. */
   const turns = new Set<number>();
   const all = Promise.all(Array.from({ length: 8 }, async () => {
     await gateway.rpc(large);
@@ -538,7 +538,7 @@ rpc("other tasks run between large contents", async () => {
   assert.ok(turns.size >= 5, [...turns].join());
 });
 
-rpc("a refusal of the whole body has its own status and the id null", async () => {
+rpc("if the whole body is refused, the status shows the reason, and the id is null", async () => {
   const headers = { "content-type": "text/plain" };
   const cases: [number, Response][] = [
     [403, await forwarding(node.url, RPC, "off").rpc(call("number"))],
@@ -555,7 +555,7 @@ rpc("a refusal of the whole body has its own status and the id null", async () =
   assert.equal(node.come, []);
 });
 
-rpc("methods other than POST are 405, and those of a path depend on it", async () => {
+rpc("HTTP methods that /v1/rpc or a path below it does not support get 405", async () => {
   for (const method of ["GET", "PUT", "DELETE", "PATCH", "HEAD"]) {
     assert.is((await gateway.ask("/v1/rpc", { method })).status, 405);
   }
@@ -572,7 +572,7 @@ rpc("methods other than POST are 405, and those of a path depend on it", async (
   assert.is((await open.ask("/v1/rpc/balance", { method: "POST", headers })).status, 200);
 });
 
-rpc("the log has the name of the method and no id, no parameter", async () => {
+rpc("the log contains the name of the method, but no id and no parameter", async () => {
   const { rpc, calls } = forwarding(node.url, RPC);
   await rpc([{ id: "visitors", method: "block", params: ["visitors"] }, call("nope")]);
   assert.equal(calls.map(({ operation, status }) => [operation, status]), [["block", 200]]);

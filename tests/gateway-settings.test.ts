@@ -1,4 +1,4 @@
-/** Diagnostics of the setting `forward` when the service starts and in `nodeface check`. */
+/** The diagnostics about the setting `forward`, which are reported at the start and by `nodeface check`. */
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -13,7 +13,7 @@ const settings = suite("the settings of calls");
 
 const NODE = "http://127.0.0.1:8545";
 
-/** Returns the diagnostics as sentences with their levels. */
+/** Returns the messages of the diagnostics, each prefixed with its level. */
 const said = async (
   forward: ForwardSettings,
   listening?: { host: string; port: number },
@@ -34,7 +34,7 @@ const WRITES = {
 };
 
 settings(
-  "that admit others are reported only if others can reach the service",
+  "settings that admit other clients are reported only if those can reach the service",
   async () => {
     const { NODEFACE_TEST_TOKEN: before } = process.env;
     process.env.NODEFACE_TEST_TOKEN = "a-token-of-more-than-32-characters-0";
@@ -55,7 +55,7 @@ settings(
   },
 );
 
-settings("whose token is missing are reported", async () => {
+settings("a token that is missing is reported", async () => {
   const [message = "", ...more] = await said({
     ...WRITES,
     token_env: "NODEFACE_TEST_NO_TOKEN",
@@ -81,9 +81,9 @@ for (
     ["http://127.0.0.1:8080", "192.0.2.7", 8080, false],
   ] as const
 ) {
-  const verb = isSelf ? "lead" : "do not lead";
+  const verb = isSelf ? "is" : "is not";
   settings(
-    `${verb} back to the service: ${url}, which listens on ${host}, port ${port}`,
+    `node.url ${url} ${verb} the address of a service that listens on ${host}, port ${port}`,
     async () => {
       const found = (await said(READS, { host, port }, url)).filter((
         message,
@@ -94,7 +94,7 @@ for (
   );
 }
 
-settings("that conflict are reported one by one", () => {
+settings("settings that conflict are reported one by one", () => {
   const found = (hosts: readonly string[] | "*") =>
     forwardConflicts({ origins: "*" }, hosts, true).map(formatDiagnostic);
   assert.equal(found("*"), [
@@ -104,7 +104,7 @@ settings("that conflict are reported one by one", () => {
   assert.equal(found(["node.example"]), []);
 });
 
-/** Operations of which only the name and the mark matter here. */
+/** Operations with only the properties that matter here: a name and an access mark. */
 const OPERATIONS = Object.entries({
   getBlock: "read",
   sendBlock: "write",
@@ -113,7 +113,7 @@ const OPERATIONS = Object.entries({
 }).map(([name, access]) => ({ name, access })) as NodeOperation[];
 
 settings(
-  "name existing operations, and open none that changes something or is sensitive",
+  "listed names must exist, and forward.open must name no writes or sensitive operations",
   () => {
     const named = (list: Partial<Record<"open" | "with_token", string[]>>) =>
       lintNames(OPERATIONS, resolveForward(list)).map(({ level, message }) =>
@@ -136,7 +136,7 @@ settings(
   },
 );
 
-/** Creates the operations of a description, which is from the network if `isForeign`, and otherwise from the disk. */
+/** Creates the operations of a description that comes from the network if `isForeign`, or otherwise from the disk. */
 const operations = (isForeign: boolean): NodeOperation[] =>
   ([
     ["GET", "/status", "getStatus", undefined],
@@ -169,7 +169,7 @@ const operations = (isForeign: boolean): NodeOperation[] =>
   }));
 
 const OPENS: readonly [names: Forward, own: string, foreign: string][] = [
-  // A letter for each of the four operations, in their order: o is public, t needs the token, - is refused.
+  // Each string has a letter for each of the four operations: o is public, t needs the token, - is refused.
   [{ open: ["GET /status"] }, "o---", "o---"],
   [{ open: ["getStatus"] }, "o---", "----"],
   [{ open: ["*"] }, "oo--", "----"],
@@ -182,13 +182,13 @@ const OPENS: readonly [names: Forward, own: string, foreign: string][] = [
   [{ with_token: ["GET /status", "send", "GET /keys"] }, "t-tt", "t-tt"],
   [{ with_token: ["*"] }, "tt--", "----"],
   [{ with_token: ["*", "send", "GET /keys"] }, "tttt", "--tt"],
-  // Even where `*` gives no permission, `with_token` keeps an operation from being public.
+  // Even if `*` in `with_token` does not allow an operation, it keeps the operation from being public.
   [{ open: ["reads"], with_token: ["*"] }, "tt--", "----"],
 ];
 
 for (const [forward, own, foreign] of OPENS) {
   settings(
-    `allow the operations in ${JSON.stringify(forward)} whose names cannot move`,
+    `${JSON.stringify(forward)} allows only operations whose names cannot be moved`,
     () => {
       const letters = { open: "o", token: "t", refused: "-" } as const;
       const opened = (isForeign: boolean) =>
@@ -201,7 +201,7 @@ for (const [forward, own, foreign] of OPENS) {
   );
 }
 
-settings("list the operations that * omits, which must be named one by one", () => {
+settings("operations that * does not match are listed, since each must be named", () => {
   const named = (forward: ForwardSettings) =>
     lintNames(operations(false), resolveForward(forward)).map(({ level, message }) =>
       `${level}: ${message}`

@@ -1,4 +1,4 @@
-/** Path templates of any description, and paths of any form. */
+/** Path templates from any description, tested with paths of any form. */
 import process from "node:process";
 import fc from "fast-check";
 import { suite } from "uvu";
@@ -16,10 +16,10 @@ templates.before(() => {
   process.env.GATEWAY_TOKEN = TOKEN;
 });
 
-/** The `x-multi-segment` marks of an operation's parameters, by name. */
+/** The `x-multi-segment` marks of an operation, by parameter name. */
 type Slashes = Readonly<Record<string, true | "encoded">>;
 
-/** Creates a description of operations such as `["GET /a/{b}", "read", { b: true }]`. */
+/** Creates a description from operations such as `["GET /a/{b}", "read", { b: true }]`. */
 function describe(
   ...operations: (readonly [name: string, access?: string, slashes?: Slashes])[]
 ): typeof REST {
@@ -45,7 +45,7 @@ function describe(
   } as typeof REST;
 }
 
-/** Returns the rows that `check` prints on the operations of a description. */
+/** Returns the rows that `nodeface check` prints about the operations in a description. */
 const rowsOf = (description: typeof REST) =>
   policyRows(
     listNodeOperations({ ...description, servers: [{ url: "./v1/node" }] }, "operator"),
@@ -106,14 +106,14 @@ for (
   });
 }
 
-templates("a refused slash names the mark that allows it", async () => {
+templates("the error about a slash in a parameter names the mark that allows it", async () => {
   const { ask } = forwarding(node.url, describe(["GET /queues/{host}"]));
   const answer = await ask("/v1/node/queues/%2F");
   assert.is(answer.status, 400);
   assert.match((await answer.json()).detail, "x-multi-segment");
 });
 
-templates("x-spans of 0.2 means x-multi-segment: true", async () => {
+templates("the mark x-spans from version 0.2 means x-multi-segment: true", async () => {
   const description = JSON.parse(
     JSON.stringify(describe(["GET /f/{path}", "read", { path: true }]))
       .replace('"x-multi-segment"', '"x-spans"'),
@@ -124,7 +124,7 @@ templates("x-spans of 0.2 means x-multi-segment: true", async () => {
 });
 
 templates(
-  "a multi-segment path leaves its neighbours their calls, whatever their methods",
+  "a multi-segment template takes no calls from other templates, whatever their methods",
   async () => {
     const { ask } = forwarding(
       node.url,
@@ -146,7 +146,7 @@ templates(
         .status,
       200,
     );
-    // A node that routes by the path alone would run the operation that needs the token.
+    // A node that looks only at the path would run the operation that needs the token.
     const answer = await ask("/v1/node/queues/a/q");
     assert.equal([answer.status, answer.headers.get("allow")], [
       405,
@@ -161,7 +161,7 @@ templates(
 );
 
 templates(
-  "a template with more after a name comes before one that ends there",
+  "a template with text after a parameter takes precedence over one without",
   async () => {
     const { ask } = forwarding(
       node.url,
@@ -173,7 +173,7 @@ templates(
 );
 
 templates(
-  "an operation with an ambiguous path is shown, and check explains it",
+  "an operation with an ambiguous path is shown but refused, and check explains why",
   async () => {
     const description = describe(
       ["GET /a/{b}{c}"],
@@ -226,7 +226,7 @@ templates(
   },
 );
 
-templates("a path takes time in proportion to its length", async () => {
+templates("matching a path takes time in proportion to its length", async () => {
   const names = Array.from({ length: 12 }, (_, at) => `{p${at}}`);
   const { ask } = forwarding(
     node.url,
@@ -255,7 +255,7 @@ function patternOf(template: string, spans: string | undefined): RegExp {
 
 const piece = fc.constantFrom("a", "b", "-", ".", "/", "/a", "ab", "-b", "/b/");
 
-templates("a template matches like its regular expression", () => {
+templates("a template matches the same paths as the equivalent regular expression", () => {
   const text = fc.array(fc.oneof(piece, fc.constant("{}")), {
     minLength: 1,
     maxLength: 8,
@@ -347,7 +347,7 @@ const operation = fc.record({
 });
 
 templates(
-  "a path is forwarded unchanged or refused",
+  "any path is either forwarded unchanged or refused",
   async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -359,7 +359,7 @@ templates(
           ) => [`${method} /${parts.join("/")}`, access, slashes] as const);
           const { app } = forwarding(node.url, describe(...described));
           for (const path of paths) {
-            // `Request` removes dot segments; other tests send them over sockets.
+            // `Request` removes dot segments, so other tests send them over sockets.
             const request = new Request(`http://localhost/v1/node${path}`);
             const { pathname } = new URL(request.url);
             if (!pathname.startsWith("/v1/node/")) continue;
@@ -379,7 +379,7 @@ templates(
   },
 );
 
-/** Changes to a text after which a lenient server may treat it as the same text. */
+/** Functions that change a text into one that a lenient server may treat as the same. */
 const DISGUISES: readonly ((text: string) => string)[] = [
   (text) => text,
   (text) => text.toUpperCase(),
@@ -400,7 +400,7 @@ const DISGUISES: readonly ((text: string) => string)[] = [
 ];
 
 templates(
-  "no disguised form of a closed path is accepted as a parameter of a public one",
+  "a path that is not public is not accepted in disguise as a parameter of a public path",
   async () => {
     const closed = describe(
       ["GET /peers/{address}"],
@@ -415,7 +415,7 @@ templates(
     );
     const { ask } = forwarding(node.url, closed);
     const disguise = fc.constantFrom(...DISGUISES);
-    /** True encodes all characters, false only those that need it. */
+    /** If true, all characters are percent-encoded; if false, only those that must be. */
     const encoding = fc.boolean();
     const write = (text: string, isAll: boolean) =>
       isAll

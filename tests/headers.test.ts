@@ -4,7 +4,7 @@ import { ask, PATHS } from "./_app.ts";
 
 const headers = suite("headers");
 
-/** The cache rule of each path (RFC 9111, section 5.2.2). */
+/** The expected `Cache-Control` header of each path (RFC 9111, section 5.2.2). */
 const CACHE: Readonly<Record<string, string>> = {
   "/v1/spec": "public, no-cache",
   "/v1/spec/reference": "public, no-cache",
@@ -21,18 +21,18 @@ const CACHE: Readonly<Record<string, string>> = {
 };
 
 for (const [path] of PATHS) {
-  headers(`${path} says how long it may be cached`, async () => {
+  headers(`the Cache-Control header of ${path} says how long it may be cached`, async () => {
     assert.is((await ask(path)).headers.get("cache-control"), CACHE[path]);
   });
 }
 
 headers(
-  "every response forbids sniffing of its type, and limits the referrer",
+  "every response forbids content-type sniffing and limits the referrer",
   async () => {
     for (const path of [...PATHS.map(([path]) => path), "/", "/nope"]) {
       const answer = (await ask(path)).headers;
       assert.is(answer.get("x-content-type-options"), "nosniff", path);
-      // The page sends a referrer, by which the service recognizes the page's calls.
+      // The explorer sends a referrer, so that the service recognizes the calls of its own page.
       const policy = /^\/v1\/spec(\/|$)/.test(path) ? "same-origin" : "no-referrer";
       assert.is(answer.get("referrer-policy"), policy, path);
       assert.ok(answer.get("cross-origin-resource-policy"), path);
@@ -43,7 +43,7 @@ headers(
 );
 
 for (const path of ["/v1/spec", "/v1/spec/reference", "/v1/spec/simple"]) {
-  headers(`${path} is kept to itself`, async () => {
+  headers(`${path} is isolated from other origins, and has a strict CSP`, async () => {
     const page = (await ask(path)).headers;
     assert.is(page.get("cross-origin-opener-policy"), "same-origin");
     assert.is(page.get("cross-origin-resource-policy"), "same-origin");
@@ -55,7 +55,7 @@ for (const path of ["/v1/spec", "/v1/spec/reference", "/v1/spec/simple"]) {
   });
 }
 
-headers("errors are not stored", async () => {
+headers("error responses are not cached", async () => {
   for (const [path, method] of [["/nope", "GET"], ["/v1/info", "POST"]] as const) {
     assert.is((await ask(path, { method })).headers.get("cache-control"), "no-store");
   }

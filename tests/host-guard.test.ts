@@ -3,9 +3,9 @@ import * as assert from "uvu/assert";
 import { createNodeface } from "../src/index.ts";
 import { app, ask, askWith } from "./_app.ts";
 
-const guard = suite("the guard");
+const guard = suite("the host guard");
 
-/** Sends a request with this `Host` to an app that serves these hosts. */
+/** Sends a request with the given `Host` header to a service that allows the given hosts. */
 async function askAs(host: string, hosts: string[] | "*"): Promise<Response> {
   const headers = new Headers({ host });
   const request = { url: "http://127.0.0.1/v1/info", method: "GET", headers } as Request;
@@ -13,7 +13,7 @@ async function askAs(host: string, hosts: string[] | "*"): Promise<Response> {
 }
 
 guard(
-  "a name that is not listed is refused, and the problem says which setting lists it",
+  "an unlisted host name is refused, and the response names the setting that would allow it",
   async () => {
     const response = await askAs("node.example", []);
     assert.is(response.status, 421);
@@ -21,7 +21,7 @@ guard(
   },
 );
 
-guard("a listed name is accepted in any letter case and on any port", async () => {
+guard("a listed host name is accepted in any letter case and on any port", async () => {
   for (
     const host of [
       "node.example",
@@ -37,7 +37,7 @@ guard("a listed name is accepted in any letter case and on any port", async () =
   assert.is((await askAs("sub.node.example", ["node.example"])).status, 421);
 });
 
-guard("a host that no request could name is refused when the service is created", () => {
+guard("an invalid name in the setting is refused when the service is created", () => {
   for (const host of ["Example.org:80", "http://a", "a/", "", "*", "a b"]) {
     assert.throws(
       () => createNodeface({ hosts: ["a.example", host] }),
@@ -54,16 +54,16 @@ guard("a host that no request could name is refused when the service is created"
   );
 });
 
-guard("a host name may have letters of any script", async () => {
+guard("a listed host name may have letters of any script", async () => {
   assert.is((await askAs("xn--bcher-kva.example", ["bücher.example"])).status, 200);
 });
 
-guard("any name is accepted if hosts is *", async () => {
+guard("if hosts is *, any valid host name is accepted", async () => {
   assert.is((await askAs("evil.example", "*")).status, 200);
   assert.is((await askAs("a b", "*")).status, 400);
 });
 
-guard("forwarding headers of a proxy are neither trusted nor repeated", async () => {
+guard("headers such as X-Forwarded-Host are neither trusted nor repeated", async () => {
   const response = await askWith({
     "x-forwarded-host": "relayed.example",
     "x-forwarded-proto": "https",
@@ -74,7 +74,7 @@ guard("forwarding headers of a proxy are neither trusted nor repeated", async ()
   assert.not.match(JSON.stringify([...response.headers]) + await response.text(), "relayed");
 });
 
-guard("a target of more than 8192 characters gets 414", async () => {
+guard("a request target of more than 8192 characters gets 414", async () => {
   const response = await ask(`/v1/info?${"a".repeat(8192)}`);
   assert.is(response.status, 414);
   assert.is((await response.json()).title, "URI Too Long");

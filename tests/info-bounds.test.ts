@@ -1,4 +1,4 @@
-/** Whatever a node responds, the info stays small and valid, with status 200. */
+/** Whatever a node responds, `/v1/info` stays small and valid, and its status stays 200. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { KINDS } from "../src/generated/kinds.js";
@@ -8,7 +8,7 @@ import { setScene } from "./_scene.ts";
 
 const bounds = suite("info, whatever a node responds");
 
-/** Creates a generator of numbers from 0 to below 1, the same for the same seed (mulberry32). */
+/** Creates a function that returns numbers from 0 to below 1, the same for the same seed (mulberry32). */
 function randomOf(seed: number): () => number {
   return () => {
     seed = (seed + 0x6d2b79f5) | 0;
@@ -35,7 +35,7 @@ const ODD = [
   ],
 ];
 
-/** The keys in the places that kinds read. */
+/** The member names in all JSON pointers of kinds. */
 const KEYS = [
   ...new Set(
     Object.values(KINDS).flatMap(({ fields, detect }) =>
@@ -60,7 +60,7 @@ function randomJson(random: () => number, depth = 0): string {
   return `{${members.join()}}`;
 }
 
-/** Sends random responses; nine of ten JSON-RPC calls get a well-formed response with a random result. */
+/** Creates a node that responds randomly. Nine out of ten JSON-RPC calls get a valid response with a random result. */
 function randomNode(random: () => number): typeof fetch {
   return async (_, init) => {
     const calls = init?.body ? JSON.parse(String(init.body)) : undefined;
@@ -80,11 +80,11 @@ function randomNode(random: () => number): typeof fetch {
   };
 }
 
-/** The number of rounds, a tenth on Deno and Bun; `NODEFACE_RANDOM_ANSWERS` sets another. */
+/** The number of rounds. Deno and Bun run a tenth as many. `NODEFACE_RANDOM_ANSWERS` overrides it. */
 const ROUNDS = Number(globalThis.process?.env?.NODEFACE_RANDOM_ANSWERS ?? sampleSize(600));
 
 bounds(
-  `none of ${ROUNDS} rounds of random responses throws, is malformed, or is above 64 kB`,
+  `in ${ROUNDS} rounds of random responses, nothing throws, and the info is valid and below 64 kB`,
   async () => {
     const names = Object.keys(KINDS);
     for (let round = 0; round < ROUNDS; round++) {
@@ -107,7 +107,7 @@ bounds(
 );
 
 bounds(
-  "a member beyond the limits is omitted, the rest is used, and that is logged once",
+  "a member that exceeds a limit is omitted, which is logged once, and the others are used",
   async () => {
     const deep = `${"[".repeat(9000)}${"]".repeat(9000)}`;
     const odd: Record<string, string> = {
@@ -136,7 +136,7 @@ bounds(
   },
 );
 
-bounds("there are at most 64 keys, and 64 kB of them", async () => {
+bounds("the info has at most 64 keys and at most 64 kB", async () => {
   const many = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`key_${i}`, i]));
   const scene = setScene({ fetch, info: () => many, node: {} });
   assert.is(Object.keys(await scene.info()).length, 65);

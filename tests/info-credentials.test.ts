@@ -12,7 +12,7 @@ const credentials = suite("credentials");
 const folder = await mkdtemp(join(tmpdir(), "nodeface-"));
 const NODE = "http://127.0.0.1:1234";
 
-/** Writes a secret; returns its path. */
+/** Writes a secret to a file, and returns the path of the file. */
 async function secret(name: string, text: string): Promise<string> {
   const file = join(folder, name);
   await writeFile(file, text);
@@ -54,7 +54,7 @@ credentials(
 );
 
 credentials(
-  "a secret that changes while it is being sent is sent once more",
+  "if a secret changes while a request is sent, the request is repeated with the new secret",
   async () => {
     const file = await secret("changing", "user:old");
     const shown: (string | null)[] = [];
@@ -74,7 +74,7 @@ credentials(
   },
 );
 
-credentials("a rejected secret is not revealed", async () => {
+credentials("if a secret is rejected, the error does not reveal it", async () => {
   const file = await secret("wrong", "user:hunter2");
   const { fetch, shown } = guarded(() => "user:other");
   const { code, message, number, hint } = await failure(
@@ -90,7 +90,7 @@ credentials("a rejected secret is not revealed", async () => {
 });
 
 credentials(
-  "a secret goes to the node's own origin and nowhere else",
+  "a secret is sent to the node's own origin, and to no other origin",
   async () => {
     const file = await secret("own", "user:one");
     const { fetch, shown } = guarded(() => "none");
@@ -109,7 +109,7 @@ credentials(
   },
 );
 
-credentials("each form of a secret makes its header", async () => {
+credentials("each way to configure a secret results in the right header", async () => {
   const file = await secret("forms", "<apikey>user:one</apikey>");
   const line = await secret("line", "X-Secret: user:one\n");
   const tight = await secret("tight", "X-Secret:user:one");
@@ -159,7 +159,7 @@ credentials("each form of a secret makes its header", async () => {
 });
 
 credentials(
-  "a refusal names the kind that it shows, and the setting that helps",
+  "the error about a refusal names the probable kind of the node, and the setting that helps",
   async () => {
     const kinds = kindsRefusing({
       bitcoin: { refusal, example: { basic_file: "/path/.cookie" } },
@@ -232,7 +232,7 @@ credentials(
 );
 
 credentials(
-  "the default secret is sent if a node on this machine refuses like its kind",
+  "the default secret of a kind is sent if a local node refuses requests like that kind",
   async () => {
     const file = await secret("usual", "user:one");
     const kinds = kindsRefusing({
@@ -257,7 +257,7 @@ credentials(
   },
 );
 
-credentials("the default secret is sent to no other server", async () => {
+credentials("the default secret of a kind is not sent to any other server", async () => {
   const file = await secret("usual", "user:one");
   const files = [{ basic_file: file }];
   const kinds = kindsRefusing({
@@ -291,7 +291,7 @@ credentials("the default secret is sent to no other server", async () => {
 });
 
 credentials(
-  "default places that did not help are reported with the reason",
+  "default secret files that did not help are reported with the reason",
   async () => {
     const file = await secret("usual", "user:one");
     const at = (...paths: string[]) =>
@@ -322,7 +322,7 @@ credentials(
 );
 
 credentials(
-  "a node is queried without credentials if they cannot be read",
+  "if the credentials cannot be read, the node is queried without them",
   async () => {
     const context = contextFor(NODE, {
       configured: { basic_file: join(folder, "none") },

@@ -15,7 +15,7 @@ const folder = await mkdtemp(join(tmpdir(), "nodeface-"));
 const file = join(folder, "secret");
 await writeFile(file, "op:ge:heim\n");
 
-digest("challenges are parsed, however many there are in one line", () => {
+digest("any number of challenges in one header line are parsed", () => {
   const of = (header: string) =>
     parseChallenges(header).map((
       { scheme, parameters },
@@ -48,7 +48,7 @@ digest("challenges are parsed, however many there are in one line", () => {
 /** Returns the parameter `response` of an `Authorization` header. */
 const responseOf = (header: string) => /response="(\w+)"/.exec(header)?.[1];
 
-digest("the examples of RFC 7616 and RFC 2617 come out as printed", () => {
+digest("the examples in RFC 7616 and RFC 2617 give the results that are printed there", () => {
   const common = 'realm="http-auth@example.org", qop="auth, auth-int", ' +
     'nonce="7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v", ' +
     'opaque="FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS"';
@@ -93,7 +93,7 @@ digest("the examples of RFC 7616 and RFC 2617 come out as printed", () => {
 });
 
 digest(
-  "a server of RFC 2069, which offers no qop, is answered without one",
+  "a server that follows RFC 2069 and offers no qop gets credentials without qop",
   () => {
     const challenge = findDigestChallenge(
       'Digest realm="testrealm@host.com", nonce="dcd98b7102dd2f0e8b11d0f600bfb0c093", ' +
@@ -107,13 +107,13 @@ digest(
       count: 1,
       cnonce: "unused",
     });
-    // The value of the RFC's erratum 749.
+    // This is the corrected value from erratum 749 of the RFC.
     assert.is(responseOf(header), "1949323746fe6a43ef61f9606e7febea");
     assert.not.match(header, /nc=|cnonce|qop/);
   },
 );
 
-digest("the strongest supported challenge is answered", () => {
+digest("the strongest supported challenge is used", () => {
   const of = (...algorithms: string[]) =>
     findDigestChallenge(
       algorithms.map((name) => `Digest realm="r", nonce="n", qop="auth", algorithm=${name}`).join(),
@@ -136,7 +136,7 @@ const HASHES = {
   "SHA-256-sess": "sha256",
 };
 
-/** Creates a server that verifies credentials by RFC 7616, with the hashes of `node:crypto`. */
+/** Creates a server that verifies credentials according to RFC 7616, with the hash functions of `node:crypto`. */
 function guard(
   algorithm: keyof typeof HASHES,
   password: string,
@@ -181,7 +181,7 @@ function guard(
 
 for (const algorithm of Object.keys(HASHES) as (keyof typeof HASHES)[]) {
   digest(
-    `a server with ${algorithm} is answered, and counts each use of its nonce`,
+    `a server with ${algorithm} accepts the credentials, which count each use of its nonce`,
     async () => {
       const { seen, played } = guard(algorithm, "ge:heim");
       const { url, close } = await played;
@@ -196,7 +196,7 @@ for (const algorithm of Object.keys(HASHES) as (keyof typeof HASHES)[]) {
 }
 
 digest(
-  "a nonce that has become stale is replaced within the request",
+  "if a nonce has become stale, the request succeeds with the new nonce",
   async () => {
     const { seen, played } = guard("MD5", "ge:heim", 1);
     const { url, close } = await played;
@@ -212,7 +212,7 @@ digest(
   },
 );
 
-digest("a rejected password is not sent forever", async () => {
+digest("a rejected password is sent only once", async () => {
   const { seen, played } = guard("MD5", "another");
   const { url, close } = await played;
   const context = contextFor(url, { configured: { digest_file: file } });
@@ -227,7 +227,7 @@ digest("a rejected password is not sent forever", async () => {
 });
 
 digest(
-  "a server that gives a new nonce for each refusal gets three requests at most",
+  "a server that sends a new nonce with each refusal gets at most three requests",
   async () => {
     let asked = 0;
     const { url, close } = await play((_, response) => {
@@ -242,7 +242,7 @@ digest(
   },
 );
 
-digest("many requests at once are answered", async () => {
+digest("many concurrent requests succeed", async () => {
   let uses = 0;
   const { url, close } = await play(({ headers }, response) => {
     if (/nonce="one"/.test(headers.authorization ?? "") && ++uses) {
@@ -257,7 +257,7 @@ digest("many requests at once are answered", async () => {
   await close();
 });
 
-/** Starts a node with a nonce per connection, and counts its refusals. */
+/** Starts a node that has a different nonce for each connection, and counts its refusals. */
 function guardConnections(answer: (url: string, response: ServerResponse) => void) {
   const nonces = new Map<unknown, string>();
   const count = { refused: 0 };
@@ -272,7 +272,7 @@ function guardConnections(answer: (url: string, response: ServerResponse) => voi
   return { played, count };
 }
 
-digest("a node with a nonce for each connection answers many requests at once", async () => {
+digest("concurrent requests succeed even if each connection has its own nonce", async () => {
   const { played, count } = guardConnections((_, response) => response.end("[]"));
   const { url, close } = await played;
   const context = contextFor(url, { configured: { digest_file: file } });
@@ -283,7 +283,7 @@ digest("a node with a nonce for each connection answers many requests at once", 
   await close();
 });
 
-digest("a slow request delays no other", async () => {
+digest("a slow request does not delay other requests", async () => {
   let arrive = (_release: () => void) => {};
   const arrived = new Promise<() => void>((resolve) => (arrive = resolve));
   const { played } = guardConnections((url, response) => {
@@ -301,7 +301,7 @@ digest("a slow request delays no other", async () => {
 });
 
 digest(
-  "the scheme that the node requires is reported if another one is configured",
+  "if the wrong scheme is configured, the scheme that the node requires is reported",
   async () => {
     const wanting = async (
       challenge: string,

@@ -7,7 +7,7 @@ import { contextFor, failure, get, play, type Played, playTcp, within } from "./
 
 const failures = suite("why a node does not respond");
 
-/** Runs one check with a server. */
+/** Runs a check with the URL of a server, and closes the server afterwards. */
 async function beside(
   server: Promise<Played>,
   check: (url: string) => Promise<void>,
@@ -20,7 +20,7 @@ async function beside(
   }
 }
 
-/** Asserts the code and the message with which a request to a URL fails. */
+/** Asserts that a request to a URL fails with the given code and message. */
 async function says(url: string, code: string, message: string): Promise<void> {
   const error = await failure(get(url));
   assert.equal([error.code, error.message], [code, message]);
@@ -43,7 +43,7 @@ failures("a host name that is not found", async () => {
 });
 
 failures(
-  "https where plain HTTP is spoken",
+  "the URL begins with https, but the node speaks plain HTTP",
   () =>
     beside(play((_, response) => response.end("[]")), async (url) => {
       const https = url.replace("http:", "https:");
@@ -51,7 +51,7 @@ failures(
     }),
 );
 
-failures("http where TLS is spoken", () =>
+failures("the URL begins with http, but the node speaks TLS", () =>
   beside(
     play((_, response) =>
       response.writeHead(400).end(
@@ -75,11 +75,11 @@ const CLOSINGS: Readonly<
     (socket) => socket.once("data", () => socket.resetAndDestroy()),
     CLOSED,
   ],
-  "in the head": [
+  "during the response head": [
     (socket) => socket.once("data", () => socket.end("HTTP/1.1 200 O")),
     CLOSED,
   ],
-  "in the body": [
+  "during the response body": [
     (socket) =>
       socket.once("data", () => {
         socket.end("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n[");
@@ -96,8 +96,8 @@ for (const [what, [connect, message]] of Object.entries(CLOSINGS)) {
 }
 
 const NO_HTTP = {
-  "of SSH": "SSH-2.0-OpenSSH_9.2\r\n",
-  "with broken headers": "HTTP/1.1 200 OK\r\nbad header\r\n\r\n",
+  "but SSH": "SSH-2.0-OpenSSH_9.2\r\n",
+  "but has malformed headers": "HTTP/1.1 200 OK\r\nbad header\r\n\r\n",
 };
 
 for (const [what, text] of Object.entries(NO_HTTP)) {
@@ -109,7 +109,7 @@ for (const [what, text] of Object.entries(NO_HTTP)) {
 }
 
 failures(
-  "a closed connection may need the other scheme, as the hint says",
+  "if a node closes a connection, the hint suggests the other scheme",
   () =>
     beside(
       playTcp((socket) => socket.once("data", () => socket.end())),
@@ -175,7 +175,7 @@ failures("a response that is too large, compressed, or a redirect", async () => 
   assert.equal(asked, ["/here"]);
 });
 
-/** The `Location` of a redirect, and the hint on it, which omits the query, since that may contain a secret. */
+/** The `Location` of a redirect, and the hint about it. The hint omits the query, which may contain a secret. */
 const LEADS: [location: string | undefined, hint: string | undefined][] = [
   ["/else/?key=secret#part", "the redirect leads to /else/"],
   ["below", "the redirect leads to /a/below"],
@@ -187,7 +187,7 @@ const LEADS: [location: string | undefined, hint: string | undefined][] = [
   [undefined, undefined],
 ];
 
-failures("the operator learns where a redirect leads", async () => {
+failures("a hint tells the operator where a redirect leads", async () => {
   for (const [location, hint] of LEADS) {
     const response = { status: 301, headers: { ...location !== undefined && { location } } };
     const fetch = () => Promise.resolve(new Response(null, response));
@@ -230,7 +230,7 @@ failures(
 );
 
 failures(
-  "a failure reveals no headers, paths or addresses",
+  "an error message reveals no headers, paths or addresses",
   async () => {
     const error = await failure(get("http://127.0.0.1:1/path?key=hunter2"));
     assert.not.match(
@@ -241,7 +241,7 @@ failures(
 );
 
 failures(
-  "an aborted request ends together with its connection",
+  "if a request is aborted, its connection is closed",
   async () => {
     let closed: () => void;
     const isClosed = new Promise<void>((resolve) => closed = resolve);
@@ -263,7 +263,7 @@ failures(
   },
 );
 
-/** Starts a node that responds once on each connection, and closes it when a second request arrives. */
+/** Starts a node that responds to one request on each connection, and closes the connection at the second one. */
 function playForgetful(): Promise<Played> & { requests: () => number } {
   let requests = 0;
   const played = playTcp((socket) => {
@@ -279,12 +279,12 @@ function playForgetful(): Promise<Played> & { requests: () => number } {
 }
 
 failures(
-  "a request on a kept connection that the node closes is repeated on a fresh one",
+  "if the node closes a connection that is reused, the request is repeated on a new connection",
   () => {
     const node = playForgetful();
     return beside(node, async (url) => {
       const context = contextFor(url);
-      // Several connections are kept after this; each is closed when it is reused.
+      // After this, several connections are kept open. The node closes each of them when it is reused.
       await Promise.all([1, 2, 3].map(() => get(url, context)));
       for (let asked = 0; asked < 6; asked++) {
         assert.equal(await get(url, context), { status: 200, text: "[]" });
@@ -295,7 +295,7 @@ failures(
 );
 
 failures(
-  "a node that closes a fresh connection gets no second request",
+  "if the node closes a new connection, the request is not repeated",
   async () => {
     let connections = 0;
     await beside(

@@ -26,7 +26,7 @@ const calls = [{ jsonrpc: "a" }, { jsonrpc: "b" }];
 
 type Call = { id: number; method: string };
 
-/** Creates a context whose `fetch` responds with `answer`; `sent` has the posted contents. */
+/** Creates a context whose `fetch` responds with `answer`. The request bodies are collected in `sent`. */
 function answering(answer: (body: string) => Response) {
   const sent: string[] = [];
   const fetch: typeof globalThis.fetch = (_, init) => {
@@ -36,7 +36,7 @@ function answering(answer: (body: string) => Response) {
   return { sent, context: contextFor(NODE, { fetch }) };
 }
 
-/** Creates an endpoint whose calls each result in an `answer` or an `error`. */
+/** Creates an endpoint that returns an `answer` or an `error` for each call. */
 function createEndpoint(url: string) {
   const endpoint = createSettling(url);
   return async (...parameters: Parameters<typeof endpoint>) =>
@@ -54,7 +54,7 @@ const reply = ({ id, method }: Call) => ({ id, result: method });
 const answered = (...values: unknown[]) =>
   values.map((value) => ({ answer: { value, omitted: [] } }));
 
-/** Calls a single method of a node that sends this response. */
+/** Calls a single method of a node that sends the given response. */
 async function call(
   answer: () => Response,
   options: Partial<JsonRpcSource> = {},
@@ -71,7 +71,7 @@ async function call(
 }
 
 sources(
-  "calls are sent in one batch, whatever the order of the responses",
+  "calls are sent in one batch, and the responses may have any order",
   async () => {
     const { sent, context } = rpc((body) => Response.json([body].flat().map(reply).reverse()));
     assert.equal(
@@ -83,7 +83,7 @@ sources(
 );
 
 sources(
-  "a node that takes no batches gets single calls, and no batch again",
+  "a node that refuses a batch gets single calls, and no further batches",
   async () => {
     for (
       const refusal of [
@@ -106,7 +106,7 @@ sources(
 );
 
 sources(
-  "a node that refuses everything while it starts is offered batches again",
+  "a node that refuses everything while it starts gets batches again later",
   async () => {
     let isStarting = true;
     const error = { code: -28, message: "Loading block index…" };
@@ -128,7 +128,7 @@ sources(
 );
 
 sources(
-  "a call of a batch may fail alone, and omissions are reported for each",
+  "one call of a batch may fail, and omitted values are reported for each call",
   async () => {
     const error = { code: -32000, message: "Not\nnow" };
     const long = "x".repeat(5000);
@@ -162,7 +162,7 @@ sources(
   },
 );
 
-sources("the last one of duplicate keys counts, at any depth", async () => {
+sources("if a key is duplicated, its last value is used, at any depth", async () => {
   const deep = `${"[".repeat(5000)}${"]".repeat(5000)}`;
   const text = `{"id":1,"result":0,"result":{"a":1,"a":2,"deep":${deep}},"x":1,"x":2}`;
   const { answer } = await call(() => new Response(text));
@@ -172,7 +172,7 @@ sources("the last one of duplicate keys counts, at any depth", async () => {
 });
 
 sources(
-  "a truncated result is not an error, however much was omitted before it",
+  "a truncated result is not an error, however much was omitted from earlier results",
   async () => {
     const long = "x".repeat(5000);
     const { context } = rpc(() =>
@@ -184,7 +184,7 @@ sources(
 );
 
 sources(
-  "an odd error is an error, and a response without a result is not valid",
+  "a malformed error is still an error, and a response without a result is invalid",
   async () => {
     for (
       const [answer, message] of [
@@ -209,7 +209,7 @@ sources(
   },
 );
 
-sources("a missing method is distinguished from one that fails", async () => {
+sources("a method that is missing is distinguished from a method that fails", async () => {
   for (
     const [code, message, status, isAbsent] of [
       [-32601, "Method not found", 200, true],
@@ -244,7 +244,7 @@ sources("a missing method is distinguished from one that fails", async () => {
 });
 
 sources(
-  "with keep_errors an error is a value, but not that of a missing method",
+  "with keep_errors, an error becomes a value, unless it says that the method is missing",
   async () => {
     const behind = { code: -32005, message: "behind", data: { slots: 42 } };
     const kept = await call(() => Response.json({ error: behind }), {
@@ -291,7 +291,7 @@ sources("a whole number is sent with all of its digits", async () => {
   assert.is(sent[1], '{"large":12345678901234567890}');
 });
 
-sources("a GET asks for JSON, or for the media type that its source names", async () => {
+sources("a GET source requests JSON unless it names another media type", async () => {
   const accepted: (string | null)[] = [];
   const fetch: typeof globalThis.fetch = (_, init) => {
     accepted.push(new Headers(init?.headers).get("accept"));
@@ -305,7 +305,7 @@ sources("a GET asks for JSON, or for the media type that its source names", asyn
 });
 
 sources(
-  "an error status fails the source, and shows whether the path exists",
+  "a source fails if the response has an error status, which shows if the path exists",
   async () => {
     const ask = (status: number) =>
       failure(
@@ -333,7 +333,7 @@ sources(
   },
 );
 
-sources("a link in a response leads to the node itself", () => {
+sources("a link in a response leads to the node itself, whatever host the link names", () => {
   for (
     const [link, url] of [
       ["/nodeinfo/2.0", "/nodeinfo/2.0"],
@@ -349,7 +349,7 @@ sources("a link in a response leads to the node itself", () => {
   }
 });
 
-sources("a link that is anything else is not followed", () => {
+sources("a link that is neither a plain path nor an HTTP URL is not followed", () => {
   for (
     const link of [
       "",
@@ -396,7 +396,7 @@ sources("a link that is anything else is not followed", () => {
 });
 
 sources(
-  "a file holds JSON or text, and is read as far as the limit",
+  "a file may contain JSON or text, and must not be larger than the limit",
   async () => {
     const file = join(folder, "file");
     await writeFile(file, "1.10\n");
@@ -421,7 +421,7 @@ sources(
 
 const PRINT = "Deno" in globalThis ? [process.execPath, "eval"] : [process.execPath, "-e"];
 
-sources("a program's arguments are read by no shell", async () => {
+sources("no shell interprets the arguments of a program", async () => {
   const { value } = await runCommandSource([
     ...PRINT,
     "console.log('$HOME; `id` > x')",
@@ -450,7 +450,7 @@ sources(
   },
 );
 
-sources("a program that is missing, or fails, is reported as such", async () => {
+sources("the error says if a program is missing, and how a program failed", async () => {
   for (
     const [command, reason] of [
       [["/none/of/it"], "/none/of/it: program not found"],
@@ -466,9 +466,9 @@ sources("a program that is missing, or fails, is reported as such", async () => 
 
 if (process.platform !== "win32") {
   sources(
-    "the children of a program end with it after a timeout, too much output or an abort",
+    "after a timeout, too much output or an abort, the children of a program are killed too",
     async () => {
-      /** Returns the command of a shell that starts another shell, which prints its process ID and keeps running. */
+      /** Returns a command that starts a second shell, which writes its process ID to a file and keeps running. */
       const starting = (file: string, then: string) => [
         "/bin/sh",
         "-c",

@@ -18,7 +18,7 @@ const tls = suite("TLS");
 
 const OPENSSL = "/usr/bin/openssl";
 const MISSING = without(OPENSSL);
-// Deno 2.9's server requests no client certificate; Bun 1.4's `fetch` only reports that the handshake failed.
+// The server of Deno 2.9 requests no client certificate. Bun 1.4's `fetch` only reports that the handshake failed.
 const NOT_NODE = "Deno" in globalThis || "Bun" in globalThis ? "needs Node" : undefined;
 const folder = await mkdtemp(join(tmpdir(), "nodeface-"));
 
@@ -35,7 +35,7 @@ const NEW_KEY = [
   "-nodes",
 ];
 
-/** Creates a certificate signed by the authority. */
+/** Creates a certificate that is signed by the private authority of these tests. */
 async function sign(name: string, names: string, days: string): Promise<void> {
   await writeFile(join(folder, `${name}.ext`), `subjectAltName=${names}\n`);
   openssl(
@@ -106,7 +106,7 @@ let ca: string;
 
 const TRUST = { ca_file: join(folder, "ca.pem") };
 
-/** Creates a context that trusts the authority. It shares no TLS sessions, since those with closed servers are kept. */
+/** Creates a context that trusts the authority. It is not shared, since it keeps TLS sessions with closed servers. */
 const trusting = (url: string) => contextFor(url, { tls: TRUST });
 
 tls.before(async () => {
@@ -144,7 +144,7 @@ tls.after(() => rm(folder, { recursive: true }));
 testWhere(
   tls,
   MISSING,
-  "a certificate of a private authority is trusted with node.tls",
+  "with node.tls, a certificate from a private authority is trusted",
   async () => {
     const { url, sockets, close } = await playTls("good");
     const context = trusting(url);
@@ -156,7 +156,7 @@ testWhere(
   },
 );
 
-testWhere(tls, MISSING, "the node's own description is read with node.tls as well", async () => {
+testWhere(tls, MISSING, "node.tls also applies to reading the node's own description", async () => {
   const body = JSON.stringify({
     openapi: "3.1.1",
     info: { title: "Own", version: "1" },
@@ -180,7 +180,7 @@ testWhere(tls, MISSING, "the node's own description is read with node.tls as wel
 testWhere(
   tls,
   MISSING,
-  "behind a private authority and a login, the description that a kind's nodes serve is shown",
+  "a node's own description is shown even if it needs a private authority and a login",
   async () => {
     const description = { openapi: "3.1.1", info: { title: "Own", version: "1" }, paths: {} };
     const ledger = { chain_id: 1, ledger_version: "1", node_role: "full_node" };
@@ -207,7 +207,7 @@ testWhere(
 testWhere(
   tls,
   MISSING,
-  "without node.tls it is not trusted, and the setting is named",
+  "without node.tls, a private certificate is not trusted, and the hint names the setting",
   async () => {
     for (const name of ["good", "self"]) {
       const { url, close } = await playTls(name);
@@ -228,7 +228,7 @@ testWhere(
 testWhere(
   tls,
   MISSING,
-  "node.tls trusts no certificate with another fault",
+  "with node.tls, a certificate that is invalid for another reason is not trusted",
   async () => {
     for (
       const [name, message] of [
@@ -270,7 +270,7 @@ testWhere(tls, MISSING, "responses over TLS have the same limits", async () => {
 testWhere(
   tls,
   NOT_NODE ?? MISSING,
-  "a node that requires a client certificate is said to",
+  "if a node requires a client certificate, the error says so",
   async () => {
     const { url, close } = await playTls("good", {
       requestCert: true,
@@ -291,7 +291,7 @@ testWhere(
 
 const pem = (body: string) => `-----BEGIN CERTIFICATE-----\n${body}\n-----END CERTIFICATE-----\n`;
 
-tls("a file without a certificate is reported as such", async () => {
+tls("if the file of an authority has no certificate, the error says so", async () => {
   const path = join(folder, "none.pem");
   for (const text of ["", "{}", "-----BEGIN PRIVATE KEY-----", pem("broken"), pem("&")]) {
     await writeFile(path, text);

@@ -73,18 +73,18 @@ const TABLE: [conversion: Conversion, values: unknown[], expected: unknown][] = 
   [{ uptime: "ms" }, [-1], undefined],
 ];
 for (const [conversion, given, expected] of TABLE) {
-  values(`${JSON.stringify(conversion)} makes ${String(expected)} of ${formatJson(given)}`, () => {
+  values(`${JSON.stringify(conversion)}: ${formatJson(given)} becomes ${String(expected)}`, () => {
     assert.equal(convert(given, conversion, { learntAt: NOW }), expected);
   });
 }
 
-values("a start that is computed from an uptime stays as it was", () => {
+values("a start time that is computed from an uptime ignores small deviations", () => {
   const previous = "2026-01-01T00:00:00.000Z";
   assert.is(convert([86399], "uptime", { learntAt: NOW, previous }), previous);
   assert.is(convert([60], "uptime", { learntAt: NOW, previous }), "2026-01-01T23:59:00.000Z");
 });
 
-values("placeholders for hidden values count as unknown", () => {
+values("values that stand for a hidden value, such as null, count as unknown", () => {
   for (const value of [undefined, null, "", 18446744073709551615n]) assert.not(isKnown(value));
   for (const value of [0, false, "0"]) assert.ok(isKnown(value));
 });
@@ -113,19 +113,19 @@ values("identifiers are strings, height and peers are numbers, synced is true or
   });
 });
 
-values("durations have a unit", () => {
+values("a duration must have a unit", () => {
   assert.is(milliseconds("1.5s"), 1500);
   assert.is(milliseconds("2m"), 120_000);
   assert.throws(() => milliseconds("5" as "5s"), /2s/);
 });
 
-values("an earlier start than before is logged once an hour, unless it is hidden", () => {
+values("a start time that moves backwards is logged once an hour, unless it is hidden", () => {
   const lines: string[] = [];
   const log = (message: string) => void lines.push(message);
   const told = (hide: string[]) => {
     const stateLog = new StateLog({ label: "node", log, hide, memory: new NodeMemory() });
     lines.length = 0;
-    // The node's milliseconds were read as seconds.
+    // Here, an uptime in milliseconds was read as seconds.
     for (let second = 0; second < 7200; second += 5) {
       const started_at = new Date(NOW + second * 1000 - (100 + second) * 1_000_000).toISOString();
       const respondedAt = { monotonic: second * 1000, date: NOW + second * 1000 };
@@ -144,7 +144,7 @@ values("an earlier start than before is logged once an hour, unless it is hidden
   assert.is(told(["started_at"]), 0);
 });
 
-values("how long a status lasted is counted across a reload of the configuration", () => {
+values("the duration of a status includes the time before a reload of the configuration", () => {
   const lines: string[] = [];
   const log = (message: string) => void lines.push(message);
   const memory = new NodeMemory();

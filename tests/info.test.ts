@@ -6,14 +6,14 @@ import { ask } from "./_app.ts";
 
 const info = suite("info");
 
-info("with nothing configured it describes the service itself", async () => {
+info("if nothing is configured, /v1/info describes the service itself", async () => {
   const { started_at, links, ...rest } = await (await ask("/v1/info")).json();
   assert.equal(rest, { name: "nodeface", software: "nodeface", version: VERSION, status: "ok" });
   assert.is(new Date(started_at).toISOString(), started_at);
   assert.ok(links);
 });
 
-info("without a node, it shows the configured values for the configured time", async () => {
+info("without a node, /v1/info has the configured values and the configured ttl", async () => {
   const told = {
     static: { network: "home", version: "2" },
     hide: ["software"],
@@ -27,7 +27,7 @@ info("without a node, it shows the configured values for the configured time", a
 });
 
 info(
-  "a time that cannot be understood is refused, though alone nothing depends on it",
+  "an invalid duration is refused, even if no node is configured that it could apply to",
   () => {
     for (const broken of [{ info: { stale: "soon" } }, { node: { timeout: "2" } }]) {
       assert.throws(
@@ -38,7 +38,7 @@ info(
   },
 );
 
-info("with a source or a kind of node, it shows its own facts separately", async () => {
+info("if a source or a kind is configured, the service's own facts are under api", async () => {
   const disk = { sources: { disk: { file: "/nowhere" } }, fields: { free: "disk#" } } as const;
   for (const options of [{ info: disk }, { node: { kind: "ethereum" } }]) {
     const { fetch } = createNodeface({ ...options, log: () => {} });
@@ -54,7 +54,7 @@ info("with a source or a kind of node, it shows its own facts separately", async
   }
 });
 
-info("every link works, relative to the info's own URL", async () => {
+info("every link in /v1/info works, relative to that URL", async () => {
   const { links } = await (await ask("/v1/info")).json() as { links: Record<string, string> };
   for (const link of Object.values(links)) {
     const { pathname } = new URL(link, "http://localhost/v1/info");
@@ -62,12 +62,12 @@ info("every link works, relative to the info's own URL", async () => {
   }
 });
 
-info("it reveals nothing about the machine", async () => {
+info("/v1/info reveals nothing about the machine", async () => {
   const text = await (await ask("/v1/info")).text();
   assert.not.match(text, /hostname|memory|platform|\/home|\/work|127\.0\.0\.1/);
 });
 
-info("the catalogue's references work", async () => {
+info("the links in the API catalog work", async () => {
   const { linkset: [context] } = await (await ask("/.well-known/api-catalog")).json();
   const { anchor, ...relations } = context;
   const references = Object.values(relations).flat() as { href: string; type: string }[];

@@ -16,12 +16,12 @@ import { play, RECORDINGS } from "./nodes/_recorded.ts";
 
 const starts = suite("nodeface init");
 
-/** An address without a server; Deno does not connect to port 9. */
+/** An address where no server listens. The port is not 9, since Deno does not connect to that port. */
 const NOWHERE = "http://127.0.0.1:2";
 
 const EMPTY = { head: ["Head"], values: {}, remarks: {}, examples: {} };
 
-/** Runs a test in an empty folder, with a function that returns the output of `init`. */
+/** Runs a test in an empty folder. The test gets a function that runs `init` there and returns its output. */
 async function inFolder(
   use: (folder: string, run: (...args: string[]) => Promise<string>) => Promise<void>,
 ): Promise<void> {
@@ -39,7 +39,7 @@ async function inFolder(
 const readBack = (folder: string): Promise<Config> =>
   readConfig(["check", "--config", join(folder, "nodeface.yaml")], {}, files);
 
-/** Returns the error of a failed attempt. */
+/** Returns the message of the error with which an attempt fails. */
 async function refusal(attempt: Promise<unknown>): Promise<string> {
   try {
     await attempt;
@@ -50,7 +50,7 @@ async function refusal(attempt: Promise<unknown>): Promise<string> {
 }
 
 starts(
-  "it writes a configuration that check accepts",
+  "init writes a configuration that check accepts",
   () =>
     inFolder(async (folder, run) => {
       await using node = await serveFetch(play(RECORDINGS.get("etcd")!));
@@ -77,7 +77,7 @@ starts(
 );
 
 starts(
-  "an existing file stays as it is, and the node is not queried",
+  "an existing file is not changed, and the node is not queried",
   () =>
     inFolder(async (folder, run) => {
       const file = join(folder, "nodeface.yaml");
@@ -87,7 +87,7 @@ starts(
     }),
 );
 
-starts("a file that appears meanwhile stays as it is too", () =>
+starts("a file that appears while init runs is not changed", () =>
   inFolder(async (folder) => {
     const file = join(folder, "nodeface.yaml");
     writeFileSync(file, "access_log: json\n");
@@ -96,7 +96,7 @@ starts("a file that appears meanwhile stays as it is too", () =>
     assert.equal(readdirSync(folder), ["nodeface.yaml"]);
   }));
 
-starts("a file that cannot be written to its end is removed", () =>
+starts("a file that cannot be written completely is removed", () =>
   inFolder(async (folder) => {
     function* text() {
       yield "node:\n";
@@ -108,7 +108,7 @@ starts("a file that cannot be written to its end is removed", () =>
   }));
 
 starts(
-  "if a node does not respond, nothing is written unless its kind is named",
+  "if a node does not respond, nothing is written unless --kind is given",
   () =>
     inFolder(async (folder, run) => {
       const said = await refusal(run(NOWHERE));
@@ -124,7 +124,7 @@ starts(
 );
 
 starts(
-  "a node of an unknown kind is reported, with a remedy",
+  "a node of an unknown kind is reported, and --kind none lets init write the file",
   () =>
     inFolder(async (folder, run) => {
       await using node = await serveFetch(() =>
@@ -141,7 +141,7 @@ starts(
 );
 
 starts(
-  "if a node requires a secret, it lists the places tried and the setting to write",
+  "if a node requires a secret, init lists the files that it tried and the setting to write",
   () =>
     inFolder(async (folder, run) => {
       await using node = await serveFetch(() =>
@@ -173,10 +173,10 @@ starts(
     }),
 );
 
-/** Checks a configuration without the files that it names. */
+/** Checks a configuration without reading the files that it names. */
 const readFile = (text: string, name: string) => checkFile(parseConfiguration(text, name));
 
-/** Lists every setting of the file except nested objects, by its path. */
+/** Lists the path and the description of every setting in the file, except of nested objects. */
 function* leaves(settings: Settings, path = ""): Generator<[path: string, about: string]> {
   for (const [key, setting] of Object.entries(settings)) {
     const { entries } = partsOf(setting);
@@ -186,7 +186,7 @@ function* leaves(settings: Settings, path = ""): Generator<[path: string, about:
   }
 }
 
-starts("the file has every setting with its description", () => {
+starts("the new file contains every setting with its description", () => {
   const text = newConfiguration(EMPTY);
   const said = text.replaceAll(/\n *# /g, " ");
   for (const [path, about] of leaves(partsOf(configuration()).entries!)) {
@@ -196,7 +196,7 @@ starts("the file has every setting with its description", () => {
   for (const line of text.split("\n")) assert.ok(line.length <= 100, line);
 });
 
-starts("the file is a configuration as it is, and with one key after the other set", () => {
+starts("the new file is valid, even after its keys are uncommented one by one", () => {
   let text = newConfiguration(EMPTY);
   readFile(text, "nodeface.yaml");
   const keys = [...text.matchAll(/^ *#\w+: .*$/gm)];
@@ -208,7 +208,7 @@ starts("the file is a configuration as it is, and with one key after the other s
 });
 
 starts(
-  "paths in flags become relative to the file",
+  "init converts a path in a flag so that it is relative to the new file",
   () =>
     inFolder(async (folder, run) => {
       await run(NOWHERE, "--kind", "nats", "--spec", join(folder, "my.yaml"));

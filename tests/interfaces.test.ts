@@ -1,6 +1,6 @@
 /**
- * Operations in the files of kinds, and the errors found there. The examples and schemas of every kind are checked on
- * Node, those of every tenth on Deno and Bun.
+ * Operations in kind files, and the errors that are found there. Node checks the examples and schemas of every kind.
+ * Deno and Bun check those of every tenth kind.
  */
 import Ajv2020 from "ajv/dist/2020.js";
 import { suite } from "uvu";
@@ -28,7 +28,7 @@ fields: { version: info#/version }
 health: { ok: it answers }
 `;
 
-/** Lists the errors of a kind with these operations, with line and column. */
+/** Lists the errors in a kind that has the given operations, each with its line and column. */
 function problems(offer: string): readonly string[] {
   try {
     parseKind(KIND + offer, "mine.yaml");
@@ -39,7 +39,7 @@ function problems(offer: string): readonly string[] {
   }
 }
 
-/** Asserts exactly these errors, in the order of the file. */
+/** Asserts that exactly the expected errors are found, in the order of the file. */
 function assertProblems(
   offer: string,
   expected: readonly (readonly [string, string])[],
@@ -101,7 +101,7 @@ const PATHS = `openapi:
 `;
 
 interfaces(
-  "a kind lists its methods and its operations in the standard formats",
+  "a kind lists its methods in the OpenRPC format, and its operations in the OpenAPI format",
   () => {
     assert.equal(problems(METHODS + PATHS), []);
     const { openrpc, openapi } = parseKind(KIND + METHODS + PATHS, "mine.yaml");
@@ -127,7 +127,7 @@ interfaces(
 );
 
 interfaces(
-  "an error of a method is reported with place and correction",
+  "an error in a method is reported with its position and a correction",
   () => {
     assertProblems(
       `openrpc:
@@ -180,7 +180,7 @@ interfaces(
 );
 
 interfaces(
-  "an error of an operation is reported with place and correction",
+  "an error in an operation is reported with its position and a correction",
   () => {
     assertProblems(
       `openapi:
@@ -232,7 +232,7 @@ interfaces(
   },
 );
 
-interfaces("unknown members are reported where OpenAPI allows no others", () => {
+interfaces("unknown members are reported where OpenAPI does not allow any", () => {
   assertProblems(
     `openapi:
   paths:
@@ -252,7 +252,7 @@ interfaces("unknown members are reported where OpenAPI allows no others", () => 
   );
 });
 
-interfaces("a host's own kind follows the same rules", () => {
+interfaces("a kind in the options of createNodeface must follow the same rules", () => {
   const complaint = (offer: string) => {
     try {
       const kinds = { mine: parse(KIND + offer) };
@@ -269,7 +269,7 @@ interfaces("a host's own kind follows the same rules", () => {
   );
 });
 
-interfaces("the schema finds the errors in an editor that the command reports", () => {
+interfaces("with the schema, an editor finds the errors that the command reports", () => {
   const validate = new Ajv2020.default({ allowUnionTypes: true }).compile(
     JSON.parse(WRITTEN["spec/kind.schema.json"]()),
   );
@@ -291,7 +291,7 @@ interfaces("the schema finds the errors in an editor that the command reports", 
 });
 
 interfaces(
-  "the reference has all marks, and a valid example of each form",
+  "the reference lists all x-… marks, and has valid examples of OpenRPC and OpenAPI",
   async () => {
     const text = await WRITTEN["docs/kinds.md"]();
     assert.is(Object.keys(MARKS).length, 13);
@@ -313,7 +313,7 @@ interfaces(
 );
 
 interfaces(
-  "a list of types has null and one other, and items beside array: some generators cannot read the rest",
+  "a list of types has null and one other type, and an array has items, as some generators require",
   async () => {
     for (const kind of sampleOf(KINDS_WITH_INTERFACE)) {
       // The reviver is called once for each value of the document.
@@ -328,7 +328,7 @@ interfaces(
   },
 );
 
-/** Operations that must not be marked as reads, by kind: patterns of names, or of methods and paths. */
+/** For each kind, a pattern of operations that must not be marked as reads: method names, or HTTP methods and paths. */
 const NO_READS: Readonly<Record<string, RegExp>> = {
   activitypub: /^(DELETE|PUT|PATCH) |\/(search|resolve_object|users\/show)$/,
   algorand:
@@ -384,13 +384,13 @@ function checkExamplesOfRest(openapi: OpenApiPart): void {
 }
 
 for (const kind of sampleOf(KINDS_WITH_INTERFACE)) {
-  interfaces(`${kind}: every example fits its schema, and names every member`, async () => {
+  interfaces(`${kind}: every example fits its schema, which describes all members`, async () => {
     const { openrpc, openapi } = await loadInterface(kind);
     if (openrpc) checkExamplesOfMethods(openrpc);
     if (openapi) checkExamplesOfRest(openapi);
   });
 
-  interfaces(`${kind}: its schemas are right, and each one is used`, async () => {
+  interfaces(`${kind}: its schemas are valid, and each of them is used`, async () => {
     const parts = await loadInterface(kind);
     for (const part of [parts.openrpc, parts.openapi]) {
       const schemas = part?.components?.schemas ?? {};
@@ -409,7 +409,7 @@ for (const kind of sampleOf(KINDS_WITH_INTERFACE)) {
   });
 
   interfaces(
-    `${kind}: a dozen operations of each software, or a third of a few, are for the first hour`,
+    `${kind}: each software has 12 to 30 common operations, or at least a third if it has few`,
     async () => {
       const operations = operationsOf(await loadInterface(kind)).map(([, operation]) => operation);
       const programs = new Set(operations.flatMap((operation) => operation["x-software"] ?? []));
@@ -426,7 +426,7 @@ for (const kind of sampleOf(KINDS_WITH_INTERFACE)) {
 
 for (const [kind, pattern] of Object.entries(NO_READS)) {
   interfaces(
-    `${kind}: operations that write, sign or reveal sensitive data are not reads`,
+    `${kind}: operations that write, sign or reveal sensitive data are not marked as reads`,
     async () => {
       const operations = operationsOf(await loadInterface(kind));
       const named = operations.filter(([name]) => pattern.test(name));
