@@ -1,3 +1,5 @@
+/** Calculates medians and ratios of the measured values. */
+
 /** Returns the median of some values, or NaN if there are none. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);

@@ -1,3 +1,5 @@
+/** Formats the table of hosts and checks. */
+
 /** The results of the checks of one host or bundler, by the name of the check. */
 export interface Row {
   readonly name: string;
