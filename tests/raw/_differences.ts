@@ -1,14 +1,14 @@
 /**
- * Cases in which a runtime's own parser or server responds, so that the responses differ. In all other cases they are
- * alike.
+ * The cases in which the responses of the runtimes differ, because a runtime's own parser or server responds. In all
+ * other cases, the responses are the same.
  */
 
-/** Cases in which a runtime differs. */
+/** Cases in which the response of a runtime differs. */
 export interface Difference {
-  /** The start of the runtime's name; `Node` is every release. */
+  /** The beginning of the runtime's name. `Node` stands for every release of Node. */
   runtime: string;
   reason: string;
-  /** The status of each case; the rest of the response is not compared. */
+  /** The status in each of these cases. The rest of the response is not compared. */
   cases: Readonly<Record<string, number | "closed">>;
 }
 
