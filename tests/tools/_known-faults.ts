@@ -1,16 +1,16 @@
-/** Pairs of a tool and a document that fail by the fault of either. A test checks that each pair still fails. */
+/** Pairs of a tool and a document that fail through a fault of either. A test checks that each pair still fails. */
 
-/** A fault that is not ours. */
+/** A fault of a tool or a document, not of Nodeface. */
 export interface KnownFault {
   tool: string;
-  /** The documents by name. */
+  /** The names of the documents for which the tool fails. */
   documents: readonly string[];
-  /** The tool or document at fault. */
+  /** The part of the pair that is at fault. */
   of: "tool" | "document";
   why: string;
-  /** The report of the fault. Without one, the tool must fail on the original document as well. */
+  /** A link to a report of the fault. Without it, the tool must also fail with the original document. */
   evidence?: string;
-  /** True if the tool does not end; it gets less time then. */
+  /** True if the tool would run endlessly. It then has a shorter time limit. */
   isEndless?: true;
 }
 
