@@ -253,9 +253,9 @@ export interface Compared {
  * Differences for responses that Nodeface's client accepts, but llhttp rejects or reads differently, with the reason.
  */
 const KNOWN: Readonly<Record<string, (here: Taken, text: string) => boolean>> = {
-  "the same length twice, which a recipient may take (RFC 9112, section 6.3)": (here) =>
+  "the same length twice, which a recipient may accept (RFC 9112, section 6.3)": (here) =>
     here.get("content-length")?.includes(",") === true,
-  "a tab behind a value, which llhttp takes for a part of it": (_, text) =>
+  "a tab after a value, which llhttp reads as a part of the value": (_, text) =>
     /(?:chunked|content-length:[ \t]*\d+) *\t/i.test(text),
 };
 
