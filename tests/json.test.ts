@@ -21,7 +21,7 @@ const json = suite("JSON");
 
 const nested = (depth: number, inside = "") => "[".repeat(depth) + inside + "]".repeat(depth);
 
-/** Returns the error that a function throws; `undefined` if none. */
+/** Returns the error that a function throws, or `undefined` if the function does not throw. */
 function thrownBy(act: () => unknown): Error | undefined {
   try {
     act();
@@ -31,7 +31,7 @@ function thrownBy(act: () => unknown): Error | undefined {
   }
 }
 
-/** Returns the position and message of the error in a text; `undefined` if it is JSON. */
+/** Returns the position and message of the syntax error in a text, or `undefined` if the text is valid JSON. */
 function mistakeIn(text: string): [number, string] | undefined {
   const error = thrownBy(() => parseJson(text));
   if (error === undefined) return undefined;
@@ -40,7 +40,7 @@ function mistakeIn(text: string): [number, string] | undefined {
   return [offset, message];
 }
 
-/** The placeholder for numbers in an earlier implementation. */
+/** The string that an earlier implementation put in place of large numbers. */
 const MARK = "\0\uffff";
 
 const anyJson = fc.letrec((tie) => ({
@@ -61,7 +61,7 @@ const anyJson = fc.letrec((tie) => ({
   ),
 })).value;
 
-/** Returns a value as it is read back: `-0` becomes `0`, and a large integer a `bigint`. */
+/** Returns what parsing gives back for a value: `-0` becomes `0`, and a large integer becomes a `bigint`. */
 function readAgain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(readAgain);
   if (typeof value === "object" && value !== null) {
@@ -78,7 +78,7 @@ function readAgain(value: unknown): unknown {
   return isWritten ? BigInt(String(value)) : value + 0;
 }
 
-json("whatever is written is read again with all of its digits", () => {
+json("a value that is formatted and parsed again keeps all digits of its numbers", () => {
   fc.assert(
     fc.property(anyJson, fc.constantFrom(0, 1, 2), (value, indent) => {
       const text = formatJson(value, indent);
@@ -89,7 +89,7 @@ json("whatever is written is read again with all of its digits", () => {
   );
 });
 
-json("JSON without large numbers is parsed and printed as by the runtime", () => {
+json("JSON without large numbers is parsed and formatted exactly as the runtime does it", () => {
   fc.assert(fc.property(fc.jsonValue(), fc.constantFrom(0, 1, 2), (value, indent) => {
     const text = JSON.stringify(value, null, indent);
     assert.is(formatJson(value, indent), text);
@@ -124,7 +124,7 @@ json("a number keeps its digits where a double would round it", () => {
   for (const [text, value] of numbers) assert.equal(parseJson(text), value, text);
 });
 
-json("a number beyond the range of doubles becomes a string of its digits, in a list too", () => {
+json("a number beyond the range of doubles becomes a string of its digits, also in a list", () => {
   const digits = "9".repeat(400);
   assert.equal(parseJson(`[1e400,-1E+999,${digits},{"a":1e400}]`), [
     "1e400",
@@ -135,7 +135,7 @@ json("a number beyond the range of doubles becomes a string of its digits, in a 
   assert.is(parseJson("1e308"), 1e308);
 });
 
-json("a fraction is rounded to a double, and minus zero is written as zero", () => {
+json("a fraction is rounded to a double, and minus zero is formatted as zero", () => {
   assert.is(parseJson("0.12345678901234567890"), 0.12345678901234568);
   assert.is(parseJson("12345678901234567890.0"), 12345678901234567000);
   assert.is(parseJson("1e-400"), 0);
@@ -143,7 +143,7 @@ json("a fraction is rounded to a double, and minus zero is written as zero", () 
   assert.is(formatJson([-0, 2n ** 64n]), "[0,18446744073709551616]");
 });
 
-json("an error is found wherever it is, with the same message on every runtime", () => {
+json("a syntax error is found at any position, with the same message on every runtime", () => {
   const mistakes: Record<string, [number, string]> = {
     '{"a":1,}': [7, 'expected a key in double quotes, not "}"'],
     '{"a" 1}': [5, 'expected a colon, not "1"'],
@@ -178,7 +178,7 @@ json("an error is found wherever it is, with the same message on every runtime",
   }));
 });
 
-json("a text is JSON here exactly if it is for the runtime", () => {
+json("the scanner accepts a text exactly if the runtime's JSON.parse accepts it", () => {
   const piece = fc.constantFrom(...'{}[],:"\\-+.eE0123u \n'.split(""), "true", "null", '"a"', "1");
   const text = fc.array(piece, { maxLength: 9 }).map((pieces) => pieces.join(""));
   fc.assert(
@@ -193,7 +193,7 @@ json("a text is JSON here exactly if it is for the runtime", () => {
   );
 });
 
-json("a token has a place, a depth and a value", () => {
+json("every token has an offset, a nesting depth and a value", () => {
   const scanner = new JsonScanner(' {"\\u0061":\t[-1.5e3, true]} ');
   const tokens: unknown[] = [];
   while (scanner.next()) {
@@ -211,7 +211,7 @@ json("a token has a place, a depth and a value", () => {
   ]);
 });
 
-json("duplicate keys are found, however they are written", async () => {
+json("duplicate keys are found, even if they are escaped differently", async () => {
   const findDuplicateKeys = async (text: string) => {
     const bytes = new TextEncoder().encode(text);
     const { diagnostics } = await parse("x", { bytes, isJson: true });
@@ -223,7 +223,7 @@ json("duplicate keys are found, however they are written", async () => {
   assert.equal(await findDuplicateKeys('{"__proto__":1,"constructor":2}'), []);
 });
 
-json("a value is nested 512 levels deep at most, and no depth overflows a stack", () => {
+json("JSON may be nested at most 512 levels deep; deeper nesting overflows no stack", () => {
   assert.ok(parseJson(nested(DEPTH_MAX)));
   const deepest = nested(DEPTH_MAX, "12345678901234567890");
   assert.is(formatJson({ a: parseJson(deepest) }), `{"a":${deepest}}`);
@@ -243,7 +243,7 @@ json("a value is nested 512 levels deep at most, and no depth overflows a stack"
   }
 });
 
-json("no length overflows a stack", () => {
+json("a text of any length is parsed without a stack overflow", () => {
   const large = "12345678901234567890";
   const long = JSON.stringify("\n".repeat(4_000_000));
   assert.is((parseJson(`[${long},${large}]`) as [string])[0].length, 4_000_000);
@@ -252,7 +252,7 @@ json("no length overflows a stack", () => {
   assert.is(mistakeIn(`${" ".repeat(4_000_000)}x`)?.[0], 4_000_000);
 });
 
-json("a value that contains itself is refused by name", () => {
+json("a value that contains itself is refused with an error that says so", () => {
   const circle: { n: bigint; self?: unknown } = { n: 1n };
   circle.self = [circle];
   const error = thrownBy(() => formatJson(circle));
@@ -260,7 +260,7 @@ json("a value that contains itself is refused by name", () => {
   assert.match(error!.message, "cannot write JSON: the value contains itself");
 });
 
-/** The document and the pointers of RFC 6901, section 5; the fragments are those of section 6. */
+/** The document and the pointers are from RFC 6901, section 5; the URI fragments are from section 6. */
 const DOCUMENT = {
   "foo": ["bar", "baz"],
   "": 0,
@@ -297,7 +297,7 @@ const POINTERS: [pointer: string, fragment: string, value: unknown][] = [
   ["/m~2n", "/m~2n", undefined],
 ];
 
-json("a pointer leads to a value, as it is and in a fragment (RFC 6901)", () => {
+json("a JSON pointer finds the same value when it is a URI fragment (RFC 6901)", () => {
   for (const [pointer, fragment, value] of POINTERS) {
     assert.equal(resolvePointer(DOCUMENT, pointer), value, pointer);
     assert.equal(resolveFragment(DOCUMENT, fragment), value, fragment);
@@ -306,24 +306,24 @@ json("a pointer leads to a value, as it is and in a fragment (RFC 6901)", () => 
   assert.is(resolveFragment(DOCUMENT, "/c%d"), 2);
 });
 
-json("a path is the same after it was a pointer", () => {
+json("a path that is formatted as a pointer and parsed again stays the same", () => {
   const key = fc.string({ unit: fc.constantFrom(..."~/01a%".split("")) });
   fc.assert(fc.property(fc.array(key), (path) => {
     assert.equal(parsePointer(formatPointer(path)), path);
   }));
 });
 
-json("text that is not percent-encoded stays unchanged", () => {
+json("text that is not percent-encoded is returned unchanged", () => {
   assert.is(decodePercent("%C3%A9%20%2f"), "\u00e9 /");
   for (const text of ["100%", "%", "%zz", "%ff", "a"]) assert.is(decodePercent(text), text);
 });
 
-json("a number is text as well, and nothing else is", () => {
+json("a number is converted to text, but no other type is", () => {
   assert.equal(["a", 1, 2n ** 64n].map(textOf), ["a", "1", "18446744073709551616"]);
   for (const value of [undefined, null, true, {}, []]) assert.is(textOf(value), undefined);
 });
 
-json("two values are equal if they have the same content, in any order", () => {
+json("two values are equal if they have the same content, whatever the order of their keys", () => {
   const value = { a: [1, { b: null }], c: "x", ["__proto__"]: 2n ** 64n };
   assert.ok(isEqual(value, { ["__proto__"]: 2n ** 64n, c: "x", a: [1, { b: null }] }));
   const different: [unknown, unknown][] = [
@@ -345,7 +345,7 @@ json("two values are equal if they have the same content, in any order", () => {
   for (const [a, b] of different) assert.not.ok(isEqual(a, b), formatJson([a, b]));
 });
 
-json("a member of any name can be set, and set again", () => {
+json("a member can be set and replaced, even if its name is __proto__", () => {
   const object = {};
   for (const value of [1, 2]) {
     for (const key of ["a", "__proto__"]) setMember(object, key, value);

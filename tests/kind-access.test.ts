@@ -9,9 +9,9 @@ import { documentOfKind } from "../src/openapi/kind.ts";
 import { operationsOf } from "../src/openapi/operations.ts";
 import { loadInterface } from "../src/description/known-interface.ts";
 
-const access = suite("who may call the operations of kinds");
+const access = suite("the access of operations in the files of kinds");
 
-/** Returns the marks of all operations of a kind, by method name or operation. */
+/** Returns the `x-…` marks of all operations of a kind, by method name or `operationId`. */
 async function marksOf(kind: string): Promise<Map<string, OperationMarks>> {
   const { openrpc, openapi } = await loadInterface(kind);
   const operations = Object.values(openapi?.paths ?? {}).flatMap((item) => operationsOf(item));
@@ -26,7 +26,7 @@ async function marksOf(kind: string): Promise<Map<string, OperationMarks>> {
   ]);
 }
 
-/** Writes, by kind. */
+/** Operations that must have `x-access: write`, by kind. */
 const WRITES: Readonly<Record<string, string>> = {
   // Descriptors may contain private keys.
   bitcoin: "deriveaddresses getdescriptorinfo utxoupdatepsbt",
@@ -43,9 +43,9 @@ const WRITES: Readonly<Record<string, string>> = {
   nostr: "manage",
 };
 
-/** Operations that reveal sensitive data, by kind. */
+/** Operations that must have `x-access: secret`, because they reveal sensitive data, by kind. */
 const SECRETS: Readonly<Record<string, string>> = {
-  // Unless it is restricted, the node reveals transactions that it has not relayed yet.
+  // Unless the node is restricted, these operations reveal transactions that it has not relayed yet.
   monero: "readPool readPoolHashes readPoolStats get_info",
   solana: "getClusterNodes getIdentity",
   near: "status network_info client_config EXPERIMENTAL_client_config readStatus readNetworkInfo",
@@ -66,7 +66,7 @@ const TABLES: readonly (readonly [Access, Readonly<Record<string, string>>])[] =
 
 for (const [mark, table] of TABLES) {
   for (const [kind, names] of Object.entries(table)) {
-    access(`${kind}: what must be ${mark} is marked so`, async () => {
+    access(`${kind}: every operation that needs x-access: ${mark} has it`, async () => {
       const marks = await marksOf(kind);
       for (const name of names.split(" ")) {
         assert.is(marks.get(name)?.["x-access"], mark, name);
@@ -75,7 +75,7 @@ for (const [mark, table] of TABLES) {
   }
 }
 
-/** Operations that may take a node seconds, by kind. */
+/** Operations that can take the node several seconds, by kind. */
 const HEAVY: Readonly<Record<string, string>> = {
   beacon: "getStateFork getStateFinalityCheckpoints getStateRandao getEpochSyncCommittees " +
     "getStateValidator getProposerLookahead",
@@ -86,25 +86,25 @@ const HEAVY: Readonly<Record<string, string>> = {
 };
 
 for (const [kind, names] of Object.entries(HEAVY)) {
-  access(`${kind}: operations that may take seconds are marked heavy`, async () => {
+  access(`${kind}: operations that can take seconds have x-cost: heavy`, async () => {
     const marks = await marksOf(kind);
     for (const name of names.split(" ")) assert.is(marks.get(name)?.["x-cost"], "heavy", name);
   });
 }
 
-access("bitcoin: a block is heavy with the outputs that it spends, and light without", async () => {
+access("bitcoin: getblock is heavy only if the caller asks for the spent outputs too", async () => {
   const { openrpc } = await loadInterface("bitcoin");
   const getblock = openrpc!.methods.find(({ name }) => name === "getblock")!;
   assert.is(getblock["x-cost"], undefined);
   assert.is(getblock.params[1]!.schema["x-heavy-from"], 3);
 });
 
-access("if users have accounts, reads are sent without the secret of one of them", () => {
+access("read-only operations are sent without the secret of a single user's account", () => {
   const bare = Object.entries(KINDS).filter(([, { auth }]) => auth?.reads === "none");
   assert.equal(bare.map(([name]) => name), ["activitypub"]);
 });
 
-access("kubo: reads of content by its CID do not fetch it", async () => {
+access("kubo: operations that read content by its CID do not fetch it from peers", async () => {
   const { openapi } = await loadInterface("kubo");
   for (
     const name of [
@@ -132,7 +132,7 @@ access("kubo: reads of content by its CID do not fetch it", async () => {
   });
 });
 
-access("kubo: a read never resolves a client's name by DNS", async () => {
+access("kubo: a read-only operation never resolves a name from the client by DNS", async () => {
   const { openrpc: _, ...parts } = await loadInterface("kubo");
   const document = documentOfKind(parts, { title: "kubo", version: "1" });
   const operations = listNodeOperations(document, "kind");

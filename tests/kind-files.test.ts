@@ -1,6 +1,6 @@
 /**
- * The files of kinds, and their errors. Comparisons with the generated files run on Node only; Deno and Bun run every
- * tenth regular expression.
+ * The files of kinds, and their errors. The comparisons with the generated files run on Node only. Deno and Bun test
+ * only every tenth regular expression.
  */
 import Ajv2020 from "ajv/dist/2020.js";
 import { suite } from "uvu";
@@ -27,7 +27,7 @@ const FOLDER = new URL("../spec/kinds/", import.meta.url);
 const textOf = (name: string) => readFileSync(new URL(`${name}.yaml`, FOLDER), "utf8");
 const FILES = readdirSync(FOLDER).sort().map((file) => file.replace(/\.yaml$/, ""));
 
-kinds("each kind is a file, which says first where it was read", () => {
+kinds("each kind is a file that begins with the URLs of its sources", () => {
   assert.equal(FILES, [...KIND_NAMES]);
   assert.equal(Object.keys(KINDS), [...KIND_NAMES]);
   for (const name of FILES) {
@@ -36,7 +36,7 @@ kinds("each kind is a file, which says first where it was read", () => {
 });
 
 kinds(
-  "a summary has at most 60 characters, and a response says more than that there is one",
+  "a summary has at most 60 characters, and a response description is more than a placeholder",
   () => {
     for (const name of FILES) {
       const text = textOf(name);
@@ -50,7 +50,7 @@ kinds(
   },
 );
 
-testOnNode(kinds, "the service has the kinds of the files", async () => {
+testOnNode(kinds, "the kinds built into the service equal those in the files", async () => {
   // Three kinds are enough, since the build reads all files in the same way.
   for (const name of ["aptos", "bitcoin", "etcd"]) {
     const { openrpc, openapi, ...kind } = parseKind(textOf(name), `${name}.yaml`);
@@ -69,7 +69,7 @@ kinds("the example of a custom kind is valid", () => {
   assert.is(openrpc?.methods.length, 6);
 });
 
-kinds("an alias of a kind maps to one kind, and is not a kind itself", () => {
+kinds("an alias maps to exactly one kind and is not itself the name of a kind", () => {
   for (const [alias, kind] of Object.entries(KIND_ALIASES)) {
     assert.ok(KINDS[kind]?.aliases?.includes(alias), alias);
     assert.not.ok(KIND_NAMES.includes(alias), alias);
@@ -78,15 +78,15 @@ kinds("an alias of a kind maps to one kind, and is not a kind itself", () => {
   assert.equal([...given].sort(), Object.keys(KIND_ALIASES).sort());
 });
 
-kinds("the condition for ok is a clause, and so is every reason", () => {
+kinds("the condition for ok and every reason are clauses without a final period", () => {
   for (const [name, { health: { ok, rules = [] } }] of Object.entries(KINDS)) {
     assert.match(ok, /^its? .*[^.]$/, name);
     for (const { reason } of rules) assert.match(reason, /^[a-z].*[^.]$/, name);
   }
 });
 
-kinds("a time without a block that counts as stalled is rarer than once in ten years", () => {
-  // The mean number of seconds between two blocks, for kinds whose blocks come at random times (proof of work).
+kinds("a healthy chain appears stalled less than once in ten years", () => {
+  // The mean block interval in seconds, for kinds whose blocks come at random times (proof of work).
   const MEAN: Readonly<Record<string, number>> = { bitcoin: 600, ergo: 120, monero: 120 };
   for (const [name, mean] of Object.entries(MEAN)) {
     for (const { quiet } of Object.values(KINDS[name]!.health.networks!)) {
@@ -97,7 +97,7 @@ kinds("a time without a block that counts as stalled is rarer than once in ten y
   }
 });
 
-kinds("a secret is looked for only if the refusal is specific to one kind", () => {
+kinds("secret files are searched for only if the node's refusal identifies its kind", () => {
   const refusals = Object.values(KINDS).flatMap(({ auth }) => auth?.refusal ? [auth] : []);
   const textOf = ({ refusal }: typeof refusals[number]) => JSON.stringify(refusal);
   const texts = refusals.map(textOf);
@@ -128,7 +128,7 @@ function expressionsOf({ detect, auth, fields, health: { rules = [] } }: Kind): 
   ];
 }
 
-/** Texts long enough to make an expression backtrack as much as it can. */
+/** Creates texts that make an expression backtrack as much as possible. */
 function hardTexts(expression: string, length: number): string[] {
   const literals = expression.match(/[\w<>=:/. "-]+/g) ?? [];
   const pieces = new Set([
@@ -160,7 +160,7 @@ function hardTexts(expression: string, length: number): string[] {
   });
 }
 
-/** Measures the time of an expression on a text, in milliseconds: the best of several runs. */
+/** Measures how long an expression takes on a text: the shortest of three runs, in milliseconds. */
 function timeOf(expression: RegExp, text: string, repeat: number): number {
   const times = [0, 1, 2].map(() => {
     const started = performance.now();
@@ -170,10 +170,13 @@ function timeOf(expression: RegExp, text: string, repeat: number): number {
   return Math.min(...times);
 }
 
-/** Examines every character. Shorter times are not compared: an expression that fails early would seem too fast. */
+/**
+ * An expression that examines every character. Its time is the minimum, since an expression that fails early would seem
+ * too fast.
+ */
 const LOOK = /^[^\0]*\0/;
 
-/** Tells whether the time of an expression grows at most about linearly for a text sixteen times as long. */
+/** Tells whether an expression takes about sixteen times as long, at most, on a text that is sixteen times as long. */
 function isLinear(pattern: string): boolean {
   const expression = new RegExp(pattern);
   const short = hardTexts(pattern, 256);
@@ -183,7 +186,7 @@ function isLinear(pattern: string): boolean {
   });
 }
 
-kinds("every regular expression takes time in proportion to the text", () => {
+kinds("the time of every regular expression grows at most linearly with the text", () => {
   for (const expression of sampleOf([...new Set(Object.values(KINDS).flatMap(expressionsOf))])) {
     // A busy machine may make an expression look slow, but not repeatedly.
     assert.ok([1, 2, 3].some(() => isLinear(expression)), expression);
@@ -216,7 +219,7 @@ function problems(text: string): readonly string[] {
   }
 }
 
-kinds("all errors are reported at once, with place and correction", () => {
+kinds("all errors in a file are reported at once, each with its position and a correction", () => {
   const found = problems(`title: Mine
 url: 127.0.0.1:9000
 detct: {}
@@ -284,7 +287,7 @@ health:
   assert.is(found.length, expected.length, found.join("\n"));
 });
 
-kinds("a node's listing is read by an expression or as a tree, not by both or neither", () => {
+kinds("a listing must have an expression or a tree, and not both", () => {
   const of = (more: string) =>
     problems(`title: Mine
 url: http://127.0.0.1:9000
@@ -305,7 +308,7 @@ listing: { get: /all${more} }
   assert.match(of(", tree: { name: Name }")[0]!, "needs children");
 });
 
-kinds("a source may wait for others, but for none that waits for it", () => {
+kinds("a source may depend on other sources, unless they depend on it", () => {
   const of = (sources: string) => problems(GOOD.replace(/^sources: .*$/m, `sources: ${sources}`));
   const head = "a: { jsonrpc: head, params: [{ from: info#/best }, true] }";
   assert.equal(of(`{ info: { get: /info }, ${head} }`), []);
@@ -331,13 +334,13 @@ kinds("a file that is not a kind is reported as such", () => {
   assert.equal(problems(GOOD), []);
 });
 
-kinds("paths in the file of a kind are relative to it", () => {
+kinds("paths in the file of a kind are relative to that file", () => {
   const text = `${GOOD}auth: { example: { basic_file: secret } }\n`;
   const { auth } = parseKind(text, "/etc/nodeface/mine.yaml");
   assert.equal(auth?.example, { basic_file: "/etc/nodeface/secret" });
 });
 
-/** Reads arguments with some files. */
+/** Reads the configuration from command-line arguments and files. */
 const read = (args: string[], files: Record<string, string>) =>
   readConfig(args, {}, {
     read: (path) =>
@@ -349,7 +352,7 @@ const read = (args: string[], files: Record<string, string>) =>
     isThere: (path) => Promise.resolve(path in files),
   });
 
-/** Lists the errors of arguments and files. */
+/** Lists the configuration errors in command-line arguments and files. */
 async function wrong(args: string[], files: Record<string, string>): Promise<readonly string[]> {
   try {
     await read(args, files);
@@ -360,7 +363,7 @@ async function wrong(args: string[], files: Record<string, string>): Promise<rea
   }
 }
 
-kinds("a configuration may define kinds, in files beside it", async () => {
+kinds("a configuration may list files of kinds, relative to its own folder", async () => {
   const config = "kinds: [kinds/good.yaml]\nnode: { kind: good }\ninfo: { fields: { x: a#/x } }";
   const files = { "conf/c.yaml": config, "conf/kinds/good.yaml": GOOD };
   const { kinds, node } = await read(["--config", "conf/c.yaml"], files);
@@ -372,7 +375,7 @@ kinds("a configuration may define kinds, in files beside it", async () => {
   assert.is((await read(["--config", "conf/c.yaml", "--kind", "etcd"], other)).node.kind, "etcd");
 });
 
-kinds("their errors are reported with the name of the file", async () => {
+kinds("errors in such files are reported with the name of the file", async () => {
   const config = "kinds: [bad.yaml, none.yaml, gone.json, a/bad.yml]\nnode: { kind: gut }\n";
   const files = { "nodeface.yaml": config, "bad.yaml": `${GOOD}colour: blue\n`, "a/bad.yml": GOOD };
   const found = await wrong([], files);
@@ -393,7 +396,7 @@ kinds("their errors are reported with the name of the file", async () => {
   assert.is(found.length, 5, found.join("\n"));
 });
 
-kinds("--kind accepts a file, and the node is of that kind", async () => {
+kinds("--kind accepts a file, and the configured node is of the kind that it defines", async () => {
   for (const path of ["good.yaml", "./good.yml", "a/good.json"]) {
     const { kinds, node } = await read(["--kind", path, "http://a"], { [path]: GOOD });
     assert.equal(node, { url: "http://a", kind: "good" });
@@ -407,7 +410,7 @@ kinds("--kind accepts a file, and the node is of that kind", async () => {
   assert.match((await wrong(["--kind", "etdc"], {}))[0]!, "did you mean etcd?");
 });
 
-/** Returns the library's error on options. */
+/** Returns the message of the error that options cause, or an empty string. */
 function complaint(options: unknown): string {
   try {
     createNodeface(options as NodefaceOptions);
@@ -433,7 +436,7 @@ kinds("a host passes its own kinds as objects", () => {
   assert.match(complaint({ node: { kind: "good" } }), "node.kind must be a kind of node");
 });
 
-testOnNode(kinds, "the schema finds the errors in an editor that the command reports", () => {
+testOnNode(kinds, "the schema for editors rejects the files that the command rejects", () => {
   const schema = JSON.parse(WRITTEN["spec/kind.schema.json"]());
   const validate = new Ajv2020.default({ allowUnionTypes: true }).compile(schema);
   for (const name of FILES) {
@@ -458,7 +461,7 @@ testOnNode(kinds, "the schema finds the errors in an editor that the command rep
 });
 
 kinds(
-  "the reference has every kind with the condition for ok, and kinds that cannot report their sync state",
+  "the reference lists every kind with its condition for ok, and names the kinds that cannot report their sync state",
   async () => {
     const [text, beside] = await Promise.all([
       WRITTEN["docs/kinds.md"](),
@@ -480,7 +483,7 @@ kinds(
 );
 
 kinds(
-  "each kind names the source and version of its operations, and whether they were tested",
+  "for each kind, the reference names the sources of its operations and the version they were tested with",
   async () => {
     const text = await WRITTEN["docs/kinds.md"]();
     for (const name of KINDS_WITH_INTERFACE) {

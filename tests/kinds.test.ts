@@ -1,4 +1,7 @@
-/** The info from the responses of each kind of node: all recordings on Node, a sample on Deno and Bun. */
+/**
+ * The info object that the service derives from recorded node responses. Node tests all recordings, Deno and Bun a
+ * sample.
+ */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { KINDS } from "../src/generated/kinds.js";
@@ -10,11 +13,11 @@ import { play, RECORDINGS } from "./nodes/_recorded.ts";
 
 const kinds = suite("kinds");
 
-/** The time of recordings that do not state one. */
+/** The time for recordings that do not state a time. */
 const NOW = "2026-11-21T10:00:00Z";
 
 kinds(
-  "every kind has recordings, which state their origin or that they are constructed",
+  "every kind has recordings, and each recording states its origin or that it is constructed",
   () => {
     const recorded = new Set([...RECORDINGS.values()].map(({ kind }) => kind));
     assert.equal([...recorded].sort(), Object.keys(KINDS));
@@ -25,7 +28,7 @@ kinds(
 );
 
 for (const [name, recording] of sampleOf([...RECORDINGS])) {
-  kinds(`${name} is detected as ${recording.kind}, and as nothing else`, async () => {
+  kinds(`${name} is detected as ${recording.kind} and as no other kind`, async () => {
     const found = await detectKind({
       url: "http://node.example",
       kinds: KINDS,
@@ -36,14 +39,14 @@ for (const [name, recording] of sampleOf([...RECORDINGS])) {
     assert.is(found.kind, recording.kind, JSON.stringify(found));
   });
 
-  kinds(`${name} gives its info`, async () => {
+  kinds(`the info object of ${name} is as expected`, async () => {
     const { held, info } = setScene({ fetch: play(recording), node: { kind: recording.kind } });
     held.date = Date.parse(recording.now ?? NOW);
     assert.equal(await info(), recording.info);
   });
 
   kinds(
-    `${name} that is killed is stale, then unreachable, and as before when it is back`,
+    `${name} is stale after it is killed, then unreachable, and as before once it is back`,
     async () => {
       const { held, pass, info } = setScene({ fetch: play(recording), node: {} });
       held.date = Date.parse(recording.now ?? NOW);
@@ -65,7 +68,7 @@ for (const [name, recording] of sampleOf([...RECORDINGS])) {
         assert.is(updated_at, new Date(recording.now ?? NOW).toISOString());
       }
       const { static: fixed = {} } = KINDS[recording.kind]!;
-      // Longer than any kind caches a response.
+      // This is longer than any kind caches a response.
       for (let minute = 0; minute < 90; minute++) {
         pass(minute === 0 ? 1000 : 60_000);
         const { status, status_code, status_reason: _, last_seen, ...last } = await info();
@@ -79,14 +82,14 @@ for (const [name, recording] of sampleOf([...RECORDINGS])) {
       while ((await info()).status !== status) {
         pass(1000);
         held.date = Date.parse(recording.now ?? NOW);
-        assert.ok(++waited <= 35, `it is still ${(await info()).status}`);
+        assert.ok(++waited <= 35, `the status is still ${(await info()).status}`);
       }
       assert.equal(await info(), before);
     },
   );
 }
 
-kinds("one without the flag of the first download has a block before it is in sync", async () => {
+kinds("without a report of its initial download, a node needs a block to be in sync", async () => {
   const { answers, ...others } = RECORDINGS.get("dogecoin")!;
   const chain = answers.getblockchaininfo as Record<string, unknown>;
   const infoOf = async (more: object) => {
@@ -106,7 +109,7 @@ kinds("one without the flag of the first download has a block before it is in sy
   assert.equal(behind, ["syncing", "is 10 blocks behind its peers", false]);
 });
 
-kinds("a call takes its parameters from another response, or from a remembered one", async () => {
+kinds("a query takes its parameters from the latest or from a remembered response", async () => {
   const recording = RECORDINGS.get("dogecoin")!;
   const answer = play(recording);
   const asked: unknown[] = [];
@@ -125,7 +128,7 @@ kinds("a call takes its parameters from another response, or from a remembered o
   const without = { ...recording, answers: { ...recording.answers, getblockchaininfo: {} } };
   const scene = setScene({ fetch: play(without), node: { kind: "bitcoin" } });
   const { head_at, status } = await scene.info();
-  assert.equal([head_at, status], [undefined, "ok"], "what is optional is missing");
+  assert.equal([head_at, status], [undefined, "ok"], "a missing optional value is not an error");
 });
 
 kinds.run();

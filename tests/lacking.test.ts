@@ -1,4 +1,6 @@
-/** Missing methods of a node are learned from calls, marked in its description, and forgotten in time. */
+/**
+ * A method that a node turns out not to have is learned from a call, marked in the description, and forgotten later.
+ */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { LackingMethods } from "../src/description/lacking.ts";
@@ -7,12 +9,12 @@ import { createNodeface } from "../src/index.ts";
 import { nextTurn } from "../src/with-timeout.ts";
 import { play } from "./_sources.ts";
 
-const lacking = suite("what a node lacks");
+const lacking = suite("methods that the node does not have");
 
 const GETH = { software: "Geth", version: "1.16.0", status: "ok" };
 
 lacking(
-  "a missing method is remembered for a version and for a day, if the node is healthy",
+  "a missing method is remembered for one day and one version of the node, if the node is healthy",
   () => {
     let now = 0;
     const methods = new LackingMethods(() => now);
@@ -23,11 +25,11 @@ lacking(
     now = 3_600_000;
     methods.add("a", GETH);
     assert.equal(methods.names(GETH), ["a", "c"]);
-    assert.equal(methods.names({ status: "unreachable" }), ["a", "c"], "it is the same node");
+    assert.equal(methods.names({ status: "unreachable" }), ["a", "c"], "it is still the same node");
     now = 24 * 3_600_000;
-    assert.equal(methods.names(GETH), ["a"], "after a day it may be there");
+    assert.equal(methods.names(GETH), ["a"], "after a day the node may have it");
     assert.equal(methods.names({ ...GETH, version: "1.17.0" }), []);
-    assert.equal(methods.names(GETH), [], "it is another node that has come back");
+    assert.equal(methods.names(GETH), [], "the node that came back may be a different one");
   },
 );
 
@@ -37,7 +39,7 @@ const ERRORS: readonly (readonly [code: string | undefined, message: string, isN
   ["-32004", "Method txpool_status is not supported", true],
   ["-32700", "The method eth_blobBaseFee does not exist/is not available", true],
   ["-32000", "method eth_x not found", true],
-  // Solana's code for a missing block.
+  // This is Solana's code for a missing block.
   ["-32004", "Block not available for slot 5", false],
   ["3", "execution reverted: method not found", false],
   ["-32000", "header not found", false],
@@ -47,7 +49,9 @@ const ERRORS: readonly (readonly [code: string | undefined, message: string, isN
 
 for (const [code, message, isNone] of ERRORS) {
   lacking(
-    `${code} ${message} ${isNone ? "says" : "does not say"} that there is no such method`,
+    `the error ${code} ${message} ${
+      isNone ? "says" : "does not say"
+    } that the node lacks the method`,
     () => {
       assert.is(isNoMethod({ code, message, data: undefined }), isNone);
     },
@@ -83,7 +87,7 @@ async function playEthereum() {
 }
 
 lacking(
-  "a call to a missing method marks the method, without further queries",
+  "if a call shows that a method is missing, the description says so without further queries",
   async () => {
     const { node, called, results } = await playEthereum();
     const app = createNodeface({
@@ -107,7 +111,7 @@ lacking(
     };
     assert.equal(await marked(), [[], true]);
     const before = called.filter((method) => method === "txpool_status").length;
-    assert.is(before, 0, "it is not asked for by itself");
+    assert.is(before, 0, "no query to the node tests this method");
     const call = { jsonrpc: "2.0", id: 1, method: "txpool_status", params: [] };
     assert.is((await (await read("/v1/rpc", call)).json()).error.code, -32004);
     await read("/v1/rpc/eth_blobBaseFee", {});
@@ -116,7 +120,7 @@ lacking(
     assert.equal(await marked(), [["eth_blobBaseFee", "txpool_status"], true]);
     const page = await (await read("/v1/spec/simple")).text();
     assert.match(page, "This node does not have it, as its response to a call showed.");
-    // The method can be called nevertheless.
+    // A method that is marked as missing can still be called.
     assert.is((await (await read("/v1/rpc", call)).json()).error.code, -32004);
     await read("/v1/info");
     results.web3_clientVersion = "HardhatNetwork/3.19.0";
@@ -129,7 +133,7 @@ lacking(
 );
 
 lacking(
-  "listeners are told once that the description has changed, with its validator",
+  "listeners are notified once that the description has changed, and get its new ETag",
   async () => {
     const { node } = await playEthereum();
     const app = createNodeface({
@@ -152,7 +156,7 @@ lacking(
       await read("/v1/info");
       await app.refresh();
       let after = before;
-      // Without a turn, this loop would stop the timers and connections that it waits for.
+      // Without nextTurn, this loop would block the timers and connections that it waits for.
       while (after === before) {
         await nextTurn();
         after = await etag();
@@ -174,7 +178,7 @@ lacking(
   },
 );
 
-lacking("a description of the operator's own says it too", async () => {
+lacking("an operator's own description says that a method is missing, too", async () => {
   const { node } = await playEthereum();
   const methods = ["eth_chainId", "txpool_status"].map((name) => ({
     name,

@@ -5,7 +5,7 @@ import { formatJson, parseJson } from "../src/json/lossless.ts";
 import { isEqual, isObject } from "../src/json/values.ts";
 import { createRandom } from "./_random.ts";
 
-const bounds = suite("responses within limits");
+const bounds = suite("node responses within limits");
 
 const nested = (levels: number, inside = "1") => "[".repeat(levels) + inside + "]".repeat(levels);
 
@@ -26,7 +26,7 @@ function refused(text: string, reason: string): void {
 }
 
 bounds(
-  "a response within the limits is read as it is, with all the digits of integers",
+  "a response within the limits is read unchanged, and integers keep all digits",
   () => {
     const text = '{"a":[1,2.5,"x",null,true,{}],"big":18446744073709551615,"__proto__":{"b":[]}}';
     const { value, omitted } = readResponse(text);
@@ -54,7 +54,7 @@ bounds("a member beyond the limits is omitted, and the rest is used", () => {
   ]);
 });
 
-bounds("a response has 32 levels and no more", () => {
+bounds("a response may be nested 32 levels deep, but not deeper", () => {
   assert.is(formatJson(readResponse(nested(32)).value), nested(32));
   const { value, omitted } = readResponse(`{"a":${nested(32)},"b":[1]}`);
   assert.is(formatJson(value), `{"a":${nested(31, "null")},"b":[1]}`);
@@ -87,7 +87,7 @@ bounds("a number of a million digits is never created", () => {
   assert.is(readResponse(digits).value, undefined);
 });
 
-bounds("the last of duplicate keys wins, even if it is omitted", () => {
+bounds("if a key occurs twice, the last value wins, even if that value is omitted", () => {
   const long = JSON.stringify("x".repeat(5000));
   assert.is(formatJson(readResponse(`{"a":1,"a":2}`).value), '{"a":2}');
   assert.is(formatJson(readResponse(`{"a":1,"a":${long}}`).value), "{}");
@@ -110,7 +110,7 @@ bounds(
   },
 );
 
-bounds("a response that is not JSON, or more than 1 MiB, is refused", () => {
+bounds("a response is refused if it is not JSON or is larger than 1 MiB", () => {
   refused("", "returned something other than JSON: nothing");
   refused(" \n", "returned something other than JSON: nothing");
   refused("<p>\n\u001b[2J", 'returned something other than JSON: "<p> [2J"');
@@ -122,7 +122,7 @@ bounds("a response that is not JSON, or more than 1 MiB, is refused", () => {
   refused(`"${"x".repeat(1024 * 1024)}"`, "sent a response of more than 1 MiB");
 });
 
-bounds("a file or a program may give text, which is taken as it is", () => {
+bounds("plain text from a file or program is used without surrounding white space", () => {
   assert.is(readText(" 1.10\n").value, "1.10");
   assert.is(readText('"quoted"').value, '"quoted"');
   assert.is(formatJson(readText('\n{"a":1}').value), '{"a":1}');
@@ -174,7 +174,7 @@ function writeRandom(random: () => number, depth = 0): string {
   return number + pick(["", "", ".5", "e400", "E-3", `e${digits()}`]);
 }
 
-/** Asserts that a value is within the limits; its depth and size are small enough to recurse. */
+/** Asserts that a value is within the limits. The limits make it safe to recurse. */
 function assertBounded(value: unknown, depth = 0): void {
   if (typeof value === "string") assert.ok(value.length <= LIMITS.string);
   if (typeof value === "bigint") {
@@ -189,7 +189,7 @@ function assertBounded(value: unknown, depth = 0): void {
   }
 }
 
-/** Tells whether a value is a truncated form of another one. */
+/** Tells whether a value is what remains of another value after members were omitted. */
 function isPartOf(part: unknown, whole: unknown): boolean {
   if (Array.isArray(part)) {
     return Array.isArray(whole) && part.length === whole.length &&
@@ -217,7 +217,7 @@ bounds(
           text,
         );
       }
-      // The result is within the limits itself, and limiting it again changes nothing.
+      // The result itself is within the limits, so that limiting it again changes nothing.
       if (value === undefined) continue;
       const again = readResponse(formatJson(value));
       assert.equal(again.omitted, [], text);
@@ -232,7 +232,7 @@ bounds(
   },
 );
 
-bounds("a text that is broken anywhere is refused with one short line", () => {
+bounds("a text with an error at any position is refused with one short line", () => {
   const random = createRandom(7);
   for (let round = 0; round < 4000; round++) {
     const text = writeRandom(random);

@@ -4,18 +4,18 @@ import { isLoopback } from "../src/http/request.ts";
 
 const loopback = suite("a host name");
 
-/** Names and addresses of this machine, in every form that a URL may have, and those of other machines. */
+/** The names and addresses of this machine, in every form that a URL may have; below them, those of other machines. */
 const HERE = "localhost LOCALHOST localhost. a.localhost 127.0.0.1 127.1 127.255.0.9 0x7f.1 [::1]";
 const ELSEWHERE =
   "localhost.example notlocalhost 127.0.0.1.example 128.0.0.1 10.0.0.1 0.0.0.0 [::]";
 
 const hostOf = (name: string) => new URL(`http://${name}/`).hostname;
 
-loopback("is this machine, however it is written", () => {
+loopback("every spelling of a loopback name or address is this machine", () => {
   for (const name of HERE.split(" ")) assert.ok(isLoopback(hostOf(name)), name);
 });
 
-loopback("is not this machine if it only looks like it", () => {
+loopback("a name or address that only resembles a loopback one is not this machine", () => {
   for (const name of ELSEWHERE.split(" ")) assert.not.ok(isLoopback(hostOf(name)), name);
 });
 

@@ -5,7 +5,7 @@ import { ask, PATHS } from "./_app.ts";
 const methods = suite("methods");
 
 for (const [path] of PATHS) {
-  methods(`HEAD ${path} gives the headers of GET and no content`, async () => {
+  methods(`HEAD ${path} returns the headers of GET without content`, async () => {
     const get = await ask(path);
     const head = await ask(path, { method: "HEAD" });
     assert.is(head.status, 200);

@@ -10,7 +10,7 @@ const metrics = suite("metrics");
 
 const at = (path: string, init?: RequestInit) => new Request(`http://localhost${path}`, init);
 
-/** Creates a service with metrics; its log does not matter. */
+/** Creates a service with metrics, without a log. */
 function serviceOf(options: NodefaceOptions = {}) {
   const app = createNodeface({ metrics: true, log: () => {}, ...options });
   const ask = async (path: string, init?: RequestInit) => await app.fetch(at(path, init));
@@ -23,7 +23,7 @@ const infoOf = async (info: HostInfo): Promise<Lines> => await serviceOf({ info 
 const NODE = /^node_/;
 const ofNode = (lines: Lines) => [...namesIn(lines)].filter((name) => NODE.test(name));
 
-metrics("without metrics the path is like any other unknown path", async () => {
+metrics("if metrics are off, their path is like any other unknown path", async () => {
   for (const options of [{}, { metrics: false }, { metrics: undefined }]) {
     const app = createNodeface(options);
     for (const method of ["GET", "HEAD", "OPTIONS"]) {
@@ -37,7 +37,7 @@ metrics("without metrics the path is like any other unknown path", async () => {
 });
 
 metrics(
-  "with metrics both forms of the description have the path, and differ in nothing else",
+  "if metrics are on, both forms of the description include their path, and nothing else changes",
   async () => {
     const without = await (await createNodeface().fetch(at("/spec.json"))).json();
     const { ask } = serviceOf();
@@ -49,7 +49,7 @@ metrics(
   },
 );
 
-metrics("no page of another origin reads them, whatever cors says", async () => {
+metrics("pages of other origins cannot read the metrics, whatever cors allows", async () => {
   const origin = "https://app.example";
   for (const cors of ["*", [origin]] as const) {
     const { ask } = serviceOf({ cors });
@@ -72,7 +72,7 @@ metrics("no page of another origin reads them, whatever cors says", async () => 
 });
 
 metrics(
-  "with a node they are listed among the service's operations, after the node's",
+  "with a node, the metrics path is the last of the service's own operations",
   async () => {
     for (const isOn of [true, false]) {
       const description = { openapi: "3.1.1", info: { title: "x", version: "1" }, paths: {} };
@@ -84,7 +84,7 @@ metrics(
   },
 );
 
-metrics("the response is Prometheus text, without content coding, and never stored", async () => {
+metrics("the metrics are Prometheus text without a content coding, and never stored", async () => {
   const { ask } = serviceOf();
   const get = await ask("/v1/metrics", { headers: { "accept-encoding": "gzip, br" } });
   assert.is(get.headers.get("content-type"), "text/plain; version=0.0.4; charset=utf-8");
@@ -99,7 +99,7 @@ metrics("the response is Prometheus text, without content coding, and never stor
   assert.is((await ask("/v1/metrics", { method: "POST" })).status, 405);
 });
 
-metrics("each metric has one description, before its samples", async () => {
+metrics("each metric has one HELP and one TYPE line, before its samples", async () => {
   const { ask } = serviceOf({ info: () => ({ height: 1 }) });
   await ask("/v1/info");
   const text = await (await ask("/v1/metrics")).text();
@@ -108,13 +108,13 @@ metrics("each metric has one description, before its samples", async () => {
   assert.is([...text.matchAll(/^#/gm)].length, heads.length * 2);
 });
 
-metrics("a service without a node has no metrics of one", async () => {
+metrics("a service without a node has no metrics of a node", async () => {
   const lines = await serviceOf().read();
   assert.equal(ofNode(lines), []);
   assert.ok(namesIn(lines).has("nodeface_build_info"));
 });
 
-metrics("values that the node does not report are absent, never 0", async () => {
+metrics("a value that the node does not report is absent from the metrics, not 0", async () => {
   assert.equal(ofNode(await infoOf(() => ({}))), ["node_up", "node_status", "node_status_code"]);
   const some = await infoOf(() => ({ height: 0, peers: null, synced: "yes", head_at: "soon" }));
   assert.is(some.get("node_height"), "0");
@@ -123,7 +123,7 @@ metrics("values that the node does not report are absent, never 0", async () => 
   }
 });
 
-metrics("values of the node have all their digits", async () => {
+metrics("the values of the node keep all their digits in the metrics", async () => {
   const started_at = "2026-01-01T00:00:00.500Z";
   const lines = await infoOf(() => ({
     ...{ software: "exampled", version: "1.2", network: "main", started_at },
@@ -141,14 +141,14 @@ metrics("values of the node have all their digits", async () => {
   assert.ok(age >= 90 && age < 200, String(age));
 });
 
-metrics("a key that is hidden is hidden here", async () => {
+metrics("a key that is hidden in the info object is absent from the metrics too", async () => {
   const info = { hide: ["peers", "version"], static: { peers: 5, version: "9", software: "x" } };
   const lines = await serviceOf({ info, node: { url: "http://127.0.0.1:9", kind: "none" } }).read();
   assert.not(lines.has("node_peers"));
   assert.is(lines.get('node_info{software="x"}'), "1");
 });
 
-metrics("one status holds, and one code where it is not ok", async () => {
+metrics("exactly one status is 1, and one status code unless the status is ok", async () => {
   const which = (lines: Lines, name: string) =>
     [...lines].filter(([series, value]) => series.startsWith(`${name}{`) && value === "1")
       .map(([series]) => series);
@@ -193,7 +193,7 @@ metrics(
   },
 );
 
-metrics("labels that a node writes are escaped, short, and end no line", async () => {
+metrics("labels with text from the node are escaped, truncated, and on a single line", async () => {
   const software = 'a"b\\c\nd\0e\ud800';
   const { ask } = serviceOf({ info: () => ({ software, version: "9".repeat(3000) }) });
   const text = await (await ask("/v1/metrics")).text();
@@ -205,14 +205,14 @@ metrics("labels that a node writes are escaped, short, and end no line", async (
   );
 });
 
-metrics("a request for metrics queries the node", async () => {
+metrics("a request for the metrics queries the node", async () => {
   let asked = 0;
   const { read } = serviceOf({ info: () => ({ height: ++asked }) });
   assert.is((await read()).get("node_height"), "1");
   assert.is(asked, 1);
 });
 
-metrics("every response is counted, by the template of its route and its status", async () => {
+metrics("every response is counted by its status and the template of its route", async () => {
   const operation = { responses: { 200: { description: "" } } };
   const { ask, read } = serviceOf({
     operations: [{
@@ -254,7 +254,7 @@ metrics("every response is counted, by the template of its route and its status"
 });
 
 metrics(
-  "queries to the node are counted by source and result, with the time they took",
+  "queries to the node are counted by source and result, and their duration is measured",
   async () => {
     const node = await playNode();
     node.answer = ({ url }, response) => {
@@ -292,7 +292,7 @@ metrics(
   },
 );
 
-metrics("forwarded calls are counted by operation, and no parameter is a label", async () => {
+metrics("forwarded calls are counted by operation, and no label contains a parameter", async () => {
   const node = await playNode();
   const rest = forwarding(node.url, REST, { open: ["reads"] }, { metrics: true });
   const rpc = forwarding(node.url, RPC, { open: ["reads"] }, { metrics: true });
@@ -331,7 +331,7 @@ metrics("forwarded calls are counted by operation, and no parameter is a label",
   }
 });
 
-metrics("the calls that wait for a slot at the node are counted", async () => {
+metrics("calls that are waiting for a slot at the node are counted", async () => {
   const node = await playNode();
   const held: (() => void)[] = [];
   node.answer = (come, response) => held.push(() => void json({})(come, response));
@@ -360,7 +360,7 @@ metrics("the calls that wait for a slot at the node are counted", async () => {
   }
 });
 
-metrics("the age of a description is that of the current one, and absent without one", async () => {
+metrics("the metrics have the age of the current description, if there is one", async () => {
   const age = "nodeface_description_age_seconds";
   const description = { openapi: "3.1.1", info: { title: "x", version: "1" }, paths: {} };
   const shown = serviceOf({ description });
@@ -373,7 +373,7 @@ metrics("the age of a description is that of the current one, and absent without
   assert.not((await broken.read()).has(age));
 });
 
-metrics("a counter has a limited number of series; the rest is counted together", () => {
+metrics("a counter has a limited number of series, and one more for everything else", () => {
   const counter = new Counter();
   for (let i = 0; i < 507; i++) counter.add("a", i);
   counter.add("a", 0);
@@ -384,7 +384,7 @@ metrics("a counter has a limited number of series; the rest is counted together"
   assert.equal(others.at(-1), { labels: ["other", "other"], value: 7 });
 });
 
-metrics("a histogram has each time in every bucket that it fits in", () => {
+metrics("a histogram counts each duration in every bucket whose bound is not lower", () => {
   const histogram = new Histogram();
   for (const seconds of [0.004, 0.005, 0.2, 99]) histogram.observe("a", seconds);
   for (let i = 0; i < 101; i++) histogram.observe(`b${i}`, 1);
@@ -401,7 +401,7 @@ metrics("a histogram has each time in every bucket that it fits in", () => {
   assert.match(text, `${name}_sum{source="a"} 99.209\n${name}_count{source="a"} 4\n`);
 });
 
-metrics("the operator's token is in no label", async () => {
+metrics("no label contains the operator's token", async () => {
   const { ask, read } = serviceOf();
   await ask("/v1/info", { headers: { authorization: `Bearer ${TOKEN}` } });
   await ask(`/v1/info?token=${TOKEN}`);

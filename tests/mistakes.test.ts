@@ -1,4 +1,4 @@
-/** Typical mistakes in commands, files and a host's options, with their complete messages. */
+/** Typical mistakes in commands, files and a host's options, each with its complete error messages. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { readConfig } from "../src/cli/read-config.ts";
@@ -9,7 +9,7 @@ const mistakes = suite("typical mistakes");
 
 type Row<Given> = readonly [given: Given, ...said: string[]];
 
-/** Asserts that the error of an attempt has exactly these lines. */
+/** Asserts that a function throws an error with exactly these lines. */
 async function assertSaid(attempt: () => unknown, said: readonly string[]): Promise<void> {
   let lines: string[] = [];
   try {
@@ -20,7 +20,7 @@ async function assertSaid(attempt: () => unknown, said: readonly string[]): Prom
   assert.equal(lines.filter((line) => line !== "invalid options:"), said);
 }
 
-/** Reads arguments, an environment, and a file if there is one. */
+/** Reads the configuration from arguments, environment variables, and the text of a file. */
 const read = (args: string, env: Readonly<Record<string, string>> = {}, text = "") =>
   readConfig(args.split(" ").filter(Boolean), env, {
     read: () => Promise.resolve(text),
@@ -149,7 +149,7 @@ const VARIABLES: readonly Row<Record<string, string>>[] = [
   ],
 ];
 
-/** Configurations; each message begins with `n.yaml:`. */
+/** Invalid configurations and their errors, each without its prefix `n.yaml:`. */
 const CONFIGURATIONS: readonly Row<string>[] = [
   [
     "prot: 1",
@@ -356,7 +356,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
 ];
 
-/** A valid kind; the tests add something at its seventh line. */
+/** A valid kind, to which the tests add lines from line seven on. */
 const KIND = `title: Good
 url: http://127.0.0.1:9000
 detect: { "info#/software": ^good$ }
@@ -365,7 +365,7 @@ fields: { version: info#/version }
 health: { ok: it answers }
 `;
 
-/** Additions to this kind; each message begins with `mine.yaml:`. */
+/** Additions that make this kind invalid and their errors, each without its prefix `mine.yaml:`. */
 const KINDS: readonly Row<string>[] = [
   [
     "colour: blue",
@@ -438,7 +438,7 @@ const KINDS: readonly Row<string>[] = [
   ],
 ];
 
-/** Options of a host. */
+/** Invalid options of a host and their errors. */
 const OPTIONS: readonly Row<unknown>[] = [
   [{ prefx: "/node" }, "unknown key prefx; did you mean prefix?"],
   [{ node: 5 }, "node must be the URL of the node, or an object with url, not 5"],

@@ -11,11 +11,11 @@ const REFUSED = "connection refused; start the node, or correct node.url";
 
 const anvil = play(RECORDINGS.get("anvil")!);
 
-/** Simulates a recorded node of a configured kind. */
+/** Simulates a node from its recording, with the kind already configured. */
 const scene = (options: Partial<SceneOptions> = {}) =>
   setScene({ fetch: anvil, node: { kind: "ethereum" }, ...options });
 
-/** Creates a promise, `closed`, that is pending until the test calls `open`. */
+/** Creates a promise named `closed`, which stays pending until the test calls `open`. */
 function gate() {
   let open = () => {};
   const closed = new Promise<void>((resolve) => open = resolve);
@@ -35,7 +35,7 @@ const KIND: Kind = {
   health: { ok: "it answers" },
 };
 
-/** Responds by path; a number is a status. */
+/** Creates a `fetch` that returns a response by path, or by status if the value is a number. */
 const answers = (paths: Record<string, unknown>): typeof fetch => (input) => {
   const answer = paths[new URL(String(input)).pathname] ?? 404;
   const isStatus = typeof answer === "number";
@@ -75,7 +75,7 @@ monitor("the node is not queried without requests", async () => {
   assert.is(held.asked, asked);
 });
 
-monitor("without a kind and sources, a node keeps its configured values for good", async () => {
+monitor("a node without a kind and sources keeps its configured values forever", async () => {
   const { monitor, held, pass } = scene({
     info: { static: { network: "home" } },
     node: { kind: "none" },
@@ -88,7 +88,7 @@ monitor("without a kind and sources, a node keeps its configured values for good
   assert.is(held.asked, 0);
 });
 
-monitor("one query per time to live serves all requests", async () => {
+monitor("however many requests there are, the node is queried once per time to live", async () => {
   const { monitor, held, pass, info } = scene();
   const all = await Promise.all(Array.from({ length: 50 }, () => monitor.get()));
   const { asked } = held;
@@ -102,7 +102,7 @@ monitor("one query per time to live serves all requests", async () => {
   assert.is(held.asked, 2 * asked);
 });
 
-monitor("an unchanged node keeps the same snapshot", async () => {
+monitor("if the node has not changed, the snapshot is the same object", async () => {
   const { monitor, held, pass, info } = scene();
   const first = await monitor.get();
   const { asked } = held;
@@ -113,7 +113,7 @@ monitor("an unchanged node keeps the same snapshot", async () => {
 });
 
 monitor(
-  "the cached info is returned until the next query is due",
+  "the cached info object is returned until the next query is due",
   async () => {
     const { monitor, held, pass } = scene();
     const first = await monitor.get();
@@ -126,7 +126,7 @@ monitor(
   },
 );
 
-monitor("no response waits for a slow node once there is a snapshot", async () => {
+monitor("once there is a snapshot, no response waits for a slow node", async () => {
   const { monitor, held, pass } = scene();
   const first = await monitor.get();
   const { closed, open } = gate();
@@ -136,17 +136,17 @@ monitor("no response waits for a slow node once there is a snapshot", async () =
   open();
 });
 
-monitor("a response waits a moment for a node that responds quickly", async () => {
+monitor("a response waits briefly for a node that responds quickly", async () => {
   const { held, pass, info, infoMeanwhile } = oneNode({ "/state": { height: 7 } });
   await info();
-  // A busy machine may miss the moment, but not every time.
+  // On a busy machine the node may respond too late, but not every time.
   for (let height = 8; height < 100; height++) {
     held.fetch = answers({ "/state": { height } });
     pass(1000);
     if ((await infoMeanwhile()).height === height) return;
     await info();
   }
-  assert.unreachable("no answer has waited");
+  assert.unreachable("no response has waited");
 });
 
 monitor("a node that has not responded yet is starting", async () => {
@@ -189,7 +189,7 @@ monitor("the last values of a stopped node are shown for a while, then dropped",
   ]);
 });
 
-monitor("a response cached for an hour is not a sign of life", async () => {
+monitor("a source that is still cached does not count as a sign of life", async () => {
   const { held, pass, info } = oneNode({ "/state": { height: 7 }, "/genesis": { id: "x" } });
   assert.equal(await info(), { chain_id: "x", height: 7, status: "ok" });
   held.failure = "ECONNREFUSED";
@@ -204,7 +204,7 @@ monitor("a response cached for an hour is not a sign of life", async () => {
   });
 });
 
-monitor("everything is queried again when a node comes back, since it may be another", async () => {
+monitor("when a node comes back, all sources are queried, since it may be a new node", async () => {
   const { held, pass, info } = oneNode({ "/state": { height: 7 }, "/genesis": { id: "x" } });
   await info();
   held.failure = "ECONNREFUSED";
@@ -216,7 +216,7 @@ monitor("everything is queried again when a node comes back, since it may be ano
   assert.equal(await info(), { chain_id: "y", height: 1, status: "ok" });
 });
 
-monitor("after a pause without requests, everything is queried again", async () => {
+monitor("after a pause without requests, all sources are queried again", async () => {
   const { held, pass, info } = oneNode({ "/state": { height: 7 }, "/genesis": { id: "x" } });
   await info();
   held.fetch = answers({ "/state": { height: 1 }, "/genesis": { id: "y" } });
@@ -224,7 +224,7 @@ monitor("after a pause without requests, everything is queried again", async () 
   assert.is((await info()).chain_id, "y");
 });
 
-monitor("rarely queried sources are not queried meanwhile", async () => {
+monitor("a source with a long time to live is not queried before that time is over", async () => {
   const { held, pass, info } = oneNode({ "/state": { height: 7 }, "/genesis": { id: "x" } });
   await info();
   assert.is(held.asked, 2);
@@ -235,7 +235,7 @@ monitor("rarely queried sources are not queried meanwhile", async () => {
   assert.is(held.asked, 102);
 });
 
-monitor("a silent node is queried less and less often, but at least every 30 s", async () => {
+monitor("an unreachable node is queried less and less often, but at least every 30 s", async () => {
   const { held, pass, info } = scene();
   await info();
   held.failure = "ECONNREFUSED";
@@ -251,7 +251,7 @@ monitor("a silent node is queried less and less often, but at least every 30 s",
   assert.ok(Math.max(...gaps) <= 30);
 });
 
-monitor("a step back of the clock changes nothing", async () => {
+monitor("if the clock is set back, the node is queried as before", async () => {
   const { held, pass, info } = oneNode({ "/state": { height: 7 }, "/genesis": { id: "x" } });
   await info();
   held.date -= 3_600_000;
@@ -260,7 +260,7 @@ monitor("a step back of the clock changes nothing", async () => {
   assert.is((await info()).height, 8);
 });
 
-monitor("a response that comes after its query was abandoned changes nothing", async () => {
+monitor("a response that arrives after its query was abandoned changes nothing", async () => {
   const { held, pass, info, infoMeanwhile } = oneNode({
     "/state": { height: 7 },
     "/genesis": { id: "x" },
@@ -292,7 +292,7 @@ monitor("a node that starts after the service is detected once it runs", async (
   assert.match(said.join("\n"), /is of the kind ethereum: chain# is "0x7a69"/);
 });
 
-monitor("another kind of node that replaces the detected one is detected", async () => {
+monitor("if a node of another kind replaces the detected node, its kind is detected", async () => {
   const { held, pass, info } = scene({ node: {} });
   assert.is((await info()).chain_id, "31337");
   held.fetch = play(RECORDINGS.get("nats")!);
@@ -302,7 +302,7 @@ monitor("another kind of node that replaces the detected one is detected", async
 });
 
 monitor(
-  "a node that never responded like its kind is of another kind; one that did has a fault",
+  "a node that never responded like its kind is of the wrong kind, and one that did is faulty",
   async () => {
     const page = () => Promise.resolve(new Response("<!doctype html>", { status: 200 }));
     const other = scene({ fetch: page });
@@ -321,7 +321,7 @@ monitor(
   },
 );
 
-monitor("a configured kind is never detected", async () => {
+monitor("if the kind is configured, no other kind is detected", async () => {
   const { held, pass, info } = scene();
   await info();
   held.fetch = play(RECORDINGS.get("nats")!);
@@ -332,7 +332,7 @@ monitor("a configured kind is never detected", async () => {
 });
 
 monitor(
-  "a single failing source of the kind is reported, and its last values are shown for a while",
+  "if one source of the kind fails, this is reported, and its last values are shown for a while",
   async () => {
     const both = { ...KIND, sources: { ...KIND.sources, peers: { get: "/peers" } } };
     both.fields = { ...KIND.fields, peers: "peers#/count" };
@@ -351,7 +351,7 @@ monitor(
   },
 );
 
-monitor("a failing source of the operator is not a fault of the node", async () => {
+monitor("if a source that the operator added fails, the node is still ok", async () => {
   const { said, info } = scene({
     info: {
       sources: { more: { get: "/none" } },
@@ -371,7 +371,7 @@ monitor("a failing source of the operator is not a fault of the node", async () 
   assert.equal(said, ["warn: node http://node.example, source more: responded with 404"]);
 });
 
-monitor("a host's function may return everything", async () => {
+monitor("a host's info function may return any values", async () => {
   let height = 1n << 60n;
   const { monitor, held, pass, info: readInfo } = scene({
     info: () => ({ software: "mine", height, synced: false }),
@@ -389,7 +389,7 @@ monitor("a host's function may return everything", async () => {
   assert.is(held.asked, 0);
 });
 
-monitor("unknown values of a host are omitted, however they are marked", async () => {
+monitor("missing and unusable values from a host are omitted", async () => {
   const told: Record<string, unknown> = {
     height: null,
     name: "",
@@ -404,7 +404,7 @@ monitor("unknown values of a host are omitted, however they are marked", async (
   assert.equal(await info(), { peers: 0, status: "ok" });
 });
 
-monitor("the error of a host's function is logged and not sent to the client", async () => {
+monitor("if a host's info function throws, the error is logged, but not served", async () => {
   const broken: [info: () => unknown, why: string][] = [
     [() => {
       throw new Error("secret");
@@ -426,7 +426,7 @@ monitor("the error of a host's function is logged and not sent to the client", a
   }
 });
 
-monitor("the log lists results of a host's function that cannot be shown", async () => {
+monitor("values of a host's info function that cannot be shown are named in the log", async () => {
   const own: Record<string, unknown> = { height: 7, status: "ok", rate: NaN, at: new Date(0) };
   own.self = { inner: own };
   own.deep = { list: [1, () => 1], map: new Map() };
@@ -448,7 +448,7 @@ monitor("the log lists results of a host's function that cannot be shown", async
   ) assert.ok(said.join().includes(what), said.join());
 });
 
-monitor("a host's function may return an object of any interface", async () => {
+monitor("a host's info function may return an object of any interface or class", async () => {
   interface Peer {
     height: number;
   }
@@ -463,7 +463,7 @@ monitor("a host's function may return an object of any interface", async () => {
 });
 
 monitor(
-  "a node that hangs when it is queried after a pause is not ok, whatever it said before",
+  "a node that hangs when it is queried after a pause is not ok, even if it was ok before",
   async () => {
     for (const stale of ["60s", "2h"] as const) {
       const { held, pass, info, infoMeanwhile } = scene({
@@ -480,7 +480,7 @@ monitor(
   },
 );
 
-monitor("a slow source of the operator does not delay the node's values", async () => {
+monitor("a slow source that the operator added does not delay the node's values", async () => {
   const { monitor, held, pass, info } = scene({
     info: { sources: { slow: { get: "/slow", timeout: "10s" } }, fields: { more: "slow#/x" } },
   });
@@ -503,7 +503,7 @@ monitor("a slow source of the operator does not delay the node's values", async 
   await monitor[Symbol.asyncDispose]();
 });
 
-monitor("a late response of a node is not shown for the node that has replaced it", async () => {
+monitor("a late response from a replaced node is not shown for the new node", async () => {
   const { held, pass, info, infoMeanwhile } = scene({
     info: { sources: { slow: { get: "/slow", timeout: "10s" } }, fields: { more: "slow#/x" } },
     node: {},
@@ -529,7 +529,7 @@ monitor("a late response of a node is not shown for the node that has replaced i
 });
 
 monitor(
-  "detection runs again if a node responds to only some queries of the old kind",
+  "detection runs again if a node responds to only some queries of its former kind",
   async () => {
     for (const [before, after] of [["bee", "etcd"], ["etcd", "bee"]] as const) {
       const { held, pass, info } = scene({ node: {}, fetch: play(RECORDINGS.get(before)!) });
@@ -546,7 +546,7 @@ monitor(
   },
 );
 
-monitor("a node that was replaced without requests in between is shown as it is now", async () => {
+monitor("after a node was replaced between two requests, the new values are shown", async () => {
   const { held, pass, info } = oneNode({ "/state": { height: 7 }, "/genesis": { id: "x" } });
   await info();
   held.fetch = answers({ "/state": { height: 1 }, "/genesis": { id: "y" } });
@@ -554,7 +554,7 @@ monitor("a node that was replaced without requests in between is shown as it is 
   assert.equal(await info(), { chain_id: "y", height: 1, status: "ok" });
 });
 
-monitor("odd values of a host are omitted, and none causes an error", async () => {
+monitor("unusable values from a host are omitted, and none of them causes an error", async () => {
   const odd = { toString: 1, valueOf: 1 };
   for (const key of ["chain_id", "network", "height", "peers", "head_at", "synced", "name"]) {
     const { info } = scene({ info: () => ({ [key]: odd, version: "1" }), node: {} });

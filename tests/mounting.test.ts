@@ -17,7 +17,7 @@ const anywhere = createNodeface({ operations: [echo] });
 const ask = async (path: string, app = below) =>
   await app.fetch(new Request(`http://localhost${path}`));
 
-/** Returns the path to which the redirect at `path` leads a client that requested `visited`. */
+/** Returns the path at which a client that requested `visited` arrives after the redirect at `path`. */
 async function destination(path: string, visited: string): Promise<string> {
   const { status, headers } = await ask(path);
   assert.is(status, 307, path);
@@ -26,7 +26,7 @@ async function destination(path: string, visited: string): Promise<string> {
 
 const PATHS = ["/v1/spec", "/v1/info", "/spec.json", "/.well-known/api-catalog"];
 
-mounting("every path is below the prefix, and below no other one", async () => {
+mounting("with a prefix, every path is found below it and below no other prefix", async () => {
   for (const path of PATHS) {
     assert.is((await ask(`/a/node${path}`)).status, 200, path);
     for (const other of ["/a", "/a/nodes", "/a/node/a/node", "/b", "/A/node", "//a/node"]) {
@@ -35,27 +35,27 @@ mounting("every path is below the prefix, and below no other one", async () => {
   }
 });
 
-mounting("a path is found if the host has stripped the prefix, or its start", async () => {
+mounting("a path is found if the host has stripped the prefix or its first part", async () => {
   for (const path of PATHS) {
     assert.is((await ask(path)).status, 200, path);
     assert.is((await ask(`/node${path}`)).status, 200, path);
   }
 });
 
-mounting("a prefix that is like a path of the service hides none", async () => {
+mounting("a prefix that is also the start of the service's paths hides none of them", async () => {
   const app = createNodeface({ prefix: "/v1" });
   for (const path of ["/v1/v1/info", "/v1/info", "/v1/spec.json"]) {
     assert.is((await ask(path, app)).status, 200, path);
   }
 });
 
-mounting("the prefix leads to the explorer, with a slash after it or not", async () => {
+mounting("the prefix redirects to the explorer, with or without a trailing slash", async () => {
   for (const path of ["/a/node", "/a/node/", "/a/node/v1", "/a/node/v1/"]) {
     assert.is(await destination(path, path), "/a/node/v1/spec", path);
   }
 });
 
-mounting("it also does if the host has stripped the prefix", async () => {
+mounting("the redirect to the explorer is right even if the host strips the prefix", async () => {
   for (const path of ["/", "/node", "/node/"]) {
     for (const visited of ["/a/node", "/a/node/"]) {
       assert.is(await destination(path, visited), "/a/node/v1/spec", path);
@@ -66,13 +66,13 @@ mounting("it also does if the host has stripped the prefix", async () => {
   }
 });
 
-mounting("a prefix that no path begins with is refused", () => {
+mounting("a prefix with which no path can begin is refused", () => {
   for (const prefix of ["node", "/node/", "/", "//node", "/n de", "/%20", "/a/..", "/./a"]) {
     assert.throws(() => createNodeface({ prefix }), /prefix must be a path such as "\/node1"/);
   }
 });
 
-mounting("a request is for the service where its path is served, whatever the method", () => {
+mounting("a request matches if the service has its path, whatever the method is", () => {
   const matches = (path: string, app = below) =>
     app.matches({ url: `http://localhost${path}`, headers: new Headers() } as Request);
   for (const path of ["/v1/info", "/", "/v1/echo", "/favicon.ico", "/assets/a/b"]) {
@@ -102,7 +102,7 @@ async function serving(
   }
 }
 
-/** Mounts a listener at a path, and removes this path from `url` as the routers of Express and others do. */
+/** Mounts a listener at a path. Like the routers of Express and others, it removes this path from `url`. */
 function mount(at: string, answer: Listener, next: (response: ServerResponse) => void) {
   return (message: IncomingMessage, response: ServerResponse) => {
     const url = message.url!;
@@ -118,7 +118,7 @@ const status = async (url: string, init?: RequestInit) =>
   (await fetch(url, { redirect: "manual", ...init })).status;
 
 for (const [what, app] of [["with", below], ["without", anywhere]] as const) {
-  mounting(`a router that strips the path needs no setting, ${what} a prefix`, async () => {
+  mounting(`a router that strips the path needs no further setting, ${what} a prefix`, async () => {
     await serving(mount("/a/node", listener(app), own), async (url) => {
       for (const path of PATHS) assert.is(await status(`${url}/a/node${path}`), 200, path);
       for (const path of ["", "/", "/v1", "/v1/", "?x=1"]) {
@@ -135,7 +135,7 @@ for (const [what, app] of [["with", below], ["without", anywhere]] as const) {
   });
 }
 
-mounting("at the root of a host with other paths, those go on to the next handler", async () => {
+mounting("if Nodeface is mounted at the root, unknown paths go to the next handler", async () => {
   await serving(mount("", listener(below), own), async (url) => {
     assert.is(await status(`${url}/a/node/v1/info`), 200);
     assert.is(await status(`${url}/a/node/v1/info`, { method: "POST" }), 405);
@@ -146,13 +146,13 @@ mounting("at the root of a host with other paths, those go on to the next handle
   });
 });
 
-mounting("without a next handler, unknown paths are 404", async () => {
+mounting("without a next handler, unknown paths get 404", async () => {
   await serving(listener(anywhere), async (url) => {
     assert.is(await status(`${url}/nope`), 404);
   });
 });
 
-/** Reads the content as a body parser does, and leaves the parsed value in `body`. */
+/** Consumes the content as a body parser does, and stores the parsed value in `body`. */
 const parsed = (body: unknown): Listener => async (message, response) => {
   for await (const _ of message);
   Object.assign(message, { body });
@@ -173,7 +173,7 @@ const CONTENTS: readonly [type: string, body: unknown, content: string][] = [
 ];
 
 for (const [type, body, content] of CONTENTS) {
-  mounting(`an operation reads ${type} that the host has parsed: ${content}`, async () => {
+  mounting(`an operation can read ${type} that the host has parsed: ${content}`, async () => {
     await serving(parsed(body), async (url) => {
       const init = { method: "POST", body: "as it was sent", headers: { "content-type": type } };
       const response = await fetch(`${url}/v1/echo`, init);
@@ -182,7 +182,7 @@ for (const [type, body, content] of CONTENTS) {
   });
 }
 
-mounting("an operation gets the content with its own length and without a coding", async () => {
+mounting("content that the host has parsed has a new length and no content coding", async () => {
   const handle: Operation["handle"] = ({ headers }) => Response.json([...headers]);
   const app = createNodeface({ operations: [{ ...echo, handle }] });
   await serving(async (message, response) => {
@@ -199,7 +199,7 @@ mounting("an operation gets the content with its own length and without a coding
 });
 
 for (const type of ["multipart/form-data; boundary=x", "application/json"]) {
-  mounting(`reading a consumed content of ${type} fails with advice`, async () => {
+  mounting(`if ${type} was consumed before, reading it fails with advice`, async () => {
     const errors: unknown[] = [];
     const app = createNodeface({
       operations: [echo],
@@ -217,7 +217,7 @@ for (const type of ["multipart/form-data; boundary=x", "application/json"]) {
   });
 }
 
-mounting("a Request with a consumed content fails with advice", async () => {
+mounting("if a Request was consumed before, reading it fails with advice", async () => {
   const errors: unknown[] = [];
   const app = createNodeface({
     operations: [echo],
@@ -230,7 +230,7 @@ mounting("a Request with a consumed content fails with advice", async () => {
 });
 
 mounting(
-  "an operation receives the message with properties added by the host's middleware",
+  "an operation receives the message with the properties that the host's middleware added",
   async () => {
     const path = "/v1/me";
     const app = createNodeface({

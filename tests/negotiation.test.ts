@@ -28,19 +28,19 @@ const TABLE: [accept: string, coding: string | undefined][] = [
 ];
 
 for (const [accept, coding] of TABLE) {
-  codings(`Accept-Encoding: ${accept} is answered with ${coding ?? "406"}`, async () => {
+  codings(`Accept-Encoding: ${accept} gets a response with ${coding ?? "status 406"}`, async () => {
     const { status, headers } = await askWith({ "accept-encoding": accept }, "/spec.json");
     assert.is(status, coding ? 200 : 406);
     if (coding) assert.is(headers.get("content-encoding") ?? "identity", coding);
   });
 }
 
-codings("a request without Accept-Encoding gets the identity", async () => {
+codings("a response to a request without Accept-Encoding is not encoded", async () => {
   const response = await ask("/spec.json");
   assert.is(response.headers.get("content-encoding"), null);
 });
 
-codings("earlier requests do not affect the choice", async () => {
+codings("the coding does not depend on earlier requests", async () => {
   for (let i = 0; i < 300; i++) {
     const [accept, coding] = TABLE[i % TABLE.length]!;
     const other = await askWith({ "accept-encoding": `gzip;q=0.${100 + i}` }, "/spec.json");
@@ -50,27 +50,27 @@ codings("earlier requests do not affect the choice", async () => {
   }
 });
 
-codings("gzip unpacks to the identity", async () => {
+codings("decompressing the gzip response yields the content without coding", async () => {
   const plain = await (await ask("/spec.yaml")).text();
   const packed = await askWith({ "accept-encoding": "gzip" }, "/spec.yaml");
   assert.is(packed.headers.get("content-encoding"), "gzip");
   assert.is(gunzipSync(await packed.arrayBuffer()).toString(), plain);
 });
 
-codings("a content that fits in a packet is not encoded", async () => {
+codings("content that fits in one packet is not encoded", async () => {
   const response = await askWith({ "accept-encoding": "br, gzip" }, "/v1/info");
   assert.is(response.headers.get("content-encoding"), null);
   assert.is(response.headers.get("vary"), "Accept-Encoding");
 });
 
-codings("an encoding that is longer than the content is not offered", async () => {
+codings("a coding that would make the content longer is not offered", async () => {
   const noise = crypto.getRandomValues(new Uint8Array(4000));
   const init = { type: "image/png", cache: "no-cache" };
   const { variants } = await represent(noise, init);
   assert.equal(Object.keys(variants), ["identity"]);
 });
 
-codings("406 lists the available codings, as problem details", async () => {
+codings("a 406 response has problem details that name the available codings", async () => {
   const response = await askWith({ "accept-encoding": "identity;q=0, deflate" }, "/v1/info");
   assert.is(response.status, 406);
   assert.is(response.headers.get("vary"), "Accept-Encoding");

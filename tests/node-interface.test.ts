@@ -1,4 +1,7 @@
-/** The operations of a node, as the service shows them. Deno and Bun run a sample of the kinds. */
+/**
+ * The operations of a node in the descriptions that the service serves. Deno and Bun run the tests with a sample of the
+ * kinds.
+ */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { suite } from "uvu";
@@ -12,9 +15,8 @@ import { until } from "./nodes/_daemon.ts";
 import { sampleOf } from "./_runtime.ts";
 import { RECORDINGS } from "./nodes/_recorded.ts";
 
-const shown = suite("what the node can do");
+const shown = suite("operations of a node");
 
-/** A JSON-RPC call. */
 type Call = { id: unknown; method: string };
 
 let answers: Record<string, unknown>;
@@ -72,7 +74,7 @@ function create(options: NodefaceOptions) {
 const namesOf = ({ paths }: Described) =>
   Object.keys(paths).filter((path) => path.startsWith("/v1/rpc/")).map((path) => path.slice(8));
 
-shown("with a configured kind it is shown at once, though the node does not respond", async () => {
+shown("if the kind is configured, its operations are shown before the node responds", async () => {
   const { ask, read } = create({ node: { url: "http://127.0.0.1:9", kind: "bitcoin" } });
   const document = await read();
   assert.ok(namesOf(document).includes("getblock"));
@@ -82,7 +84,7 @@ shown("with a configured kind it is shown at once, though the node does not resp
   assert.not.match(JSON.stringify(document), "127.0.0.1");
 });
 
-shown("operations that the node lists are shown, and others omitted", async () => {
+shown("operations that the node lists are shown, and all others are omitted", async () => {
   methods.help = { result: '== Blockchain ==\ngetblock "hash" ( n )\ngetblockcount\nnewmethod x' };
   const { read } = create({ node: { url, kind: "bitcoin" } });
   const document = await read();
@@ -92,7 +94,7 @@ shown("operations that the node lists are shown, and others omitted", async () =
   assert.is(get, undefined);
 });
 
-shown("the first description has no operations that only newer versions have", async () => {
+shown("the first description omits operations that only newer versions have", async () => {
   answers["GET /rest/system/version"] = { version: "v1.22.0" };
   const { read } = create({ node: { url, kind: "syncthing" } });
   const { paths } = await read();
@@ -100,7 +102,7 @@ shown("the first description has no operations that only newer versions have", a
   assert.is(paths["/rest/noauth/health"], undefined);
 });
 
-shown("a node that says which groups of methods it has is taken at its word", async () => {
+shown("if a node lists its groups of methods, only methods of these groups are shown", async () => {
   methods = {
     web3_clientVersion: { result: "Geth/v1.16.0/linux/go1.24" },
     rpc_modules: { result: { eth: "1.0", net: "1.0" } },
@@ -111,7 +113,7 @@ shown("a node that says which groups of methods it has is taken at its word", as
   assert.equal(names.filter((name) => !/^(eth|net)_/.test(name)), []);
 });
 
-shown("a node's listing in the form of a tree selects the operations", async () => {
+shown("a listing that is a tree determines which operations are shown", async () => {
   answers["POST /api/v0/commands"] = {
     Name: "ipfs",
     Subcommands: [
@@ -126,14 +128,14 @@ shown("a node's listing in the form of a tree selects the operations", async () 
   assert.equal(nodes.sort(), ["/block/get", "/bootstrap", "/bootstrap/list"]);
 });
 
-shown("a tree that is not JSON omits nothing", async () => {
+shown("if a listing should be a tree but is not JSON, no operation is omitted", async () => {
   answers["POST /api/v0/commands"] = "no tree";
   const { read } = create({ node: { url, kind: "kubo" } });
   const { paths } = await read();
   assert.ok(paths["/cat"] && paths["/block/get"]);
 });
 
-shown("methods that end a subscription are not shown, though Substrate lists them", async () => {
+shown("methods of Substrate that end a subscription are listed, but not shown", async () => {
   const listed = [
     ...["author_unwatchExtrinsic", "chainHead_v1_body", "chainHead_v1_follow", "chain_getBlock"],
     ...["archive_v1_stopStorage", "chain_unsubscribeNewHeads", "new_method", "unsubscribe_newHead"],
@@ -147,7 +149,7 @@ shown("methods that end a subscription are not shown, though Substrate lists the
   ]);
 });
 
-shown("a node's own description gets the marks of its kind, and no others", async () => {
+shown("in a node's own description, only the x-access marks of its kind count", async () => {
   const method = (name: string, more = {}) => ({
     name,
     params: [],
@@ -170,7 +172,7 @@ shown("a node's own description gets the marks of its kind, and no others", asyn
   assert.equal(["getblockcount", "stop", "getnew"].map(accessOf), ["read", "write", undefined]);
 });
 
-shown("the description of an unreachable node stays for a while", async () => {
+shown("the description of an unreachable node is still shown for a while", async () => {
   methods.help = { result: "getblock\ngetblockcount" };
   const { app, read } = create({ node: { url, kind: "bitcoin" } });
   assert.is(namesOf(await read()).length, 2);
@@ -179,7 +181,7 @@ shown("the description of an unreachable node stays for a while", async () => {
   assert.is(namesOf(await read()).length, 2);
 });
 
-shown("the paths of a node are called through this service, wherever it is", async () => {
+shown("the servers of a node's own description become paths of this service", async () => {
   answers = { ...RECORDINGS.get("algorand")!.answers };
   answers["GET /swagger.json"] = {
     swagger: "2.0",
@@ -223,7 +225,7 @@ for (
     ] as const,
   )
 ) {
-  shown(`a ${kind} node's own description gets the marks of its kind`, async () => {
+  shown(`a ${kind} node's own description gets the x-access marks of its kind`, async () => {
     const operation = { responses: { 200: { description: "OK" } }, "x-access": "read" };
     answers = { ...RECORDINGS.get(kind)!.answers };
     answers[`GET ${at}`] = {
@@ -248,16 +250,16 @@ for (
 for (
   const [name, there, base, expected] of [
     ["no server", undefined, "", "./v1/node"],
-    ["a relative one", "/api", "", "./v1/node/api"],
+    ["a relative server", "/api", "", "./v1/node/api"],
     ["the node's own address", "NODE/api/", "", "./v1/node/api"],
     ["another name of this machine, with its port", "LOCAL/x", "", "./v1/node/x"],
     ["another port of this machine", "http://localhost:1/x", "", "./v1/node/x"],
     ["another host", "https://api.example/v1", "", "./v1/node/v1"],
-    ["a relative one below the node's path", "/deep/api", "/deep", "./v1/node/api"],
-    ["a relative one beside the node's path", "/api", "/deep", "./v1/node/api"],
+    ["a relative server below the node's path", "/deep/api", "/deep", "./v1/node/api"],
+    ["a relative server beside the node's path", "/api", "/deep", "./v1/node/api"],
   ] as const
 ) {
-  shown(`a description with ${name} is called at ${expected}`, async () => {
+  shown(`the operations of a description with ${name} are called at ${expected}`, async () => {
     const local = url.replace("127.0.0.1", "localhost");
     const servers = there && [{ url: there.replace("NODE", url).replace("LOCAL", local) }];
     const description = {
@@ -271,7 +273,7 @@ for (
   });
 }
 
-shown("with a public URL the operations are called there", async () => {
+shown("if node.public_url is set, the operations are called there", async () => {
   const { read } = create({
     node: { url, public_url: "https://node.example" },
     description: {
@@ -283,7 +285,7 @@ shown("with a public URL the operations are called there", async () => {
   assert.equal((await read()).servers, [{ url: "https://node.example" }]);
 });
 
-shown("a path of the node that is one of ours keeps its place, and so does ours", async () => {
+shown("if node and service have the same path, both remain in the description", async () => {
   const responses = { 200: { description: "" } };
   const { read } = create({
     node: { url },
@@ -304,7 +306,7 @@ shown("a path of the node that is one of ours keeps its place, and so does ours"
 });
 
 shown(
-  "an operator's OpenRPC document is shown, and its errors reported",
+  "an operator's OpenRPC document is shown, and its errors are reported",
   async () => {
     const diagnostics: string[] = [];
     const text = JSON.stringify(
@@ -342,7 +344,7 @@ shown(
   },
 );
 
-shown("marks in a description from the network do not count", async () => {
+shown("if a description was fetched over the network, its x-access marks are ignored", async () => {
   answers["GET /openapi.json"] = {
     openapi: "3.1.1",
     info: { title: "A", version: "1" },
@@ -353,7 +355,7 @@ shown("marks in a description from the network do not count", async () => {
 });
 
 shown(
-  "refused calls to the node get a message, on pages of other origins as well",
+  "a refused call to the node gets an explanation, but pages of other origins cannot read it",
   async () => {
     const { ask } = create({ node: { url } });
     for (
@@ -379,7 +381,7 @@ shown(
   },
 );
 
-shown("a service without a node has no calls", async () => {
+shown("if no node is configured, calls get 404", async () => {
   const { ask } = create({});
   assert.is((await ask("/v1/node/a")).status, 404);
   assert.is((await ask("/v1/rpc", { method: "POST" })).status, 404);
@@ -415,7 +417,7 @@ const PARTS = {
 } as unknown as KindInterface;
 const ABOUT = { title: "Both", version: "1" };
 
-shown("a kind with paths and methods has both, without duplicates", () => {
+shown("the description of a kind with paths and methods contains both, under unique names", () => {
   const { servers, paths, components } = documentOfKind(PARTS, ABOUT) as Described;
   assert.equal(servers, [{ url: "./v1/node/base" }]);
   assert.equal(paths["/v1/rpc/a"]!.servers, [{ url: "." }]);
@@ -425,7 +427,7 @@ shown("a kind with paths and methods has both, without duplicates", () => {
   assert.equal(Object.keys((components as Record<string, Json>).schemas!), ["Same", "Same2"]);
 });
 
-shown("paths come before methods if there are more of them, and vice versa", () => {
+shown("paths come before methods if there are more of them, and otherwise after", () => {
   const named = (name: string) => [{ name }];
   const { methods } = PARTS.openrpc!;
   const { paths } = PARTS.openapi!;
@@ -450,7 +452,7 @@ for (
     ["unknown", ["a", "b"], ["/x", "/y/{id}"]],
   ] as const
 ) {
-  shown(`a node of version ${version} has the operations of that version`, () => {
+  shown(`a node of version ${version} has exactly the operations of that version`, () => {
     const { openrpc, openapi } = offered(PARTS, { version });
     assert.equal(openrpc!.methods.map(({ name }) => name), methods);
     assert.equal(Object.keys(openapi!.paths), paths);
@@ -470,7 +472,7 @@ for (
     ] as const,
   )
 ) {
-  shown(`a server with ${name} ${version} has the operations of that version`, async () => {
+  shown(`a server with ${name} ${version} has exactly the operations of that version`, async () => {
     const recorded = RECORDINGS.get("activitypub")!.answers as Record<string, Json>;
     const nodeinfo = "GET /nodeinfo/2.0";
     answers = { ...recorded, [nodeinfo]: { ...recorded[nodeinfo], software: { name, version } } };
@@ -493,7 +495,7 @@ for (
     [undefined, "2.1", ["/all"]],
   ] as const
 ) {
-  shown(`a node with ${software} ${version} has the operations of that version`, () => {
+  shown(`a node with ${software} ${version} has exactly the operations of that version`, () => {
     const operation = (operationId: string, marks: Json) => ({
       get: { operationId, summary: "A", responses: {}, "x-access": "read", ...marks },
     });
@@ -507,7 +509,7 @@ for (
   });
 }
 
-shown("missing parts of a node's own description come from its kind", () => {
+shown("what a node's own description lacks is added from its kind", () => {
   const kind = documentOfKind(PARTS, ABOUT);
   const document = {
     openapi: "3.1.1",
@@ -524,7 +526,7 @@ shown("missing parts of a node's own description come from its kind", () => {
   assert.equal(paths["/v1/rpc/a"]!.servers, [{ url: "." }]);
 });
 
-shown("an operationId in the node's own description is not repeated", () => {
+shown("an operationId in the node's own description is not used a second time", () => {
   const document = { paths: { "/new": { get: { operationId: "b" } } } };
   const { paths } = withOtherPart(document, documentOfKind(PARTS, ABOUT)) as Described;
   const { get, post } = paths["/v1/rpc/b"]!;

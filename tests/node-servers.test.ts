@@ -23,7 +23,7 @@ const responses = { 200: { description: "" } };
 const info = { title: "A node", version: "1" };
 const GET = { "x-access": "read", responses };
 
-/** Creates a description with servers at its top, and others at one of its paths. */
+/** Creates a description with servers at its top, and with other servers at two of its operations. */
 const describe = (servers?: readonly unknown[], more: object = {}) => ({
   ...{ openapi: "3.0.3", info, ...more, ...servers && { servers } },
   paths: {
@@ -35,7 +35,7 @@ const describe = (servers?: readonly unknown[], more: object = {}) => ({
   },
 });
 
-/** Returns the request that the node gets for a path below `/v1/node`; `undefined` if no operation has this path. */
+/** Returns the URL that the node receives for a path below `/v1/node`, or `undefined` if no operation has this path. */
 async function arrives(
   path: string,
   from: object,
@@ -65,7 +65,9 @@ const TEMPLATE = {
   },
 };
 
-/** The servers of the description, the base path of the node, the called path, and the path received. */
+/**
+ * Servers in a description, the base path of the node, the path that is called, and the path that the node receives.
+ */
 const CALLED: readonly (readonly [
   name: string,
   from: object,
@@ -80,51 +82,51 @@ const CALLED: readonly (readonly [
     "/hub/a",
     "/hub/a",
   ],
-  ["none", describe(), "", "/a", "/a"],
+  ["no servers", describe(), "", "/a", "/a"],
   [
-    "one of this machine, with another port, after one elsewhere",
+    "a server at another origin, and one at another port of this machine",
     describe([PUBLIC, LOCAL]),
     "",
     "/a",
     "/a",
   ],
   [
-    "one that is relative, after one elsewhere",
+    "a server at another origin, and a relative one",
     describe([PUBLIC, { url: "/v1" }]),
     "",
     "/v1/a",
     "/v1/a",
   ],
   [
-    "one of another host without a scheme",
+    "a server at another host, without a scheme",
     describe([{ url: "//rpc.example/v1/" }]),
     "",
     "/v1/a",
     "/v1/a",
   ],
   [
-    "several with one path",
+    "several servers with the same path",
     describe([{ url: "https://a.example/v1/" }, {
       url: "http://b.example/v1",
     }]),
     ...["", "/v1/a", "/v1/a"] as const,
   ],
   [
-    "variables, of which the defaults are taken",
+    "a server with variables, which have their default values",
     describe([TEMPLATE]),
     "",
     "/v2/a",
     "/v2/a",
   ],
   [
-    "a path, and the node one before it",
+    "a server with a path, while node.url has another path",
     describe([{ url: "/v1" }]),
     "/eth",
     "/v1/a",
     "/eth/v1/a",
   ],
   [
-    "a path that the node's URL ends with",
+    "a server with a path with which node.url ends",
     describe([{ url: "https://a.example/v1" }]),
     "/eth/v1",
     "/a",
@@ -138,26 +140,26 @@ const CALLED: readonly (readonly [
     "/eth/v1/a",
   ],
   [
-    "a relative one without a slash",
+    "a relative server without a slash",
     describe([{ url: "v1" }]),
     "/eth/",
     "/v1/a",
     "/eth/v1/a",
   ],
   [
-    "WebSockets besides",
+    "a WebSocket server, too",
     describe([{ url: "wss://a.example/ws" }, PUBLIC]),
     "",
     "/hub/a",
     "/hub/a",
   ],
   [
-    "a host and a base path of Swagger",
+    "the host and basePath of Swagger",
     { ...SWAGGER, host: "api.example", basePath: "/v1", schemes: ["https"] },
     ...["", "/v1/a", "/v1/a"] as const,
   ],
   [
-    "a host of Swagger, of which an operation has schemes of its own",
+    "the host of Swagger, and an operation with its own schemes",
     {
       ...{ ...SWAGGER, host: "localhost", basePath: "/", schemes: ["http", "https"] },
       paths: { "/a": { get: { ...GET, schemes: ["https"] } } },
@@ -172,13 +174,13 @@ const CALLED: readonly (readonly [
 ];
 
 for (const [name, from, at, called, url] of CALLED) {
-  servers(`that name ${name} stand for the node`, async () => {
+  servers(`calls go to the node if the description has ${name}`, async () => {
     assert.is(await arrives(called, from, { at }), url);
   });
 }
 
 servers(
-  "with node.public_url stay with that, where nothing is forwarded",
+  "if node.public_url is set, the description names only that URL",
   async () => {
     const app = createNodeface({
       node: {
@@ -197,7 +199,7 @@ servers(
 );
 
 servers(
-  "of a path or an operation with another origin stay elsewhere, and relative ones do not",
+  "an operation with a server at another origin is not forwarded, but one with a relative server is",
   async () => {
     const from = describe([PUBLIC]);
     assert.is(await arrives("/elsewhere", from), undefined);
@@ -206,7 +208,7 @@ servers(
   },
 );
 
-servers("stay as they are with keep", async () => {
+servers("with servers: keep, calls to servers at another origin are not forwarded", async () => {
   for (const path of ["/a", "/hub/a"]) {
     assert.is(
       await arrives(path, describe([PUBLIC]), { servers: "keep" }),
@@ -216,7 +218,7 @@ servers("stay as they are with keep", async () => {
 });
 
 servers(
-  "with two paths are not called until the operator names one",
+  "if the servers have two paths, no call is forwarded until the operator chooses one",
   async () => {
     const from = describe([PUBLIC, { url: "https://b.example/v1" }]);
     assert.is(await arrives("/hub/a", from), undefined);
@@ -226,7 +228,7 @@ servers(
 );
 
 servers(
-  "of a description at another origin are the node's too, relative ones included",
+  "in a description from another origin, even relative servers stand for the node",
   async () => {
     await using other = await serveFetch(() =>
       Promise.resolve(Response.json(describe([{ url: "v1" }])))
@@ -245,7 +247,7 @@ servers(
   },
 );
 
-/** The output of `check` if no call is possible, by description and configuration. */
+/** The messages of `check` for descriptions and configurations with which no operation can be called. */
 const NOTHING: readonly (readonly [
   from: object | undefined,
   config: object,
@@ -308,7 +310,9 @@ They belong to single paths or operations. Remove them there, or replace them wi
 
 for (const [from, config, said] of NOTHING) {
   servers(
-    `check says why an operation cannot be called, and what to write: ${said.split("\n").at(-2)}`,
+    `check explains why an operation cannot be called, and suggests a correction: ${
+      said.split("\n").at(-2)
+    }`,
     async () => {
       const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
       try {

@@ -3,11 +3,11 @@ import * as assert from "uvu/assert";
 import { estimateSize, type Json, resolveFragment } from "../src/json/values.ts";
 import { bundleFiles, describe, describeSchema, schemaOf } from "./description/_bundle.ts";
 
-const references = suite("references of a description");
+const references = suite("references in a description");
 
 const PET = { type: "object", properties: { name: { type: "string" } } };
 
-/** A reference in `root.json`, the existing components, and the resulting name. */
+/** A reference in `root.json`, the files besides, and the name of the component that the reference must lead to. */
 const SHAPES: Readonly<Record<string, [ref: string, files: Json, name: string]>> = {
   "a whole file": ["pet.json", { "pet.json": PET }, "pet"],
   "a file in a folder above of a folder below": ["b/../c/pet.json", { "c/pet.json": PET }, "pet"],
@@ -29,7 +29,7 @@ const SHAPES: Readonly<Record<string, [ref: string, files: Json, name: string]>>
   ],
 };
 
-/** Functions that make a schema with a reference in a certain place. */
+/** Functions that put a reference into a schema, each at a different position. */
 const PLACES: Readonly<Record<string, (reference: Json) => Json>> = {
   "as the schema of a response": (schema) => schema,
   "as items": (items) => ({ type: "array", items }),
@@ -58,7 +58,7 @@ const OTHERS = {
 };
 
 for (const [shape, [ref, more, name]] of Object.entries(SHAPES)) {
-  references(`${shape}: it resolves to the component ${name} from any place`, async () => {
+  references(`${shape}: a reference to it anywhere leads to the component ${name}`, async () => {
     for (const [place, make] of Object.entries(PLACES)) {
       const root = describeSchema(make({ $ref: ref })) as { paths: Json; components?: unknown };
       root.paths = { ...OTHERS.paths, ...root.paths };
@@ -75,7 +75,7 @@ for (const [shape, [ref, more, name]] of Object.entries(SHAPES)) {
   });
 }
 
-references("a schema that is only true or false is copied to its reference", async () => {
+references("a reference to a schema that is true or false is replaced by that schema", async () => {
   const bundled = await bundleFiles({
     "root.json": describeSchema({ type: "array", items: { $ref: "all.json#/any" } }),
     "all.json": { any: true },
@@ -85,7 +85,7 @@ references("a schema that is only true or false is copied to its reference", asy
   assert.is(bundled.document.components, undefined);
 });
 
-references("each kind of part leads to its own section", async () => {
+references("parts of each type become components in the section for that type", async () => {
   const parts = {
     p: { name: "p", in: "query", schema: { type: "string" } },
     b: { content: { "text/plain": {} } },
@@ -119,7 +119,7 @@ references("each kind of part leads to its own section", async () => {
   assert.equal(document.components.examples, { e: parts.e });
 });
 
-/** Creates a document with the same example in each possible place. */
+/** Creates a document with the same example at every position where an example is allowed. */
 const describeExamples = (example: unknown) =>
   describe({
     parameters: [{ name: "p", in: "query", schema: { type: "string", example }, example }],
@@ -139,7 +139,7 @@ const describeExamples = (example: unknown) =>
   });
 
 references(
-  "that are a whole example are inlined if they name a file in the folder",
+  "a reference in place of an example is inlined if it leads to a file in the folder",
   async () => {
     const $ref = "./examples/block.json#/a~1b";
     const block = { $ref: "#/no/reference", height: 1 };
@@ -175,7 +175,7 @@ for (
     ["there.json#/none", "leads nowhere"],
   ] as const
 ) {
-  references(`that are a whole example stay, with a note: ${$ref}`, async () => {
+  references(`a reference in place of an example stays, and is reported: ${$ref}`, async () => {
     const root = describeExamples({ $ref });
     const { document, diagnostics } = await bundleFiles({
       "root.json": root,
@@ -189,7 +189,7 @@ for (
   });
 }
 
-references("that are whole examples are inlined up to a limit", async () => {
+references("references in place of examples are inlined only up to a total size", async () => {
   const example = { $ref: "large.json" };
   const items = Array.from({ length: 60 }, () => ({ example }));
   const { document, diagnostics } = await bundleFiles({
@@ -205,7 +205,7 @@ references("that are whole examples are inlined up to a limit", async () => {
   );
 });
 
-references("data and extensions are left alone, and no file is read for them", async () => {
+references("a $ref in data or in an extension is not followed, and no file is read", async () => {
   const data = { $ref: "none.json" };
   const schema = {
     example: { ...data, more: 1 },
@@ -221,7 +221,7 @@ references("data and extensions are left alone, and no file is read for them", a
 });
 
 references(
-  "a document with valid references is left as it is, siblings of 3.0 included",
+  "a document with valid references stays unchanged, and in 3.0 keeps members beside a $ref",
   async () => {
     const schema = { $ref: "#/components/schemas/Pet", description: "ignored" };
     const root = describeSchema(schema, { components: { schemas: { Pet: PET } } }, "3.0.3");
@@ -229,7 +229,7 @@ references(
   },
 );
 
-references("between schemas in a cycle stay references", async () => {
+references("references between schemas that form a cycle remain references", async () => {
   const tree = { properties: { left: { $ref: "#" }, right: { $ref: "tree.json" } } };
   const { document, diagnostics } = await bundleFiles({
     "root.json": describeSchema({ $ref: "tree.json" }),
@@ -242,7 +242,7 @@ references("between schemas in a cycle stay references", async () => {
   });
 });
 
-references("like-named parts of several files are numbered in the files' order", async () => {
+references("parts with the same name are numbered in the order of their files", async () => {
   const { references } = await bundleFiles({
     "root.json": describeSchema({
       oneOf: [{ $ref: "b.json#/Electra/Block" }, { $ref: "a.json#/Altair/Block" }],
@@ -253,7 +253,7 @@ references("like-named parts of several files are numbered in the files' order",
   assert.equal(references.map((ref) => ref.split("/").at(-1)), ["Block2", "Block"]);
 });
 
-references("a name that is taken gets a number", async () => {
+references("a part whose name is already in use gets a name with a number", async () => {
   const bundled = await bundleFiles({
     "root.json": describeSchema({ $ref: "Pet.json" }, { components: { schemas: { Pet: PET } } }),
     "Pet.json": { type: "string" },
@@ -261,7 +261,7 @@ references("a name that is taken gets a number", async () => {
   assert.equal(schemaOf(bundled), { $ref: "#/components/schemas/Pet2" });
 });
 
-references("a component that only names a part of a file is where that part is put", async () => {
+references("if a component only refers to a part of a file, the part takes its place", async () => {
   const { document, references } = await bundleFiles({
     "root.json": describeSchema({ $ref: "all.json#/Pet" }, {
       components: { schemas: { Animal: { $ref: "all.json#/Pet" } } },
@@ -272,7 +272,7 @@ references("a component that only names a part of a file is where that part is p
   assert.equal(document.components.schemas, { Animal: PET });
 });
 
-references("a component whose name is invalid keeps it, and it is reported", async () => {
+references("a component with an invalid name keeps the name, which is reported", async () => {
   const bundled = await bundleFiles({
     "root.json": describeSchema({ $ref: "#/components/schemas/A%20Pet" }, {
       components: { schemas: { "A Pet": PET } },
@@ -283,7 +283,7 @@ references("a component whose name is invalid keeps it, and it is reported", asy
 });
 
 references(
-  "a path item of another file replaces its reference, with the siblings",
+  "a path item from another file replaces its reference, and members beside the reference are kept",
   async () => {
     for (const openapi of ["3.0.3", "3.1.1"]) {
       const post = { responses: { 200: { description: "mine" } } };
@@ -301,7 +301,7 @@ references(
   },
 );
 
-references("a path item that refers to itself is cut where components cannot hold it", async () => {
+references("a path item that refers to itself is cut off in OpenAPI 3.0", async () => {
   const callbacks = { c: { "{$url}": { $ref: "item.json" } } };
   const item = { post: { responses: { 200: { description: "" } }, callbacks } };
   const files = (openapi: string) => ({
@@ -315,7 +315,7 @@ references("a path item that refers to itself is cut where components cannot hol
   assert.equal([...new Set(references)], ["#/components/pathItems/item"]);
 });
 
-references("query, additionalOperations and webhooks are followed", async () => {
+references("references in query, additionalOperations and webhooks are followed", async () => {
   const operation = { responses: { 200: { $ref: "parts.json#/ok" } } };
   const { references } = await bundleFiles({
     "root.json": describe({}, {
@@ -327,7 +327,7 @@ references("query, additionalOperations and webhooks are followed", async () => 
   assert.equal(references, Array(3).fill("#/components/responses/ok"));
 });
 
-references("mapping resolves to its targets; links and files of examples stay", async () => {
+references("a discriminator's mapping is rewritten; links and externalValue are kept", async () => {
   const mapping = { dog: "dog.json", cat: "Cat", bird: "root.json#/components/schemas/Bird" };
   const discriminator = { propertyName: "kind", mapping };
   const links = { own: { operationRef: "#/paths/~1a/get" } };
@@ -350,7 +350,7 @@ references("mapping resolves to its targets; links and files of examples stay", 
   assert.is(document.components.examples.e.externalValue, "https://a.example/e.txt");
 });
 
-references("to a parameter of another file lose siblings that OpenAPI ignores", async () => {
+references("members beside a reference are removed if OpenAPI ignores them there", async () => {
   const parameters = [
     { $ref: "parts.yaml#/id", name: "id", required: false, description: "Which", "x-a": 1 },
   ];
@@ -368,7 +368,7 @@ references("to a parameter of another file lose siblings that OpenAPI ignores", 
   ]);
 });
 
-references("of a file that was moved are relative to where it is", async () => {
+references("references in a file that has moved are relative to its new location", async () => {
   const bundled = await bundleFiles({
     "root.json": describeSchema({ $ref: "schemas.json" }),
     "v2/schemas.json": { items: { $ref: "deep.json" } },
@@ -379,7 +379,7 @@ references("of a file that was moved are relative to where it is", async () => {
 });
 
 references(
-  "that dangle are omitted with the smallest part, and reported once with their place",
+  "a dangling reference is omitted with the smallest possible part, and reported once with its position",
   async () => {
     const $ref = "none.json";
     const { document, diagnostics } = await bundleFiles({
@@ -415,7 +415,7 @@ components:
 );
 
 references(
-  "a reference in a place that forbids it is replaced by its target, and reported",
+  "a reference is replaced by its target, and reported, if OpenAPI forbids a reference there",
   async () => {
     const { document, diagnostics } = await bundleFiles({
       "root.json": describe({}, { paths: { $ref: "paths.json" } }),
@@ -427,7 +427,7 @@ references(
 );
 
 references(
-  "are relative to their file: an $id is omitted, and an anchor dangles",
+  "references are relative to their file even beside an $id, and a reference to an anchor dangles",
   async () => {
     const schema = {
       $id: "https://pets.example/one",
@@ -441,7 +441,7 @@ references(
   },
 );
 
-references("in a chain of thousands are followed once", async () => {
+references("a chain of thousands of references is followed only once", async () => {
   const chain = (length: number, last: unknown) =>
     Object.fromEntries(
       Array.from({ length }, (_, i) => [`S${i}`, i + 1 < length ? { $ref: `#/S${i + 1}` } : last]),
@@ -459,7 +459,7 @@ references("in a chain of thousands are followed once", async () => {
   assert.equal(schemaOf(circle), {});
 });
 
-references("of a schema below a very long key do not repeat that key", async () => {
+references("the name of a schema below a very long key does not repeat that key", async () => {
   const $defs = Object.fromEntries(
     Array.from({ length: 3000 }, (_, i) => [`D${i}`, { type: "string" }]),
   );
@@ -475,7 +475,7 @@ references("of a schema below a very long key do not repeat that key", async () 
   assert.ok(references[3000]!.length < 300);
 });
 
-references("cannot make a document many times as large", async () => {
+references("references cannot multiply the size of a document", async () => {
   const callbacks = (i: number) =>
     Object.fromEntries(["a", "b", "c"].map((key) => [key, { x: { $ref: `#/${i + 1}` } }]));
   const items = Array.from({ length: 40 }, (_, i) => ({

@@ -7,9 +7,9 @@ import { forLog, formatDiagnostic } from "../src/openapi/diagnostics.ts";
 import { isEqual } from "../src/json/values.ts";
 import { load, parseYaml, pathOf } from "./description/_load.ts";
 
-const broken = suite("a broken description");
+const broken = suite("an invalid description");
 
-/** The diagnostics of each file, and whether it is shown nevertheless. */
+/** For each file, its diagnostics, and true if its description is shown nevertheless. */
 const FILES: Readonly<Record<string, [isShown: boolean, ...diagnostics: string[]]>> = {
   "bad-yaml.yaml": [
     false,
@@ -72,11 +72,11 @@ for (const [name, [isShown, ...diagnostics]] of Object.entries(FILES)) {
   });
 }
 
-broken("every file of the folder is in the table", () => {
+broken("every file in the folder has an entry in the table", () => {
   assert.equal(readdirSync(pathOf("broken")).sort(), Object.keys(FILES).sort());
 });
 
-broken("JSON by its media type gets messages on JSON, whatever its name", async () => {
+broken("a file whose media type is JSON gets JSON errors, whatever the file's name", async () => {
   const server = createServer((_, response) => {
     response.setHeader("content-type", "application/openapi+json").end(
       '{\n  "openapi": "3.1.1",\n}',
@@ -91,7 +91,7 @@ broken("JSON by its media type gets messages on JSON, whatever its name", async 
   ]);
 });
 
-broken("a document is shown although a file that it refers to is broken", async () => {
+broken("a document is shown even if it refers to a file that is invalid", async () => {
   const paths = { "/a": { $ref: "part.yaml" }, "/b": {} };
   const files: Readonly<Record<string, string>> = {
     "/openapi.json": JSON.stringify({ openapi: "3.1.1", info: {}, paths }),
@@ -106,25 +106,25 @@ broken("a document is shown although a file that it refers to is broken", async 
   assert.match(diagnostics.map(formatDiagnostic).join("\n"), "part.yaml:1:7 is not YAML");
 });
 
-broken("a reference that is not followed becomes an empty object in both forms", async () => {
+broken("a reference that must not be followed becomes an empty object in both forms", async () => {
   const { json, yaml } = await load("broken/origin.yaml");
   assert.ok(isEqual(parseYaml(yaml), JSON.parse(json)));
   assert.equal(JSON.parse(json).paths["/a"], {});
 });
 
-broken("nothing of a file outside the folder is shown", async () => {
+broken("nothing from a file outside the folder is shown", async () => {
   const { json, yaml } = await load("broken/passwd.yaml");
   assert.not.match(json + yaml, /root:|listPets/);
 });
 
-broken("a missing file is reported, without its path", async () => {
+broken("a missing file is reported without its path", async () => {
   const { diagnostics } = await load("broken/none.yaml");
   assert.equal(diagnostics.map(formatDiagnostic), [
     "none.yaml:1:1 cannot be read: no such file",
   ]);
 });
 
-broken("diagnostics in JSON have their places as well", async () => {
+broken("diagnostics for JSON have line and column, too", async () => {
   const text = `{ "openapi": "3.1.1", "info": { "title": "x", "version": "1" },
   "paths": { "/a": { "get": { "parameters": [ { "name": "}\\"" }, { "$ref": "#/none" } ] } } } }`;
   const { diagnostics } = await load({ text, name: "x.json" });
@@ -134,7 +134,7 @@ broken("diagnostics in JSON have their places as well", async () => {
   ]);
 });
 
-broken("a duplicate key in JSON is found", async () => {
+broken("a duplicate key in JSON is reported", async () => {
   const text = '{"openapi":"3.1.1","info":{"title":"x","version":"1","title":"y"},"paths":{}}';
   const { diagnostics, document } = await load({ text });
   assert.equal(diagnostics.map(formatDiagnostic), [
@@ -143,7 +143,7 @@ broken("a duplicate key in JSON is found", async () => {
   assert.is((document?.info as { title: string }).title, "y");
 });
 
-broken("JSON that is nested without end is reported as such, whatever its name", async () => {
+broken("JSON without an end to its nesting is reported, whatever the file's name", async () => {
   const message = "is nested more than 256 levels deep";
   for (const name of ["x.json", "x.yaml"]) {
     const { diagnostics, document } = await load({ text: "[".repeat(1_000_000), name });
@@ -152,7 +152,7 @@ broken("JSON that is nested without end is reported as such, whatever its name",
   }
 });
 
-broken("YAML that is nested too deep for JSON is reported as such", async () => {
+broken("YAML that is nested too deep for JSON is reported as nested too deep", async () => {
   const text = `openapi: 3.1.1\nx: ${"[".repeat(1000)}${"]".repeat(1000)}\n`;
   const { diagnostics } = await load({ text, name: "x.yaml" });
   assert.equal(diagnostics.map(formatDiagnostic), [
@@ -160,7 +160,7 @@ broken("YAML that is nested too deep for JSON is reported as such", async () => 
   ]);
 });
 
-broken("a string of millions of escapes in JSON is read like any other", async () => {
+broken("a JSON string with millions of escapes is read like any other string", async () => {
   const description = "\n".repeat(4_000_000);
   const info = { title: "x", version: "1", description };
   const { diagnostics, document } = await load({
@@ -173,7 +173,7 @@ broken("a string of millions of escapes in JSON is read like any other", async (
 /** Control characters that move the cursor, ring the bell, or change the text direction. */
 const CONTROLS = "\x1b[31m\x07\x9b\u202e\u2066\u2028\u2029\n\r\x7f";
 
-broken("no message can control a terminal or forge a line of a log", async () => {
+broken("no diagnostic can control a terminal or forge a log line", async () => {
   const head = { openapi: "3.0.4", info: { title: "a", version: "1" } };
   const evil = `a${CONTROLS}b`;
   const documents: unknown[] = [
@@ -216,7 +216,7 @@ broken("no message can control a terminal or forge a line of a log", async () =>
   }
 });
 
-broken("a repeated error is reported at its first place, with the number of places", async () => {
+broken("a repeated error is reported once, with the number of further positions", async () => {
   const refs = Array.from({ length: 500 }, (_, i) => `    S${i}: { $ref: none.yaml }\n`).join("");
   const text =
     `openapi: 3.1.1\ninfo: { title: a, version: "1" }\npaths: {}\ncomponents:\n  schemas:\n${refs}`;
@@ -228,7 +228,7 @@ broken("a repeated error is reported at its first place, with the number of plac
   );
 });
 
-broken("the number of reported diagnostics is limited, and their total is stated", async () => {
+broken("the number of reported diagnostics is limited, and that of the rest is given", async () => {
   const text = (count: number) =>
     JSON.stringify({
       openapi: "3.1.1",

@@ -20,7 +20,7 @@ import { until } from "./nodes/_daemon.ts";
 import { serveFetch } from "./nodes/_played-server.ts";
 import { RECORDINGS } from "./nodes/_recorded.ts";
 
-const found = suite("a node that describes itself");
+const found = suite("a node that serves its own description");
 
 const DESCRIPTION = {
   swagger: "2.0",
@@ -69,13 +69,13 @@ async function create(node: NodeOptions, more: NodefaceOptions = {}) {
 const ask = (app: Nodeface, path: string) => app.fetch(new Request(`http://localhost${path}`));
 const read = async (app: Nodeface) => await (await ask(app, "/spec.json")).json();
 
-found("it is found even without requests", async () => {
+found("a node's own description is found even if there are no requests", async () => {
   const app = await create({});
   await app.refresh();
   assert.ok((await read(app)).paths["/v2/status"]);
 });
 
-found("a document that is not a description does not alarm readers", async () => {
+found("a document that is not a description causes no notice and no error", async () => {
   answers["GET /swagger.json"] = "<!doctype html><p>Welcome";
   const app = await create({});
   await app.refresh();
@@ -84,7 +84,7 @@ found("a document that is not a description does not alarm readers", async () =>
   assert.equal(logged.filter((line) => line.startsWith("there is no description")), []);
 });
 
-found("its kind is detected, and its whole interface shown without a setting", async () => {
+found("the node's kind is detected and its description shown without any setting", async () => {
   const app = await create({});
   await until(async () => (await read(app)).info.title === "Algod");
   const { paths } = await read(app);
@@ -93,14 +93,14 @@ found("its kind is detected, and its whole interface shown without a setting", a
   assert.equal(diagnostics, []);
 });
 
-found("a configured kind needs no detection", async () => {
+found("if the kind is configured, the node's description is found without detection", async () => {
   const app = await create({ kind: "algorand" });
   await app.refresh();
   assert.equal(asked.filter((path) => path !== "/swagger.json"), []);
   assert.is((await read(app)).info.title, "Algod");
 });
 
-found("the node that it calls localhost is the queried node", async () => {
+found("a server at localhost in the node's description is the queried node", async () => {
   const app = await create({ kind: "algorand" });
   await app.refresh();
   const text = JSON.stringify(await read(app));
@@ -111,7 +111,7 @@ found("the node that it calls localhost is the queried node", async () => {
 });
 
 found(
-  "without a description, the kind's operations are shown, without an alarm",
+  "if the node has no description, its kind's operations are shown without a warning",
   async () => {
     delete answers["GET /swagger.json"];
     const app = await create({ kind: "algorand" });
@@ -124,7 +124,7 @@ found(
   },
 );
 
-found("a description that is named wins, and none means none", async () => {
+found("a configured description takes precedence, and `none` means no description", async () => {
   const text = 'openapi: 3.1.1\ninfo: { title: Named, version: "1" }\npaths: {}\n';
   for (const [description, title] of [[{ text }, "Named"], ["none", "Nodeface"]] as const) {
     const app = await create({ kind: "algorand" }, { description });
@@ -134,7 +134,7 @@ found("a description that is named wins, and none means none", async () => {
   assert.equal([asked, diagnostics], [[], []]);
 });
 
-/** Looks for the description of a node, with a clock of its own. */
+/** Watches for the description of a node, with a simulated clock. */
 async function keepDescription(find: () => KnownNode | undefined, now: () => number) {
   const own = { openapi: "3.1.1", info: { title: "Own", version: "1" }, paths: {} };
   const identity = new TextEncoder().encode(JSON.stringify(own));
@@ -176,7 +176,7 @@ found("operations of newer versions stay hidden while the node is unreachable", 
   assert.equal(await shown(), ["/old"]);
 });
 
-found("it is shown once it is there, and checked again later", async () => {
+found("a description is shown once the node serves it, and later changes are noticed", async () => {
   delete answers["GET /swagger.json"];
   let now = 0;
   let path: `/${string}` | undefined = undefined;
@@ -206,7 +206,7 @@ found("it is shown once it is there, and checked again later", async () => {
 
 const SECRET = "a-secret-of-the-node";
 
-/** Starts a node that requires a secret, and records the requests that it and another server received. */
+/** Starts a node that requires a secret, and another server; records the requests that both receive. */
 async function playLogin(start: (ours: URL) => Response) {
   const came: string[] = [];
   const answer =
@@ -236,7 +236,7 @@ const withSecret = async (work: (auth: NodeOptions["auth"]) => Promise<void>) =>
 };
 
 found(
-  "the description of a node with a login is read with the node's secret, refreshed too",
+  "the description is read with the node's secret if the node requires one, and never sent elsewhere",
   () =>
     withSecret(async (auth) => {
       const { node, elsewhere, came } = await playLogin(() => Response.json(DESCRIPTION));
@@ -260,7 +260,7 @@ found(
 );
 
 found(
-  "the description of a node with HTTP Digest is read as well",
+  "the description is read even if the node requires HTTP Digest",
   async () => {
     const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
     const path = join(folder, "login");
@@ -291,7 +291,7 @@ found(
 );
 
 found(
-  "the node's secret follows no redirect, and the log explains the missing description",
+  "the node's secret is not sent to a redirect target, and the log explains why there is no description",
   () =>
     withSecret(async (auth) => {
       for (const to of ["/other.json", "ELSEWHERE/swagger.json"]) {

@@ -1,4 +1,4 @@
-/** Descriptions of many forms, each in two sizes: twice the size must take about twice the time. */
+/** Descriptions of many forms, each in two sizes: a description of twice the size must take about twice the time. */
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -14,7 +14,9 @@ const hostile = suite("hostile descriptions");
 /** The approximate size of the smaller description, in bytes. */
 const SIZE = 300_000;
 
-/** The time limit for the larger description: a multiple of the time for the smaller one, plus some milliseconds. */
+/**
+ * The time limit for the larger description: a multiple of the time for the smaller one, plus a number of milliseconds.
+ */
 const TIMES = 3.5, BESIDES = 1000;
 
 const R = { responses: { 200: { description: "" } } };
@@ -34,16 +36,16 @@ const method = (name: string, params: unknown[]) => ({
 const text = (part: string) => (n: number) =>
   openapi({ info: { ...info, description: part.repeat(n / part.length) } });
 
-/** Functions that create descriptions of many forms, given the approximate size in bytes. */
+/** Functions that create a description of about the given size in bytes, each of a different form. */
 const FORMS: Readonly<Record<string, (n: number) => object>> = {
-  "one operation a path": (n) => openapi({ paths: map(n / 80, () => ({ get: R }), "/a") }),
-  "a tag an operation": (n) =>
+  "one operation per path": (n) => openapi({ paths: map(n / 80, () => ({ get: R }), "/a") }),
+  "one tag per operation": (n) =>
     openapi({ paths: map(n / 100, (i) => ({ get: { ...R, tags: [`t${i}`] } }), "/a") }),
-  "operations of one name": (n) =>
+  "operations with the same operationId": (n) =>
     openapi({ paths: map(n / 100, () => ({ get: { ...R, operationId: "a" } }), "/a") }),
   "paths that differ in a name": (n) =>
     openapi({ paths: map(n / 80, () => ({ get: R }), "/{a}{") }),
-  "names that become one": (n) =>
+  "names that become the same": (n) =>
     openapi({ components: { schemas: map(n / 30, () => ({}), "é ") } }),
   "a chain of references": (n) =>
     openapi({
@@ -51,7 +53,7 @@ const FORMS: Readonly<Record<string, (n: number) => object>> = {
     }),
   "servers": (n) =>
     openapi({ servers: range(n / 40).map((i) => ({ url: `https://a.example/${i}` })) }),
-  "variables of a server": (n) =>
+  "server variables": (n) =>
     openapi({
       servers: range(n / 8000).map((k) => ({
         url: `https://a.example/${range(150).map((i) => `{v${i}}`).join("")}${k}`,
@@ -60,19 +62,19 @@ const FORMS: Readonly<Record<string, (n: number) => object>> = {
     }),
   "parameters": (n) =>
     one({ parameters: range(n / 30).map((i) => ({ name: `a${i}`, in: "query" })) }),
-  "parameters that are the same": (n) =>
+  "identical parameters": (n) =>
     one({ parameters: range(n / 30).map(() => ({ name: "a", in: "query" })) }),
   "names in one path": (n) =>
     openapi({ paths: { [`/${range(n / 8).map((i) => `{a${i}}`).join("/")}`]: { get: R } } }),
-  "a schema of properties that are itself": (n) => ({
+  "a schema whose properties refer to it": (n) => ({
     ...one(body(A)),
     components: { schemas: { A: { properties: map(n / 40, () => A) } } },
   }),
-  "a schema of parts that are itself": (n) => ({
+  "a schema whose allOf refers to it": (n) => ({
     ...one(body(A)),
     components: { schemas: { A: { allOf: range(n / 40).map(() => A) } } },
   }),
-  "a schema of many parts": (n) =>
+  "a schema with a long allOf": (n) =>
     one(body({ allOf: range(n / 40).map((i) => ({ properties: map(1, () => ({}), `p${i}`) })) })),
   "a body that all operations share": (n) => ({
     ...openapi({
@@ -91,7 +93,7 @@ const FORMS: Readonly<Record<string, (n: number) => object>> = {
       },
     },
   }),
-  "an answer that all operations share": (n) => ({
+  "a response that all operations share": (n) => ({
     ...openapi({
       paths: map(
         n / 200,
@@ -101,12 +103,12 @@ const FORMS: Readonly<Record<string, (n: number) => object>> = {
     }),
     components: { responses: { a: { description: "", content: map(n / 60, () => ({}), "a/b") } } },
   }),
-  "security of the whole": (n) => ({
+  "security of the whole document": (n) => ({
     ...openapi({ paths: map(n / 200, () => ({ get: R }), "/a") }),
     security: range(n / 30).map((i) => ({ [`s${i}`]: [] })),
   }),
   "methods": (n) => openrpc({ methods: range(n / 80).map((i) => method(`m${i}`, [])) }),
-  "a parameter of a method that is itself": (n) =>
+  "a method parameter whose schema refers to itself": (n) =>
     openrpc({
       methods: [method("a", [{ name: "p", schema: A }])],
       components: { schemas: { A: { oneOf: range(n / 40).map(() => A) } } },
@@ -119,7 +121,7 @@ const FORMS: Readonly<Record<string, (n: number) => object>> = {
       "/a",
     ),
   }),
-  "a chain of parameters of Swagger": (n) => ({
+  "a chain of Swagger parameters": (n) => ({
     ...{
       swagger: "2.0",
       info,
@@ -131,8 +133,7 @@ const FORMS: Readonly<Record<string, (n: number) => object>> = {
       },
     },
   }),
-  "mistakes": (n) =>
-    openapi({ components: { schemas: map(n / 30, (i) => ({ type: `bad${i}` })) } }),
+  "errors": (n) => openapi({ components: { schemas: map(n / 30, (i) => ({ type: `bad${i}` })) } }),
   ...Object.fromEntries(
     [
       "*",
@@ -154,7 +155,7 @@ const FORMS: Readonly<Record<string, (n: number) => object>> = {
   ),
 };
 
-/** Measures the processor time for preparing a description, in milliseconds. */
+/** Measures the processor time that it takes to prepare a description, in milliseconds. */
 async function timeOf(description: object): Promise<number> {
   const bytes = new TextEncoder().encode(JSON.stringify(description));
   const node = "http://127.0.0.1:9000";
@@ -174,7 +175,7 @@ async function timeOf(description: object): Promise<number> {
 }
 
 for (const [name, make] of Object.entries(FORMS)) {
-  hostile(`of twice the size take about twice the time: ${name}`, async () => {
+  hostile(`a description of twice the size takes about twice the time: ${name}`, async () => {
     const [once, twice] = [await timeOf(make(SIZE)), await timeOf(make(2 * SIZE))];
     const figures = `${Math.round(once)} ms, and ${Math.round(twice)} ms`;
     assert.ok(twice < TIMES * once + BESIDES, figures);
@@ -182,18 +183,18 @@ for (const [name, make] of Object.entries(FORMS)) {
   });
 }
 
-/** YAML that takes minutes in a parser with quadratic comparisons. */
+/** YAML texts on which a parser with quadratic comparisons takes minutes. */
 const YAML_FORMS: Readonly<Record<string, (length: number) => string>> = {
   "keys in braces": (length) => `{${list(length, (i) => `k${i}: 1, `)}}`,
   "keys with question marks": (length) => `\n${list(length, (i) => `  ? k${i}\n  : 1\n`)}`,
   "aliases, each of its own anchor": (length) =>
     `[${list(length / 2, (i) => `&a${i} [1], `)}${list(length / 2, (i) => `*a${i}, `)}]`,
   "aliases of one anchor": (length) => `[&a [1], ${"*a, ".repeat(length)}]`,
-  "keys that stand twice": (length) => `{${"k: 1, ".repeat(length)}}`,
+  "duplicate keys": (length) => `{${"k: 1, ".repeat(length)}}`,
 };
 
 for (const [name, make] of Object.entries(YAML_FORMS)) {
-  hostile(`of eight times the size take about eight times the time: YAML of ${name}`, async () => {
+  hostile(`YAML of eight times the size takes about eight times the time: ${name}`, async () => {
     const timeOf = (length: number) => {
       const bytes = new TextEncoder().encode(`x: ${make(length)}`);
       return processorTime(3, () => {
@@ -206,7 +207,7 @@ for (const [name, make] of Object.entries(YAML_FORMS)) {
   });
 }
 
-hostile("the patterns of kinds take time linear in the responses", () => {
+hostile("the regular expressions of listings take time linear in the size of the response", () => {
   for (const [name, { listing }] of Object.entries<Kind>(KINDS)) {
     if (!listing || !("names" in listing)) continue;
     for (const part of ["a_", "a", '"a_', '"', "_", "\n", "a\n", "aun", "{", '":'] as const) {

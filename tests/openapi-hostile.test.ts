@@ -21,7 +21,7 @@ const map = <T>(
 ): Record<string, T> => Object.fromEntries(range(count).map((i) => [`${key}${i}`, of(i)]));
 const A = { $ref: "#/components/schemas/A" };
 
-/** Counts the objects in a value; shared ones count once. */
+/** Counts the objects in a value. An object that occurs several times counts once. */
 function countObjects(value: unknown, seen = new Set<unknown>()): number {
   if (typeof value !== "object" || value === null || seen.has(value)) {
     return seen.size;
@@ -31,7 +31,7 @@ function countObjects(value: unknown, seen = new Set<unknown>()): number {
   return seen.size;
 }
 
-/** Creates an object that counts the reads of a member. */
+/** Wraps an object so that every access to one of its members is counted. */
 function counted<T extends object>(
   object: T,
   member: string,
@@ -53,7 +53,7 @@ for (
   ] as const
 ) {
   hostile(
-    `a schema whose ${what} are all itself is read once for each depth`,
+    `a schema whose ${what} all refer to the schema itself is read once per level`,
     () => {
       const body = { content: { "application/json": { schema: A } } };
       const [operation] = listNodeOperations({
@@ -67,7 +67,7 @@ for (
 }
 
 hostile(
-  "parts shared by many operations are read once: bodies, response headers, the outline",
+  "a body, header or outline that many operations share is read only once",
   () => {
     const content = map(1000, () => ({}), "a/b");
     const headers = map(1000, () => ({}));
@@ -104,7 +104,7 @@ hostile(
   },
 );
 
-hostile("a long line is read through once, however many errors it has", () => {
+hostile("a long line is scanned only once, even if it contains thousands of errors", () => {
   let count = 0;
   const text = { indexOf: () => (count++, -1) } as unknown as string;
   const all = range(10_000).map((place) => ({
@@ -115,7 +115,7 @@ hostile("a long line is read through once, however many errors it has", () => {
   assert.equal([located.length, located.at(-1)?.column, count], [10_000, 10_000, 1]);
 });
 
-hostile("an example is made of a few values, however many a schema has", () => {
+hostile("an example has only a few values, even if the schema has many thousands", () => {
   const { object, count } = counted({ type: "integer" }, "type");
   const properties = map(5000, () => object);
   const schema = {
@@ -126,7 +126,7 @@ hostile("an example is made of a few values, however many a schema has", () => {
 });
 
 hostile(
-  "a parameter of a method that may be itself in many ways is looked into once",
+  "the schema of a parameter that refers to itself several times is examined only once",
   () => {
     const { object, count } = counted(
       { oneOf: range(2).map(() => A) },
@@ -147,7 +147,7 @@ hostile(
 );
 
 hostile(
-  "methods that share a large part are refused before they are made of it",
+  "OpenRPC methods that share a large part are refused before their large OpenAPI form is built",
   () => {
     const param = { name: "a", schema: {}, ...map(20_000, () => 1, "x-") };
     const methods = range(100).map((i) => ({ name: `m${i}`, params: [param] }));
@@ -159,7 +159,7 @@ hostile(
 );
 
 hostile(
-  "a chain of parameters of Swagger is followed a few steps for each",
+  "a chain of Swagger parameters is followed for only a few steps",
   () => {
     let all = 0;
     const parameters = map(500, (i) => ({
@@ -178,7 +178,7 @@ hostile(
 );
 
 hostile(
-  "variables of a server that have one value are not tried together",
+  "server variables with a single value do not multiply the number of URLs",
   () => {
     const names = range(400).map((i) => `v${i}`);
     const variables = Object.fromEntries(
@@ -198,7 +198,7 @@ hostile(
 for (
   const [what, document, note] of [
     [
-      "security schemes of the whole",
+      "security schemes of the document",
       {
         ...{
           openapi: "3.1.1",
@@ -236,7 +236,7 @@ for (
   ] as const
 ) {
   hostile(
-    `more ${what} than anybody has are omitted, and that is reported`,
+    `${what} beyond a generous maximum are omitted, and a note is reported`,
     async () => {
       const { document: served, diagnostics } = await load({
         text: JSON.stringify({ info, ...document }),

@@ -1,6 +1,6 @@
 /**
- * Omitted parts and diagnostics of invalid descriptions. The tests with random values in random places run in full on
- * Node, and as a sample on Deno and Bun.
+ * Omitted parts and diagnostics of invalid descriptions. Node runs all tests that put random values at random
+ * positions; Deno and Bun run a sample.
  */
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
@@ -14,20 +14,20 @@ import { sampleSize } from "./_runtime.ts";
 import { validatePart } from "../src/openapi/validate.ts";
 import { load, parseYaml } from "./description/_load.ts";
 
-const invalid = suite("what is invalid in OpenAPI");
+const invalid = suite("invalid OpenAPI");
 
 const GOOD = "responses: { 200: { description: Good } }";
 const operation = (more: string) => `paths: { /a: { get: { ${more}, ${GOOD} } } }`;
 const schema = (more: string) => `paths: {}\ncomponents: { schemas: { A: { ${more} } } }`;
 const components = (more: string) => `paths: {}\ncomponents: { ${more} }`;
 
-/** A description, the place of a member in the served form, its value, and the diagnostics. */
+/** A description, the position of a member in the served form, its value there, and the diagnostics. */
 type Case = readonly [text: string, place: string, served: unknown, ...diagnostics: string[]];
 
 const PARAMETER = { name: "p", in: "query", schema: {} };
 const P = "{ name: p, in: query, schema: {} }";
 
-/** The cases, by the version of OpenAPI. */
+/** The test cases, by OpenAPI version. */
 const CASES: Readonly<Record<string, readonly Case[]>> = {
   "3.0.4": [
     [
@@ -260,7 +260,7 @@ for (const [version, cases] of Object.entries(CASES)) {
   }
 }
 
-/** Incomplete versions. */
+/** Version members without a patch or with a number, and the version that is served. */
 const VERSIONS = [
   ["openapi: 3.1", "3.1.2"],
   ["openapi: 3.0", "3.0.4"],
@@ -269,13 +269,13 @@ const VERSIONS = [
 ] as const;
 
 for (const [head, version] of VERSIONS) {
-  invalid(`a version that lacks a part is completed: ${head}`, async () => {
+  invalid(`an incomplete OpenAPI version is completed: ${head}`, async () => {
     const { document } = await load({ text: `${head}\npaths: {}\n` });
     assert.is(document?.openapi, version);
   });
 }
 
-invalid("a part of a document is validated as a whole one is, without a file", () => {
+invalid("a part of a document is validated like a whole document, even without a file", () => {
   const operation = { parameters: {}, responses: { 200: { $ref: "#/components/responses/None" } } };
   const paths = { "/a/{b}": { get: operation } };
   const found = validatePart({ paths }, { openapi: "3.1.1" });
@@ -294,7 +294,7 @@ invalid("a part of a document is validated as a whole one is, without a file", (
   );
 });
 
-invalid("components whose own reference dangles keep the others, each checked", async () => {
+invalid("members beside a dangling $ref in a section of components are validated", async () => {
   const { document } = await load({
     text: `openapi: 3.0.4
 info: { title: a, version: "1" }
@@ -308,7 +308,7 @@ components:
   assert.not.ok("Toy" in schemas! || "$ref" in schemas!);
 });
 
-/** Values that are tried everywhere. */
+/** Values that are put at every position. */
 const anything = fc.constantFrom<unknown>(
   ...[null, true, 0, -1, 1.5, "", "text", "query", "path", [], [null], ["text"], {}, { a: 1 }, [
     {},
@@ -318,7 +318,7 @@ const anything = fc.constantFrom<unknown>(
   { schema: {}, content: {}, example: 1, examples: {} },
 );
 
-/** Lists the places in a value, as keys. */
+/** Lists the paths of a value and all its members, as lists of keys. */
 function placesOf(value: unknown, path: string[] = []): string[][] {
   if (typeof value !== "object" || value === null) return [path];
   return [
@@ -341,7 +341,7 @@ function put(value: unknown, path: readonly string[], member: unknown): unknown 
 
 const FILES = ["petstore-2.0.json", "petstore-3.0.yaml", "petstore-3.1.yaml", "petstore-3.2.yaml"];
 
-invalid("anything in any place leaves the description shown, in both forms", async () => {
+invalid("a description with random values at random positions is shown in both forms", async () => {
   for (const file of FILES) {
     const good = parse(readFileSync(`${ROOT}tests/description/${file}`, "utf8")) as Json;
     const { swagger, openapi } = good;
@@ -369,7 +369,7 @@ invalid("anything in any place leaves the description shown, in both forms", asy
   }
 });
 
-/** Adds components of further types, and a server with a variable. */
+/** Adds more types of components, and a server with a variable. */
 function enrich({ components }: Json): Json {
   const own = components as Record<string, Json>;
   const content = { "application/json": { schema: {}, examples: { e: { value: 1 } } } };

@@ -1,6 +1,6 @@
 /**
- * Diagnostics of descriptions beyond a limit, and growth of the work with the size of the text. Node runs everything;
- * Deno and Bun run the same code, so they test every tenth limit and measure nothing.
+ * Diagnostics of descriptions that exceed a limit, and the time that large descriptions take. Deno and Bun run the same
+ * code as Node, so they test only every tenth limit and measure no times.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -18,7 +18,7 @@ const JSON_HEAD = '"openapi":"3.1.1","info":{"title":"a","version":"1"},"paths":
 const list = (length: number, make: (i: number) => string) =>
   Array.from({ length }, (_, i) => make(i)).join("");
 
-/** An excess, and its diagnostics. */
+/** A description that exceeds a limit, and the diagnostic for it. */
 const EXCESSIVE: readonly (readonly [what: string, text: () => string, finding: string])[] = [
   [
     "YAML of more than 12 MiB",
@@ -31,27 +31,27 @@ const EXCESSIVE: readonly (readonly [what: string, text: () => string, finding: 
     "1:1 is larger than 32 MiB, the limit for JSON",
   ],
   [
-    "lists within lists without end",
+    "lists nested endlessly",
     () => `${HEAD}x: ${"[".repeat(1_000_000)}`,
     "4:260 is nested more than 256 levels deep",
   ],
   [
-    "objects within objects by their indentation",
+    "objects nested by their indentation",
     () => HEAD + list(3000, (i) => `${" ".repeat(i)}a:\n`),
     "261:258 is nested more than 256 levels deep",
   ],
   [
-    "lists within lists on one line",
+    "lists nested on one line",
     () => `${HEAD}x:\n  ${"- ".repeat(100_000)}`,
     "5:515 is nested more than 256 levels deep",
   ],
   [
-    "aliases within aliases",
+    "nested aliases",
     () => `${HEAD}x0: &x0 [1]\n${list(300, (i) => `x${i + 1}: &x${i + 1} [*x${i}]\n`)}`,
     "259:14 is nested more than 256 levels deep",
   ],
   [
-    "more aliases than 10,000",
+    "more than 10,000 aliases",
     () => `${HEAD}x: &a 1\ny: [${"*a,".repeat(10_001)}]\n`,
     "5:30005 there are more than 10,000 aliases",
   ],
@@ -67,29 +67,29 @@ const EXCESSIVE: readonly (readonly [what: string, text: () => string, finding: 
     "1000:12 has more than 1,000,000 values",
   ],
   [
-    "more values of JSON than a million",
+    "more than a million JSON values",
     () => `{${JSON_HEAD},"x":[${"0,".repeat(1_000_000)}0]}`,
     "1:2000057 has more than 1,000,000 values",
   ],
   [
-    "keys that stand twice in more values of JSON than a million",
+    "duplicate keys, and more than a million JSON values",
     () => `{${JSON_HEAD},"a":1,"a":2,"x":[${"0,".repeat(1_000_000)}0]}`,
     "1:2000065 has more than 1,000,000 values",
   ],
   [
-    "more values of YAML than are read",
+    "too many YAML tokens",
     () => `${HEAD}x: [${"0,".repeat(1_000_000)}]\n`,
     "4:1666644 has more than 2,500,000 tokens of YAML",
   ],
   [
-    "more lines than a million",
+    "more than a million lines",
     () => `${HEAD}x: |\n${"\n".repeat(1_000_000)}`,
     "1000001:1 has more than 1,000,000 lines",
   ],
 ];
 
 for (const [what, text, finding] of sampleOf(EXCESSIVE)) {
-  limits(`are reported if exceeded, and nothing is shown: ${what}`, async () => {
+  limits(`a description that exceeds a limit is reported and not shown: ${what}`, async () => {
     const { diagnostics, document } = await load({ text: text(), name: "x.yaml" });
     assert.is(document, undefined);
     const fatal = diagnostics.filter(({ isFatal }) => isFatal);
@@ -97,12 +97,12 @@ for (const [what, text, finding] of sampleOf(EXCESSIVE)) {
   });
 }
 
-limits("allow no more than a hundred reported YAML errors", async () => {
+limits("at most a hundred YAML errors are reported", async () => {
   const { diagnostics } = await load({ text: `${HEAD}x: [${",".repeat(100_000)}]\n` });
   assert.equal(diagnostics.map(({ more }) => more), [LIMITS.errors - 1]);
 });
 
-testOnNode(limits, "of places are found for all complaints at once", async () => {
+testOnNode(limits, "the positions of thousands of errors are all found", async () => {
   const refs = list(9000, (i) => `    a${i}: { $ref: "#/none${i}" }\n`);
   const { diagnostics } = await load({ text: `${HEAD}components:\n  schemas:\n${refs}` });
   assert.is(diagnostics.length, 9000);
@@ -111,7 +111,7 @@ testOnNode(limits, "of places are found for all complaints at once", async () =>
 
 testOnNode(
   limits,
-  "leave a description with more references than 100,000 unread, and say so at once",
+  "a description with more than 100,000 references is refused without reading it further",
   async () => {
     const allOf = Array.from({ length: LIMITS.references + 1 }, () => ({
       $ref: "#/components/schemas/A",
@@ -128,7 +128,7 @@ testOnNode(
   },
 );
 
-testOnNode(limits, "leave the files beyond 1,000 unread, and show the others", async () => {
+testOnNode(limits, "the first 1,000 files of a description are shown, and not more", async () => {
   const name = (i: number) => `http://node.example/${i}.json`;
   const read = (url: URL) => {
     const schemas = Object.fromEntries(
@@ -155,12 +155,12 @@ const object = (length: number, key: (i: number) => string, value: (i: number) =
 const letters = (i: number) =>
   String(i).replaceAll(/\d/g, (digit) => "ABCDEFGHIJ".charAt(Number(digit)));
 
-/** Descriptions with many similar parts. */
+/** Functions that create a description with many similar parts. */
 const ALIKE: Readonly<Record<string, (length: number) => object>> = {
-  "names of components that are valid in one way only": (length) => ({
+  "component names that all become the same name": (length) => ({
     components: { schemas: object(length, (i) => String.fromCodePoint(0x4e00 + i), () => ({})) },
   }),
-  "operations with one operationId": (length) => ({
+  "operations with the same operationId": (length) => ({
     openapi: "3.2.0",
     paths: {
       "/a": {
@@ -171,7 +171,7 @@ const ALIKE: Readonly<Record<string, (length: number) => object>> = {
       },
     },
   }),
-  "parameters that are the same": (length) => ({
+  "identical parameters": (length) => ({
     paths: {
       "/a": {
         get: {
@@ -181,7 +181,7 @@ const ALIKE: Readonly<Record<string, (length: number) => object>> = {
       },
     },
   }),
-  "paths that are the same to clients": (length) => ({
+  "paths that differ only in the names of their parameters": (length) => ({
     paths: object(length, (i) => `/{a${i}}`, () => ({ get: { responses: RESPONSES } })),
   }),
 };
@@ -189,7 +189,7 @@ const ALIKE: Readonly<Record<string, (length: number) => object>> = {
 for (const [what, make] of Object.entries(ALIKE)) {
   testOnNode(
     limits,
-    `are the only thing that ends ${what}: eight times as many take no 32 times as long`,
+    `the time for ${what} grows about linearly: eight times as many take less than 32 times as long`,
     async () => {
       const took = async (length: number) => {
         const info = { title: "a", version: "1" };
@@ -209,7 +209,7 @@ for (const [what, make] of Object.entries(ALIKE)) {
   );
 }
 
-limits("are never errors thrown: they become findings", async () => {
+limits("an unexpected error becomes a diagnostic, and no exception is thrown", async () => {
   const read = () => Promise.reject(new TypeError("a\u2028b"));
   const job = { entry: "file:///folder/a.yaml", own: {}, operations: [], where: {} };
   const { content, diagnostics } = await prepare(job, read);
@@ -217,7 +217,7 @@ limits("are never errors thrown: they become findings", async () => {
   assert.equal(diagnostics.map(formatDiagnostic), ["a.yaml:1:1 cannot be shown: a b"]);
 });
 
-limits("leave a string of four million escapes shown, and never a 500", async () => {
+limits("a string of four million escapes is shown, and never causes a 500", async () => {
   const text = `{${JSON_HEAD},"x":"${"\\n".repeat(4_000_000)}"}`;
   const app = createNodeface({ description: { text, name: "a.json" } });
   for (const path of ["/spec.json", "/spec.yaml", "/v1/spec"]) {
@@ -225,7 +225,7 @@ limits("leave a string of four million escapes shown, and never a 500", async ()
   }
 });
 
-limits("of a server's variables leave it its defaults", async () => {
+limits("if server variables have too many combinations, only the defaults are used", async () => {
   const values = Array.from({ length: 9 }, (_, i) => `v${i}`);
   const variables = { a: { default: "v0", enum: values }, b: { default: "v1", enum: values } };
   const server = (variables: object) => ({ url: "https://{a}.{b}.example", variables });
@@ -237,7 +237,7 @@ limits("of a server's variables leave it its defaults", async () => {
   assert.is((await of(server({ ...variables, b: { default: "x" } }))).length, 9);
 });
 
-limits("apply even if variables refer to one another, which is forbidden", async () => {
+limits("the limits apply even to server variables that refer to each other", async () => {
   const variables = Object.fromEntries(Array.from({ length: 40 }, (_, i) => {
     const next = `{a${i + 1}}`.repeat(9);
     return [`a${i}`, { default: next, enum: [next, `${next}x`] }];
@@ -250,7 +250,7 @@ limits("apply even if variables refer to one another, which is forbidden", async
 });
 
 limits(
-  "the page may ask 64 origins at the most, and a note says so",
+  "the page may connect to at most 64 origins, and a note says so",
   async () => {
     const servers = Array.from({ length: 3500 }, (_, i) => ({ url: `https://s${i}.example` }));
     const text = JSON.stringify({
@@ -266,7 +266,7 @@ limits(
 );
 
 limits(
-  "credentials in the URL of a description are sent, and are in nothing that is served",
+  "credentials in a description's URL are sent to that URL, but are never served",
   async () => {
     const sent: unknown[] = [];
     const original = globalThis.fetch;

@@ -6,7 +6,7 @@ import { withServers } from "../src/openapi/servers.ts";
 import { isEqual, type Json, objectOf } from "../src/json/values.ts";
 import { load as loadBeside, OWN, parseYaml } from "./description/_load.ts";
 
-/** Loads a description together with the service's complete one. */
+/** Loads a description and merges it with the service's complete description. */
 const load = (
   place: Parameters<typeof loadBeside>[0],
   where?: Parameters<typeof loadBeside>[1],
@@ -24,7 +24,7 @@ const FILES = [
 ];
 
 for (const file of FILES) {
-  node(`${file} is shown without a finding, the same in both forms`, async () => {
+  node(`${file} is shown without diagnostics, with the same content in both forms`, async () => {
     const { diagnostics, document, json, yaml } = await load(file);
     assert.equal(diagnostics.map(formatDiagnostic), []);
     assert.ok(isEqual(parseYaml(yaml), JSON.parse(json)));
@@ -36,7 +36,7 @@ for (const file of FILES) {
 }
 
 node(
-  "the operations of this service are the last group, where tags are declared and where not",
+  "the service's operations are the last group, with or without declared tags",
   async () => {
     const tagsOf = async (tags: string) => {
       const text = `openapi: 3.1.1
@@ -53,7 +53,7 @@ ${tags}paths: { /height: { get: { tags: [chain], responses: {} } } }
 );
 
 node(
-  "the operations of this service have names that say so, which the node's have not taken",
+  "the service's operations have an operationId with the service's name, and never one that the node uses",
   async () => {
     const text = `openapi: 3.1.1
 info: { title: x, version: "1" }
@@ -71,7 +71,7 @@ paths: { /height: { get: { operationId: nodefaceGetInfo, responses: {} } } }
   },
 );
 
-node("several files become one, whose references lead to components", async () => {
+node("several files become a single document, in which references lead to components", async () => {
   const { document, json } = await load("three/openapi.yaml");
   const references = [...json.matchAll(/"\$ref":"([^"]*)"/g)].map(([, ref]) => ref!);
   for (const ref of references) assert.match(ref, /^#\/components\/\w+\/[\w.-]+$/);
@@ -86,7 +86,7 @@ node("Swagger 2.0 becomes OpenAPI 3.0, and large numbers keep their digits", asy
   for (const text of [json, yaml]) assert.match(text, "18446744073709551615");
 });
 
-node("others keep their version, and large numbers of YAML their digits", async () => {
+node("OpenAPI documents keep their version, and large numbers keep their digits", async () => {
   const text = `openapi: 3.2.0
 info: { title: x, version: "1", x-large: 12345678901234567890, x-date: 2020-01-01, x-no: no }
 paths: {}
@@ -96,7 +96,7 @@ paths: {}
   assert.match(json, '"x-large":12345678901234567890,"x-date":"2020-01-01","x-no":"no"');
 });
 
-node("anchors are replaced by their targets", async () => {
+node("YAML aliases are replaced by the values of their anchors", async () => {
   const text = `openapi: 3.1.1
 info: &info { title: x, version: "1" }
 paths: {}
@@ -107,7 +107,7 @@ x-same: *info
   assert.match(yaml, 'x-same:\n  title: x\n  version: "1"\n');
 });
 
-node("a variable takes the values of its enum, and an empty enum is reported", async () => {
+node("a server variable takes the values of its enum; a missing enum is reported", async () => {
   const { origins, diagnostics } = await load({
     text: `openapi: 3.1.1
 info: { title: x, version: "1" }
@@ -132,7 +132,7 @@ paths: {}
   ]);
 });
 
-node("an alias resolves to an anchor far away in a long text", async () => {
+node("an alias resolves to an anchor that is far away in a long text", async () => {
   const paths = Array.from({ length: 300 }, (_, i) => `  /${i}: { summary: ${"x".repeat(50)} }\n`);
   const text = `openapi: 3.1.1
 info: &info { title: x, version: "1" }
@@ -143,7 +143,7 @@ ${paths.join("")}x-same: *info
   assert.equal([JSON.parse(json)["x-same"].title, diagnostics], ["x", []]);
 });
 
-node("this service's operations are tried here, and need no key", async () => {
+node("the service's operations have the service as their server, and need no key", async () => {
   const { document } = await load("petstore-3.0.yaml");
   const own = Object.entries(objectOf(document?.paths)).filter(([path]) =>
     !path.startsWith("/pets")
@@ -162,7 +162,7 @@ node("this service's operations are tried here, and need no key", async () => {
   }
 });
 
-node("names never collide: neither of components nor of operations", async () => {
+node("merged components and operations never have the same name", async () => {
   const { document, json } = await load("petstore-3.0.yaml");
   const { schemas } = document?.components as { schemas: Json };
   assert.equal(schemas.NodefaceInfo, { type: "string" });
@@ -171,12 +171,12 @@ node("names never collide: neither of components nor of operations", async () =>
   assert.is(new Set(ids).size, ids.length);
 });
 
-node("every reference of this service's operations has a target", async () => {
+node("every reference in the service's operations has a target", async () => {
   const { yaml } = await load("petstore-3.0.yaml");
   assert.equal((await load({ text: yaml })).diagnostics, []);
 });
 
-node("its own /v1/info stays, even below the path of its servers", async () => {
+node("the node's own /v1/info stays, even if its servers have the path /v1", async () => {
   const head = 'openapi: 3.1.1\ninfo: { title: x, version: "1" }\n';
   const item = "{ get: { summary: theirs, responses: {} } }";
   for (
@@ -192,7 +192,7 @@ node("its own /v1/info stays, even below the path of its servers", async () => {
   }
 });
 
-node("relative servers are those of the node, and a public URL replaces them all", async () => {
+node("relative servers become URLs of the node, and a public URL replaces them all", async () => {
   const { document } = await load("ergo-openapi.yaml");
   const urls = (document?.servers as Json[]).map(({ url }) => url);
   assert.equal(urls, ["http://127.0.0.1:9053", "http://213.239.193.208:9053"]);
@@ -203,12 +203,12 @@ node("relative servers are those of the node, and a public URL replaces them all
   assert.equal(origins, ["https://ergo.example"]);
 });
 
-node("a note says that the node's URL is unknown", async () => {
+node("if the node's URL is unknown, a note says so", async () => {
   const { diagnostics } = await load("ergo-openapi.yaml", {});
   assert.match(diagnostics.map(formatDiagnostic).join(), "the node's URL is unknown");
 });
 
-node("the origins are those of its servers, whatever their variables may be", async () => {
+node("the page may connect to the origins of all servers, whatever their variables", async () => {
   const { origins } = await load("petstore-3.1.yaml");
   assert.equal(origins, ["https://eu.pets.example", "https://us.pets.example"]);
   const text = `openapi: 3.1.1
@@ -223,7 +223,7 @@ paths: { /a: { servers: [{ url: "http://c.example" }], get: { servers: [{ url: "
   ]);
 });
 
-node("no server can add more to the content policy than its own origin", async () => {
+node("a server can add only its own origin to the content security policy", async () => {
   for (
     const url of [
       "http://*",
@@ -237,7 +237,7 @@ node("no server can add more to the content policy than its own origin", async (
   }
 });
 
-node("this service's own description uses nothing that OpenAPI 3.0 lacks", () => {
+node("the service's own description uses only features that OpenAPI 3.0 has", () => {
   const { paths, components } = parseYaml(OWN);
   const visit = (value: unknown, key = "") => {
     if (key === "schema" || key === "schemas") {
@@ -250,7 +250,7 @@ node("this service's own description uses nothing that OpenAPI 3.0 lacks", () =>
   visit(components);
 });
 
-node("operations of every method lead to the node, and the input is not modified", () => {
+node("operations of every method are called at the node, and the input is unchanged", () => {
   const operation = { servers: [{ url: "x" }, { url: "/v2/x" }, { url: "http://localhost/y" }] };
   const item = { get: operation, additionalOperations: { COPY: operation }, summary: "s" };
   const document = {

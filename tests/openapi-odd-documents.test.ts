@@ -6,7 +6,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { load, type Loaded, parseYaml } from "./description/_load.ts";
 
-const odd = suite("an odd description");
+const odd = suite("an unusual description");
 
 const INFO = 'openapi: 3.1.1\ninfo: { title: Odd, version: "1" }\n';
 const FILLER = "x".repeat(5000);
@@ -17,13 +17,13 @@ const readJson = (more: unknown) =>
     JSON.stringify({ openapi: "3.1.1", info: { title: "Odd", version: "1" }, ...more as object }),
   );
 
-/** Asserts that JSON and YAML have the same content. */
+/** Asserts that the JSON and YAML forms have the same content. */
 function same({ json, yaml, document }: Loaded) {
   assert.ok(document);
   assert.equal(parseYaml(yaml), JSON.parse(json));
 }
 
-odd("is shown, with a variable where no URL has one", async () => {
+odd("a description is shown even if a server has a variable where URLs allow none", async () => {
   const variables = { host: { default: "a" }, port: { default: "1" } };
   const loaded = await readJson({
     servers: [{ url: "//{host}:{port}/v1", variables }, { url: "//" }],
@@ -32,11 +32,11 @@ odd("is shown, with a variable where no URL has one", async () => {
   same(loaded);
 });
 
-odd("is shown, with its content beside the line of dashes", async () => {
+odd("a description is shown even if its content begins on the line of the dashes", async () => {
   same(await read('--- {openapi: 3.1.1, info: {title: a, version: "1"}, paths: {}}\n'));
 });
 
-odd("is shown, with text that must be quoted", async () => {
+odd("a description is shown even if it contains text that must be quoted in YAML", async () => {
   const texts = [
     "\ud800a\nb",
     "\u0001a\nb",
@@ -49,12 +49,12 @@ odd("is shown, with text that must be quoted", async () => {
   for (const description of texts) {
     const loaded = await readJson({ paths: {}, components: { schemas: { A: { description } } } });
     same(loaded);
-    // deno-lint-ignore no-control-regex -- these characters must not be there
+    // deno-lint-ignore no-control-regex -- the test asserts that these characters are absent
     assert.not.match(loaded.yaml, /[\x00-\x08\x85\ud800-\udfff\ufeff\u2028]/);
   }
 });
 
-odd("has its numbers in both forms, also for readers of YAML 1.1", async () => {
+odd("numbers are the same in both forms, even for parsers of YAML 1.1", async () => {
   const { json, yaml } = await readJson({ paths: {}, "x-small": 1e-8 });
   assert.is(JSON.parse(json)["x-small"], 1e-8);
   assert.match(yaml, "x-small: 1.0e-8\n");
@@ -69,7 +69,7 @@ const LOOKALIKES =
       " ",
     );
 
-odd("has strings in quotes that readers of YAML 1.1 would misread", async () => {
+odd("strings that a parser of YAML 1.1 would misread are quoted", async () => {
   const { yaml } = await readJson({ paths: {}, "x-texts": [...LOOKALIKES, "a\tb"] });
   const lines = yaml.split("x-texts:\n")[1]!.trimEnd().split("\n").slice(0, LOOKALIKES.length + 1);
   const bare = lines.filter((line) => !/^ *- ["']/.test(line)).map((line) => line.trim());
@@ -77,7 +77,7 @@ odd("has strings in quotes that readers of YAML 1.1 would misread", async () => 
   assert.equal(bare, ["- +"]);
 });
 
-odd("is reported for a number beyond what readers of JSON can represent", async () => {
+odd("a number that is too large for JSON readers is served as a string, and reported", async () => {
   const [inJson, inYaml] = [
     '{"openapi":"3.1.1","info":{"title":"a","version":"1"},"paths":{},"x-n":1e999}',
     `${INFO}paths: {}\nx-n: 1e999\n`,
@@ -91,13 +91,13 @@ odd("is reported for a number beyond what readers of JSON can represent", async 
   }
 });
 
-odd("names no server that a variable without a value would make", async () => {
+odd("if a server variable has no default, only the values of its enum are used", async () => {
   const servers = [{ url: "https://{h}.example", variables: { h: { enum: ["a", "b"] } } }];
   const { origins } = await readJson({ servers, paths: {} });
   assert.equal(origins, ["https://a.example", "https://b.example"]);
 });
 
-odd("of several files says the same in both forms, examples included", async () => {
+odd("a description in several files has the same content and examples in both forms", async () => {
   const folder = mkdtempSync(join(tmpdir(), "nodeface-odd-"));
   try {
     writeFileSync(join(folder, "b.yaml"), "type: string\n");
@@ -111,7 +111,7 @@ odd("of several files says the same in both forms, examples included", async () 
   }
 });
 
-/** Unreadable documents, and the beginning of the message. */
+/** Documents that cannot be shown, and the beginning of the message for each. */
 const SENSELESS = [
   [`${INFO}paths:\n  "/a\\q":\n    description: ${FILLER}\n`, "is not YAML"],
   [`${INFO}paths: {}\n--- {x: 1}\n`, "a second document begins here"],
@@ -132,7 +132,7 @@ const SENSELESS = [
 ] as const;
 
 for (const [text, message] of SENSELESS) {
-  odd(`that cannot be shown is a finding: ${message}`, async () => {
+  odd(`a description that cannot be shown is reported: ${message}`, async () => {
     const { diagnostics, document } = await read(text);
     assert.is(document, undefined);
     const fatal = diagnostics.find(({ isFatal }) => isFatal);

@@ -7,7 +7,7 @@ import { KINDS_WITH_INTERFACE, loadInterface } from "../src/description/known-in
 import { openApiOfMethods } from "../src/openapi/openrpc.ts";
 import { bundleFiles } from "./description/_bundle.ts";
 
-const openrpc = suite("methods as operations");
+const openrpc = suite("OpenRPC methods as OpenAPI operations");
 
 const RESULT = { name: "r", schema: { type: "string" } };
 const SCHEMAS = {
@@ -17,7 +17,7 @@ const SCHEMAS = {
   Object: { type: "object" },
 };
 
-/** Creates a read method with these members. */
+/** Creates a method with `x-access: read` and the given members. */
 const method = (more: Json = {}): Json => ({
   name: "m",
   summary: "M",
@@ -27,7 +27,7 @@ const method = (more: Json = {}): Json => ({
   ...more,
 });
 
-/** Returns the OpenAPI form of methods. */
+/** Converts methods to OpenAPI. */
 function made(...methods: readonly Json[]) {
   const parts = openApiOfMethods({ methods, components: { schemas: SCHEMAS } });
   // deno-lint-ignore no-explicit-any -- each test looks at one place of the result
@@ -36,7 +36,7 @@ function made(...methods: readonly Json[]) {
 
 const param = (schema: unknown, more: Json = {}): Json => ({ name: "p", schema, ...more });
 
-openrpc("a read is a GET with a query and a POST with an object", () => {
+openrpc("a read-only method becomes a GET with a query, and a POST with an object", () => {
   const { paths } = made(method({
     params: [
       { name: "a", summary: "A", required: true, schema: { type: "string", maxLength: 9 } },
@@ -103,14 +103,14 @@ openrpc("a read is a GET with a query and a POST with an object", () => {
   });
 });
 
-openrpc("a method without required parameters requires no body, and no member of it", () => {
+openrpc("without required parameters, the body and its members are optional", () => {
   const { paths } = made(method({ params: [param({ type: "string" })] }));
   const { requestBody } = paths["/v1/rpc/m"].post;
   assert.is(requestBody.required, undefined);
   assert.not("required" in requestBody.content["application/json"].schema);
 });
 
-/** Schemas for the only parameter of a method, and whether the method then has a GET. */
+/** Schemas for the only parameter of a method, and true if the method then has a GET operation. */
 const GETTABLE: readonly (readonly [schema: unknown, isGettable: boolean])[] = [
   [{ type: "string" }, true],
   [{ type: "integer", enum: [1, 2] }, true],
@@ -122,7 +122,7 @@ const GETTABLE: readonly (readonly [schema: unknown, isGettable: boolean])[] = [
   [{ $ref: "#/components/schemas/Other" }, true],
   [{ oneOf: [{ $ref: "#/components/schemas/Hash" }, { type: "null" }] }, true],
   [{ anyOf: [{ type: "string", format: "date" }, { type: "string" }] }, true],
-  // A query string does not show which of two types a value has.
+  // A query string cannot express which of two types a value has.
   [{ type: ["string", "integer"] }, false],
   [{ oneOf: [{ type: "string" }, { type: "integer" }] }, false],
   [{ enum: ["a", 1] }, false],
@@ -140,7 +140,7 @@ const GETTABLE: readonly (readonly [schema: unknown, isGettable: boolean])[] = [
   [undefined, false],
 ];
 
-openrpc("there is a GET if every parameter has one scalar type", () => {
+openrpc("a method has a GET operation only if every parameter has a single scalar type", () => {
   for (const [schema, isGettable] of GETTABLE) {
     const { paths } = made(
       method({ params: [{ name: "a", schema: { type: "string" } }, param(schema)] }),
@@ -151,7 +151,7 @@ openrpc("there is a GET if every parameter has one scalar type", () => {
   }
 });
 
-openrpc("a write or an unmarked method has no GET", () => {
+openrpc("a method has no GET operation unless it has x-access: read", () => {
   for (const access of ["write", "secret", "Read", true, undefined]) {
     const { get, post } = made(method({ "x-access": access })).paths["/v1/rpc/m"];
     assert.is(get, undefined, String(access));
@@ -160,7 +160,7 @@ openrpc("a write or an unmarked method has no GET", () => {
   }
 });
 
-openrpc("marks are carried over, and places of parameters that have one", () => {
+openrpc("marks are kept, and positional parameters get an x-position", () => {
   const marks = { "x-cost": "heavy", "x-since": "1.2", "x-common": true, "x-streaming": true };
   const params = [param({ type: "string" }), { name: "q", schema: true, "x-since": "2" }];
   const places = (structure?: string) => {
@@ -184,7 +184,7 @@ openrpc("marks are carried over, and places of parameters that have one", () => 
   assert.is(get.parameters[0]["x-position"], 0);
 });
 
-openrpc("the encoding of a text is written as OpenAPI 3.1 has it", () => {
+openrpc("the encoding of a text is expressed as in OpenAPI 3.1", () => {
   const text = { type: "string", media: { binaryEncoding: "base64" } };
   const { components } = openApiOfMethods({
     methods: [method({ params: [param(text)] })],
@@ -198,7 +198,7 @@ openrpc("the encoding of a text is written as OpenAPI 3.1 has it", () => {
   });
 });
 
-openrpc("schemas of draft 7 are written as OpenAPI 3.1 has them", () => {
+openrpc("schemas of JSON Schema draft 7 are converted to those of OpenAPI 3.1", () => {
   const items = [{ type: "string" }, { items: [{ type: "integer" }] }];
   const tuple = { type: "array", items, additionalItems: false };
   const prefixItems = [{ type: "string" }, { prefixItems: [{ type: "integer" }] }];
@@ -215,7 +215,7 @@ openrpc("schemas of draft 7 are written as OpenAPI 3.1 has them", () => {
   assert.equal(components.schemas.A, { properties: { a: right } });
 });
 
-openrpc("no two operations have the same name", () => {
+openrpc("all operations have different names", () => {
   const names = ["a", "a_post", "a_post_", "b", "b_post"];
   const { paths } = made(
     ...names.map((name) => method({ name, ...name === "b_post" && { "x-access": "write" } })),
@@ -227,10 +227,10 @@ openrpc("no two operations have the same name", () => {
   assert.is(ids.length, 9);
   assert.is(new Set(ids).size, ids.length, ids.join(" "));
   for (const name of names) assert.ok(ids.includes(name));
-  assert.is(paths["/v1/rpc/a"].get.summary, "M", "the first of one name counts");
+  assert.is(paths["/v1/rpc/a"].get.summary, "M", "the first of two like-named methods is used");
 });
 
-openrpc("an example is shown in the query, the body and the response", () => {
+openrpc("examples are shown for the query, the body and the response", () => {
   const examples = [
     {
       name: "one",
@@ -252,7 +252,7 @@ openrpc("an example is shown in the query, the body and the response", () => {
   }
 });
 
-openrpc("names with any character make a path of one part", () => {
+openrpc("whatever characters a method name has, its path is one segment", () => {
   const names = ["rpc.discover", "a/b", "{c}", "d e?#", "__proto__", "ü"];
   const { paths } = made(...names.map((name) => method({ name, params: [param({}, { name })] })));
   const parts = Object.keys(paths).map((path) => path.replace("/v1/rpc/", ""));
@@ -263,7 +263,7 @@ openrpc("names with any character make a path of one part", () => {
   assert.equal(Object.keys(properties), ["__proto__"]);
 });
 
-openrpc("the document may have any form, and stays as it is", () => {
+openrpc("a document of any form is accepted and not modified", () => {
   const odd = [
     undefined,
     [],
@@ -305,7 +305,7 @@ openrpc("the document may have any form, and stays as it is", () => {
 
 for (const kind of KINDS_WITH_INTERFACE) {
   openrpc(
-    `${kind}: its methods make a valid description without dangling references`,
+    `${kind}: the methods become a valid description without dangling references`,
     async () => {
       const { openrpc } = await loadInterface(kind);
       if (!openrpc) return;

@@ -1,4 +1,4 @@
-/** Random descriptions, written and parsed again: hundreds on Node, a sample on Deno and Bun. */
+/** Random descriptions that are written and parsed again. Node runs hundreds of them, Deno and Bun a sample. */
 import fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -11,9 +11,9 @@ import { writeYaml } from "../src/openapi/write.ts";
 import { sampleSize } from "./_runtime.ts";
 import { load, parseYaml } from "./description/_load.ts";
 
-const roundTrip = suite("whatever a description says");
+const roundTrip = suite("random descriptions");
 
-/** Strings that a parser of YAML or JSON could take for something else. */
+/** Strings that a YAML or JSON parser could mistake for another type. */
 const text = fc.oneof(
   fc.constantFrom(
     ..."yes|no|~|null|0x1F|1e3|.inf|12345678901234567890|2020-01-01|<<|- a|a: b|a #b|# a|---|..."
@@ -84,7 +84,7 @@ const server = fc.record({
 }, {
   requiredKeys: ["url"],
 });
-/** The members of a component, with random values where data is allowed. */
+/** The members of each type of component, with random values where arbitrary data is allowed. */
 const parts = {
   schemas: { default: value, example: value, description: text },
   responses: { description: text, "x-more": value },
@@ -117,7 +117,7 @@ const description = fc.record({
   "x-more": value,
 }, { requiredKeys: ["openapi", "info", "paths"] });
 
-/** A small description of the service, which is merged fast. */
+/** A small description of the service itself, so that merging is fast. */
 const OWN = `
 paths:
   /v1/info: { get: { operationId: getInfo, responses: { "200": { $ref: "#/components/responses/Info" } } } }
@@ -128,7 +128,7 @@ components:
   schemas: { Info: {} }
 `;
 
-/** Different spellings of the same description. */
+/** Different ways to write the same description. */
 const layout = fc.record({
   indent: fc.integer({ min: 1, max: 5 }),
   indentSeq: fc.boolean(),
@@ -142,16 +142,16 @@ const layout = fc.record({
 });
 
 roundTrip(
-  "both forms have the merged content, in any spelling",
+  "both forms have the merged content, however the description is written",
   async () => {
     const own = parseYaml(OWN);
     const where = { base: "http://127.0.0.1:9053" };
     await fc.assert(
       fc.asyncProperty(description, layout, async (description, layout) => {
-        // As parsed from JSON: large integers are `bigint`s.
+        // The values are as if parsed from JSON: large integers are `bigint`s.
         const document = parseJson(formatJson(description)) as Json;
         const { isJson, isCommented, newline, ...options } = layout;
-        // We read a bare << as a merge key, so it is quoted, like strings that YAML 1.1 misreads.
+        // Nodeface reads an unquoted << as a merge key, so it is quoted here, like strings that YAML 1.1 misreads.
         const quoted = { aliasDuplicateObjects: false, compat: "yaml-1.1" };
         const yaml = stringify(document, { ...options, ...quoted } as object);
         const commented = isCommented
@@ -160,7 +160,7 @@ roundTrip(
         const written = newline === "\n" || /\r/.test(yaml)
           ? commented
           : commented.replaceAll("\n", newline);
-        // The library that writes the descriptions does not support some layouts.
+        // Skip layouts that the library does not write correctly.
         fc.pre(isJson || (isText(written) && isEqual(exactly(written), document)));
         const loaded = await load({ text: isJson ? formatJson(document) : written }, where, OWN);
         const merged = withServiceOperations(own, withServers(document, where));
@@ -174,7 +174,7 @@ roundTrip(
 
 const anyText = fc.oneof(text, fc.string({ unit: "binary", maxLength: 20 }));
 
-roundTrip("both forms are written the same, for readers of YAML 1.1 as well", () => {
+roundTrip("both forms have the same content, even for parsers of YAML 1.1", () => {
   const members = fc.dictionary(anyText, fc.oneof(anyText, value), { noNullPrototype: true });
   fc.assert(
     fc.property(members, (document) => {
@@ -183,7 +183,7 @@ roundTrip("both forms are written the same, for readers of YAML 1.1 as well", ()
       const json = parseJson(read(formatJson(document)));
       const yaml = read(writeYaml(document));
       assert.ok(isEqual(exactly(yaml), json), yaml);
-      // YAML 1.1 allows keys other than strings; only the values matter.
+      // YAML 1.1 allows keys other than strings, so only the values are compared.
       const old = parse(yaml, { version: "1.1", intAsBigInt: true }) as unknown;
       assert.ok(isEqual(parseJson(formatJson(old)), json), yaml);
     }),
@@ -191,12 +191,14 @@ roundTrip("both forms are written the same, for readers of YAML 1.1 as well", ()
   );
 });
 
-/** Tells whether UTF-8 can represent a text: the library may fold a line within a surrogate pair. */
+/**
+ * Tells whether UTF-8 can represent a text. It may not, because the library may fold a line within a surrogate pair.
+ */
 function isText(text: string): boolean {
   return new TextDecoder().decode(new TextEncoder().encode(text)) === text;
 }
 
-/** Returns the YAML form as values, with all digits of large numbers. */
+/** Parses a YAML text. Large numbers keep all their digits. */
 function exactly(yaml: string): unknown {
   const { errors } = parseDocument(yaml);
   if (errors.length > 0) return undefined;

@@ -13,11 +13,11 @@ type Description = { paths: Record<string, { get: Operation }> };
 
 const json = async (path: string) => await (await ask(path)).json() as Description;
 
-description("both forms say the same", async () => {
+description("both forms have the same content", async () => {
   assert.equal(parse(await (await ask("/spec.yaml")).text()), await json("/spec.json"));
 });
 
-description("the forms under /v1 differ only in the path to the service", async () => {
+description("the description under /v1 differs only in the path to the service", async () => {
   for (const form of ["spec.json", "spec.yaml"]) {
     const [plain, versioned] = await Promise.all(
       [`/${form}`, `/v1/${form}`].map(async (path) => await (await ask(path)).text()),
@@ -27,12 +27,12 @@ description("the forms under /v1 differ only in the path to the service", async 
   }
 });
 
-description("YAML is shown rather than downloaded", async () => {
+description("browsers show the YAML form instead of downloading it", async () => {
   const { headers } = await ask("/spec.yaml");
   assert.is(headers.get("content-disposition"), 'inline; filename="spec.yaml"');
 });
 
-/** Paths that are served but not described, each with the reason. */
+/** Paths that are served but absent from the description, each with the reason. */
 const NOT_DESCRIBED: Readonly<Record<string, string>> = {
   "/": "leads people to the page",
   "/v1": "leads people to the page",
@@ -42,7 +42,7 @@ const NOT_DESCRIBED: Readonly<Record<string, string>> = {
 };
 
 description(
-  "every path that is served is described, unless it is for people and browsers",
+  "every path that is served is described, except those for people and browsers",
   async () => {
     const { paths } = await json("/spec.json");
     const served = ["/", "/v1", ...PATHS.map(([path]) => path)];
@@ -51,7 +51,7 @@ description(
   },
 );
 
-description("undescribed paths are served, but in no description", async () => {
+description("undescribed paths are served, but absent from the description", async () => {
   const { paths } = await json("/spec.json");
   for (const path of Object.keys(NOT_DESCRIBED)) {
     assert.ok((await ask(path)).status < 400, path);
@@ -60,7 +60,7 @@ description("undescribed paths are served, but in no description", async () => {
   assert.equal(Object.keys(paths).filter((path) => path.startsWith("/assets")), []);
 });
 
-description("everything described is served, with a status that is described", async () => {
+description("every path in the description is served with a described status", async () => {
   const { paths } = await json("/spec.json");
   for (const [path, { get }] of Object.entries(paths)) {
     const { status, body } = await ask(path);
@@ -69,13 +69,13 @@ description("everything described is served, with a status that is described", a
   }
 });
 
-/** Returns the response that is described for a path and a status. */
+/** Returns the description of the response for a path and a status. */
 const responsesOf = async (path: string, status: number) => {
   const { [status]: response } = (await json("/spec.json")).paths[path]!.get.responses;
   return response as { headers?: Record<string, unknown>; $ref?: string } | undefined;
 };
 
-description("events and history refuse with a status that is described", async () => {
+description("/v1/events and /v1/history refuse requests only with described statuses", async () => {
   const foreign = { "sec-fetch-site": "cross-site", "user-agent": "Mozilla/5.0" };
   for (const path of ["/v1/events", "/v1/history"]) {
     const all = await Promise.all([
@@ -95,20 +95,20 @@ description("events and history refuse with a status that is described", async (
   assert.is((await ask("/v1/events?events=heads")).status, 400);
 });
 
-description("the described events are those that can be requested", async () => {
+description("the description lists exactly the events that a client can request", async () => {
   const { paths } = await (await ask("/spec.json")).json();
   const [{ schema }] = paths["/v1/events"].get.parameters;
   assert.equal(schema.items.enum, EVENTS);
   assert.equal(schema.default, EVENTS);
 });
 
-description("the history has the columns that its schema requires", async () => {
+description("the response of /v1/history has the columns that its schema requires", async () => {
   const { components } = await (await ask("/spec.json")).json();
   const found = await (await ask("/v1/history")).json();
   for (const key of components.schemas.History.required) assert.ok(key in found, key);
 });
 
-description("the link set has the relations that its schema names, and no others", async () => {
+description("the link set has exactly the relations that its schema lists", async () => {
   const document = await (await ask("/spec.json")).json();
   const { linkset: [links] } = await (await ask("/.well-known/api-catalog")).json();
   const { properties, additionalProperties } =

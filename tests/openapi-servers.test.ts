@@ -1,4 +1,4 @@
-/** URLs of operations. Tests that depend on no runtime run with only one prefix on Deno and Bun. */
+/** The URLs of operations. Deno and Bun run the tests that do not depend on the runtime with only one prefix. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
@@ -31,7 +31,7 @@ const ADDRESSES = [
 type Item = Record<string, Json & { servers?: Json[] }> & { servers?: Json[] };
 type Described = { servers?: Json[]; paths: Record<string, Item> };
 
-/** Reads the description of a service below a prefix. */
+/** Reads the description of a service, which may have a prefix. */
 async function read(
   options: NodefaceOptions,
   address: string,
@@ -44,7 +44,7 @@ async function read(
   return parse(text) as Described;
 }
 
-/** Returns the URL of an operation for a client that read the description at an address (RFC 3986). */
+/** Returns the URL of an operation for a client that read the description at `from` (RFC 3986). */
 function resolve(
   { servers = [], paths }: Described,
   path: string,
@@ -57,7 +57,7 @@ function resolve(
 }
 
 for (const [count, told] of [[2, ""], [7, " and 2 more"]] as const) {
-  servers(`of ${count} servers that leave the node's base path open, five are named`, async () => {
+  servers(`if ${count} servers leave the base path open, at most five are named`, async () => {
     const urls = Array.from({ length: count }, (_, at) => `https://example/v${at}`);
     const text = `${HEAD}servers: [${urls.map((url) => `{ url: "${url}" }`).join()}]\n` +
       "paths: { /a: { get: {} } }\n";
@@ -77,18 +77,18 @@ for (const prefix of sampleOf(["", "/node1", "/deep/node"])) {
       ["this service's own operations", {}, "/v1/info"],
       ["a host's operations", { operations: [HOST] }, "/v1/peers"],
       [
-        "this service's, beside a node's",
+        "this service's operations, together with a node's,",
         { description: { text: NODE } },
         "/v1/health",
       ],
-      ["a host's, beside a node's", {
+      ["a host's operations, together with a node's,", {
         description: { text: NODE },
         operations: [HOST],
       }, "/v1/peers"],
     ] as [string, NodefaceOptions, string][]
   ) {
     servers(
-      `${name} are below "${prefix}", whichever proxy is before it`,
+      `${name} are below "${prefix}", whatever proxy is in front`,
       async () => {
         for (const address of ADDRESSES) {
           const document = await read({ ...options, prefix }, address);
@@ -111,7 +111,7 @@ for (const prefix of sampleOf(["", "/node1", "/deep/node"])) {
 }
 
 servers(
-  "the operations of a node whose URL is unknown are below this service",
+  "if the node's URL is unknown, its operations are below this service",
   async () => {
     for (
       const [url, path] of [["/", "/a"], ["/v2/", "/v2/a"], ["v2", "/v2/a"], [
@@ -140,7 +140,7 @@ servers(
 );
 
 servers(
-  "data and URLs of other hosts stay unchanged one folder deeper",
+  "one folder deeper, only the relative URLs of servers change",
   () => {
     const document = {
       openapi: "3.1.1",
@@ -167,7 +167,7 @@ servers(
 );
 
 servers(
-  "users and passwords of URLs are never served, logged or shown",
+  "users and passwords in server URLs are never served, logged or shown",
   async () => {
     const urls = [
       "http://hugo:S3cret@node.example/x",
@@ -247,7 +247,7 @@ const ITEM = {
   post: { ...DOCS, servers: [{ url: LOGIN }], responses: RESPONSES },
 };
 
-servers("users and passwords are in no other place that may contain a URL", async () => {
+servers("users and passwords are removed from every other URL in a description", async () => {
   const info = {
     title: "x",
     version: "1",
@@ -295,7 +295,7 @@ servers("users and passwords are in no other place that may contain a URL", asyn
 });
 
 servers(
-  "no user or password of node.url or node.public_url is shown",
+  "users and passwords in node.url and node.public_url are not shown",
   async () => {
     const { document, diagnostics } = await load({
       text: NODE.replace("https://node.example", ""),
@@ -319,7 +319,7 @@ servers(
 );
 
 servers(
-  "the page may ask a bounded number of origins, however servers name them",
+  "the page may connect to a limited number of origins, whatever the servers' URLs are",
   async () => {
     const numbers = Array.from({ length: 400 }, (_, i) => i);
     for (

@@ -19,7 +19,7 @@ async function upgrade(operation: Json, more: Json = {}) {
   return { document, operation: document.paths["/a"].post };
 }
 
-swagger("says where it is, in each of its schemes", async () => {
+swagger("host, basePath and schemes become servers, one per scheme", async () => {
   const { document } = await upgrade({}, {
     host: "a.example:81",
     basePath: "/v1",
@@ -32,7 +32,7 @@ swagger("says where it is, in each of its schemes", async () => {
   assert.equal(operation.servers, [{ url: "wss://a.example" }]);
 });
 
-swagger("keeps members that OpenAPI 3.0 shares, and reports others", async () => {
+swagger("members that OpenAPI 3.0 has, too, are kept, and others are reported", async () => {
   const list = { name: "l", in: "query", type: "array", items: { type: "string" } };
   const { document, diagnostics } = await bundleFiles({
     "root.json": {
@@ -59,7 +59,7 @@ swagger("keeps members that OpenAPI 3.0 shares, and reports others", async () =>
   ]);
 });
 
-swagger("has a body where a parameter is one, shared ones included", async () => {
+swagger("a body parameter becomes the request body, even if it is a shared parameter", async () => {
   const Body = { name: "b", in: "body", required: true, schema: { $ref: "#/definitions/A" } };
   const { document, operation } = await upgrade({
     parameters: [{ $ref: "#/parameters/Body" }, { $ref: "#/parameters/Limit" }],
@@ -76,7 +76,7 @@ swagger("has a body where a parameter is one, shared ones included", async () =>
   });
 });
 
-swagger("has forms with files and lists, of the path as well", async () => {
+swagger("form parameters become a form with files and lists, even those of the path", async () => {
   const file = { name: "f", in: "formData", type: "file", required: true };
   const list = { name: "l", in: "formData", type: "array", items: { type: "string", enum: ["a"] } };
   const { document } = await bundleFiles({
@@ -99,7 +99,7 @@ swagger("has forms with files and lists, of the path as well", async () => {
   });
 });
 
-swagger("uses the operation's produces, or else the document's", async () => {
+swagger("produces in an operation takes precedence over produces in the document", async () => {
   const responses = {
     200: { description: "", schema: { type: "file" }, examples: { "text/b": "x" } },
     default: { $ref: "#/responses/Bad" },
@@ -114,7 +114,7 @@ swagger("uses the operation's produces, or else the document's", async () => {
   assert.equal(Object.keys(document.components.responses.Bad.content), ["text/a"]);
 });
 
-swagger("has schemas that may be null, and whose discriminator is an object", async () => {
+swagger("x-nullable becomes nullable, and the discriminator becomes an object", async () => {
   const schema = {
     type: "object",
     discriminator: "kind",
@@ -132,7 +132,7 @@ swagger("has schemas that may be null, and whose discriminator is an object", as
   });
 });
 
-swagger("writes lists in parameters as their collectionFormat says", async () => {
+swagger("collectionFormat becomes style and explode", async () => {
   const list = { in: "query", type: "array", items: { type: "string", collectionFormat: "csv" } };
   const formats = ["csv", "ssv", "pipes", "multi"];
   const { operation } = await upgrade({
@@ -151,7 +151,7 @@ swagger("writes lists in parameters as their collectionFormat says", async () =>
   ]);
 });
 
-swagger("keeps its security", async () => {
+swagger("security definitions become security schemes", async () => {
   const scopes = { read: "to read" };
   const { document } = await upgrade({}, {
     securityDefinitions: {

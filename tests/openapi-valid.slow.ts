@@ -12,19 +12,19 @@ import { ROOT } from "./_paths.ts";
 import { bundleFiles, describe, type FilesOf } from "./description/_bundle.ts";
 import { load, OWN } from "./description/_load.ts";
 
-const valid = suite("what is served");
+const valid = suite("the served description");
 
 const REDOCLY = `${ROOT}tests/node_modules/@redocly/cli/bin/cli.js`;
 const VALIDATOR = `${ROOT}tests/node_modules/@seriousme/openapi-schema-validator/index.js`;
 
-/** The module of the validator, which has copies of OpenAPI's official JSON Schemas. */
+/** The module of the validator, which contains copies of the official JSON Schemas of OpenAPI. */
 interface Schemas {
   Validator: new () => {
     validate(document: unknown): Promise<{ valid: boolean; errors?: unknown }>;
   };
 }
 
-/** The targets of references, one of each kind, and some dangling references. */
+/** Parts to refer to, one of each type, and some dangling references. */
 const PARTS = {
   parameter: { name: "p", in: "query", schema: { $ref: "#/schema" } },
   body: { content: { "application/json": { schema: { $ref: "my%20pet.json" } } } },
@@ -46,7 +46,7 @@ const PARTS = {
 
 const ref = (name: string) => ({ $ref: `parts.json#/${name}` });
 
-/** Creates files whose root document states a version of OpenAPI. */
+/** Creates the files of a description whose root document has the given OpenAPI version. */
 const filesOf = (openapi: string, more = {}): FilesOf => ({
   "root.json": describe({}, {
     paths: {
@@ -131,10 +131,10 @@ valid.before(async () => {
 });
 valid.after(() => rmSync(folder, { recursive: true }));
 
-testWhere(valid, without(VALIDATOR), "is valid by the schema of its version", async () => {
+testWhere(valid, without(VALIDATOR), "it is valid by the JSON Schema of its version", async () => {
   const { Validator } = await import(pathToFileURL(VALIDATOR).href) as Schemas;
   for (const [name, document] of documents) {
-    // The validator modifies its input, parts of which may be shared.
+    // The input is copied, because the validator modifies it and parts of it may be shared.
     const copy = JSON.parse(JSON.stringify(document));
     const { valid, errors } = await new Validator().validate(copy);
     assert.ok(valid, `${name}: ${JSON.stringify(errors)}`);
@@ -144,7 +144,7 @@ testWhere(valid, without(VALIDATOR), "is valid by the schema of its version", as
 testWhere(
   valid,
   without(REDOCLY),
-  "has the structure and the references that redocly wants",
+  "redocly finds no error in the structure and the references of any served description",
   async () => {
     const config = join(folder, "redocly.yaml");
     writeFileSync(config, "rules: { struct: error, no-unresolved-refs: error }\n");

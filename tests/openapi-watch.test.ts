@@ -24,7 +24,7 @@ servers: [{ url: "${server}" }]
 paths: {}
 `;
 
-/** Formats schemas, one for each reference. */
+/** Formats components with one schema for each reference. */
 const schemas = (...refs: string[]) =>
   refs.map((ref, i) => `    S${i}: { $ref: "${ref}" }\n`).join("").replace(
     /^/,
@@ -43,7 +43,7 @@ fresh.before.each(() => {
 });
 fresh.after.each(() => rmSync(folder, { recursive: true }));
 
-/** Writes a file with a new time stamp, however fast the test is. */
+/** Writes a file and gives it a new modification time, even if the test is fast. */
 function write(path: string, text: string) {
   writeFileSync(path, text);
   utimesSync(path, ++time, time);
@@ -67,7 +67,7 @@ const title = async (app: Nodeface) => (await (await ask(app, "/spec.json")).jso
 const etags = (app: Nodeface) =>
   Promise.all(PATHS.map(async (path) => (await ask(app, path)).headers.get("etag")));
 
-fresh("a changed file is reloaded on requests, without a call of refresh", async () => {
+fresh("a changed file is reloaded after requests, without a call to refresh", async () => {
   write(file, describe("One"));
   const [app, closed] = [await create(file), await create(file)];
   await closed.close();
@@ -77,7 +77,7 @@ fresh("a changed file is reloaded on requests, without a call of refresh", async
   assert.is(await title(closed), "One");
 });
 
-fresh("a file is read again when it has changed, and all that is made of it changes", async () => {
+fresh("refresh updates everything made from a file if the file has changed", async () => {
   write(file, describe("One"));
   const app = await create(file);
   const before = await etags(app);
@@ -94,7 +94,7 @@ fresh("a file is read again when it has changed, and all that is made of it chan
   assert.not.match(policy, "a.example");
 });
 
-fresh("a broken version is reported once, and the old one stays until the next", async () => {
+fresh("an invalid version is reported once, and the previous version is shown", async () => {
   write(file, describe("One"));
   const app = await create(file);
   write(file, "openapi: [\n");
@@ -112,7 +112,7 @@ fresh("a broken version is reported once, and the old one stays until the next",
   assert.is(await title(app), "Two");
 });
 
-fresh("an unusable description leaves this service's own, with a notice on the page", async () => {
+fresh("instead of an unusable description, the service's own is shown with a notice", async () => {
   write(file, "openapi: [\n");
   const app = await create(file);
   assert.is(await title(app), "Nodeface");
@@ -124,7 +124,7 @@ fresh("an unusable description leaves this service's own, with a notice on the p
   assert.not.match(await (await ask(app, "/v1/spec")).text(), "cannot be shown");
 });
 
-fresh("a link out of the folder is not followed", async () => {
+fresh("a symbolic link that leads out of the folder is not followed", async () => {
   const outside = mkdtempSync(join(tmpdir(), "nodeface-"));
   writeFileSync(join(outside, "secret.yaml"), "type: secret\n");
   symlinkSync(join(outside, "secret.yaml"), join(folder, "link.yaml"));
@@ -135,7 +135,7 @@ fresh("a link out of the folder is not followed", async () => {
   assert.not.match(await (await ask(app, "/spec.json")).text(), "secret");
 });
 
-fresh("a change of any of its files counts", async () => {
+fresh("a change in any file of the description is noticed", async () => {
   write(file, describe("One") + schemas("more.yaml#/a"));
   write(join(folder, "more.yaml"), "a: { const: 1 }\n");
   const app = await create(file);
@@ -148,7 +148,7 @@ fresh("a change of any of its files counts", async () => {
 });
 
 fresh(
-  "a slow one is shown when it is ready, and this service's own until then",
+  "the service's own description is shown until a slow one is ready",
   async () => {
     let finish = () => {};
     const finished = new Promise<void>((resolve) => finish = resolve);
@@ -177,7 +177,7 @@ fresh(
 );
 
 fresh(
-  "a description is shown before its slow YAML is ready, for which requests wait",
+  "a description is shown before its YAML is ready, and requests for the YAML wait",
   async () => {
     write(file, describe("One"));
     let finish = (_: WrittenYaml) => {};
@@ -225,7 +225,7 @@ fresh.run();
 
 const remote = suite("a description at a URL");
 
-/** The server's next responses, by path; a promise delays the response. */
+/** The server's next responses, by path. A promise in `after` delays the response. */
 let answers: Record<
   string,
   { status?: number; headers?: Record<string, string>; body?: string; after?: Promise<void> }
@@ -251,7 +251,7 @@ remote.before.each(() => {
   [answers, asked, reports] = [{}, [], []];
 });
 
-remote("it is requested again with its ETag, and its servers are relative to it", async () => {
+remote("the description is requested with its ETag; servers are relative to its URL", async () => {
   answers["/api/spec.json"] = {
     headers: { etag: '"1"' },
     body:
@@ -268,7 +268,7 @@ remote("it is requested again with its ETag, and its servers are relative to it"
   assert.is(await title(app), "Two");
 });
 
-remote("while it is being read, everything is still of the old version", async () => {
+remote("while a new version is being read, everything still shows the old version", async () => {
   const more = schemas("more.yaml#/a");
   answers["/spec.yaml"] = { body: describe("One") + more };
   answers["/more.yaml"] = { body: "a: { const: 1 }\n" };
@@ -280,7 +280,7 @@ remote("while it is being read, everything is still of the old version", async (
   answers["/more.yaml"] = { body: "a: { const: 2 }\n", after };
   asked = [];
   const refreshed = app.refresh();
-  // The first file is new, the second still loading.
+  // The first file has been read already, while the second is still loading.
   while (!asked.some(({ path }) => path === "/more.yaml")) {
     assert.equal(await etags(app), old);
     await new Promise((resolve) => setImmediate(resolve));
@@ -293,12 +293,12 @@ remote("while it is being read, everything is still of the old version", async (
   for (const [i, etag] of (await etags(app)).entries()) assert.is.not(etag, old[i], PATHS[i]);
 });
 
-remote("a change during a refresh is picked up by the next one", async () => {
+remote("a change that happens during a refresh is noticed by the next refresh", async () => {
   answers["/spec.yaml"] = { body: describe("One") };
   const app = await create(`${origin}/spec.yaml`);
   let release = () => {};
   const after = new Promise<void>((resolve) => release = resolve);
-  // The file is requested once conditionally, then as a whole, which takes a while.
+  // The file is requested twice: conditionally, then in full. The second response is delayed.
   asked = [];
   answers = {
     get "/spec.yaml"() {
@@ -315,7 +315,7 @@ remote("a change during a refresh is picked up by the next one", async () => {
   assert.is(await title(app), "Three");
 });
 
-remote("a document without servers has the server that it came from", async () => {
+remote("a document without servers gets the server from which it was loaded", async () => {
   answers["/api/spec.yaml"] = {
     body: `openapi: 3.1.1
 info: { title: One, version: "1" }
@@ -328,7 +328,7 @@ paths: { /a: { servers: [{ url: v2 }] } }
   assert.equal(paths["/a"].servers, [{ url: `${origin}/api/v2` }]);
 });
 
-remote("a server that does not respond keeps the old one", async () => {
+remote("if the server fails, the previous version is still shown", async () => {
   answers["/spec"] = { body: describe("One") };
   const app = await create(`${origin}/spec`);
   answers["/spec"] = { status: 500 };
@@ -340,7 +340,7 @@ remote("a server that does not respond keeps the old one", async () => {
   assert.is(await title(app), "Two");
 });
 
-remote("a weak ETag that stays while the content changes does not hide the change", async () => {
+remote("a change is noticed even if the weak ETag stays the same", async () => {
   const headers = { etag: 'W/"1"' };
   answers["/spec"] = { headers, body: describe("One") };
   const app = await create(`${origin}/spec`);
@@ -351,7 +351,7 @@ remote("a weak ETag that stays while the content changes does not hide the chang
   assert.is(reports.length, 2);
 });
 
-remote("redirects are followed within the origin only", async () => {
+remote("a redirect is followed only within the same origin", async () => {
   answers["/a"] = { status: 302, headers: { location: "/b" } };
   answers["/b"] = { body: describe("One") };
   assert.is(await title(await create(`${origin}/a`)), "One");
@@ -362,7 +362,7 @@ remote("redirects are followed within the origin only", async () => {
   ]);
 });
 
-remote("its references are followed within the origin only", async () => {
+remote("a reference is followed only within the same origin", async () => {
   const refs = schemas("b.yaml#/a", "http://localhost:1/b.yaml");
   answers["/spec/a.yaml"] = { body: describe("One") + refs };
   answers["/spec/b.yaml"] = { body: "a: { const: 1 }\n" };
@@ -376,7 +376,7 @@ remote("its references are followed within the origin only", async () => {
   });
 });
 
-remote("files that are too large or unreachable are reported as such", async () => {
+remote("files that are too large or cannot be reached are reported", async () => {
   answers["/large"] = { body: " ".repeat(33 * 1024 * 1024) };
   await create(`${origin}/large`);
   await create("http://127.0.0.1:1/x.yaml");

@@ -12,7 +12,7 @@ const read = (text: string): Source => readBytes(encode(text));
 const said = ({ diagnostics, text, offsetOf }: Source) =>
   locate("x", text, diagnostics.list(), offsetOf).map(formatDiagnostic);
 
-yaml("has whole numbers with all of their digits, in every base", () => {
+yaml("whole numbers keep all their digits, in every base", () => {
   const { value, diagnostics } = read(
     "[9007199254740991, 9007199254740993, -12345678901234567890, +7, 0xFFFFFFFFFFFFFFFF, 0o17, 1.50, 007]",
   );
@@ -29,7 +29,7 @@ yaml("has whole numbers with all of their digits, in every base", () => {
   assert.equal(diagnostics.list(), []);
 });
 
-yaml("is YAML 1.2, whatever its directive says", () => {
+yaml("YAML is read as version 1.2, whatever its directive says", () => {
   const source = read(
     "%YAML 1.1\n---\n[yes, no, on, off, 0777, 12:30, 2020-01-01, ~, 0b1, 1_000]\n",
   );
@@ -48,7 +48,7 @@ yaml("is YAML 1.2, whatever its directive says", () => {
   assert.equal(said(source), []);
 });
 
-yaml("is read without the tags that the core schema does not know", () => {
+yaml("tags that the core schema does not know are ignored and reported", () => {
   const source = read("a: !!binary aGk=\nb: !mine { c: 1 }\nd: !!str 12\ne: !!set { f }\n");
   assert.equal(source.value, { a: "aGk=", b: { c: 1 }, d: "12", e: { f: null } });
   assert.equal(said(source), [
@@ -61,7 +61,7 @@ yaml("is read without the tags that the core schema does not know", () => {
 const MERGED =
   "x:2:4 YAML 1.2 has no merge keys: << is merged here, but is an ordinary key for some readers";
 
-yaml("merges << into its siblings, which take precedence", () => {
+yaml("the object under << is merged, and the other members take precedence over it", () => {
   const source = read(
     "a: &a { p: 1, q: 1 }\nb: { <<: *a, q: 2, r: 2 }\nc: { q: 3, <<: [{ q: 4, s: 4 }, *a] }\n",
   );
@@ -70,7 +70,7 @@ yaml("merges << into its siblings, which take precedence", () => {
   assert.equal(said(source).map((line) => line.replace("2:6", "2:4")), [MERGED]);
 });
 
-yaml("treats a quoted << as a plain key, and reports values that cannot be merged", () => {
+yaml("a quoted << is an ordinary key, and values that cannot be merged are reported", () => {
   const source = read('a: { "<<": 1 }\nb: { <<: 2 }\n');
   assert.equal(source.value, { a: { "<<": 1 }, b: {} });
   assert.equal(said(source), [
@@ -78,14 +78,14 @@ yaml("treats a quoted << as a plain key, and reports values that cannot be merge
   ]);
 });
 
-yaml("resolves an alias to the last anchor of its name, and shares the value", () => {
+yaml("an alias resolves to the last anchor of its name, and both share the value", () => {
   const { value } = read("[&a { b: 1 }, *a, &a [&a 2, *a], *a]");
   const list = value as unknown[];
   assert.equal(list, [{ b: 1 }, { b: 1 }, [2, 2], 2]);
   assert.is(list[0], list[1]);
 });
 
-yaml("has keys that are texts, whatever they look like", () => {
+yaml("keys of any type become strings", () => {
   const { value, diagnostics } = read("200: a\n~: b\ntrue: c\n__proto__: d\n&k key: *k\n");
   assert.equal(Object.entries(value as object), [
     ["200", "a"],
@@ -102,7 +102,7 @@ yaml("has keys that are texts, whatever they look like", () => {
   ]);
 });
 
-yaml("reports both places of a duplicate key, and uses the last value", () => {
+yaml("duplicate keys are reported, and the last value is used", () => {
   const message = "duplicate key; the last value is used";
   const block = read("a: 1\nb:\n  - c: 1\n    d: 2\n    c: 3\na: 4\n");
   assert.equal(block.value, { a: 4, b: [{ c: 3, d: 2 }] });
@@ -112,7 +112,7 @@ yaml("reports both places of a duplicate key, and uses the last value", () => {
   assert.equal(said(json), [`x:2:1 ${message} (and 1 more)`]);
 });
 
-yaml("is one document, though an empty one may follow", () => {
+yaml("a text is a single document, but an empty one may follow", () => {
   for (const text of ["---\na: 1\n---\n", "a: 1\n...\n", "# first\n---\na: 1\n--- # end\n...\n"]) {
     const source = read(text);
     assert.equal([source.value, said(source)], [{ a: 1 }, []], text);
@@ -123,7 +123,7 @@ yaml("is one document, though an empty one may follow", () => {
   ]]);
 });
 
-yaml("may have a byte order mark and Windows line ends, and its places are right", () => {
+yaml("positions are right even with a byte order mark and Windows line ends", () => {
   for (
     const text of [
       "\ufeffa: 1\r\nb:\r\n  c: |\r\n    d\r\n    e\r\n",
@@ -138,7 +138,7 @@ yaml("may have a byte order mark and Windows line ends, and its places are right
   }
 });
 
-yaml("that is not UTF-8 is reported as such", () => {
+yaml("a text that is not UTF-8 is reported", () => {
   const utf16 = (isLittle: boolean, mark: string) => {
     const view = new DataView(new ArrayBuffer(2 * (mark.length + 4)));
     Array.from(
@@ -165,7 +165,7 @@ yaml("that is not UTF-8 is reported as such", () => {
   }
 });
 
-yaml("finds the places of paths, or the nearest place of a missing one", () => {
+yaml("the position of a path is found, or of the nearest parent if it is missing", () => {
   const texts = [
     "a:\n  - b: 1\n    c: &c\n      d: 2\n  - *c\n2: x\n1: y\n",
     '{"a": [{"b": 1,\n"c": {"d": 2}}, {}], "2": "x",\n"1": "y"}',

@@ -18,11 +18,10 @@ const JSON_TYPE = "application/problem+json";
 
 interface Asked {
   readonly response: Response;
-  /** The log. */
   readonly told: readonly string[];
 }
 
-/** Sends a request to a service with one operation. */
+/** Sends a request to a service that has one operation of the host. */
 async function ask(
   made: Partial<Operation>,
   path: string,
@@ -44,7 +43,7 @@ async function ask(
   return { response, told };
 }
 
-/** Creates a request with any headers: `Request` in browsers and some runtimes does not accept `Origin`. */
+/** Creates a request with any headers: in browsers and some runtimes, `Request` does not accept `Origin`. */
 function requestOf(path: string, { method = "GET", headers = {} }: RequestInit): Request {
   const fields = new Headers();
   const request = new Request(`http://localhost${path}`, { method });
@@ -54,7 +53,7 @@ function requestOf(path: string, { method = "GET", headers = {} }: RequestInit):
 
 const params: Operation["handle"] = (_request, params) => Response.json(params);
 
-operations("a handler receives the decoded parameters of the path", async () => {
+operations("a handler receives the path parameters, decoded", async () => {
   const path = "/v1/peers/{peer-id}/{b}";
   const { response } = await ask({ path, handle: params }, "/v1/peers/a%20b%2Fc/%C3%BC+%25");
   assert.equal(await response.json(), { "peer-id": "a b/c", b: "ü+%" });
@@ -79,14 +78,14 @@ operations(
   },
 );
 
-operations("a handler gets everything that the host passes on", async () => {
+operations("a handler receives all arguments that the host passes to fetch", async () => {
   const handle = (_request: Request, _params: unknown, env: { key: string }, more: number) =>
     Response.json([env.key, more]);
   const { response } = await ask({ handle }, "/v1/peers/a", {}, [{ key: "k" }, 7]);
   assert.equal(await response.json(), ["k", 7]);
 });
 
-operations("a thrown response is sent", async () => {
+operations("a response that a handler throws is sent", async () => {
   for (const thrown of [problem(404, "There is no peer b2"), Response.json({}, { status: 409 })]) {
     const { status } = thrown;
     const content = await thrown.clone().text();
@@ -104,7 +103,7 @@ function thrower(thrown: unknown): never {
   throw thrown;
 }
 
-operations("a problem is like the errors of the service itself", async () => {
+operations("problem() creates responses like the service's own errors", async () => {
   const made = problem(429, "Ask again in a minute", { "retry-after": "60" });
   assert.is(made.headers.get("content-type"), JSON_TYPE);
   assert.is(made.headers.get("cache-control"), "no-store");
@@ -143,7 +142,7 @@ const WRONG: readonly [returned: unknown, said: string][] = [
 ];
 
 for (const [returned, said] of WRONG) {
-  operations(`a handler that returns ${said} is named in the log, and gives 500`, async () => {
+  operations(`a handler that returns ${said} causes a 500 and is named in the log`, async () => {
     const { response, told } = await ask({ handle: (() => returned) as never }, "/v1/peers/a?b=c");
     assert.is(response.status, 500);
     const content = await response.text();
@@ -154,7 +153,7 @@ for (const [returned, said] of WRONG) {
   });
 }
 
-operations("parameters have the names of the path, for the compiler as well", async () => {
+operations("path parameters have the names from the path, also for the compiler", async () => {
   const peer = defineOperation({
     method: "GET",
     path: "/v1/peers/{peer-id}/{key}",
@@ -171,7 +170,7 @@ operations("parameters have the names of the path, for the compiler as well", as
   });
   defineOperation({
     ...peer,
-    // @ts-expect-error: the path has no parameter of this name
+    // @ts-expect-error: the path has no parameter with this name
     handle: (_request, { pear }) => new Response(pear),
   });
   const [got, banned] = await Promise.all([
@@ -181,7 +180,7 @@ operations("parameters have the names of the path, for the compiler as well", as
   assert.equal([await got.text(), await banned.text()], ["ab", "cd"]);
 });
 
-operations("characters that a browser leaves raw in a path match raw and encoded", async () => {
+operations("characters that browsers leave unencoded in a path match in both forms", async () => {
   const path = "/v1/a|b[c]^d/é";
   for (const asked of [path, "/v1/a%7Cb%5Bc%5D%5ed/%c3%A9", "/v1/a%7cb[c]%5Ed/%C3%a9"]) {
     assert.is((await ask({ path }, asked)).response.status, 200, asked);
@@ -190,17 +189,17 @@ operations("characters that a browser leaves raw in a path match raw and encoded
   assert.is((await ask({ path: "/v1/a%2Fb" }, "/v1/a%2fb")).response.status, 200);
 });
 
-/** Request headers that a page of another origin never has. */
+/** Request headers that cannot come from a page of another origin. */
 const OWN: readonly Record<string, string>[] = [
   {},
   { host: "localhost:8080", origin: "http://localhost:8080" },
   { host: "a.localhost:80", origin: "http://a.localhost" },
-  // Behind a proxy that changes Host.
+  // The service is behind a proxy that changes Host.
   { host: "127.0.0.1:8080", origin: "https://node.example", "sec-fetch-site": "same-origin" },
   { "sec-fetch-site": "none" },
 ];
 
-/** Request headers of a page of another origin. */
+/** Request headers as a page of another origin sends them. */
 const FOREIGN: readonly Record<string, string>[] = [
   { host: "localhost:8080", origin: "http://localhost:3000" },
   { host: "localhost:8080", origin: "null" },
@@ -211,7 +210,7 @@ const FOREIGN: readonly Record<string, string>[] = [
   { "sec-fetch-site": "anything" },
 ];
 
-/** Returns how often a handler was called, and the status of the response. */
+/** Returns the number of calls of a handler, and the response. */
 async function call(made: Partial<Operation>, headers: Record<string, string>) {
   let calls = 0;
   const handle = () => {
@@ -223,7 +222,7 @@ async function call(made: Partial<Operation>, headers: Record<string, string>) {
   return { calls, response };
 }
 
-operations("pages of other origins cannot make a change, whatever they send", async () => {
+operations("pages of other origins cannot make a change, whatever headers they send", async () => {
   for (const method of ["POST", "PUT", "PATCH", "DELETE"] as const) {
     for (const headers of FOREIGN) {
       const { calls, response } = await call({ method }, headers);
@@ -238,14 +237,14 @@ operations("pages of other origins cannot make a change, whatever they send", as
   }
 });
 
-operations("pages of other origins cannot read the response of an operation", async () => {
+operations("pages of other origins cannot read the response of a GET operation", async () => {
   const { calls, response } = await call({ method: "GET" }, { origin: ORIGIN });
   assert.equal([calls, response.status], [1, 200]);
   assert.is(response.headers.get("access-control-allow-origin"), null);
   assert.is(response.headers.get("cross-origin-resource-policy"), "same-origin");
 });
 
-operations("an operation is open to the origins that it names", async () => {
+operations("an operation with cors can be called by the origins that cors lists", async () => {
   for (const [cors, allowed] of [[[ORIGIN], ORIGIN], ["*", "*"]] as const) {
     for (const method of ["GET", "POST"] as const) {
       const headers = { host: "localhost", origin: ORIGIN, "sec-fetch-site": "cross-site" };
@@ -261,7 +260,7 @@ operations("an operation is open to the origins that it names", async () => {
 });
 
 operations(
-  "the origins that the service lists may call operations, except closed ones",
+  "the origins in the service's cors may call all operations, except those with an empty cors",
   async () => {
     const handle = () => new Response("x");
     const made: Operation = { method: "POST", path: "/v1/a", operation, handle };
@@ -273,7 +272,7 @@ operations(
   },
 );
 
-operations("a preflight lists only the methods that are open to its origin", async () => {
+operations("a preflight response lists only the methods that the origin may use", async () => {
   const handle = () => new Response("x");
   const at = (method: Operation["method"], cors?: Operation["cors"]): Operation => ({
     ...{ method, path: "/v1/a", operation, handle },
@@ -304,14 +303,14 @@ operations("a preflight lists only the methods that are open to its origin", asy
   }
 });
 
-operations("its own errors cannot be read by pages of other origins either", async () => {
+operations("pages of other origins cannot read the errors of operations either", async () => {
   const fails = () => Promise.reject(new Error("x"));
   const { response } = await ask({ handle: fails }, "/v1/peers/a", { headers: { origin: ORIGIN } });
   assert.is(response.status, 500);
   assert.is(response.headers.get("access-control-allow-origin"), null);
 });
 
-/** Reads the description of a service. */
+/** Reads the description of a service, and asserts that both forms have the same content. */
 async function describe(options: NodefaceOptions) {
   const app = createNodeface({ log() {}, ...options });
   const [json, yaml] = await Promise.all(["/spec.json", "/spec.yaml"].map(async (path) => {
@@ -331,7 +330,7 @@ const at = (path: string, object: OperationObject = {}): Operation => ({
 });
 
 operations(
-  "a parameter of the path that is not described is added to the description",
+  "if the host does not describe a path parameter, it is added to the description",
   async () => {
     const id = { $ref: "#/components/parameters/Id" };
     const key = { name: "key", in: "path", required: true, schema: { type: "string" } };
@@ -373,7 +372,7 @@ const PEER = at("/v1/peer", {
   },
 });
 
-operations("the host names the description, its tags and components", async () => {
+operations("the host's document sets the description's title, tags and components", async () => {
   const document = await describe({ document: DOCUMENT, operations: [PEER] });
   assert.equal(document.info, DOCUMENT.info);
   assert.equal(document.tags.slice(0, 2), DOCUMENT.tags);
@@ -390,7 +389,7 @@ operations("the host names the description, its tags and components", async () =
 
 for (const size of ["small", "large"] as const) {
   operations(
-    `it also does in a ${size} description of a node, with its components`,
+    `the host's document is merged into a ${size} description of a node, with its components`,
     async () => {
       const theirs = { type: "string", description: size === "large" ? "x".repeat(70_000) : "" };
       const description = {
@@ -420,7 +419,7 @@ for (const size of ["small", "large"] as const) {
   );
 }
 
-/** Returns the described methods of a path; `undefined` if it is not described. */
+/** Returns the described methods of a path, or `undefined` if the path is not described. */
 async function describedAt(path: string, options: NodefaceOptions): Promise<string[] | undefined> {
   const app = createNodeface({ ...options, log: () => {} });
   const found: (string[] | undefined)[] = [];
@@ -434,14 +433,14 @@ async function describedAt(path: string, options: NodefaceOptions): Promise<stri
   return found[0];
 }
 
-/** A node's description, shown with the service's own operations. */
+/** A description of a node, in which the service's own operations are shown as well. */
 const BESIDE = { text: 'openapi: 3.1.1\ninfo: { title: a, version: "1" }\npaths: {}\n' };
 
 for (const path of ["/v1/events", "/v1/history"]) {
   for (
-    const [name, more] of [["alone", {}], ["beside a node's", { description: BESIDE }]] as const
+    const [name, more] of [["alone", {}], ["with a node", { description: BESIDE }]] as const
   ) {
-    operations(`one at ${path} is described in place of the service's own, ${name}`, async () => {
+    operations(`a host's ${path} replaces the service's in the description, ${name}`, async () => {
       const handle = () => Response.json("mine");
       const mine = { path, operation: { ...operation, operationId: "mine" }, handle };
       assert.equal(await describedAt(path, more), ["get"]);
@@ -462,7 +461,7 @@ for (const path of ["/v1/events", "/v1/history"]) {
   }
 }
 
-operations("one whose template matches replaces events and history as well", async () => {
+operations("a path template that matches /v1/events and /v1/history replaces both", async () => {
   const handle = (_: Request, { name }: { name: string }) => Response.json(name);
   const mine = { method: "GET", path: "/v1/{name}", operation, handle } as const;
   const told: string[] = [];
@@ -477,7 +476,7 @@ operations("one whose template matches replaces events and history as well", asy
   await app.close();
 });
 
-operations("a history that is switched off is not described", async () => {
+operations("if the history is switched off, it is not described", async () => {
   for (const more of [{}, { description: BESIDE }]) {
     const off = { ...more, info: { history: "off" } } as const;
     assert.is(await describedAt("/v1/history", off), undefined);

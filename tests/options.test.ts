@@ -4,7 +4,7 @@ import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 
 const options = suite("options");
 
-/** Returns the lines of the message on invalid options, without the heading `invalid options:`. */
+/** Returns the lines of the error for invalid options, without the heading `invalid options:`. */
 function complaints(wrong: unknown): string[] {
   try {
     createNodeface(wrong as NodefaceOptions);
@@ -20,7 +20,7 @@ const handle = () => new Response();
 const operation = { responses: { 200: { description: "Done" } } };
 const peers = { method: "GET", path: "/v1/peers", operation, handle };
 
-/** Operation objects at `/v1/peers/{id}`, and their errors. */
+/** Operation objects for `/v1/peers/{id}`, and the error for each. */
 const OPERATIONS: readonly [operation: unknown, complaint: string][] = [
   [5, " must be an object"],
   [{ tags: "Node" }, '.tags must be a list of strings, not "Node"'],
@@ -170,12 +170,12 @@ for (const [wrong, complaint] of WRONG) {
   });
 }
 
-options("all errors are reported at once, a line for each", () => {
+options("all errors in the options are reported at once, each on one line", () => {
   const found = complaints({ prefx: 1, hots: [], node: { kind: "eth", ulr: "x" }, log: 5 });
   assert.is(found.length, 5, found.join("\n"));
 });
 
-options("a path that no request can have is refused", () => {
+options("a path that no request can have is refused in an operation", () => {
   const never = ["/x/", "no-slash", "/../a", "/a/.", "/a?b", "/a#b", "/{a}/{a}", "/{a", "/{}/b"];
   for (const path of [...never, "/%zz", "/\ud800"]) {
     const found = complaints({ operations: [{ ...peers, path }] });
@@ -183,7 +183,7 @@ options("a path that no request can have is refused", () => {
   }
 });
 
-options("two operations that OpenAPI takes for the same are refused", () => {
+options("two operations that OpenAPI considers the same are refused", () => {
   const by = (method: string, path: string) => ({ ...peers, method, path });
   const same = [by("GET", "/v1/p/{id}"), by("GET", "/v1/p/{name}")];
   assert.match(complaints({ operations: same })[0]!, "is served already: operations[0]");
@@ -191,7 +191,7 @@ options("two operations that OpenAPI takes for the same are refused", () => {
   assert.match(complaints({ operations: other })[0]!, 'must be "/v1/p/{id}", as in operations[0]');
 });
 
-options("a document that contains itself, or is too deep, is refused, with the place", () => {
+options("a document that contains itself or is nested too deep is refused", () => {
   const circle: Record<string, unknown> = { openapi: "3.1.1" };
   circle["x-a"] = { b: [circle] };
   assert.equal(complaints({ description: circle }), ["description.x-a.b[0] contains itself"]);
@@ -201,14 +201,14 @@ options("a document that contains itself, or is too deep, is refused, with the p
   assert.equal(found, ["description.a is nested more than 512 levels deep"]);
 });
 
-options("a document that contains a part twice is accepted", () => {
+options("a document may contain the same object twice", () => {
   const answers = { 200: { description: "Done" } };
   const paths = { "/a": { get: { responses: answers } }, "/b": { get: { responses: answers } } };
   const description = { openapi: "3.1.1", info: { title: "A", version: "1" }, paths };
   assert.equal(complaints({ description }), []);
 });
 
-options("an operation that contains itself is refused, with the place", () => {
+options("an operation that contains itself is refused with the position", () => {
   const circle: Record<string, unknown> = {};
   circle["x-self"] = circle;
   assert.equal(complaints({ operations: [{ ...peers, operation: { "x-a": circle } }] }), [
@@ -216,8 +216,8 @@ options("an operation that contains itself is refused, with the place", () => {
   ]);
 });
 
-options("the node may be its URL alone", async () => {
-  // The port of the discard protocol, on which nothing listens.
+options("the node option may be just a URL", async () => {
+  // This is the port of the discard protocol, on which nothing listens.
   for (const node of ["http://127.0.0.1:9", new URL("http://127.0.0.1:9/rpc")]) {
     const app = createNodeface({ node, log() {} });
     const info = await (await app.fetch(new Request("http://localhost/v1/info"))).json();
@@ -225,7 +225,7 @@ options("the node may be its URL alone", async () => {
   }
 });
 
-options("URLs may be objects, and options may be undefined", async () => {
+options("URLs may be URL objects, and options may be undefined", async () => {
   const app = createNodeface({
     node: { url: new URL("http://127.0.0.1:1"), kind: "none" },
     hosts: undefined,
@@ -236,7 +236,7 @@ options("URLs may be objects, and options may be undefined", async () => {
   assert.is((await app.fetch(new Request("http://localhost/v1/info"))).status, 200);
 });
 
-options("a callback that throws or rejects does no harm", async () => {
+options("a callback that throws or rejects does not affect other responses", async () => {
   const text = "openapi: 3.1.1\ninfo: { title: A, version: '1' }\npaths: {}\n";
   let told = 0;
   const fails = () => {
@@ -256,7 +256,7 @@ options("a callback that throws or rejects does no harm", async () => {
   assert.ok(told >= 4, String(told));
 });
 
-options("startedAt is when /v1/info says that the service started", async () => {
+options("/v1/info reports startedAt as the start time of the service", async () => {
   const nodeface = createNodeface({ startedAt: new Date("2026-01-02T03:04:05Z") });
   const info = await (await nodeface.fetch(new Request("http://localhost/v1/info"))).json();
   assert.match(JSON.stringify(info), '"2026-01-02T03:04:05');

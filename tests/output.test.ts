@@ -6,7 +6,7 @@ const output = suite("output");
 
 const soon = () => new Promise((resolve) => setTimeout(resolve, 0));
 
-/** Creates a reader that reads a text on demand. */
+/** Creates a slow reader of the output: each call to `read` accepts one text. */
 function slowReader() {
   const taken: string[] = [];
   let read = () => {};
@@ -18,7 +18,7 @@ function slowReader() {
 }
 
 output(
-  "lines are written in order and whole, also while the reader is slow",
+  "all lines are written whole and in order, even if the reader is slow",
   async () => {
     const { write, taken, read } = slowReader();
     const lines = createLineWriter(write);
@@ -36,7 +36,7 @@ output(
 );
 
 output(
-  "output that a stuck reader does not accept is dropped, and counted when it reads again",
+  "output that a stuck reader does not accept is dropped, and the dropped lines are counted",
   async () => {
     const { write, taken, read } = slowReader();
     const counts: number[] = [];
@@ -55,12 +55,12 @@ output(
     assert.is(counts[0]! + written, 40);
     assert.ok(
       taken.every((text) => text.length <= 1_048_576),
-      "what waits has a bound",
+      "the waiting output is limited",
     );
   },
 );
 
-output("the lines of the same moment are written in one piece", async () => {
+output("lines that are written at the same moment become a single text", async () => {
   const taken: string[] = [];
   const lines = createLineWriter((text) => Promise.resolve(void taken.push(text)));
   for (const line of ["one", "two", "three"]) {
@@ -71,7 +71,7 @@ output("the lines of the same moment are written in one piece", async () => {
   assert.equal(taken, ["one\n", "two\nthree\n"]);
 });
 
-output("the columns of a table line up, and a table may have one row", () => {
+output("the columns of a table are aligned, and a table may have only one row", () => {
   assert.is(formatTable([["A", "LONG", "B"], ["abc", "d", "e"]]), "A    LONG  B\nabc  d     e\n");
   assert.is(formatTable([["a", "b"]]), "a  b\n");
 });

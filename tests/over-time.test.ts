@@ -15,7 +15,7 @@ import { play, RECORDINGS } from "./nodes/_recorded.ts";
 
 const overTime = suite("a node over time");
 
-/** A kind whose responses are one object that the test changes. */
+/** A kind with a single source, whose response is an object that the test changes. */
 const KIND: Kind = {
   title: "A node",
   url: "http://127.0.0.1:1",
@@ -52,7 +52,7 @@ const readHistory = async ({ history }: { history: ReturnType<typeof setScene>["
   return parseJson(new TextDecoder().decode(variants.identity!.body)) as Record<string, unknown[]>;
 };
 
-overTime("the history has the samples that were taken, in columns", async () => {
+overTime("the history contains the samples that were taken, in columns", async () => {
   const { info, pass, held, state, history } = play1({ height: 1, peers: 5 });
   const interval = 15_000;
   await info();
@@ -84,7 +84,7 @@ overTime("the history has the samples that were taken, in columns", async () => 
 });
 
 overTime(
-  "the history has at most 240 samples of an hour, and of each change of the state one",
+  "the history has at most 240 samples from one hour, and one for each change of the status",
   async () => {
     const { info, pass, held, history } = play1({ height: 1 });
     for (let i = 0; i < 300; i++) {
@@ -107,7 +107,7 @@ overTime(
   },
 );
 
-overTime("its times are two digits long", async () => {
+overTime("the response times in the history have at most two significant digits", async () => {
   const { info, pass, history } = play1({ height: 1 });
   for (let i = 0; i < 20; i++) {
     pass(15_000);
@@ -118,7 +118,7 @@ overTime("its times are two digits long", async () => {
   }
 });
 
-overTime("the history is cached by its client only, and has a validator", async () => {
+overTime("the history may be cached only by its client, and has an ETag", async () => {
   const response = await ask("/v1/history");
   assert.is(response.headers.get("cache-control"), "private, no-cache");
   const etag = response.headers.get("etag")!;
@@ -128,7 +128,7 @@ overTime("the history is cached by its client only, and has a validator", async 
   assert.is((await off.fetch(new Request("http://localhost/v1/history"))).status, 404);
 });
 
-overTime("a node without a new block for longer than its operator allows is stalled", async () => {
+overTime("a node without a new block for longer than stalled_after is stalled", async () => {
   const head = "2026-01-02T00:00:00Z";
   const { info, pass, state } = play1({ height: 1, peers: 5, head }, {
     info: { stalled_after: "10m" },
@@ -148,7 +148,7 @@ overTime("a node without a new block for longer than its operator allows is stal
   assert.is((await info()).status, "ok");
 });
 
-overTime("a node that does not report the time of its head must change its height", async () => {
+overTime("if a node does not report the time of its head, its height must change", async () => {
   const { info, pass, state } = play1({ height: 1, peers: 5 }, { info: { stalled_after: "10m" } });
   const statusAfter = async (time: number) => {
     pass(time);
@@ -160,19 +160,19 @@ overTime("a node that does not report the time of its head must change its heigh
   assert.is(await statusAfter(20_000), "ok");
   assert.is(await statusAfter(590_000), "ok");
   assert.is(await statusAfter(20_000), "degraded");
-  // A step back is a change too.
+  // A lower height is a change, too.
   state.height = 1;
   assert.is(await statusAfter(1000), "ok");
 });
 
-overTime("without the setting, only the kind decides when it is stalled", async () => {
+overTime("without stalled_after, only the kind decides whether a node is stalled", async () => {
   const { info, pass } = play1({ height: 1, peers: 5 });
   await info();
   pass(24 * 3_600_000);
   assert.is((await info()).status, "ok");
 });
 
-overTime("another chain at the address is logged, and counted", async () => {
+overTime("if the node is on another chain than before, this is logged and counted", async () => {
   const { info, pass, state, said, changes } = play1({ chain: 31337, network: "a", peers: 5 });
   await info();
   Object.assign(state, { chain: 31338, network: "b\u0000\u202e" });
@@ -193,7 +193,7 @@ overTime("a change of chain is logged in one short line", async () => {
   assert.match(said.join(), /chain_id "?b{20,60}…"?, was "?a{20,60}…"?$/);
 });
 
-overTime("a hidden value is in nothing that is served", async () => {
+overTime("a hidden value appears in no response", async () => {
   const state: Json = {
     ...{ is: "node", software: "softwarely", chain: "chainly-1", network: "networkly" },
     ...{ height: 7654321987, peers: 31415926, progress: 0.7654321, target: 7654322000 },
@@ -232,7 +232,10 @@ overTime("a hidden value is in nothing that is served", async () => {
   };
   const open = await everything([]);
   for (const [key, value] of Object.entries(shown)) {
-    assert.ok(open.filter((text) => value.test(text)).length >= 2, `${key} is served`);
+    assert.ok(
+      open.filter((text) => value.test(text)).length >= 2,
+      `${key} is not served although it is not hidden`,
+    );
     for (const text of await everything([key])) {
       const at = value.exec(text);
       assert.not.ok(
@@ -254,7 +257,7 @@ overTime("a change of chain is logged without hidden values", async () => {
   assert.equal(said, ["warn: node http://node.example is on another chain now"]);
 });
 
-overTime("after many changes within an hour, one line says that they go on", async () => {
+overTime("after many changes of chain in an hour, one line says that they continue", async () => {
   const { info, pass, state, said, changes } = play1({ chain: 0, peers: 5 });
   for (let i = 0; i < 100; i++) {
     state.chain = i % 2;
@@ -296,7 +299,7 @@ overTime(
   },
 );
 
-overTime("the texts of a node that is gone are short", async () => {
+overTime("the texts in last_seen are truncated", async () => {
   const { info, pass, held } = play1({ software: "x".repeat(300), chain: "y".repeat(300) });
   await info();
   held.failure = "ECONNREFUSED";
@@ -308,7 +311,7 @@ overTime("the texts of a node that is gone are short", async () => {
 });
 
 overTime(
-  "an unresponsive node is queried every few seconds while clients listen",
+  "while clients listen to events, an unresponsive node is queried every few seconds",
   async () => {
     const { info, pass, held, monitor } = play1({ height: 1 });
     await info();
@@ -329,7 +332,7 @@ overTime(
   },
 );
 
-overTime("a background query is not cached for later requests", async () => {
+overTime("the result of a background query is not cached for later requests", async () => {
   const { info, pass, held, monitor, state } = play1({ height: 1 });
   await info();
   pass(30_000);
@@ -341,7 +344,7 @@ overTime("a background query is not cached for later requests", async () => {
   assert.is(held.asked, asked + 1);
 });
 
-overTime("a watch queries slow-changing sources and programs less often", async () => {
+overTime("background queries include slow-changing sources and programs less often", async () => {
   const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
   const file = join(folder, "runs");
   const asked: string[] = [];
@@ -364,7 +367,7 @@ overTime("a watch queries slow-changing sources and programs less often", async 
   });
   for (let i = 0; i < 10; i++) {
     await monitor.look();
-    // No source is due, so this only waits for the program that `look` has started.
+    // No source is due, so this call only waits for the program that `look` has started.
     const { info } = await monitor.inspect();
     assert.is(String(info.free), "7");
     pass(20_000);
@@ -375,7 +378,7 @@ overTime("a watch queries slow-changing sources and programs less often", async 
   assert.equal([count("/state"), count("/genesis"), runs], [10, 1, 5]);
 });
 
-overTime("hidden values appear nowhere, whatever the state of a node", async () => {
+overTime("hidden values appear nowhere, whatever the status of the node is", async () => {
   for (const [name, recording] of RECORDINGS) {
     const { sources: _, fields } = KINDS[recording.kind]!;
     for (const key of [...Object.keys(fields), "peers", "height", "head_at"]) {
@@ -384,7 +387,7 @@ overTime("hidden values appear nowhere, whatever the state of a node", async () 
       const value = (await open.info())[key];
       if (typeof value !== "string" && typeof value !== "number") continue;
       const text = String(value);
-      // A short text could occur elsewhere by chance.
+      // A short text might occur elsewhere by chance.
       if (text.length < 5) continue;
       const scene = setScene({
         fetch: play(recording),
@@ -409,7 +412,7 @@ overTime("hidden values appear nowhere, whatever the state of a node", async () 
   }
 });
 
-overTime("the log has no evidence of the kind if anything is hidden", async () => {
+overTime("the log does not say by what a kind was detected if any value is hidden", async () => {
   const recorded = RECORDINGS.get("geth") ??
     [...RECORDINGS.values()].find(({ kind }) => kind === "ethereum")!;
   const linesWith = async (hide: string[]) => {
@@ -421,7 +424,7 @@ overTime("the log has no evidence of the kind if anything is hidden", async () =
   assert.match((await linesWith(["chain_id"])).join(), /of the kind ethereum$/);
 });
 
-overTime("a node's own text is not a reason if anything is hidden", async () => {
+overTime("an error text from the node is not shown if any value is hidden", async () => {
   const error = { code: 1, message: "chain 31337" };
   const reasonWith = async (hide: string[]) => {
     const source = { jsonrpc: "state" };
@@ -440,7 +443,7 @@ overTime("a node's own text is not a reason if anything is hidden", async () => 
 });
 
 overTime(
-  "the previous node is forgotten after a change of chain, though nothing is known of the new one",
+  "after a change of chain, last_seen does not describe the node before the change",
   async () => {
     const { info, pass, state, held } = play1({ software: "a", chain: 1 }, {
       info: { hide: ["chain_id"] },
@@ -458,7 +461,7 @@ overTime(
   },
 );
 
-overTime("a state that changes again and again does not shorten the history much", async () => {
+overTime("a status that keeps changing hardly shortens the span of the history", async () => {
   const { info, pass, held, history } = play1({ height: 1 });
   for (let i = 0; i < 1800; i++) {
     held.failure = i % 4 < 2 ? undefined : "ECONNREFUSED";
@@ -469,7 +472,7 @@ overTime("a state that changes again and again does not shorten the history much
   assert.ok(at.at(-1)! - at[0]! >= 1_700_000);
 });
 
-overTime("a reason with a hidden value is shown without it", async () => {
+overTime("a reason that would contain a hidden value is shown in a general form", async () => {
   const cases: [Json, string, string][] = [
     [{ height: 1, peers: 2 }, "peers", "has too few peers"],
     [{ height: 1, peers: 5, target: 1000 }, "height", "is catching up with its network"],

@@ -1,4 +1,4 @@
-/** Kinds that extend a built-in one, the template of a kind's file, and the restrictions on such a file. */
+/** Kinds that extend a built-in kind, the printed file of a kind, and the restrictions on the operator's own kinds. */
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ import { play, playedBy } from "./_sources.ts";
 
 const own = suite("custom kinds");
 
-/** Reads a configuration, or the file of `--kind`. */
+/** Reads a configuration. With arguments, the text is the file that `--kind` names. */
 const read = (text: string, args: string[] = []) =>
   readConfig(args, {}, {
     read: () => Promise.resolve(text),
@@ -29,7 +29,7 @@ const read = (text: string, args: string[] = []) =>
     isThere: () => Promise.resolve(args.length === 0),
   });
 
-/** Reads a kind from a configuration. */
+/** Reads a configuration that defines a kind. */
 const readOwn = async (kind: object) => await read(stringify({ kinds: [kind] }));
 
 async function wrongOf(work: Promise<unknown>): Promise<readonly string[]> {
@@ -53,7 +53,7 @@ const METHOD = {
 
 const HARDHAT = { name: "hardhat", extends: "ethereum", openrpc: { methods: [METHOD] } };
 
-own("a kind extends a built-in one, as an item of kinds and as a file", async () => {
+own("a kind can extend a built-in kind, in the list of kinds and in its own file", async () => {
   const before = await loadInterface("ethereum");
   const { name, ...file } = { ...HARDHAT, detect: { "client#": "^HardhatNetwork/" } };
   const ways = [
@@ -68,10 +68,14 @@ own("a kind extends a built-in one, as an item of kinds and as a file", async ()
     assert.equal(kind.fields, KINDS.ethereum!.fields);
   }
   const unnamed = await readOwn({ ...HARDHAT, name: undefined });
-  assert.equal(Object.keys(unnamed.kinds), ["ethereum"], "it takes the place of the built-in one");
+  assert.equal(
+    Object.keys(unnamed.kinds),
+    ["ethereum"],
+    "without a name, the kind replaces the one that it extends",
+  );
 });
 
-own("a method in with_token can be called with the token only", async () => {
+own("a method in with_token can be called only with the token", async () => {
   const { kinds: { hardhat } } = await readOwn(HARDHAT);
   const tokenFile = join(mkdtempSync(join(tmpdir(), "nodeface-")), "token");
   const token = "0123456789abcdef0123456789abcdef";
@@ -108,14 +112,14 @@ own("a method in with_token can be called with the token only", async () => {
   assert.equal(called.map((body) => JSON.parse(body).params), [["0x3"]]);
   await app.close();
   await node.close();
-  // The library requires complete kinds.
+  // The library accepts only complete kinds.
   assert.throws(
     () => createNodeface({ kinds: { hardhat: HARDHAT as unknown as Kind } }),
     /kinds.hardhat.extends is only allowed in an operator's files/,
   );
 });
 
-own("members override those of the kind: sources, fields, rules and components", async () => {
+own("an extending kind adds or replaces sources, fields, rules and components", async () => {
   const { kinds } = await readOwn({
     ...{ name: "mine", extends: "bitcoin", title: "Mine" },
     sources: { fee: { jsonrpc: "estimatefee", params: [6] } },
@@ -130,7 +134,7 @@ own("members override those of the kind: sources, fields, rules and components",
     },
   });
   const { title, sources, fields, health, openrpc, tried } = kinds.mine!;
-  assert.equal([title, tried], ["Mine", undefined], "it was tried with another node");
+  assert.equal([title, tried], ["Mine", undefined], "the extending kind has not been tested");
   assert.equal(sources.net, KINDS.bitcoin!.sources.net);
   assert.equal(Object.keys(fields), [...Object.keys(KINDS.bitcoin!.fields), "fee"]);
   assert.is(health.ok, KINDS.bitcoin!.health.ok);
@@ -138,7 +142,7 @@ own("members override those of the kind: sources, fields, rules and components",
   assert.ok(openrpc!.components!.schemas!.Hash && openrpc!.components!.schemas!.Mine);
 });
 
-own("errors are reported at their place, including those with the base kind", async () => {
+own("errors are reported at their position, even if they depend on the extended kind", async () => {
   const wrong = await wrongOf(read(`kinds:
   - extends: etherium
   - extends: geth
@@ -164,7 +168,7 @@ own("errors are reported at their place, including those with the base kind", as
   }
 });
 
-own("a mark can be made stricter freely, and looser only if loosen lists it", async () => {
+own("x-access may become stricter, but looser only if loosen lists the method", async () => {
   const { openrpc } = await loadInterface("ethereum");
   const [read, write] = ["eth_getBalance", "eth_sendTransaction"].map((name) =>
     openrpc!.methods.find((method) => method.name === name)!
@@ -196,7 +200,7 @@ own("a mark can be made stricter freely, and looser only if loosen lists it", as
   assert.match((await wrongOf(of(bare)))[0]!, "needs x-access");
 });
 
-own("the marks that keep a call cheap or without a secret stay, for REST too", async () => {
+own("x-auth, x-cost and x-streaming of an extended kind cannot be removed", async () => {
   const { openapi } = await loadInterface("activitypub");
   for (const mark of ["x-auth", "x-cost", "x-streaming"]) {
     const found = Object.entries(openapi!.paths).find(([, item]) =>
@@ -211,7 +215,7 @@ own("the marks that keep a call cheap or without a secret stay, for REST too", a
 });
 
 own(
-  "a path that takes over another's calls opens no more than that, unless it is listed",
+  "a path that overlaps another path cannot allow more than that path, unless loosen lists it",
   async () => {
     const extend = (base: string, path: string, method: string, more: object = {}) => {
       const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
@@ -252,14 +256,14 @@ own(
   },
 );
 
-own("a kind extends only a built-in one, never a file or a URL", async () => {
+own("a kind can extend only a built-in kind, but not a file or a URL", async () => {
   for (const base of ["./ethereum.yaml", "https://example.com/ethereum.yaml", "mine"]) {
     const messages = await wrongOf(readOwn({ name: "mine", extends: base }));
     assert.match(messages.join(), "extends must be a known kind", base);
   }
 });
 
-own("a component of the base kind is not replaced, since its operations refer to it", async () => {
+own("a component of the extended kind cannot be replaced, since operations use it", async () => {
   const { openapi } = await loadInterface("syncthing");
   const { page } = openapi!.components!.parameters as Record<string, object>;
   const get = {
@@ -279,7 +283,7 @@ own("a component of the base kind is not replaced, since its operations refer to
 });
 
 own(
-  "a kind's file runs no program, reads no file, queries no other host and sends no file",
+  "the file of a kind cannot run a program, read or send a file, or query another host",
   async () => {
     const kind = (source: object, auth?: object) => ({
       ...{
@@ -312,7 +316,7 @@ own(
   },
 );
 
-/** Simulates a JSON-RPC node that may require a secret. */
+/** Simulates a JSON-RPC node, which may require a secret. */
 const nodeOf = (results: Readonly<Record<string, unknown>>, secret?: string) => {
   const seen: (string | null)[] = [];
   const client = playedBy((_, init) => {
@@ -337,7 +341,7 @@ const nodeOf = (results: Readonly<Record<string, unknown>>, secret?: string) => 
 };
 
 own(
-  "a node of an extending kind has that kind, and other nodes the built-in one",
+  "a node that matches an extending kind has that kind, and other nodes the built-in kind",
   async () => {
     const { kinds } = await readOwn({ ...HARDHAT, detect: { "client#": "^HardhatNetwork/" } });
     const kindOf = async (client: string) => {
@@ -353,7 +357,7 @@ own(
 );
 
 own(
-  "it gets the base kind's secret if the refusal is typical of that kind",
+  "a node of an extending kind gets the secret of the extended kind if its refusal is typical",
   async () => {
     const file = join(mkdtempSync(join(tmpdir(), "nodeface-")), "cookie");
     writeFileSync(file, "__cookie__:abc");
@@ -390,10 +394,10 @@ own(
   },
 );
 
-own("the printed file of a kind is valid", async () => {
+own("the printed file of every kind is valid", async () => {
   for (const name of sampleOf(Object.keys(KINDS))) {
     const { openrpc, openapi, ...kind } = parseKind(await formatKindFile(name), "mine.yaml");
-    // The build generates `examples` from the kind's operations.
+    // The build adds `examples`, which it takes from the operations of the kind.
     const { examples: _, ...known } = KINDS[name]!;
     assert.equal(kind, known, name);
     const parts = { ...openrpc && { openrpc }, ...openapi && { openapi } };

@@ -9,7 +9,7 @@ import * as assert from "uvu/assert";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { compress, fileUrl, findFile, readFile, readVariable } from "../src/platform.ts";
 
-const platform = suite("what is read from the machine");
+const platform = suite("files and environment variables");
 
 const BOUNDS = { limit: 100, timeout: 10_000 };
 const folder = await mkdtemp(join(tmpdir(), "nodeface-"));
@@ -24,13 +24,13 @@ async function refused(work: Promise<unknown>, reason: string): Promise<void> {
   });
 }
 
-platform("a file is read by its path or its URL, up to the limit and no further", async () => {
+platform("a file is read by its path or URL, unless it exceeds the limit", async () => {
   assert.is((await readFile(file, BOUNDS)).length, 100);
   assert.is((await readFile(pathToFileURL(file), BOUNDS)).length, 100);
   await refused(readFile(file, { ...BOUNDS, limit: 99 }), `it is larger than ${99 / 2 ** 10} KiB`);
 });
 
-platform("a file that reports a size of 0 is read to its end", async () => {
+platform("a file that reports a size of 0 is read to the end", async () => {
   if (process.platform !== "linux") return;
   assert.match(
     new TextDecoder().decode(await readFile("/proc/self/status", { ...BOUNDS, limit: 1e6 })),
@@ -38,7 +38,7 @@ platform("a file that reports a size of 0 is read to its end", async () => {
   );
 });
 
-platform("an unreadable file is reported as such", async () => {
+platform("a file that cannot be read is reported with the reason", async () => {
   await refused(readFile(join(folder, "none"), BOUNDS), "no such file");
   await refused(readFile(join(file, "none"), BOUNDS), "no such file");
   await refused(readFile(folder, BOUNDS), "it is not a regular file");
@@ -46,7 +46,7 @@ platform("an unreadable file is reported as such", async () => {
   await refused(findFile(pathToFileURL(join(folder, "none"))), "no such file");
 });
 
-platform("~/ is the home directory, as each system names it", async () => {
+platform("~/ is the home directory, in HOME as well as in USERPROFILE", async () => {
   const { HOME, USERPROFILE } = process.env;
   try {
     process.env.HOME = folder;
@@ -61,7 +61,7 @@ platform("~/ is the home directory, as each system names it", async () => {
   }
 });
 
-platform("a file is found where its links lead, and its stamp changes with it", async () => {
+platform("a symbolic link leads to its file, and the stamp changes with the file", async () => {
   const link = join(folder, "link");
   await symlink(file, link);
   const found = await findFile(pathToFileURL(link));
@@ -71,11 +71,11 @@ platform("a file is found where its links lead, and its stamp changes with it", 
   assert.is.not((await findFile(pathToFileURL(link))).stamp, found.stamp);
 });
 
-platform("a variable that is not set is undefined", () => {
+platform("an environment variable that is not set is undefined", () => {
   assert.is(readVariable("NODEFACE_NOT_SET"), undefined);
 });
 
-platform("brotli and gzip unpack to the original, though parts share their bytes", async () => {
+platform("brotli and gzip decompress to the original, even if parts share a buffer", async () => {
   const part = new Uint8Array(100_000);
   function* parts() {
     for (let i = 0; i < 9; i++) yield part.fill(i);

@@ -5,7 +5,7 @@ import { ask, askWith, PATHS } from "./_app.ts";
 const conditions = suite("conditions");
 
 for (const [path] of PATHS) {
-  conditions(`GET ${path} returns 304 when the validator matches`, async () => {
+  conditions(`GET ${path} returns 304 if If-None-Match has its ETag`, async () => {
     const etag = (await ask(path)).headers.get("etag") ?? "";
     assert.match(etag, /^"[\w-]+"$/);
     const response = await askWith({ "if-none-match": etag }, path);
@@ -18,7 +18,7 @@ for (const [path] of PATHS) {
   });
 }
 
-conditions("each coding has its own validator", async () => {
+conditions("each content coding has its own ETag", async () => {
   const etags = new Set<string | null>();
   for (const coding of ["br", "gzip", "identity"]) {
     const response = await askWith({ "accept-encoding": coding }, "/spec.json");
@@ -28,7 +28,7 @@ conditions("each coding has its own validator", async () => {
   assert.is(etags.size, 3);
 });
 
-/** Lists of entity tags, in which `tag` stands for the current one, and whether they match it. */
+/** Values of If-None-Match, in which `tag` stands for the current ETag, and true if the value matches that ETag. */
 const TABLE: [list: string, isNamed: boolean][] = [
   ["", false],
   ["*", true],
@@ -53,7 +53,7 @@ const TABLE: [list: string, isNamed: boolean][] = [
 ];
 
 for (const [list, isNamed] of TABLE) {
-  conditions(`If-None-Match: ${list} ${isNamed ? "names" : "does not name"} "tag"`, async () => {
+  conditions(`If-None-Match: ${list} ${isNamed ? "matches" : "does not match"} tag`, async () => {
     const etag = (await ask("/spec.json")).headers.get("etag") ?? "";
     const noneMatch = list.replaceAll("tag", etag.slice(1, -1));
     const { status } = await askWith({ "if-none-match": noneMatch }, "/spec.json");
@@ -61,7 +61,7 @@ for (const [list, isNamed] of TABLE) {
   });
 }
 
-conditions("If-Match with another validator gets 412, with the current one 200", async () => {
+conditions("If-Match with the current ETag gets 200, and with another ETag 412", async () => {
   const etag = (await ask("/spec.json")).headers.get("etag") ?? "";
   for (
     const [match, status] of [[etag, 200], ["*", 200], ['"x"', 412], [`W/${etag}`, 412]] as const
@@ -70,7 +70,7 @@ conditions("If-Match with another validator gets 412, with the current one 200",
   }
 });
 
-conditions("If-None-Match wins over If-Modified-Since", async () => {
+conditions("If-None-Match takes precedence over If-Modified-Since", async () => {
   const later = { "if-modified-since": "Fri, 31 Dec 2100 23:59:59 GMT" };
   assert.is((await askWith(later, "/v1/info")).status, 200);
   assert.is((await askWith({ ...later, "if-none-match": '"other"' }, "/v1/info")).status, 200);

@@ -2,9 +2,11 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createProgress } from "../src/cli/output.ts";
 
-const progress = suite("long work");
+const progress = suite("progress of long work");
 
-/** Creates work to report on, and functions that finish it, wait for a number of lines, and return the output. */
+/**
+ * Creates work with a progress line, and functions that finish it, wait for a number of lines, and return the output.
+ */
 function bench(isTerminal: boolean, after: number) {
   let written: string[] = [];
   let wake = () => {};
@@ -27,7 +29,7 @@ function bench(isTerminal: boolean, after: number) {
   return { work, finish, times, take, ...createProgress({ write, isTerminal, after }) };
 }
 
-progress("on a terminal, one line counts the seconds and is erased", async () => {
+progress("on a terminal, a line counts the seconds, and is erased at the end", async () => {
   const { work, finish, times, take, during } = bench(true, 5);
   const done = during("asking the node", work);
   await times(3);
@@ -37,18 +39,18 @@ progress("on a terminal, one line counts the seconds and is erased", async () =>
   assert.match(text, /^(\r<clear>asking the node … \d+ s){3,}\r<clear>$/);
 });
 
-progress("elsewhere, one plain line is printed", async () => {
+progress("if the output is not a terminal, one plain line is printed", async () => {
   const { work, finish, times, take, during } = bench(false, 5);
   const done = during("asking the node", work);
   await times(1);
-  // Time for a second line, which must not come.
+  // A second line would be printed within this time, but must not be.
   await new Promise((resolve) => setTimeout(resolve, 30));
   finish("answer");
   await done;
   assert.is(take(), "nodeface: asking the node …\n");
 });
 
-progress("nothing is printed for fast or immediately failing work", async () => {
+progress("nothing is printed for work that is fast or fails at once", async () => {
   const { take, during } = bench(true, 60_000);
   assert.is(await during("asking", Promise.resolve(1)), 1);
   const failing = during("asking", Promise.reject(new Error("no")));

@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import { app, ask, askWith } from "./_app.ts";
 import { sampleSize } from "./_runtime.ts";
 
-const properties = suite("whatever is sent");
+const properties = suite("random requests");
 
 const RUNS = { numRuns: sampleSize(2000) };
 
@@ -15,7 +15,7 @@ const members = fc.uniqueArray(fc.tuple(coding, weight), {
 });
 
 properties(
-  "the chosen coding has the highest weight of the available ones (RFC 9110, 12.5.3)",
+  "the chosen coding has the highest weight of all available codings (RFC 9110, 12.5.3)",
   async () => {
     await fc.assert(
       fc.asyncProperty(members, async (members) => {
@@ -25,7 +25,8 @@ properties(
         const weights = new Map(
           members.map(([name, weight = 1000]) => [name.toLowerCase(), weight]),
         );
-        // If neither it nor `*` is listed, `identity` is acceptable, but every other acceptable coding is preferred.
+        // If neither `identity` nor `*` is listed, `identity` is acceptable, but any other acceptable coding is
+        // preferred.
         const weightOf = (name: string) =>
           weights.get(name) ?? weights.get("*") ?? (name === "identity" ? 0.5 : 0);
         const best = Math.max(...["br", "gzip", "identity"].map(weightOf));
@@ -41,7 +42,7 @@ properties(
 
 const etag = (await ask("/spec.json")).headers.get("etag")!;
 
-/** Returns the status of a request for `/spec.json` with a precondition. */
+/** Returns the status of the response to a request for `/spec.json` with a precondition. */
 const statusOf = async (field: "if-match" | "if-none-match", list: string) =>
   (await askWith({ [field]: list }, "/spec.json")).status;
 
@@ -52,7 +53,7 @@ const tag = fc.oneof(
 );
 
 properties(
-  "a list of entity tags names exactly its members (RFC 9110, 13.1.1 and 13.1.2)",
+  "a list of entity tags matches exactly its members (RFC 9110, 13.1.1 and 13.1.2)",
   async () => {
     const member = fc.record({ isWeak: fc.boolean(), tag });
     await fc.assert(
@@ -69,7 +70,7 @@ properties(
 );
 
 properties(
-  "no list of tags, however malformed, matches a tag that it does not contain",
+  "no list of entity tags, however malformed, matches a tag that is not in it",
   async () => {
     const nonsense = fc.string({ unit: fc.constantFrom(...'"W/,* tag\\'.split("")) });
     await fc.assert(
@@ -133,7 +134,7 @@ properties(
           const response = await app.fetch({ method, url, headers } as Request);
           const { status } = response;
           const known = [200, 204, 304, 307, 400, 404, 405, 406, 412, 414, 421];
-          assert.ok(known.includes(status), `${method} ${url} is answered with ${status}`);
+          assert.ok(known.includes(status), `${method} ${url} gets ${status}`);
           if (status < 400 || method === "HEAD") return;
           const problem = await response.json();
           assert.is(problem.status, status);

@@ -5,7 +5,7 @@ import { refreshOnDemand } from "../src/resources/resources.ts";
 
 const refreshed = suite("a value that is checked on request");
 
-/** Creates a value and a clock: `finish()` ends a slow check of the value, `wait()` advances the clock. */
+/** Creates a value and a clock. `finish()` ends a slow check of the value, and `wait()` advances the clock. */
 function create({ isMadeCurrent = true } = {}) {
   let time = 0;
   let finish = () => {};
@@ -29,7 +29,7 @@ function create({ isMadeCurrent = true } = {}) {
   return { value, resource, errors, finish: () => finish(), wait: (ms: number) => time += ms };
 }
 
-refreshed("a new value is not checked", async () => {
+refreshed("a new value is not checked before the interval has passed", async () => {
   const { value, resource, wait } = create();
   await resource.get();
   wait(1999);
@@ -38,7 +38,7 @@ refreshed("a new value is not checked", async () => {
 });
 
 refreshed(
-  "a value that may be stale when made is checked at its first request",
+  "a value that may be stale from the start is checked at the first request",
   async () => {
     const { value, resource } = create({ isMadeCurrent: false });
     await resource.get();
@@ -47,7 +47,7 @@ refreshed(
 );
 
 refreshed(
-  "after the interval, a request waits for a check; without requests there are no checks",
+  "after the interval, the next request waits for a check, but without requests there is no check",
   async () => {
     const { value, resource, wait } = create();
     await resource.get();
@@ -60,7 +60,7 @@ refreshed(
   },
 );
 
-refreshed("a slow check delays requests only briefly, and is the only one", async () => {
+refreshed("a slow check delays requests only briefly, and is the only check", async () => {
   const { value, resource, wait, finish } = create();
   value.isSlow = true;
   await resource.get();
@@ -79,7 +79,7 @@ refreshed("a slow check delays requests only briefly, and is the only one", asyn
   assert.is(value.looks, 2);
 });
 
-refreshed("a failed check is reported, and changes no response", async () => {
+refreshed("if a check fails, the error is reported, and the value is still returned", async () => {
   const { value, resource, errors, wait } = create();
   value.fails = true;
   await resource.get();
@@ -88,7 +88,7 @@ refreshed("a failed check is reported, and changes no response", async () => {
   assert.match(String(errors), "no such file");
 });
 
-refreshed("it can be checked at once, and then is not due", async () => {
+refreshed("after a check by refresh(), the next check is due after the interval", async () => {
   const { value, resource, wait } = create();
   await resource.get();
   wait(1999);
@@ -98,7 +98,7 @@ refreshed("it can be checked at once, and then is not due", async () => {
   assert.is(value.looks, 1);
 });
 
-refreshed("it is not checked after it has ended", async () => {
+refreshed("after end(), the value is not checked again", async () => {
   const { value, resource, wait } = create();
   await resource.get();
   resource.end();

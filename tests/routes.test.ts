@@ -5,7 +5,7 @@ import { ask, PATHS } from "./_app.ts";
 const routes = suite("routes");
 
 for (const [path, type] of PATHS) {
-  routes(`GET ${path} returns 200 as ${type}`, async () => {
+  routes(`GET ${path} returns 200 with the type ${type}`, async () => {
     const response = await ask(path);
     assert.is(response.status, 200);
     assert.is(response.headers.get("content-type"), type);
@@ -14,7 +14,7 @@ for (const [path, type] of PATHS) {
 }
 
 for (const [path, location] of [["/", "v1/spec"], ["/v1", "v1/spec"], ["/v1/", "spec"]] as const) {
-  routes(`GET ${path} leads to the explorer by a relative reference`, async () => {
+  routes(`GET ${path} redirects to the explorer with a relative Location`, async () => {
     const response = await ask(path);
     assert.is(response.status, 307);
     assert.is(response.headers.get("location"), location);
@@ -22,7 +22,7 @@ for (const [path, location] of [["/", "v1/spec"], ["/v1", "v1/spec"], ["/v1/", "
   });
 }
 
-routes("a query does not change the response of a path", async () => {
+routes("a query string does not change the response", async () => {
   assert.is((await ask("/v1/info?a=1&a=2")).status, 200);
   assert.is((await ask("/v1?x=/")).headers.get("location"), "v1/spec");
 });
@@ -30,7 +30,7 @@ routes("a query does not change the response of a path", async () => {
 for (
   const path of ["/nope", "/v1/nope", "/v2/info", "/V1/info", "/v1/info/", "/v1/spec/", "//v1"]
 ) {
-  routes(`GET ${path} returns 404 as problem details`, async () => {
+  routes(`GET ${path} returns 404 with problem details`, async () => {
     const response = await ask(path);
     assert.is(response.status, 404);
     assert.is(response.headers.get("content-type"), "application/problem+json");

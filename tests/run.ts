@@ -1,14 +1,14 @@
 /**
  * Runs the tests and prints a table of the results.
  *
- * - `run.ts fast` (`npm test`): every `*.test.ts`. Those directly below `tests/` run on Node, Deno and
- *   Bun, those in a folder on Node.
- * - `run.ts slow` (`npm run test:slow`): every `*.slow.ts`. They take minutes, or need more of the machine,
- *   such as Debian packages or root; tests that lack what they need are skipped.
- * - `run.ts ci` (`npm run test:ci`): those slow suites that `.ci/run` has time for.
- * - `run.ts fast slow` (`npm run test:all`): both.
+ * - `run.ts fast` (`npm test`) runs every `*.test.ts`. Suites directly below `tests/` run on Node, Deno and Bun;
+ *   suites in folders run only on Node.
+ * - `run.ts slow` (`npm run test:slow`) runs every `*.slow.ts`. These suites take minutes, or need something from the
+ *   machine, such as Debian packages or root. Tests whose needs are not met are skipped.
+ * - `run.ts ci` (`npm run test:ci`) runs the slow suites for which `.ci/run` has time.
+ * - `run.ts fast slow` (`npm run test:all`) runs the fast and the slow suites.
  *
- * Further arguments name folders below `tests/`, to run only these.
+ * Further arguments are names of folders below `tests/`: only the suites in these folders run.
  */
 import { spawn } from "node:child_process";
 import { readdirSync } from "node:fs";
@@ -27,11 +27,11 @@ interface Result {
   failed: number;
   skipped: number;
   seconds: number;
-  /** Processor seconds of everything that has ended so far; `NaN` except on Linux. */
+  /** Processor seconds of all child processes that have ended so far; `NaN` except on Linux. */
   processor: number;
-  /** Processor seconds of the most expensive files. */
+  /** The files that took the most processor time, with their processor seconds. */
   costs: readonly (readonly [file: string, seconds: number])[];
-  /** The failed tests, the reasons for skipped ones, or why the run counts as failed. */
+  /** The failed tests, the reasons for skipped tests, or the reason why the run counts as failed. */
   notes: readonly string[];
 }
 
@@ -42,7 +42,7 @@ const onNode = (name: string, pattern: string): Run => ({
 });
 const folder = (name: string): Run => onNode(name, String.raw`^${name}[/\\].*\.test\.ts$`);
 const PORTABLE = String.raw`^[^/\\]+\.test\.ts$`;
-/** The suites directly below `tests/`, on Node: in two rows, so that neither is the last to finish. */
+/** The suites directly below `tests/`, on Node. They form two rows, so that neither row is the last to finish. */
 const PORTABLE_HALVES = ["a-i", "j-z"].map((letters) =>
   onNode(`portable ${letters} on Node`, String.raw`^[${letters}][^/\\]*\.test\.ts$`)
 );
@@ -55,11 +55,11 @@ const files = readdirSync(`${ROOT}tests`, { recursive: true, encoding: "utf8" })
 const inFolders = files.filter((file) => /\/.*\.test\.ts$/.test(file));
 const folders = [...new Set(inFolders.map((file) => file.split("/")[0]!))];
 
-/** Folders whose suites share no state with others. */
+/** Folders of suites that share no state with other folders. */
 const APART = ["browser", "raw", "nodes"];
 const onNodeAlone = folders.filter((name) => !APART.includes(name)).map(folder);
 
-/** The fast suites, the longest first. The suites of one row run one after the other. */
+/** The fast suites, starting with the row that takes longest. The suites of a row run one after the other. */
 const FAST: readonly (readonly Run[])[] = [
   [folder("browser")],
   [PORTABLE_HALVES[0]!],
@@ -80,9 +80,12 @@ const slow = files.filter((file) => file.endsWith(".slow.ts")).map((file) =>
 const slowOf = (...starts: string[]) =>
   slow.filter(({ name }) => starts.some((start) => name.startsWith(start)));
 
-/** Measurements, which need the machine to themselves. */
+/** Measurements, during which nothing else may run on the machine. */
 const ALONE = slowOf("release/start", "gateway/attack");
-/** Suites that change shared files, such as the package, and so run one after the other; no other suite reads these. */
+/**
+ * Suites that change shared files, such as the package, so that they run one after the other. No other suite reads
+ * these files.
+ */
 const BESIDE_OTHERS = slowOf("gateway/", "hosts/", "release/").filter((run) =>
   !ALONE.includes(run)
 );
@@ -92,8 +95,8 @@ const SLOW: readonly (readonly Run[])[] = [
 ];
 
 /**
- * The slow suites of `.ci/run`: real nodes, a fresh clone and calls in a browser, in a few minutes. None of them measures
- * time or memory.
+ * The slow suites for `.ci/run`. They test real nodes, a fresh clone and calls in a browser in a few minutes, and
+ * measure neither time nor memory.
  */
 const CI = [
   ["nodes/daemons", "gateway/nodes"],
@@ -102,10 +105,13 @@ const CI = [
 ]
   .map((row) => slow.filter(({ name }) => row.includes(name)));
 
-/** The number of concurrent rows. Suites often wait: with fewer rows, two processors would be half idle. */
+/**
+ * The number of rows that run at the same time. Suites often wait, so that fewer rows would leave two processors half
+ * idle.
+ */
 const LANES = 4;
 
-/** Milliseconds to wait for output: a child may keep the pipe open after the run has exited. */
+/** Milliseconds to wait for output after a run has exited, since a child process may keep the pipe open. */
 const OUTPUT_TIMEOUT = 5000;
 
 const words = process.argv.slice(2);
@@ -129,7 +135,7 @@ console.log(`\n${tableOf(results)}\n\n${costliest(results)}\n`);
 console.log(`${sum("passed")} passed, ${sum("failed")} failed`);
 process.exit(results.length > 0 && sum("failed") === 0 ? 0 : 1);
 
-/** Runs the next row as soon as a lane is free; returns the results in the rows' order. */
+/** Runs the next row as soon as a lane is free, and returns the results in the order of the rows. */
 async function executeRows(rows: readonly (readonly Run[])[]): Promise<Result[]> {
   const results: Result[][] = rows.map(() => []);
   const waiting = rows.entries();
@@ -142,7 +148,7 @@ async function executeRows(rows: readonly (readonly Run[])[]): Promise<Result[]>
   return results.flat();
 }
 
-/** Runs a process and prints its output when it has exited. */
+/** Runs a process, and prints its output after it has exited. */
 async function execute(
   { name, command: [program = "", ...args] }: Run,
 ): Promise<Result> {
@@ -172,7 +178,7 @@ async function execute(
   return { name, seconds, ...read(status, output) };
 }
 
-/** Parses the counts that uvu prints; an interrupted process has printed none. */
+/** Parses the counts that uvu prints. If the process was interrupted, it has not printed them. */
 function read(
   status: number | null,
   output: string,
@@ -211,7 +217,7 @@ function read(
   return { ...counts, failed: counts.failed + 1, notes: [mistake, ...notes] };
 }
 
-/** Lists the ten files that took the most processor time, on all runtimes together. */
+/** Lists the ten files that took the most processor time on all runtimes together. */
 function costliest(results: readonly Result[]): string {
   const costs = new Map<string, number>();
   for (const [file, seconds] of results.flatMap(({ costs }) => costs)) {

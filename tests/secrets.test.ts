@@ -29,7 +29,7 @@ secrets.after(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Writes a file; returns its path. */
+/** Writes a file and returns its path. */
 async function file(name: string, text: string, mode = 0o600): Promise<string> {
   const path = join(folder, name);
   await writeFile(path, text);
@@ -37,7 +37,7 @@ async function file(name: string, text: string, mode = 0o600): Promise<string> {
   return path;
 }
 
-/** Reads a configuration from a file in the folder. */
+/** Reads a configuration file with the given text in the temporary folder. */
 async function configured(text: string) {
   const path = await file("nodeface.yaml", text);
   return await readConfig(["check", "--config", path], {}, files);
@@ -46,7 +46,7 @@ async function configured(text: string) {
 const NO_WINDOWS = process.platform === "win32" ? "needs permissions of POSIX" : undefined;
 
 for (const form of ["$CREDENTIALS_DIRECTORY", "${CREDENTIALS_DIRECTORY}"]) {
-  secrets(`${form}/ at the start of a path is where systemd passes credentials on`, async () => {
+  secrets(`${form}/ at the start of a path is the folder of systemd's credentials`, async () => {
     await file("cookie", "user:one");
     process.env.CREDENTIALS_DIRECTORY = folder;
     const { node } = await configured(
@@ -69,14 +69,14 @@ for (const form of ["$CREDENTIALS_DIRECTORY", "${CREDENTIALS_DIRECTORY}"]) {
   });
 }
 
-secrets("the token may be a credential too", async () => {
+secrets("the token may be a systemd credential as well", async () => {
   const token = "0123456789abcdef0123456789abcdef";
   await file("token", token);
   process.env.CREDENTIALS_DIRECTORY = folder;
   assert.equal(await readToken({ token_file: "$CREDENTIALS_DIRECTORY/token" }), { token });
 });
 
-secrets("if systemd has passed nothing on, that is reported", async () => {
+secrets("if systemd passes no credentials, an error says so", async () => {
   delete process.env.CREDENTIALS_DIRECTORY;
   const place = { basic_file: "$CREDENTIALS_DIRECTORY/cookie" };
   assert.is(
@@ -86,7 +86,7 @@ secrets("if systemd has passed nothing on, that is reported", async () => {
   );
 });
 
-secrets("another variable at the start of a path is an error", async () => {
+secrets("a path that starts with another variable is an error", async () => {
   const attempt = configured("node: { auth: { basic_file: $HOME/cookie } }");
   const message = await attempt.then(() => "", ({ message }) => message);
   assert.match(message, "the only variable that it may begin with is $CREDENTIALS_DIRECTORY");
@@ -99,7 +99,7 @@ for (
     [0o640, "its group (mode 0640)"],
   ] as const
 ) {
-  testWhere(secrets, NO_WINDOWS, `a secret that ${who} may read is a note of check`, async () => {
+  testWhere(secrets, NO_WINDOWS, `check reports a secret that ${who} can read`, async () => {
     const path = await file("open", "user:one", mode);
     const config = await configured(
       "node: { url: http://127.0.0.1:2, auth: { basic_file: open } }",
@@ -111,7 +111,7 @@ for (
   });
 }
 
-testWhere(secrets, NO_WINDOWS, "a token that others may read is reported as well", async () => {
+testWhere(secrets, NO_WINDOWS, "a token file that others can read is reported, too", async () => {
   const token_file = await file("token", "0123456789abcdef0123456789abcdef", 0o644);
   const forward = resolveForward({ with_token: ["a"], token_file });
   const judged = await lintSettings(forward, { url: "http://127.0.0.1:2" });
@@ -119,7 +119,7 @@ testWhere(secrets, NO_WINDOWS, "a token that others may read is reported as well
   assert.match(judged[0]!.message, `forward.token_file ${token_file} can be read by every user`);
 });
 
-secrets("the log has no key of a URL, neither a host's nor the command's", () => {
+secrets("neither a host's log nor the command's contains a key from a URL", () => {
   const told: string[] = [];
   const message = "a source at https://a.example/?api_key=geheim answers 500";
   const { log } = withDefaults({ log: (message) => told.push(message) });
@@ -130,7 +130,7 @@ secrets("the log has no key of a URL, neither a host's nor the command's", () =>
 });
 
 secrets(
-  "a secret that nobody else may read, or that is missing, is not reported",
+  "a secret file that is missing, or that only its owner can read, is not reported",
   async () => {
     assert.is(await warnOfReaders("x", await file("closed", "a", 0o600)), undefined);
     assert.is(await warnOfReaders("x", await file("closed", "a", 0o400)), undefined);
@@ -141,7 +141,7 @@ secrets(
 testWhere(
   secrets,
   NOT_ROOT,
-  "a group-readable file of another user is not reported: nodes share cookies that way",
+  "a group-readable file of another user is not reported, since nodes share cookies in this way",
   async () => {
     const path = await file("shared", "user:one", 0o640);
     await chown(path, 65_534, 65_534);

@@ -11,7 +11,7 @@ const serving = suite("serve");
 
 const nodeface = createNodeface();
 
-serving("listens on this machine only unless told otherwise, and says where", async () => {
+serving("serve listens only on this machine by default, and returns its URL", async () => {
   const server = await serve(nodeface, { port: 0 });
   assert.match(server.url, /^http:\/\/127\.0\.0\.1:\d+\/$/);
   assert.is((await fetch(`${server.url}v1/info`)).status, 200);
@@ -19,12 +19,12 @@ serving("listens on this machine only unless told otherwise, and says where", as
 });
 
 const WAYS: Readonly<Record<string, (response: Response) => Response | Promise<Response>>> = {
-  "as it is": (response) => response,
+  "unchanged": (response) => response,
   "a copy": (response) => response.clone(),
-  "another with its body": (response) => new Response(response.body, response),
-  "another with its bytes": async (response) =>
+  "a new response with its body": (response) => new Response(response.body, response),
+  "a new response with its bytes": async (response) =>
     new Response(await response.arrayBuffer(), response),
-  "after a look at its headers and its body": (response) => {
+  "after reading its headers and body": (response) => {
     assert.is(response.headers.get("x-content-type-options"), "nosniff");
     assert.instance(response.body, ReadableStream);
     return response;
@@ -32,7 +32,7 @@ const WAYS: Readonly<Record<string, (response: Response) => Response | Promise<R
 };
 
 for (const [way, change] of Object.entries(WAYS)) {
-  serving(`a host may send what it makes of a response: ${way}`, async () => {
+  serving(`a host may process a response before sending it: ${way}`, async () => {
     const fetchChanged = async (request: Request) => {
       const response = await nodeface.fetch(request);
       assert.instance(response, Response);
@@ -51,26 +51,26 @@ for (const [way, change] of Object.entries(WAYS)) {
   });
 }
 
-serving("without options it listens on port 8080", () => {
+serving("without options, serve listens on port 8080", () => {
   assert.equal(checkServeOptions({}), { hostname: "127.0.0.1", port: 8080 });
   const unset = { hostname: undefined, port: undefined, onError: undefined };
   assert.equal(checkServeOptions(unset), { hostname: "127.0.0.1", port: 8080 });
 });
 
-serving("its URL has the address of a name", async () => {
+serving("for a host name, the URL of the server has its IP address", async () => {
   const server = await serve(nodeface, { hostname: "localhost", port: 0 });
   assert.match(server.url, /^http:\/\/(127\.0\.0\.1|\[::1\]):\d+\/$/);
   assert.is((await fetch(`${server.url}v1/info`)).status, 200);
   await server.close();
 });
 
-serving("an IPv6 address is accepted with and without its brackets", () => {
+serving("serve accepts an IPv6 address with and without brackets", () => {
   for (const hostname of ["::1", "[::1]"]) {
     assert.is(checkServeOptions({ hostname }).hostname, "::1");
   }
 });
 
-serving("may be closed twice, and does not respond from then on", async () => {
+serving("close can be called twice, and afterwards the server does not respond", async () => {
   const server = await serve(nodeface, { port: 0 });
   await (await fetch(server.url)).text();
   await Promise.all([server.close(), server.close()]);
@@ -79,7 +79,7 @@ serving("may be closed twice, and does not respond from then on", async () => {
   assert.ok(failed);
 });
 
-serving("sends a response as its host has left it", async () => {
+serving("a response is sent as the host has changed it", async () => {
   for (const path of ["v1/info", "spec.json", "v1/rpc/any", "nothing"]) {
     const texts: string[] = [];
     const wrapped = async (request: Request) => {
@@ -102,7 +102,7 @@ serving("sends a response as its host has left it", async () => {
   }
 });
 
-serving("logs that the stream of an operation failed", async () => {
+serving("if the stream of an operation fails, the error is logged", async () => {
   const told: string[] = [];
   const app = createNodeface({
     operations: [{
@@ -119,11 +119,11 @@ serving("logs that the stream of an operation failed", async () => {
   const server = await serve(app, { port: 0 });
   await fetch(`${server.url}own`).then((response) => response.text()).catch(() => {});
   await server.close();
-  // Deno 2.9's client sends the request twice.
+  // The client of Deno 2.9 sends the request twice, so only the first line is checked.
   assert.match(told[0] ?? "", /^error error Error: disk/);
 });
 
-/** Invalid options, and their messages. */
+/** Invalid options of `serve`, and the error for each. */
 const WRONG: readonly [options: unknown, message: string][] = [
   [{ host: "127.0.0.1" }, "unknown key host; did you mean hostname?"],
   [{ prot: 1 }, "unknown key prot; did you mean port?"],
@@ -139,7 +139,7 @@ const WRONG: readonly [options: unknown, message: string][] = [
 ];
 
 for (const [options, message] of WRONG) {
-  serving(`refuses ${JSON.stringify(options)}`, async () => {
+  serving(`serve refuses the options ${JSON.stringify(options)}`, async () => {
     const error = await serve(nodeface, options as ServeOptions).catch((error) => error);
     assert.instance(error, TypeError);
     assert.ok(error.message.startsWith(message), error.message);

@@ -7,14 +7,14 @@ const text = suite("untrusted text");
 
 const RIGHT_TO_LEFT = "\u202e", ISOLATE = "\u2066", MARK = "\u200f", LINE = "\u2028";
 
-text("is shortened at the end of a word where one is near", () => {
+text("a truncated text ends at the end of a word, if one is near", () => {
   assert.is(shorten("a short text", 12), "a short text");
   assert.is(shorten("a text that is longer", 16), "a text that is…");
   assert.is(shorten("a veryverylongword", 12), "a veryveryl…");
   assert.is(shorten("", 0), "");
 });
 
-text("is never cut within a surrogate pair, and never longer than it may be", () => {
+text("a truncated text never contains half a surrogate pair, and never exceeds its limit", () => {
   assert.is(shorten("abc\u{1f600}\u{1f600}", 5), "abc…");
   assert.is(startOf("ab\u{1f600}", 3), "ab");
   assert.is(startOf("ab\ud83d", 3), "ab\ud83d");
@@ -29,14 +29,14 @@ text("is never cut within a surrogate pair, and never longer than it may be", ()
   );
 });
 
-text("is one line in a log, and changes neither its lines nor its direction", () => {
+text("a text from the network stays on one log line, without control characters", () => {
   const hostile = ` a\r\nb${LINE}c\td${RIGHT_TO_LEFT}e${ISOLATE}${MARK}f\x1b[31m\x9b1m\x00 `;
   assert.is(excerpt(hostile), "a b c d e f [31m 1m");
   assert.is(excerpt("word ".repeat(100)).length <= 120, true);
   assert.is(excerpt("a b c", 3), "a…");
 });
 
-text("has no secret of a URL when it is printed", () => {
+text("secrets in a URL are replaced before it is printed", () => {
   for (
     const [printed, ...written] of [
       [
@@ -53,7 +53,7 @@ text("has no secret of a URL when it is printed", () => {
   }
 });
 
-text("is quoted on one line, with escapes for what cannot be seen", () => {
+text("a quoted text stays on one line, with escapes for invisible characters", () => {
   assert.is(quote(`a"b\n${RIGHT_TO_LEFT}${LINE}\x7f`), '"a\\"b\\n\\u202e\\u2028\\u007f"');
   assert.equal([1, null, undefined, 2n ** 64n, ["a"]].map(quote), [
     "1",

@@ -6,13 +6,13 @@ const waiting = suite("waiting with a timeout");
 
 const never = () => new Promise<string>(() => {});
 
-waiting("returns a result that is in time, or its failure", async () => {
+waiting("withTimeout returns a result that is in time, or throws its error", async () => {
   assert.is(await withTimeout(Promise.resolve("there"), 1000, () => "late"), "there");
   const failed = withTimeout(Promise.reject(new Error("failed")), 1000, () => "late");
   assert.is(await failed.catch((error: Error) => error.message), "failed");
 });
 
-waiting("returns a substitute if the result is late, or fails", async () => {
+waiting("withTimeout calls the function for late results, and throws its error", async () => {
   assert.is(await withTimeout(never(), 1, () => "late"), "late");
   const failed = withTimeout(never(), 1, () => {
     throw new Error("too late");
@@ -20,12 +20,12 @@ waiting("returns a substitute if the result is late, or fails", async () => {
   assert.is(await failed.catch((error: Error) => error.message), "too late");
 });
 
-waiting("does not treat a time of many years as none", async () => {
+waiting("a timeout of many years does not end at once", async () => {
   const soon = new Promise((resolve) => setTimeout(resolve, 20, "there"));
   assert.is(await withTimeout(soon, Number.MAX_SAFE_INTEGER, () => "late"), "there");
 });
 
-waiting("ends with a signal, whose reason is that of the one it follows", async () => {
+waiting("an aborted signal ends the wait, with the reason of the signal it follows", async () => {
   const controller = new AbortController();
   const signal = following(controller.signal);
   const waited = withSignal(never(), signal);
@@ -40,7 +40,7 @@ waiting("ends with a signal, whose reason is that of the one it follows", async 
   assert.equal(reasons, ["gone"]);
 });
 
-waiting("follows a signal that is aborted already", () => {
+waiting("a signal that follows an aborted signal is aborted at once", () => {
   const first = new LightSignal();
   first.abort("gone");
   assert.is(following(first).reason, "gone");

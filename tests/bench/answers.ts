@@ -1,4 +1,4 @@
-/** Records the responses of Nodeface, so that the bare servers can send the same ones. */
+/** Records the responses of Nodeface, so that the bare servers can send the same responses. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,11 +6,11 @@ import process from "node:process";
 import { type Answer, ask, header, type Running, start } from "./processes.ts";
 import type { Runtime } from "./servers.ts";
 
-/** The folder of the run's files; removed at the end. */
+/** The folder for the files of this run. It is removed at the end. */
 export const FOLDER: string = mkdtempSync(join(tmpdir(), "nodeface-bench-"));
 process.on("exit", () => rmSync(FOLDER, { recursive: true, force: true }));
 
-/** Returns the file with the recorded responses of a runtime's Nodeface. */
+/** Returns the path of the file with the recorded responses of Nodeface on a runtime. */
 export const answersOf = ({ id }: Runtime): string => join(FOLDER, `${id}.json`);
 
 /** Starts Nodeface on a runtime and records its responses. */
@@ -23,7 +23,7 @@ export async function startNodeface(runtime: Runtime): Promise<Running> {
 /**
  * Starts the bare server of a runtime.
  *
- * @throws {Error} if it does not send the recorded responses
+ * @throws {Error} if the bare server does not send the recorded responses
  */
 export async function startBare(runtime: Runtime, nodeface: Running): Promise<Running> {
   const { name, command } = runtime.bare;
@@ -35,7 +35,7 @@ export async function startBare(runtime: Runtime, nodeface: Running): Promise<Ru
   return running;
 }
 
-/** Records the responses for bare servers, by path and content coding: the full one and the 304. */
+/** Records the responses for the bare servers, by path and content coding: for each, the full response and the 304. */
 async function record({ port }: Running): Promise<object[]> {
   const both = async (path: string, headers: Readonly<Record<string, string>>) => {
     const full = await ask(port, path, headers);

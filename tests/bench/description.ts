@@ -1,4 +1,6 @@
-/** Measures how soon a large description is served, and what it costs meanwhile and afterwards. */
+/**
+ * Measures how soon a large description is served, and how much memory and delay it causes meanwhile and afterwards.
+ */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stringify } from "yaml";
@@ -9,13 +11,13 @@ import { ask, memory, run, start } from "./processes.ts";
 import { chosen, PROGRAMS } from "./servers.ts";
 import { median } from "./statistics.ts";
 
-/** GitHub's description, 13 MB of indented JSON. */
+/** GitHub's description: 13 MB of indented JSON. */
 const DOCUMENT = `${ROOT}tests/.cache/documents/github.json`;
 
-/** The pause before the memory of a service is measured, in milliseconds: V8 returns memory late. */
+/** The pause, in milliseconds, before the memory of a service is measured, since V8 returns memory late. */
 const REST = 60_000;
 
-/** The least work that any JavaScript service does with a description, by format. */
+/** The minimal work that any JavaScript service does with a description, by format. */
 const LEAST = {
   JSON: "JSON.stringify(JSON.parse(text))",
   YAML: 'require("yaml").parse(text)',
@@ -23,7 +25,7 @@ const LEAST = {
 
 type Form = keyof typeof LEAST;
 
-/** Measures Node 26 and the executable. */
+/** Runs the benchmark with Nodeface on Node 26 and with the executable. */
 export async function description({ isQuick }: Options): Promise<Section> {
   if (!existsSync(DOCUMENT)) {
     throw new Error('"node tests/tools/setup.mjs" fetches the description');
@@ -131,7 +133,7 @@ async function serve(
   return { took: whole, yaml, wait, most, more };
 }
 
-/** Waits for the node's description: if preparing it takes ten seconds, the service shows its own meanwhile. */
+/** Requests the description until it is the node's: while a large one is prepared, the service shows only its own. */
 async function askUntilLarge(port: number): Promise<void> {
   for (let i = 0; i < 300; i++) {
     const sizes: number[] = [];

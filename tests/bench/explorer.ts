@@ -1,4 +1,4 @@
-/** Measures how soon explorers of the same description can be read and used on a slow connection. */
+/** Measures how soon different explorers can be read and used on a slow connection. All show the same description. */
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { createServer, type RequestListener } from "node:http";
@@ -15,17 +15,20 @@ import { start } from "./processes.ts";
 import { chosen } from "./servers.ts";
 import { median } from "./statistics.ts";
 
-/** The folder with the packages of the other explorers. */
+/** The folder in which the other explorers are installed. */
 const PEERS = `${ROOT}tests/bench/peers/node_modules/`;
 const MODULES: Readonly<Record<string, string>> = { "@scalar": `${ROOT}node_modules/` };
 
-/** Descriptions of nodes, measured with Nodeface only. */
+/** Large descriptions of nodes, which are measured only with Nodeface. */
 const LARGE: readonly (readonly [name: string, file: string])[] = [
   ["Nodeface, Ergo's description, 0.2 MB", `${ROOT}tests/description/ergo-openapi.yaml`],
   ["Nodeface, GitHub's description, 13 MB", `${ROOT}tests/.cache/documents/github.json`],
 ];
 
-/** A slow connection: 150 ms of latency, and 200,000 bytes (1.6 Mbit) per second. `SLOWER` slows the processor down. */
+/**
+ * A slow connection: 150 ms of latency, and 200,000 bytes (1.6 Mbit) per second. `SLOWER` also slows the processor
+ * down.
+ */
 const LINE = {
   offline: false,
   latency: 150,
@@ -37,7 +40,10 @@ const SLOWER = { rate: 4 };
 /** The time limit for an explorer, in milliseconds. */
 const PATIENCE = 60_000;
 
-/** Compares Nodeface's page, served by Node 26, with other explorers, and measures it with larger descriptions. */
+/**
+ * Compares Nodeface's page with other explorers, and also measures it with larger descriptions. Nodeface runs on Node
+ * 26.
+ */
 export async function explorer({ isQuick }: Options): Promise<Section> {
   const [node26] = chosen(["node26"]);
   const own = await start((port) => node26!.nodeface.command(port, ""));
@@ -92,7 +98,7 @@ larger descriptions, whose calls go through it to a node.`;
   return { title: "The explorer", text, table };
 }
 
-/** Returns the path of a description whose operations belong to the node: a JSON file is copied without `servers`. */
+/** Returns the path of a description whose servers stand for the node. A JSON file is copied without its `servers`. */
 async function atNode(file: string): Promise<string> {
   if (!file.endsWith(".json")) return file;
   const { servers: _, ...document } = JSON.parse(await readFile(file, "utf8"));
@@ -101,7 +107,7 @@ async function atNode(file: string): Promise<string> {
   return copy;
 }
 
-/** Waits until the page shows the description, which is read while the service runs. */
+/** Waits until the page shows the description. The service runs already while it reads the description. */
 async function untilDescribed(url: string): Promise<void> {
   for (const end = performance.now() + PATIENCE; performance.now() < end;) {
     const page = await (await fetch(`${url}/v1/spec/simple`)).text();
@@ -111,14 +117,14 @@ async function untilDescribed(url: string): Promise<void> {
   throw new Error(`${url} does not show its description after ${PATIENCE / 1000} s`);
 }
 
-/** Serves a node that responds to everything. */
+/** Starts a node that sends the same response to every request. */
 const serveNode = () =>
   listen((_, response) => response.setHeader("content-type", "application/json").end("[]"));
 
-/** Milliseconds since the navigation began, and the bytes loaded until the first operation got its response. */
+/** Times in milliseconds since the navigation began; bytes and requests until the first operation got its response. */
 interface Visit {
   readable: number;
-  /** NaN if operations cannot be sent. */
+  /** NaN if the explorer cannot send operations. */
   answered: number;
   bytes: number;
   requests: number;
@@ -128,7 +134,7 @@ async function visit(browser: Browser, explorer: Explorer, url: string): Promise
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
   const page = await context.newPage();
   const session = await context.newCDPSession(page);
-  /** The bytes received for each request. */
+  /** The number of bytes received for each request. */
   const received = new Map<string, number>();
   session.on("Network.dataReceived", ({ requestId, encodedDataLength }) => {
     received.set(requestId, (received.get(requestId) ?? 0) + encodedDataLength);
@@ -157,7 +163,7 @@ async function visit(browser: Browser, explorer: Explorer, url: string): Promise
 
 type Noted = { times: Record<string, number> };
 
-/** Returns a script for the page, which clicks each element once it is visible, and records the time. */
+/** Returns a script for the page. The script clicks each element as soon as it is visible, and records the time. */
 const watch = ({ readable, presses, answered }: Explorer): string =>
   `{
   globalThis.times = {};
@@ -173,7 +179,7 @@ const watch = ({ readable, presses, answered }: Explorer): string =>
   look();
 }`;
 
-/** Serves the pages of other explorers, their files, the description and its operation, with brotli. */
+/** Serves the pages and files of the other explorers, the description and one operation, all with brotli. */
 async function serveExplorers(own: string): Promise<Listening> {
   const files = new Map<string, Uint8Array>();
   const encode = promisify(brotliCompress);
@@ -207,7 +213,7 @@ async function serveExplorers(own: string): Promise<Listening> {
   return served;
 }
 
-/** A server in this process. */
+/** A server that runs in this process. */
 interface Listening {
   readonly url: string;
   close(): void;

@@ -1,15 +1,17 @@
-/** The measured explorers as data: their pages, and how to try an operation in each. */
+/** The measured explorers: their pages, and the elements to click to send an operation in each. */
 
 export interface Explorer {
   readonly name: string;
   readonly page: string;
-  /** A JavaScript expression for an element that is visible once an operation can be read. */
+  /** A JavaScript expression for an element that becomes visible as soon as an operation can be read. */
   readonly readable: string;
-  /** The elements to click, in order, to try the first operation; empty if it cannot be tried. */
+  /**
+   * Expressions for the elements to click, in order, to send the first operation. Empty if the explorer cannot send it.
+   */
   readonly presses: readonly string[];
-  /** An element that appears with the response. */
+  /** An expression for an element that appears together with the response. */
   readonly answered: string;
-  /** The page as in the explorer's documentation; absent for Nodeface, which serves its own pages. */
+  /** The page as shown in the explorer's documentation. Absent for Nodeface, which serves its own page. */
   readonly html?: string;
 }
 
@@ -24,7 +26,7 @@ const named = (selector: string, name: RegExp) =>
 const FIRST_OF_RAPIDOC =
   `document.querySelector("rapi-doc")?.shadowRoot?.querySelector("[data-content-id^=get-]")`;
 
-/** Returns an expression for RapiDoc's elements, which are in two nested shadow roots. */
+/** Returns an expression that finds an element of RapiDoc, inside its two nested shadow roots. */
 const inRapiDoc = (selector: string) =>
   `document.querySelector("rapi-doc")?.shadowRoot.querySelector("api-request")?.shadowRoot` +
   `.querySelector(${JSON.stringify(selector)})`;
@@ -35,7 +37,7 @@ const SEND = `((form) => {
   return form?.querySelector(".send");
 })(document.querySelector("#plain .try form"))`;
 
-/** The simple page of Nodeface, for any description. */
+/** The simple page of Nodeface, with any description. */
 const SIMPLE = {
   page: "/v1/spec/simple",
   readable: one("#plain h3"),

@@ -1,4 +1,4 @@
-/** Compares calls through Nodeface with a proxy that checks nothing. */
+/** Compares calls through Nodeface with calls through a proxy that checks nothing. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../_paths.ts";
@@ -9,7 +9,7 @@ import { chosen, PROGRAMS, type Runtime } from "./servers.ts";
 import { median, ratiosOf } from "./statistics.ts";
 import { type Asked, CONNECTIONS, measureInTurn, modeOf } from "./wrk.ts";
 
-/** A parameter, since most calls have parameters; each request sends a different number as its value. */
+/** The parameter of every operation, since most real calls have parameters. Each request sends a different number. */
 const NUMBER = { name: "n", schema: { type: "integer" } };
 const READ = {
   "x-access": "read",
@@ -22,7 +22,9 @@ const CALL: Omit<Asked, "path"> = {
   body: '{"jsonrpc":"2.0","id":1,"method":"read","params":[{n}]}',
 };
 
-/** The requests for nodes of each type. The proxy cannot call a method by GET, so it gets `/small` instead. */
+/**
+ * The requests for each type of node. The proxy cannot convert a GET to a JSON-RPC call, so it gets `/small` instead.
+ */
 const NODES: readonly {
   readonly cases: Readonly<Record<string, readonly [own: Asked, proxy: Asked]>>;
   readonly description: object;
@@ -63,7 +65,7 @@ interface Entrant {
   command(port: number): readonly string[];
 }
 
-/** Measures the named runtimes, or all. */
+/** Measures the named runtimes, or all runtimes if none is named. */
 export async function gateway({ only, isQuick, beside }: Options): Promise<Section> {
   const node = await start((port) => [
     PROGRAMS["Node 26"],
@@ -104,7 +106,9 @@ export async function gateway({ only, isQuick, beside }: Options): Promise<Secti
   return { title: "Calls of the node", text: TEXT, table };
 }
 
-/** Lists the servers to compare. For Deno, Bun and the executable, the proxy runs on Node 26. */
+/**
+ * Lists the servers to compare. Nodeface on Deno, on Bun and as an executable is compared with the proxy on Node 26.
+ */
 function entrantsOn(
   { nodeface, nodefaceIn, proxyProgram }: Runtime,
   beside: readonly string[],
@@ -127,7 +131,7 @@ function entrantsOn(
   ];
 }
 
-/** Writes the settings of Nodeface, with as many slots as there are connections; returns the file's path. */
+/** Writes a configuration of Nodeface with as many slots as there are connections, and returns its path. */
 function writeConfig(url: string, content: object): string {
   const description = join(FOLDER, "node.json");
   writeFileSync(description, JSON.stringify(content));

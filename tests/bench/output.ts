@@ -1,30 +1,30 @@
-/** Prints tables row by row on the terminal and as a whole for the report, and shows progress. */
+/** Prints tables row by row on the terminal, formats them for the report, and shows the progress. */
 import process from "node:process";
 
-/** A cell; numbers are right-aligned, and NaN is `–`. */
+/** A table cell. Numbers are right-aligned, and NaN is shown as `–`. */
 export type Cell = string | number;
 
 /** The options of a measurement. */
 export interface Options {
-  /** The named runtimes; empty for all. */
+  /** The names of the runtimes to measure. If empty, all runtimes are measured. */
   readonly only: readonly string[];
   readonly isQuick: boolean;
-  /** Folders with the built checkouts of other commits. */
+  /** Folders with builds of other commits, which are measured as well. */
   readonly beside: readonly string[];
 }
 
 /** A part of the report. */
 export interface Section {
   title: string;
-  /** The subject and the method, in Markdown. */
+  /** A Markdown text on what is measured and how. */
   text: string;
   table: Table;
 }
 
-/** The smallest widths of the first column and of the others on the terminal. */
+/** The minimum widths of the first column and of the other columns on the terminal. */
 const FIRST = 26, OTHERS = 7;
 
-/** A header and rows, which are printed as they are added. */
+/** A table whose rows are printed as they are added. */
 export class Table {
   readonly head: readonly string[];
   readonly rows: string[][] = [];
@@ -33,7 +33,7 @@ export class Table {
     this.head = head;
   }
 
-  /** Adds a row and prints it; numbers have three digits, or all integer digits. */
+  /** Adds a row and prints it. Numbers have three digits, or all digits before the decimal point. */
   add(...cells: Cell[]): void {
     clear();
     if (this.rows.length === 0) console.log(`\n${this.#line(this.head)}`);
@@ -42,7 +42,7 @@ export class Table {
     console.log(this.#line(row));
   }
 
-  /** Formats the table in Markdown; `deno fmt` aligns it. */
+  /** Formats the table in Markdown. `deno fmt` aligns its columns. */
   toString(): string {
     const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
     const rule = this.head.map((_, column) => column === 0 ? "---" : "---:");
@@ -57,7 +57,7 @@ export class Table {
   }
 }
 
-/** Formats a number with three digits, or with all integer digits: `0.97`, `12.3`, `45,678`. */
+/** Formats a number with three digits, or with all digits before the decimal point: `0.97`, `12.3`, `45,678`. */
 function format(value: number): string {
   if (!Number.isFinite(value)) return "–";
   const decimals = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
@@ -67,7 +67,7 @@ function format(value: number): string {
   });
 }
 
-/** Shows the current step on a terminal, in a line that the next step overwrites. */
+/** Shows the current step in a line of the terminal, which the next step overwrites. */
 export function step(what: string): void {
   const { isTTY, columns = 80 } = process.stderr;
   if (isTTY) process.stderr.write(`\r\x1b[K${what.slice(0, columns - 1)}`);

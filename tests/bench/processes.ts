@@ -1,4 +1,4 @@
-/** Servers as processes: started on a port, stopped by their id, and measured. */
+/** Servers in their own processes, which are started on a port, stopped by process ID, and measured. */
 import { type ChildProcess, spawn } from "node:child_process";
 import {
   closeSync,
@@ -26,18 +26,18 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-/** The longest time until a server responds, in milliseconds. */
+/** The time limit for a server's first response, in milliseconds. */
 const PATIENCE = 60_000;
 
 const children = new Set<ChildProcess>();
 process.on("exit", () => children.forEach((child) => child.kill("SIGKILL")));
 
-/** How many bytes are read from the end of a program's output. */
+/** The number of bytes to read from the end of a program's output. */
 const PRINTED_MAX = 10_000;
 
 /**
- * Starts a program, which is stopped at the latest when this process exits. It prints to a file: with a pipe, this
- * process would use the measured processors to read a line for each call that a server logs.
+ * Starts a program, which is stopped when this process exits, or earlier. Its output goes to a file: with a pipe, this
+ * process would use processor time to read every line that the server logs for a call.
  */
 function launch([program, ...args]: readonly string[]) {
   const { HOST: _host, PORT: _port, NODE_OPTIONS: _options, ...env } = process.env;
@@ -76,9 +76,9 @@ export async function run(command: readonly string[]): Promise<string> {
 }
 
 /**
- * Starts a server and waits until it answers `/v1/info` with 200.
+ * Starts a server and waits until it responds to `/v1/info` with 200.
  *
- * @throws {Error} if it exits, or does not respond within a minute
+ * @throws {Error} if the server exits, or does not respond within a minute
  */
 export async function start(command: (port: number) => readonly string[]): Promise<Running> {
   const port = await freePort();
@@ -92,7 +92,7 @@ export async function start(command: (port: number) => readonly string[]): Promi
   while (await ask(port, "/v1/info").then(({ status }) => status !== 200, () => true)) {
     if (performance.now() - since > PATIENCE) failure = `Nothing answers on port ${port}`;
     if (failure !== undefined) throw new Error(failure);
-    // Polling without a pause would take processor time from the server.
+    // Without a pause, polling would take processor time from the server.
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
   const took = performance.now() - since;
@@ -103,15 +103,15 @@ export async function start(command: (port: number) => readonly string[]): Promi
   return { pid: child.pid!, port, took, stop };
 }
 
-/** A response as sent, except for its date. */
+/** A response exactly as it was sent, except for its date. */
 export interface Answer {
   status: number;
-  /** In the order and the letter case of the response. */
+  /** Names and values in the order and letter case of the response. */
   headers: readonly (readonly [name: string, value: string])[];
   body: Buffer;
 }
 
-/** Asks a server on this machine for a path. */
+/** Requests a path from a server on this machine. */
 export function ask(
   port: number,
   path: string,
@@ -128,17 +128,17 @@ export function ask(
   });
 }
 
-/** Returns the value of a header, by its name in lower case; empty if absent. */
+/** Returns the value of the header with a lower-case name, or an empty string if the header is absent. */
 export function header({ headers }: Answer, name: string): string {
   return headers.find(([each]) => each.toLowerCase() === name)?.[1] ?? "";
 }
 
-/** Returns the processor time of a process in all its threads, in microseconds; NaN without `/proc`. */
+/** Returns the processor time of all threads of a process, in microseconds; NaN without `/proc`. */
 export function processorTime(pid: number): number {
   const stat = readProc(pid, "stat");
-  // Field 2, the name in brackets, may contain anything. User and system time are fields 14 and 15.
+  // Field 2 is the program's name in brackets, and may contain anything. Fields 14 and 15 are the user and system time.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  // Linux counts in hundredths of a second.
+  // Linux counts processor time in hundredths of a second.
   return (Number(fields[11]) + Number(fields[12])) * 10_000;
 }
 

@@ -1,4 +1,4 @@
-/** Writes BENCHMARKS.md: the method, the results of each part, and the machine. */
+/** Writes BENCHMARKS.md: the method, the results of each benchmark, and a description of the machine. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg, release, totalmem, type } from "node:os";
 import process from "node:process";
@@ -7,7 +7,7 @@ import type { Section } from "./output.ts";
 import { run } from "./processes.ts";
 import { PROGRAMS } from "./servers.ts";
 
-/** The load average of the minute before the run. */
+/** The load average of the last minute before the run. */
 const [LOAD = 0] = loadavg();
 
 const FILE = `${ROOT}BENCHMARKS.md`;
@@ -32,7 +32,7 @@ the **processor time of a request**: that of the process, in all its threads, us
 requests. It is steady where the rate depends on what else the machine does. A ratio is the median of the
 ratios of the rounds.`;
 
-/** Measured packages, and where they are installed. */
+/** The measured packages, by the folder in which they are installed. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "node_modules": ["@scalar/api-reference"],
   "tests/bench/peers/node_modules": [
@@ -45,9 +45,9 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Writes the report, in the form that `deno fmt` gives it.
+ * Writes the report, formatted by `deno fmt`.
  *
- * @param since when the run began
+ * @param since the time at which the run began
  */
 export async function writeReport(sections: readonly Section[], since: Date): Promise<void> {
   const parts = sections.map(({ title, text, table }) => `## ${title}\n\n${text}\n\n${table}`);

@@ -1,4 +1,4 @@
-/** Compares the processor time of a request with a bare server of the same runtime. */
+/** Compares the processor time per request of Nodeface with that of a bare server on the same runtime. */
 import { answersOf, startBare, startNodeface } from "./answers.ts";
 import { type Options, type Section, step, Table } from "./output.ts";
 import { ask, header, memory, type Running, start } from "./processes.ts";
@@ -8,7 +8,7 @@ import { type Measured, measureInTurn, modeOf } from "./wrk.ts";
 
 const PATH = "/v1/info";
 
-/** Measures the named runtimes, or all. */
+/** Measures the named runtimes, or all runtimes if none is named. */
 export async function requests({ only, isQuick, beside }: Options): Promise<Section> {
   const columns = ["µs, 200", "× bare", "µs, 304", "× bare", "a second", "first, ms", "MB"];
   const table = new Table(["a request", ...columns, "failed"]);
@@ -17,7 +17,7 @@ export async function requests({ only, isQuick, beside }: Options): Promise<Sect
     const running = await startAll(runtime, beside);
     const full = await measureInTurn(running, () => ({ path: PATH }), modeOf(isQuick));
     const notModified = await measureInTurn(running, async (server, { port }) => {
-      // Peers do not support validators.
+      // Peers do not handle `If-None-Match`.
       if (runtime.peers.includes(server)) return undefined;
       const etag = header(await ask(port, PATH), "etag");
       return { path: PATH, headers: { "If-None-Match": etag } };

@@ -1,28 +1,30 @@
-/** Every measured server, as data. */
+/** The measured servers, and the commands that start them. */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { BUN, DENO, ROOT } from "../_paths.ts";
 
 export interface Server {
   name: string;
-  /** Returns the command that starts the server; all except Nodeface send the responses in the file `answers`. */
+  /**
+   * Returns the command that starts the server. All servers except Nodeface send the responses in the file `answers`.
+   */
   command(port: number, answers: string): readonly string[];
 }
 
-/** A runtime with Nodeface, the bare server to compare it with, and peers if there are any. */
+/** A runtime with Nodeface, the bare server to compare it with, and other servers for the runtime (peers). */
 export interface Runtime {
   id: string;
   name: string;
   nodeface: Server;
-  /** Returns Nodeface as built in another folder. */
+  /** Returns Nodeface as it was built in another folder. */
   nodefaceIn(folder: string): Server;
   bare: Server;
   peers: readonly Server[];
-  /** The program that runs `@fastify/http-proxy` for comparison. */
+  /** The program that runs `@fastify/http-proxy` for the comparison. */
   proxyProgram: string;
 }
 
-/** The runtimes' programs, by their names in tables. */
+/** The programs of the runtimes, by the names used in tables. */
 export const PROGRAMS = {
   "Node 20": `${ROOT}tests/node_modules/node20/bin/node`,
   "Node 22": `${ROOT}tests/node_modules/node22/bin/node`,
@@ -35,14 +37,14 @@ const NODE_HTTP = `${ROOT}tests/bench/bare/node-http.mjs`;
 const FETCH = `${ROOT}tests/bench/bare/fetch.mjs`;
 const BARE_EXECUTABLE = `${ROOT}dist/bench-bare`;
 
-/** The command that builds the bare server's executable: with bytecode, like Nodeface's executable. */
+/** The command that builds the executable of the bare server, with bytecode as in Nodeface's executable. */
 export const BUILD_BARE: readonly string[] = [
   ...[BUN, "build", "--compile", "--bytecode", "--format=esm"],
   ...[FETCH, `--outfile=${BARE_EXECUTABLE}`],
 ];
 
 const { tasks } = JSON.parse(readFileSync(`${ROOT}deno.json`, "utf8"));
-/** Deno's flags, with the permissions of `deno task start`. */
+/** The command for Deno, with the permissions of `deno task start`. */
 const DENO_START: readonly string[] = [
   ...[DENO, "run", "--node-modules-dir=manual"],
   ...tasks.start.command.split(" ").slice(2, -1),
@@ -55,7 +57,7 @@ const repeating = (name: string, ...command: string[]): Server => ({
 });
 const peer = (file: string) => `${ROOT}tests/bench/peers/${file}.mjs`;
 
-/** @param program the runtime and its flags, in front of `dist/main.js`; `undefined` for the executable */
+/** @param program the runtime and its flags, to be followed by `dist/main.js`; `undefined` for the executable */
 function runtime(
   id: string,
   name: string,
@@ -99,7 +101,7 @@ export const RUNTIMES: readonly Runtime[] = [
   runtime("executable", "executable", undefined, [BARE_EXECUTABLE], {}),
 ];
 
-/** Returns the named runtimes, or all. */
+/** Returns the named runtimes, or all runtimes if none is named. */
 export function chosen(only: readonly string[]): readonly Runtime[] {
   return only.length === 0 ? RUNTIMES : RUNTIMES.filter(({ id }) => only.includes(id));
 }

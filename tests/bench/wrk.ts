@@ -1,4 +1,4 @@
-/** Load from `wrk`: the tools on npm are slower than the servers, and would hide the differences between servers. */
+/** Creates load with `wrk`. The npm tools for this are slower than the servers, and would hide their differences. */
 import { fileURLToPath } from "node:url";
 import { processorTime, run, type Running } from "./processes.ts";
 
@@ -7,7 +7,7 @@ const SCRIPT = fileURLToPath(new URL("wrk.lua", import.meta.url));
 /** The number of concurrent connections. */
 export const CONNECTIONS = 32;
 
-/** A request: `n=0` at the end of its path, or `{n}` in its body, becomes another number each time. */
+/** A request. Each time it is sent, `n=0` at the end of its path or `{n}` in its body is replaced by another number. */
 export interface Asked {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -15,7 +15,7 @@ export interface Asked {
   readonly body?: string;
 }
 
-/** The results of a server. */
+/** The results for a server. */
 export interface Measured {
   /** The server's processor time per request, in microseconds. */
   readonly cpu: number;
@@ -26,7 +26,7 @@ export interface Measured {
 }
 
 /**
- * Sends requests as fast as the server responds, from one thread.
+ * Sends requests from one thread, as fast as the server responds.
  *
  * @param seconds a whole number
  */
@@ -64,15 +64,15 @@ export interface Mode {
   readonly seconds: number;
 }
 
-/** Processor time is measured in hundredths of a second, so in one second it is accurate to one percent. */
+/** Returns the mode. Processor time has a resolution of 10 ms, so that one second is accurate to one percent. */
 export const modeOf = (isQuick: boolean): Mode =>
   isQuick ? { rounds: 1, seconds: 2 } : { rounds: 5, seconds: 3 };
 
 /**
- * Measures servers in turn, in reverse order every second round, after a warm-up round.
+ * Measures servers one after the other, in reverse order in every second round. A first round warms them up.
  *
  * @param askedOf returns the request for a server; `undefined` skips the server
- * @returns the results of each, round by round
+ * @returns the results of each server, one per round
  */
 export async function measureInTurn<Server>(
   running: ReadonlyMap<Server, Running>,

@@ -1,4 +1,4 @@
-/** Bundles descriptions whose files are in memory. */
+/** Bundles descriptions whose files exist only in memory. */
 import { bundle } from "../../src/openapi/bundle.ts";
 import { formatDiagnostic } from "../../src/openapi/diagnostics.ts";
 import { diagnosticsIn } from "../../src/openapi/load.ts";
@@ -8,28 +8,27 @@ import { referenceAt, structureOf, walk } from "../../src/openapi/structure.ts";
 import { upgradeSwagger } from "../../src/openapi/upgrade.ts";
 import type { Json } from "../../src/json/values.ts";
 
-/** Files by their path within the folder; a string is YAML, anything else JSON. */
+/** Files by path in their folder. A string is the text of a YAML file; any other value is converted to JSON. */
 export type FilesOf = Readonly<Record<string, unknown>>;
 
 /** A document and its diagnostics. */
 export interface Bundled {
-  // deno-lint-ignore no-explicit-any -- each test looks at one place in it
+  // deno-lint-ignore no-explicit-any -- each test accesses a different part of the document
   readonly document: any;
   readonly diagnostics: readonly string[];
-  /** The values of its `$ref`s, in order. */
+  /** The values of all `$ref`s in the bundled document, in order. */
   readonly references: readonly string[];
-  /** The requested files. */
+  /** The paths of the requested files. */
   readonly asked: readonly string[];
 }
 
-/** The folder of the files. */
 const FOLDER = "http://node.example/api/";
 
 /**
  * Bundles files into one document.
  *
- * @param files the first one is the root
- * @param moved the final URLs of redirected files, by requested URL
+ * @param files the files, of which the first is the root document
+ * @param moved the URLs to which requested URLs are redirected
  */
 export async function bundleFiles(
   files: FilesOf,
@@ -56,7 +55,7 @@ export async function bundleFiles(
   return { document, diagnostics: diagnosticsIn(found).map(formatDiagnostic), references, asked };
 }
 
-/** Creates a document with one operation that has these members. */
+/** Creates a document with a single operation, which has the given members. */
 export function describe(
   operation: Json,
   more: Json = {},
@@ -70,12 +69,12 @@ export function describe(
   };
 }
 
-/** Creates a document with one response whose content has a schema. */
+/** Creates a document with a single response, whose content has the given schema. */
 export function describeSchema(schema: unknown, more: Json = {}, openapi?: string): Json {
   const content = { "application/json": { schema } };
   return describe({ responses: { 200: { description: "OK", content } } }, more, openapi);
 }
 
-/** Returns the schema in a bundled document from {@linkcode describeSchema}. */
+/** Returns the schema from a bundled document that {@linkcode describeSchema} created. */
 export const schemaOf = ({ document }: Bundled): unknown =>
   document.paths["/a"].get.responses[200].content["application/json"].schema;

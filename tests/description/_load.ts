@@ -1,4 +1,4 @@
-/** Loads the descriptions in this folder, and others from text. */
+/** Loads descriptions from the files in this folder, or from text. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
@@ -21,8 +21,8 @@ import { ROOT } from "../_paths.ts";
 export const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
 /**
- * A short version of the service's own description, for tests that do not depend on it: the full one takes five times
- * as long.
+ * A short version of the service's own description, for tests that do not depend on it. Loading takes five times as
+ * long with the full version.
  */
 const LITTLE = `
 openapi: 3.1.1
@@ -32,10 +32,10 @@ paths:
   /v1/info: { get: { operationId: getInfo, responses: { "200": { description: The info } } } }
 `;
 
-/** The text of this service's own description. */
+/** The text of the service's own description. */
 export const OWN: string = readFileSync(`${ROOT}spec/openapi.yaml`, "utf8");
 
-/** The diagnostics of a description, and both served forms. */
+/** The diagnostics of a description, and both forms in which it is served. */
 export interface Loaded {
   diagnostics: readonly Diagnostic[];
   origins: readonly string[];
@@ -44,7 +44,7 @@ export interface Loaded {
   yaml: string;
 }
 
-/** Loads a file of this folder, or a text, and merges the service's own description. */
+/** Loads a file in this folder, or a text, and merges it with the service's own description. */
 export async function load(
   place: DescriptionPlace,
   where: ServerContext & Pick<PlaceOptions, "forward"> = NEAR,
@@ -76,7 +76,7 @@ export async function load(
   };
 }
 
-/** Parses the service's own description once, since most loads share it. */
+/** Parses the service's own description only once, since most tests use the same one. */
 function parseOnce(own: string): Json {
   const parsed = parsedBefore.get(own) ?? parse(own) as Json;
   parsedBefore.set(own, parsed);
@@ -85,7 +85,7 @@ function parseOnce(own: string): Json {
 
 const parsedBefore = new Map<string, Json>();
 
-/** Parses the YAML form. */
+/** Parses the YAML form of a description. */
 export function parseYaml(yaml: string): Json {
   return parse(yaml, { maxAliasCount: -1, intAsBigInt: false }) as Json;
 }

@@ -1,4 +1,4 @@
-/** Calls the operations of a kind at a real node, directly and through the service. */
+/** Calls the operations of a kind at a real node, both directly and through the service. */
 import { parseJson } from "../../src/json/lossless.ts";
 import { type Json, listOf, objectOf } from "../../src/json/values.ts";
 import type { KindInterface, OpenApiPart, OpenRpcPart } from "../../src/kinds/interface.ts";
@@ -12,39 +12,39 @@ import {
 } from "../nodes/_interface.ts";
 import type { Beside } from "./_beside.ts";
 
-/** A response through the service, compared with the node's own. */
+/** A response that came through the service, compared with the node's own response. */
 export interface Compared {
-  /** The request, such as `GET /v1/rpc/getblock?…`. */
+  /** The request that was sent, such as `GET /v1/rpc/getblock?…`. */
   readonly asked: string;
-  /** `same`: equal bytes; `moves`: the node's own value changes; `error`: the node's error, passed on; else `wrong`. */
+  /** `same`: the bytes are equal; `moves`: the node's value keeps changing; `error`: the node's error was passed on. */
   readonly is: "same" | "moves" | "error" | "wrong";
-  /** The responses, if they differ. */
+  /** Both responses, if they differ. */
   readonly shown?: string;
 }
 
-/** The results of all calls. */
+/** The results of all calls to a node. */
 export interface AskedThrough {
-  /** For each operation, whether the response through the service matches its schema. */
+  /** For each operation, whether its response through the service is valid by the schema. */
   readonly outcomes: readonly Outcome[];
   readonly compared: Compared[];
-  /** Successful JSON-RPC calls with stable values, and their results as JSON. */
+  /** Successful JSON-RPC calls whose results do not change, with the results as JSON. */
   readonly still: { method: string; params: unknown; result: string }[];
 }
 
-/** The part of a response that is compared. */
+/** The part of a response that is compared with another response. */
 interface Said {
   readonly status: number;
   readonly type: string;
   readonly text: string;
 }
 
-/** The part of a response that depends on the number of connections to the node. */
+/** A value in responses that depends on the number of connections to the node. */
 const OF_WHO_ASKS = /("rpc_connections_count": )\d+/g;
 
-/** The most attempts to get stable values. */
+/** The maximum number of attempts to get the same value twice from the node. */
 const ATTEMPTS = 4;
 
-/** Selects the operations with one mark. */
+/** Selects the operations with a given `x-access` mark. */
 export function markedAs(
   access: "read" | "secret",
   { openrpc, openapi }: KindInterface,
@@ -62,7 +62,7 @@ export function markedAs(
   } as KindInterface;
 }
 
-/** Calls every operation whose parameters have values, in each form that the description has. */
+/** Calls every operation for whose parameters there are values, in each way that the description allows. */
 export async function askThrough(
   { openrpc, openapi }: KindInterface,
   node: AskedNode,
@@ -84,7 +84,7 @@ async function throughMethods(
   { compared, still }: Pick<AskedThrough, "compared" | "still">,
 ): Promise<Outcome[]> {
   const methods = new Map(part.methods.map((method) => [method.name, method]));
-  // Without `paramStructure`, `askMethods` passes parameters by name.
+  // Without `paramStructure`, `askMethods` passes the parameters by name.
   const byName = part.methods.map(({ paramStructure: _, ...method }) => method);
   const through: AskedNode = {
     ...node,
@@ -118,7 +118,7 @@ async function throughMethods(
   return await askMethods({ ...part, methods: byName } as OpenRpcPart, through);
 }
 
-/** Lists the requests with which, by the description, a method can be called with these values. */
+/** Lists the requests by which a method can be called with the given values, according to the description. */
 function formsOf(name: string, values: Json, paths: Beside["paths"]) {
   const path = `/v1/rpc/${encodeURIComponent(name)}`;
   const { get, post } = objectOf(paths[path]);
@@ -168,7 +168,7 @@ async function throughPaths(
   return await askOperations(part, through);
 }
 
-/** Calls the node, the service and the node again, until the kind of difference is clear. */
+/** Sends the request to the node, to the service and to the node again, until the type of difference is clear. */
 async function compare(
   direct: () => Promise<Said>,
   through: () => Promise<Said>,
@@ -196,7 +196,7 @@ async function compare(
 
 async function said(response: Response): Promise<Said> {
   const type = response.headers.get("content-type") ?? "";
-  // Binary content is read as Latin-1, so that no byte is lost.
+  // Binary content is decoded as Latin-1, so that no byte is lost.
   const octets = Buffer.from(await response.arrayBuffer());
   const isText = /json|text|^$/.test(type);
   const text = octets.toString(isText ? "utf8" : "latin1").replace(
@@ -206,14 +206,14 @@ async function said(response: Response): Promise<Said> {
   return { status: response.status, type, text };
 }
 
-/** Tells whether the service's bare result equals the one in the node's response, byte for byte. */
+/** Tells whether the result from the service has the same bytes as the result in the node's response. */
 function isSameResult(direct: Said, through: Said): boolean {
   const [, before = "", rest = ""] = /^(.*?"result"\s*:\s*)(.*)$/s.exec(direct.text) ?? [];
   if (before === "" || through.status !== 200 || !rest.startsWith(through.text)) return false;
   return /^\s*(?:,\s*"(?:error|id|jsonrpc)"|\}\s*$)/.test(rest.slice(through.text.length));
 }
 
-/** Tells whether an error of the node is passed on unchanged. */
+/** Tells whether the service passed on an error of the node unchanged. */
 function isSameError(direct: Said, through: Said): boolean {
   const error = errorOf(direct.text);
   if (error) {
@@ -227,7 +227,7 @@ function isSameError(direct: Said, through: Said): boolean {
   return direct.status === through.status && direct.text === through.text;
 }
 
-/** Returns the JSON-RPC error in a response. */
+/** Returns the JSON-RPC error in a response, if there is one. */
 function errorOf(text: string): Json | undefined {
   if (!/^\s*\{/.test(text)) return undefined;
   try {

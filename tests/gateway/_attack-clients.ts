@@ -1,4 +1,4 @@
-/** The attackers of the attack suites, in their own process, so that they do not delay the measurement. */
+/** The attackers. They run in their own process, so that they do not delay the measurement. */
 import { connect, type Socket } from "node:net";
 import process from "node:process";
 
@@ -11,25 +11,25 @@ export interface Order {
 
 /** The result of an attack. */
 export interface Outcome {
-  /** The number of responses by status; 0 for connections closed without one. */
+  /** The number of responses, by status. Connections that were closed without a response count as status 0. */
   statuses: Record<number, number>;
   /** The length of the longest response, in bytes. */
   longest: number;
 }
 
 interface Attack {
-  /** The connections of one attacker. */
+  /** The number of connections that one attacker opens. */
   readonly connections?: number;
-  /** The time between two connections, in milliseconds. */
+  /** The time between two connections of an attacker, in milliseconds. */
   readonly every?: number;
   readonly path: string;
   /** The content of a POST in its wire format, and its framing headers. */
   readonly content?: (
     at: number,
   ) => readonly [fields: string, content: Buffer | string];
-  /** True if it reads the response. @default true */
+  /** True if the attacker reads the response. @default true */
   readonly reads?: boolean;
-  /** The time after which it disconnects, in milliseconds. @default after the response */
+  /** The time after which the attacker disconnects, in milliseconds. @default after the response */
   readonly leavesAfter?: number;
 }
 
@@ -45,7 +45,7 @@ const once = <T>(make: () => T) => {
 const call = (method: string, params: string) =>
   `{"jsonrpc":"2.0","id":1,"method":"${method}","params":[${params}]}`;
 
-/** The attacks by the names in the suite's table. */
+/** The attacks, by their names in the table of the suite. */
 const ATTACKS = {
   "abandoned heavy calls": {
     ...{ connections: 60, every: 20, path: "/v1/node/heavy", leavesAfter: 100 },
@@ -109,7 +109,7 @@ process.on("message", async ({ attack, count, url }: Order) => {
 });
 process.on("disconnect", () => process.exit());
 
-/** Opens one connection of an attacker; resolves when the connection has closed. */
+/** Opens a connection of an attacker, and resolves after it has closed. */
 function exchange(
   url: string,
   { path, content, reads = true, leavesAfter }: Attack,
@@ -124,7 +124,7 @@ function exchange(
     let status = 0;
     let length = 0;
     const [fields, bytes] = content?.(at) ?? [""];
-    // Each GET is a different call.
+    // Each GET has a different query, so that calls are not coalesced.
     const line = bytes ? `POST ${path}` : `GET ${path}?n=${at}`;
     socket.write(
       `${line} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n${fields}\r\n`,

@@ -1,9 +1,9 @@
-/** The node of the attack suites, in its own process. Like a daemon, it keeps working after its caller has left. */
+/** The attacked node, in its own process. Like a real daemon, it keeps working after its caller has disconnected. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import process from "node:process";
 
-/** The peak number of concurrent calls of each type since the last query. */
+/** For each type of call, the peak number of concurrent calls since the last query. */
 export interface NodeLoad {
   light: number;
   heavy: number;
@@ -12,15 +12,15 @@ export interface NodeLoad {
 /** The duration of a slow call, in milliseconds, even if its caller has left. */
 const WORK_MS = 3000;
 
-/** The number of one-byte chunks in a response, one such chunk with its framing, and 10,000 of them. */
+/** The number of one-byte chunks in the response of `/tiny`, one such chunk with its framing, and 10,000 of them. */
 const TINY = 6_000_000;
 const CHUNK = "1\r\na\r\n";
 const CHUNKS = Buffer.from(CHUNK.repeat(10_000));
 
-/** The default of `limit`, and a shorter content. */
+/** The default of `forward.limit`, and a content that is shorter than this limit. */
 const LIMIT = 32 * 1024 * 1024, SHORTER = Buffer.alloc(20_000_000, "a");
 
-/** The messages to the node: `forget` resets the load of a service that has stopped; both query the peak load. */
+/** Messages to the node. Both query the peak load; `forget` also resets the load that a stopped service has left. */
 export type Question = "load" | "forget";
 
 let now: NodeLoad = { light: 0, heavy: 0 };
@@ -55,7 +55,7 @@ const server = createServer(async (request, response) => {
   for await (const part of request) body += part;
   const respond = PATHS[pathname];
   if (respond) return respond(request, response);
-  // A JSON-RPC call.
+  // A JSON-RPC call was received.
   const { id, method } = JSON.parse(body);
   const result = (text: string) => JSON.stringify({ jsonrpc: "2.0", id, result: text });
   response.setHeader("content-type", "application/json");
@@ -75,7 +75,7 @@ process.on("message", (question: Question) => {
 });
 process.on("disconnect", () => process.exit());
 
-/** Sends each byte as a chunk; many chunks go out together, so that the node is not the bottleneck. */
+/** Sends each byte in its own chunk, but many chunks at once, so that the node is not the bottleneck. */
 function sendTiny({ socket }: IncomingMessage): void {
   socket.write(
     "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\n" +

@@ -1,4 +1,4 @@
-/** Measures an honest client's view of the service, and the service's resources, during attacks. */
+/** Measures how long honest clients wait during attacks, and which resources the service then uses. */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -14,13 +14,13 @@ import { askFor, askOn, type HonestCall, sleep, type Waits } from "./_honest-cli
 
 const EXECUTABLE = `${ROOT}dist/nodeface`;
 
-/** The command by runtime; includes the executable if it was built. */
+/** The command for each runtime, and for the executable if it was built. */
 export const RUNTIMES: Readonly<Record<string, readonly string[]>> = {
   ...COMMANDS,
   ...existsSync(EXECUTABLE) && { executable: [EXECUTABLE] },
 };
 
-/** The longest attack before the service is given up, in milliseconds. */
+/** The time limit for an attack, in milliseconds. After it, the service is restarted. */
 const PATIENCE_MS = 35_000;
 
 /** The interval of memory samples, in milliseconds. */
@@ -30,24 +30,26 @@ const SAMPLE_MS = 20;
 export interface Seen {
   readonly info: Waits;
   readonly call: Waits;
-  /** The peak of resident memory minus the memory before the first run, in MB; NaN if unknown. */
+  /** The peak of the resident memory minus the memory before the first run, in MB; NaN if unknown. */
   readonly memory: number;
-  /** The peak of concurrent work at the node. */
+  /** The peak number of concurrent calls at the node. */
   readonly load: NodeLoad;
-  /** `undefined` if the attack did not end in time; the service has been restarted then. */
+  /**
+   * The attackers' result, or `undefined` if the attack did not end in time. In that case the service was restarted.
+   */
   readonly outcome: Outcome | undefined;
 }
 
 /** A service with a simulated node and attackers. */
 export interface Scene {
-  /** Runs an honest client next to a number of attackers; without attackers, for two seconds, as a baseline. */
+  /** Runs an honest client during an attack. Without attackers, it runs for two seconds, as a baseline. */
   run(attack: Order["attack"], count: number, call: HonestCall): Promise<Seen>;
-  /** Restarts the service, so that its memory is as at the start. */
+  /** Restarts the service, so that its memory is as low as at the start. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts a service with a command. */
+/** Starts a service with the given command, its simulated node, and the attackers. */
 export async function stage(command: readonly string[]): Promise<Scene> {
   const node = child("_attack-node.ts");
   let attackers = child("_attack-clients.ts");
@@ -69,7 +71,7 @@ export async function stage(command: readonly string[]): Promise<Scene> {
     const running = services.get(name);
     if (running) return running;
     const service = await start([...command, "--config", configs[name]]);
-    // Warms up the service: code loaded on first use is not a cost of an attack.
+    // These requests load the code that is loaded on first use, so that it does not count as a cost of an attack.
     for (let i = 0; i < 50; i++) {
       await askFor(service.url, "info"), await askFor(service.url, call);
     }
@@ -87,7 +89,7 @@ export async function stage(command: readonly string[]): Promise<Scene> {
       const outcome = count === 0
         ? await sleep(2000, { statuses: {}, longest: 0 })
         : await attackBy(attackers, { attack, count, url });
-      // Work that remains after the attack would also delay the honest clients.
+      // Work that remains after the attack could also delay the honest clients.
       if (outcome) await sleep(300, undefined);
       const [info, beside] = await Promise.all(honest.map((client) => client.leave()));
       clearInterval(sampling);
@@ -119,7 +121,7 @@ async function attackBy(attackers: ChildProcess, order: Order): Promise<Outcome 
 const folder = makeFolder();
 let files = 0;
 
-/** Writes a configuration; returns its path. */
+/** Writes a configuration and returns its path. */
 function configure(port: number, description: object, withToken: readonly string[]): string {
   const file = (name: string, content: unknown) => {
     const path = join(folder, `${files++}-${name}`);

@@ -1,4 +1,4 @@
-/** The service, started by its command, with calls forwarded to a real node. */
+/** Starts the service by its command, so that it forwards calls to a real node. */
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,21 +12,21 @@ import type { AskedNode } from "../nodes/_interface.ts";
 /** The operator's token, stored in a file next to the configuration. */
 export const TOKEN = "Kq3vJ0mZ8xR5tY2wB7nC4dF6gH9sL1pA";
 
-/** The value of `forward.token_file`: the token's file, relative to the configuration. */
+/** The value of `forward.token_file`, relative to the configuration. */
 export const TOKEN_FILE = "token";
 
-/** The header that carries the token. */
+/** The request header with the token. */
 export const WITH_TOKEN = { authorization: `Bearer ${TOKEN}` };
 
-/** A forwarding service. */
+/** A running service that forwards calls. */
 export interface Beside {
-  /** Its URL, without a trailing slash. */
+  /** The URL of the service, without a trailing slash. */
   readonly url: string;
-  /** The paths of its description. */
+  /** The paths in the service's description. */
   readonly paths: Readonly<Record<string, Json>>;
-  /** Sends it a request. */
+  /** Sends a request to the service. */
   readonly ask: AskedNode["send"];
-  /** Returns the number of calls sent to the node, from the service's log. */
+  /** Returns the number of calls that the service has sent to the node, according to its log. */
   forwarded(): number;
   readonly service: Running;
 }
@@ -34,7 +34,7 @@ export interface Beside {
 /**
  * Starts the service with a node, and waits until it describes the node's operations.
  *
- * @param forward the value of `--forward`, or `forward` of the configuration
+ * @param forward the value of `--forward`, or the `forward` object of the configuration
  */
 export async function startBeside(
   { url, auth }: Pick<AskedNode, "url" | "auth">,

@@ -1,14 +1,14 @@
 /**
- * Third-party clients of nodes, each of which is configured only with the service's URL in place of the node's.
+ * Third-party clients for nodes. Each client is configured only with the service's URL in place of the node's URL.
  *
- * Each client is loaded on use, so that the others can be tried even if one is not installed.
+ * A client is loaded only when it is used, so that the others can be tested even if it is not installed.
  */
 
 async function ethers(url, address) {
   const { JsonRpcProvider } = await import("ethers");
   const provider = new JsonRpcProvider(url);
   try {
-    // Concurrent calls, so that the client sends them as one batch.
+    // These calls are concurrent, so that the client sends them as one batch.
     const [number, network, balance, block] = await Promise.all([
       provider.getBlockNumber(),
       provider.getNetwork(),

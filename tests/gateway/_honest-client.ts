@@ -1,8 +1,8 @@
-/** An honest client, which repeats a request and records its waits. */
+/** An honest client, which repeats a request and records how long it waits for each response. */
 import { Agent, request } from "node:http";
 import { WITH_TOKEN } from "./_beside.ts";
 
-/** The request of an honest client during an attack. */
+/** The type of the request that an honest client sends during an attack. */
 export type HonestCall = "GET" | "JSON-RPC" | "write";
 
 /** The interval of the client's requests, in milliseconds. */
@@ -11,7 +11,7 @@ const INTERVAL_MS = 20;
 /** The client's timeout, in milliseconds. */
 const PATIENCE_MS = 60_000;
 
-/** The waits for its responses, in milliseconds, and the number of errors. */
+/** The waits for the responses, in milliseconds, and the number of failed requests. */
 export interface Waits {
   readonly waits: number[];
   failed: number;
@@ -28,7 +28,7 @@ const REQUESTS = {
   "write": ["POST", "/v1/rpc", callOf("eth_send")],
 } as const;
 
-/** Sends a request; returns whether a complete, successful response arrived. */
+/** Sends a request, and returns true if a complete and successful response arrived. */
 export function askFor(url: string, what: keyof typeof REQUESTS, agent?: Agent): Promise<boolean> {
   const [method, path, body] = REQUESTS[what];
   const headers = {
@@ -49,7 +49,7 @@ export function askFor(url: string, what: keyof typeof REQUESTS, agent?: Agent):
   });
 }
 
-/** Repeats a request on a kept connection until `leave` is called. */
+/** Repeats a request on a persistent connection until `leave` is called. */
 export function askOn(url: string, what: keyof typeof REQUESTS): { leave(): Promise<Waits> } {
   const seen: Waits = { waits: [], failed: 0, gap: 0 };
   const agent = new Agent({ keepAlive: true });
@@ -73,7 +73,7 @@ export function askOn(url: string, what: keyof typeof REQUESTS): { leave(): Prom
   return {
     async leave() {
       hasLeft = true;
-      // A pending response has taken at least this long.
+      // The response that is still pending has already taken this long.
       seen.waits.push(performance.now() - since);
       look();
       agent.destroy();
@@ -83,6 +83,6 @@ export function askOn(url: string, what: keyof typeof REQUESTS): { leave(): Prom
   };
 }
 
-/** Resolves to a value after some milliseconds. */
+/** Returns a promise that resolves to a value after a number of milliseconds. */
 export const sleep = <T>(milliseconds: number, value: T): Promise<T> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds, value));

@@ -1,4 +1,4 @@
-/** A node whose behaviour depends on the path, and which counts its requests. */
+/** A node whose behaviour depends on the requested path. It also counts its requests. */
 import { createServer, type Socket } from "node:net";
 
 /** The length of the node's large response, in bytes. */
@@ -7,13 +7,13 @@ export const LARGE: number = 200 * 1024 * 1024;
 /** A listening node. */
 export interface RawNode {
   url: string;
-  /** Returns the number of requests by method and target. */
+  /** Returns the number of requests with a given method and target. */
   arrived(request: string): number;
-  /** The number of requests, and of those on a reused connection. */
+  /** The number of all requests, and the number of requests on a reused connection. */
   readonly total: { arrived: number; kept: number };
   /** The number of open connections. */
   readonly open: number;
-  /** The number of bytes of large responses that the node has been able to send. */
+  /** The number of bytes that the node has sent in large responses. */
   readonly sent: number;
   stop(): Promise<void>;
 }
@@ -26,7 +26,7 @@ const parts = (socket: Socket, count: number) => {
   for (let at = 0; at < count; at += PART.length) socket.write(PART);
 };
 
-/** Describes the node's operations; those below `/do` and `/get` are not marked as reads. */
+/** Describes the node's operations. The operations below `/do` and `/get` are not marked as read-only. */
 export const describeNode = (url: string): string =>
   JSON.stringify({
     openapi: "3.1.1",
@@ -48,11 +48,11 @@ const operation = (access: string | undefined, body?: string) => ({
   responses: { 200: { description: "Done" } },
 });
 
-/** The node's behaviour, by the last segment of a path. */
+/** The node's behaviour, by the last segment of the requested path. */
 const ANSWERS: Readonly<Record<string, (socket: Socket, count: (bytes: number) => void) => void>> =
   {
     ok: (socket) => void socket.write(`${head("Content-Length: 2")}ok`),
-    // The node closes the connection without announcing it.
+    // The node closes the connection without a `Connection: close` header.
     last: (socket) => void socket.end(`${head("Content-Length: 2")}ok`),
     close: (socket) => void socket.end(),
     reset: (socket) => void socket.resetAndDestroy(),
@@ -141,7 +141,7 @@ export async function startRawNode(): Promise<RawNode> {
   };
 }
 
-/** Returns the offset at which the first request in a text ends; `undefined` if the request is incomplete. */
+/** Returns the end of the first request in a text, or `undefined` if the request is incomplete. */
 function endOf(text: string): number | undefined {
   const end = text.indexOf("\r\n\r\n") + 4;
   if (end < 4) return undefined;

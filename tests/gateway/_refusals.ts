@@ -1,4 +1,4 @@
-/** Sends forbidden calls to a real node through the service, in as many ways as possible. */
+/** Sends forbidden calls to a real node through the service, in as many different ways as possible. */
 import { parseJson } from "../../src/json/lossless.ts";
 import { listOf, objectOf } from "../../src/json/values.ts";
 import type { KindInterface, RestOperation } from "../../src/kinds/interface.ts";
@@ -6,26 +6,26 @@ import { requestOf, resolved } from "../nodes/_ask-operations.ts";
 import { type AskedNode, METHOD_NOT_FOUND, paramsOf } from "../nodes/_interface.ts";
 import type { Beside } from "./_beside.ts";
 
-/** The counts of a run. */
+/** The result of a run. */
 export interface Tried {
-  /** The number of operations. */
+  /** The number of forbidden operations. */
   readonly operations: number;
-  /** The number of requests. */
+  /** The number of requests that were sent. */
   readonly requests: number;
-  /** Requests that got a response other than a refusal. */
+  /** The requests that were not refused. */
   readonly wrong: readonly string[];
 }
 
-/** The codes of refusals in a JSON-RPC body. */
+/** The JSON-RPC error codes of refusals. */
 const NOT_ALLOWED = -32011, NO_JSON = -32700;
 
-/** Method names that no kind describes, though some nodes have them. */
+/** Method names that are in no kind's description, although some nodes have such methods. */
 const UNKNOWN = [
   ...["anvil_mine", "evm_mine", "anvil_setBalance", "personal_unlockAccount", "admin_addPeer"],
   ...["generate", "setmocktime", "mockscheduler", "__proto__", "constructor", "toString", ""],
 ];
 
-/** Tries every operation that is not a read. */
+/** Tries to call every operation that is not read-only. */
 export async function tryRefused(
   parts: KindInterface,
   node: AskedNode,
@@ -38,7 +38,7 @@ export async function tryRefused(
     method["x-access"] === "read" && method.params.length === 0
   )?.name;
 
-  /** Sends a request, and records it unless it is refused. */
+  /** Sends a request, and records the request if it is not refused. */
   const expect = async (
     statuses: readonly number[],
     [method, path, body]: readonly [method: string, path: string, body?: string | undefined],
@@ -51,7 +51,7 @@ export async function tryRefused(
     if (statuses.includes(response.status) && isRight(text)) return;
     wrong.push(`${method} ${path} ${body ?? ""}: ${response.status} ${text.slice(0, 200)}`);
   };
-  /** Tells whether all responses are errors with this code; those to the reads in a batch do not count. */
+  /** Tells whether all responses are errors with the given code, except those for read-only calls in a batch. */
   const isError = (code: number) => (text: string) =>
     [parseJson(text)].flat().filter((answer) => objectOf(answer).id !== "read")
       .every((answer) => objectOf(objectOf(answer).error).code === code);
@@ -79,7 +79,7 @@ export async function tryRefused(
     const { name } = method;
     const values = paramsOf(method, node.known) ?? {};
     const path = `/v1/rpc/${name}`;
-    // Operations that this node does not report are not described.
+    // Operations that this node does not report are absent from the description.
     const isShown = Object.hasOwn(paths, path);
     await expect([isShown ? 403 : 404], ["POST", path, JSON.stringify(values)]);
     await expect([isShown ? 405 : 404], ["GET", path]);
@@ -116,7 +116,7 @@ export async function tryRefused(
       await expect([isShown ? 403 : 404], [method, path, body]);
       const [start, query] = path.split("?");
       const search = query === undefined ? "" : `?${query}`;
-      // The node may treat such a path as the original one.
+      // The node might treat such a path like the original path.
       const below = start!.slice("/v1/node".length);
       for (const odd of [below.toUpperCase(), `${below}/`, `${below};x`, `/${below}`]) {
         await expect([400, 403, 404, 405], [method, `/v1/node${odd}${search}`, body]);

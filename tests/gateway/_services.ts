@@ -1,4 +1,4 @@
-/** Starts the service for the node of `_raw-node.ts`, on every runtime, in its own process. */
+/** Starts the service for the node of `_raw-node.ts` on any runtime, in its own process. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -16,14 +16,14 @@ export interface Service {
 
 const OPEN = ["reads", "POST /do/*", "GET /get/*"];
 
-/** The settings of `forward`, in addition to `open`. */
+/** Settings of `forward` besides `open`. */
 export type Settings = Readonly<Record<string, string | number>>;
 
 const folder = mkdtempSync(join(tmpdir(), "nodeface-gateway-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 
-/** Starts the service with a command, for a node. */
+/** Starts the service for a node with the given command. */
 export async function startService(
   command: readonly string[],
   node: string,
@@ -40,7 +40,7 @@ export async function startService(
 
 type Start = (node: string, settings?: Settings) => Promise<Service>;
 
-/** The start functions by runtime. */
+/** The functions that start the service, by runtime. */
 export const SERVICES: ReadonlyMap<string, Start> = new Map(
   [...RELEASES].map(([name, command]): [string, Start] => [
     name,
@@ -48,16 +48,16 @@ export const SERVICES: ReadonlyMap<string, Start> = new Map(
   ]),
 );
 
-/** The response that a client got. */
+/** The response that a client received. */
 export interface Got {
   status: number;
   length: number;
   text: string;
-  /** True if the connection was closed before the announced end. */
+  /** True if the connection was closed before the response was complete. */
   isBroken: boolean;
 }
 
-/** Sends a request on a new connection, and reads the response by its HTTP framing. */
+/** Sends a request on a new connection, and reads the response according to its HTTP framing. */
 export function ask(url: string, path: string, method = "GET", body = ""): Promise<Got> {
   return new Promise((resolve, reject) => {
     const socket = send(url, path, method, body).setEncoding("latin1");
@@ -77,7 +77,7 @@ export function ask(url: string, path: string, method = "GET", body = ""): Promi
   });
 }
 
-/** Sends a request on a new connection. */
+/** Opens a connection and sends a request on it. */
 export function send(url: string, path: string, method = "GET", body = ""): Socket {
   const { port, host } = new URL(url);
   const socket = connect(Number(port), "127.0.0.1").on("error", () => {});

@@ -1,13 +1,13 @@
-/** Writes to real nodes, and the reads that show their effect. */
+/** Calls that change real nodes, and calls that show the change. */
 import type { AskedNode, SentRequest } from "../nodes/_interface.ts";
 
-/** The reads that show whether a node of a kind has changed, and one call that changes it. */
+/** For a kind of node: a call that changes the node, and requests that show whether the node has changed. */
 export interface Writes {
-  /** Reads the state from the node directly. */
+  /** Queries the node directly for its state. */
   state(node: AskedNode): Promise<unknown>;
-  /** The name of the call, as the settings have it. */
+  /** The name of the changing call, as in the settings. */
   readonly name: string;
-  /** Creates the call to send through the service. */
+  /** Creates the changing call, to be sent through the service. */
   write(node: AskedNode): SentRequest & { path: string };
 }
 
@@ -20,14 +20,14 @@ const post = (path: string, body: unknown): ReturnType<Writes["write"]> => ({
   body: JSON.stringify(body),
 });
 
-/** Calls methods with their parameters, and collects the results. */
+/** Returns a function that calls methods with parameters, and collects the results. */
 const results = (...calls: readonly (readonly [string, unknown?])[]) => async (node: AskedNode) => {
   const found = [];
   for (const [method, params] of calls) found.push(await node.call!(method, params));
   return found;
 };
 
-/** Requests paths, by POST if there is content, and collects the responses. */
+/** Returns a function that requests paths, by POST if there is content, and collects the responses. */
 const answers = (...asked: readonly (readonly [string, unknown?])[]) => async (node: AskedNode) => {
   const found = [];
   for (const [path, body] of asked) {
@@ -37,7 +37,7 @@ const answers = (...asked: readonly (readonly [string, unknown?])[]) => async (n
   return found;
 };
 
-/** The writes by kind; the monitoring port of nats-server has none. */
+/** The changing calls by kind. The monitoring port of nats-server has none. */
 export const WRITES: Readonly<Record<string, Writes>> = {
   ethereum: {
     state: (node) =>
@@ -83,7 +83,7 @@ export const WRITES: Readonly<Record<string, Writes>> = {
       }),
   },
   etcd: {
-    // Includes the revision of all data, and of the users.
+    // The state includes the revision of all data and that of the users.
     state: answers(
       ["/v3/kv/range", { key: "AA==", range_end: "AA==" }],
       ...[["/v3/auth/user/list", {}], ["/v3/auth/role/list", {}]] as const,

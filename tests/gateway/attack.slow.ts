@@ -1,7 +1,7 @@
 /**
- * An honest client and attackers, on every runtime. Each attack runs once, and up to three times while an expectation
- * is violated; with `NODEFACE_ATTACK_RUNS=5`, it runs five times. `ATTACKS='chunks|names' RUNTIMES='Bun'` selects
- * attacks and runtimes by name.
+ * Tests an honest client during attacks, on every runtime. Each attack runs once. If an expectation is violated, it
+ * runs again, up to three times in total. `NODEFACE_ATTACK_RUNS=5` runs each attack five times. `ATTACKS='chunks|names'
+ * RUNTIMES='Bun'` selects attacks and runtimes by name.
  */
 import process from "node:process";
 import { suite } from "uvu";
@@ -16,30 +16,32 @@ const LEAST_RUNS = Number(RUNS ?? 1), MOST_RUNS = Number(RUNS ?? 3);
 const matches = (name: string, pattern = "") => new RegExp(pattern, "i").test(name);
 
 /**
- * The longest allowed wait of an honest client with one attacker and with twenty, in milliseconds, at least twice the
- * target. On a busy machine, twenty times the wait without an attack is allowed.
+ * The maximum wait of an honest client during an attack by one or by twenty attackers, in milliseconds: at least twice
+ * the target. On a busy machine, a wait may be twenty times as long as without an attack.
  */
 const WAIT_MAX = { 1: 500, 20: 1000 } as const, TIMES_MAX = 20;
 
-/** The memory that an attack may take, in MB, unless its row allows more. */
+/** The maximum memory that an attack may take, in MB, unless its row sets another maximum. */
 const MEMORY_MAX = 150;
 
-/** The maximum numbers of light and of heavy calls that run at the node at a time. */
+/** The maximum numbers of light and of heavy calls that may run at the node at the same time. */
 const LIGHT_MAX = 8, HEAVY_MAX = 1;
 
 interface Row {
   readonly attack: Order["attack"];
   readonly counts: readonly (1 | 20)[];
   readonly beside: HonestCall;
-  /** True if the attack may take all slots: then only the service's own responses are fast. */
+  /** True if the attack may occupy all slots. In that case, only the service's own responses must be fast. */
   readonly takesSlots?: boolean;
-  /** The longest response, in bytes. */
+  /** The maximum length of a response, in bytes. */
   readonly response?: number;
-  /** The longest allowed wait of an honest client, in milliseconds; replaces `WAIT_MAX`. */
+  /** The maximum wait of an honest client, in milliseconds. Replaces `WAIT_MAX`. */
   readonly wait?: number;
-  /** The longest time without a slot for a call, in milliseconds. */
+  /** The maximum time during which no call gets a slot, in milliseconds. */
   readonly gap?: number;
-  /** The memory that the attack may take, in MB, including the buffers of sockets and of the runtime's parser. */
+  /**
+   * The maximum memory that the attack may take, in MB, including the buffers of sockets and of the runtime's parser.
+   */
   readonly memory?: number;
   readonly runs?: number;
 }
@@ -49,7 +51,7 @@ const BOTH = [1, 20] as const, ONE = [1] as const;
 const ROWS: readonly Row[] = [
   { attack: "abandoned heavy calls", counts: ONE, beside: "GET" },
   { attack: "abandoned light calls", counts: ONE, beside: "GET", takesSlots: true },
-  // Deno collects the dropped chunks late.
+  // Deno collects the memory of dropped chunks late.
   {
     ...{ attack: "abandoned long responses", counts: ONE, beside: "GET", takesSlots: true },
     memory: 250,
@@ -79,7 +81,7 @@ const ROWS: readonly Row[] = [
   { attack: "names side by side", counts: BOTH, beside: "GET" },
   { attack: "names between dashes", counts: BOTH, beside: "GET" },
   { attack: "400 unfinished requests", counts: ONE, beside: "JSON-RPC", wait: 1000, memory: 300 },
-  // A client that does not read is disconnected after ten seconds; until then such clients hold all slots.
+  // Clients that do not read are disconnected only after ten seconds, and occupy all slots until then.
   {
     ...{ attack: "all slots unread", counts: ONE, beside: "GET", takesSlots: true },
     ...{ gap: 18_000, runs: 1 },
@@ -91,7 +93,7 @@ for (const [runtime, command] of Object.entries(RUNTIMES)) {
   const attacks = suite(`attacks on ${runtime}`);
   const table: string[] = [];
   let scene: Scene;
-  /** The longest wait of an honest client without an attack. */
+  /** The longest wait of an honest client while there is no attack. */
   let usual: number;
   attacks.before(async () => {
     scene = await stage(command);
@@ -109,7 +111,7 @@ for (const [runtime, command] of Object.entries(RUNTIMES)) {
     const { attack, beside, runs = MOST_RUNS } = row;
     for (const count of row.counts) {
       const who = count === 1 ? "one attacker" : `${count} attackers`;
-      attacks(`others are served beside ${who}: ${attack} (${beside})`, async () => {
+      attacks(`honest clients are served despite ${who}: ${attack} (${beside})`, async () => {
         const wait = Math.max(row.wait ?? WAIT_MAX[count], TIMES_MAX * usual);
         const seen: Seen[] = [];
         let faults: string[];
@@ -126,7 +128,7 @@ for (const [runtime, command] of Object.entries(RUNTIMES)) {
   attacks.run();
 }
 
-/** Lists the violated expectations. */
+/** Lists the expectations that the runs violated. */
 function faultsOf(
   { takesSlots, response = Infinity, gap = Infinity, memory: room = MEMORY_MAX }: Row,
   seen: readonly Seen[],
@@ -144,7 +146,7 @@ function faultsOf(
   const { heavy, light, longest, gaps } = worst(seen);
   const memory = median(seen.map((run) => run.memory));
   demand(gaps <= gap, `no call for ${Math.round(gaps)} ms`);
-  // `memory` is NaN where it cannot be measured.
+  // `memory` is NaN on systems where it cannot be measured.
   demand(!(memory > room), `${Math.round(memory)} MB more`);
   demand(heavy <= HEAVY_MAX && light <= LIGHT_MAX, `${heavy} heavy, ${light} light at once`);
   demand(longest <= response, `a response of ${longest} bytes`);
@@ -155,7 +157,7 @@ const COLUMNS = ["by", "info p99", "longest", "call p99", "longest", "no call", 
   .concat("heavy", "light", "response");
 const HEAD = ["attack".padEnd(46), ...COLUMNS].join(" | ");
 
-/** Formats a row of the table: medians of the runs' p99, and the worst values. */
+/** Formats a table row: the median of the runs' 99th percentiles, and the worst of the other values. */
 function line(name: string, count: number, seen: readonly Seen[]): string {
   const { heavy, light, longest, gaps, memory } = worst(seen);
   const waits = (key: "info" | "call") => {

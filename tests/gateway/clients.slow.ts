@@ -1,4 +1,4 @@
-/** Third-party clients that use the service instead of a node: `node tests/gateway/setup.mjs` installs them. */
+/** Third-party clients that use the service in place of a node. `node tests/gateway/setup.mjs` installs the clients. */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ import { startDaemon, until } from "../nodes/_daemon.ts";
 import { startBeside } from "./_beside.ts";
 import { bitcoinCore, ETHEREUM } from "./_clients.mjs";
 
-const clients = suite("clients that know nothing of the service");
+const clients = suite("clients that know nothing of Nodeface");
 
 const installed = (name: string) => `${ROOT}tests/gateway/node_modules/${name}`;
 const LITECOIND = PROGRAMS.bitcoin!.path;
@@ -78,7 +78,7 @@ testWhere(
   },
 );
 
-/** The manual's programs by client: each prints the height of a node. */
+/** The manual's programs, by client. Each of them prints the height of a node. */
 const PROGRAMS_OF_PAGE: Readonly<Record<string, readonly [kind: string, method: string]>> = {
   ethers: ["ethereum", "eth_blockNumber"],
   viem: ["ethereum", "eth_blockNumber"],
@@ -97,7 +97,7 @@ for (const [name, [kind, method]] of Object.entries(PROGRAMS_OF_PAGE)) {
       const program = programs.find((program) => program.includes(`from "${name}"`))!;
       const node = await PROGRAMS[kind]!.start();
       const beside = await startBeside(node, kind);
-      // A folder in which the program finds the packages.
+      // The program is written to a folder in which it finds its packages.
       const file = installed(`.${name}.mjs`);
       try {
         const { host } = new URL(beside.url);
@@ -147,7 +147,7 @@ testWhere(
       daemon = await launch();
       assert.is.not(await readFile(file, "utf8"), first);
       assert.is(await count(), 200);
-      // The node refuses an invalid secret; the client gets a 502 instead of that response.
+      // The node refuses the wrong secret. The client gets a 502 instead of the node's response.
       await writeFile(file, "__cookie__:wrong");
       assert.is(await count(), 502);
     } finally {

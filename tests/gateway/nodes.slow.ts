@@ -1,6 +1,6 @@
 /**
  * Calls to real nodes through the service: anvil, hsd, and nodes from Debian packages (`apt-get install litecoind
- * monero etcd-server nats-server syncthing curl`). A missing node is skipped.
+ * monero etcd-server nats-server syncthing curl`). A node that is not installed is skipped.
  */
 import process from "node:process";
 import { suite } from "uvu";
@@ -19,14 +19,14 @@ import { WRITES } from "./_writes.ts";
 
 const nodes = suite("calls to real nodes");
 
-/** A node with one form of secret. */
+/** A node with a certain type of secret. */
 interface Variant {
   readonly name: string;
   readonly kind: string;
   readonly start: () => Promise<AskedNode>;
 }
 
-/** All variants, or those whose names match `NODES`. */
+/** All variants, or only those whose names match `NODES`. */
 const VARIANTS = ([
   ...Object.entries(PROGRAMS).map(([kind, { start }]) => ({ name: kind, kind, start })),
   { name: "bitcoin with rpcauth", kind: "bitcoin", start: () => startLitecoind("op:geheim") },
@@ -50,7 +50,9 @@ for (const { name, kind, start } of VARIANTS) {
   );
 }
 
-/** Makes reads public: calls them, tries all other operations, and checks that the node has not changed. */
+/**
+ * Makes read-only operations public and calls them, tries all other operations, and checks that nothing has changed.
+ */
 async function tryReads(node: AskedNode, kind: string, name: string): Promise<void> {
   const parts = await loadInterface(kind);
   const beside = await startBeside(node, kind, "reads");
@@ -64,7 +66,7 @@ async function tryReads(node: AskedNode, kind: string, name: string): Promise<vo
     );
     assertRight(asked);
     const moving = asked.compared.filter(({ is }) => is === "moves");
-    assert.ok(moving.length <= 0.1 * asked.compared.length, "too many answers move");
+    assert.ok(moving.length <= 0.1 * asked.compared.length, "too many responses keep changing");
     await tryBatch(asked, beside);
     const before = await WRITES[kind]?.state(node);
     const forwarded = beside.forwarded();
@@ -72,7 +74,7 @@ async function tryReads(node: AskedNode, kind: string, name: string): Promise<vo
     assert.equal(wrong, []);
     assert.equal(await WRITES[kind]?.state(node), before, "the node has changed");
     console.log(`${name}: ${told(asked)}; ${operations} others refused in ${requests} requests`);
-    // Refused JSON-RPC calls are also sent in batches with reads, which are forwarded; a REST call is sent alone.
+    // Refused JSON-RPC calls are also sent in batches together with read-only calls, which are forwarded.
     const { openrpc } = parts;
     if (!openrpc) assert.is(beside.forwarded(), forwarded);
   } finally {
@@ -80,7 +82,7 @@ async function tryReads(node: AskedNode, kind: string, name: string): Promise<vo
   }
 }
 
-/** Allows everything with the token only: calls what is sensitive, and makes one change. */
+/** Allows everything, but only with the token; then calls sensitive operations and makes one change. */
 async function tryToken(node: AskedNode, kind: string, name: string): Promise<void> {
   const secrets = markedAs("secret", await loadInterface(kind));
   const writes = WRITES[kind];
@@ -115,24 +117,24 @@ async function tryToken(node: AskedNode, kind: string, name: string): Promise<vo
 function assertRight({ outcomes, compared }: AskedThrough): void {
   const wrong = compared.filter(({ is }) => is === "wrong");
   assert.equal(wrong.map(({ asked, shown }) => `${asked}\n  ${shown}`), []);
-  // Errors of the node were compared above.
+  // Errors that come from the node were already compared above.
   const misfits = outcomes.filter(({ mistake }) => mistake && !/^answers /.test(mistake));
   assert.equal(misfits.map(({ name, mistake }) => `${name} ${mistake}`), []);
 }
 
 /**
- * Sends all calls with stable results in one body: the results must come in order, each in its call's version of
- * JSON-RPC.
+ * Sends all calls with stable results in one body. The results must come in the same order, and each in the JSON-RPC
+ * version of its call.
  */
 async function tryBatch(
   { still: before }: AskedThrough,
   { ask }: Beside,
 ): Promise<void> {
-  // These return the time, which may happen to look stable.
+  // These methods return the time, which may look stable by chance.
   const still = before.filter(({ method }) => method !== "uptime" && method !== "getnettotals");
   if (still.length === 0) return;
   await tryBody("2.0", (result, id) => `{"jsonrpc":"2.0","result":${result},"id":${id}}`);
-  // As python-bitcoinrpc sends calls: with the obsolete member `version`, and without `jsonrpc`.
+  // python-bitcoinrpc sends such calls: with the obsolete member `version`, and without `jsonrpc`.
   await tryBody(undefined, (result, id) => `{"result":${result},"error":null,"id":${id}}`);
 
   async function tryBody(
@@ -143,7 +145,7 @@ async function tryBatch(
     const calls = still.map(({ method, params }, id) => ({ ...more, method, params, id }));
     const headers = { "content-type": "application/json" };
     const init = { method: "POST", headers, body: JSON.stringify(calls) };
-    // Some results are random, such as the order of inputs and outputs of joinpsbts.
+    // Some results are random, such as the order of the inputs and outputs of joinpsbts.
     let missing = still.map(({ result }, id) => write(result, id));
     for (let attempt = 0; attempt < 50 && missing.length > 0; attempt++) {
       const text = await (await ask("/v1/rpc", init)).text();

@@ -1,4 +1,4 @@
-/** Calls to a node through nginx and Caddy (`apt-get install nginx caddy`), configured as docs/calling.md says. */
+/** Calls to a node through nginx and Caddy (`apt-get install nginx caddy`), configured as in docs/calling.md. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
@@ -17,7 +17,7 @@ import { TOKEN, WITH_TOKEN } from "./_beside.ts";
 
 const OPENSSL = "/usr/bin/openssl";
 
-/** For each proxy: the text that completes its documented example, and its arguments. */
+/** For each proxy, a function that completes its documented example, and its command-line arguments. */
 const PROXIES = {
   nginx: {
     program: "/usr/sbin/nginx",
@@ -72,7 +72,7 @@ const DESCRIPTION = {
 for (const [name, { program, around, arguments: toArguments }] of Object.entries(PROXIES)) {
   const proxied = suite(`calls behind ${name}`);
   const missing = without(program, OPENSSL);
-  /** The requests that the node received. */
+  /** The requests that the node has received. */
   let come: string[] = [];
   let node: Server;
   let service: Running;
@@ -147,12 +147,12 @@ for (const [name, { program, around, arguments: toArguments }] of Object.entries
     },
   );
 
-  testWhere(proxied, missing, "a path arrives as it was sent, or not at all", async () => {
+  testWhere(proxied, missing, "a path arrives exactly as it was sent, or not at all", async () => {
     assert.is((await ask("/v1/node/items/a%252Fb%20c")).status, 200);
     assert.equal(come, ["GET /items/a%252Fb%20c"]);
     come = [];
     const malformed = [
-      // Paths that a proxy might rewrite into an allowed read.
+      // A proxy might rewrite these paths into a path that may be called.
       ...["/v1/node//items/1", "/v1//node/items/1", "//v1/node/items/1"],
       ...["//v1/node/secret", "/v1//node/secret", "/v1/node//secret", "/v1/node/secret/"],
       ...["/v1/node/items/../secret", "/v1/node/items/%2e%2e/secret", "/v1/node/%73ecret"],
@@ -161,12 +161,12 @@ for (const [name, { program, around, arguments: toArguments }] of Object.entries
     ];
     for (const path of malformed) {
       const { status } = await ask(path);
-      assert.ok(status >= 300 && status < 500, `${path} is answered with ${status}`);
+      assert.ok(status >= 300 && status < 500, `${path} gets ${status}`);
     }
     assert.equal(come, []);
   });
 
-  testWhere(proxied, missing, "a write that breaks is sent once", async () => {
+  testWhere(proxied, missing, "a write whose connection breaks is sent only once", async () => {
     assert.is((await ask("/v1/node/break", {}, "POST")).status, 401);
     assert.equal(come, []);
     assert.is((await ask("/v1/node/break", WITH_TOKEN, "POST")).status, 502);
@@ -193,7 +193,7 @@ const isListening = (port: number) =>
     socket.on("connect", end(true)).on("error", end(false));
   });
 
-/** Sends a request over TLS with a path that no parser has changed. */
+/** Sends a request over TLS. The path is sent exactly as given. */
 function askOver(
   port: number,
   path: string,

@@ -27,10 +27,10 @@ for (const [runtime, start] of SERVICES) {
   for (const how of ["close", "reset"]) {
     for (const [method, path, body] of [["POST", "do", "{}"], ["GET", "get", ""]] as const) {
       sending(
-        `send a ${method} that is not a read only once if the node reads it (${how})`,
+        `a ${method} that is not read-only is sent only once if the node reads it (${how})`,
         async () => {
           for (const kept of [false, true]) {
-            // Leaves a reusable connection.
+            // This call leaves a connection that can be reused.
             if (kept) assert.is((await ask(service.url, "/v1/node/ok")).status, 200);
             const target = `/${path}/${how}?id=${kept}`;
             const { status, text } = await ask(service.url, `/v1/node${target}`, method, body);
@@ -43,13 +43,13 @@ for (const [runtime, start] of SERVICES) {
     }
   }
 
-  sending("send a read again if the node has closed its connection in between", async () => {
+  sending("a read-only call is sent again if the node has closed the connection", async () => {
     for (let i = 0; i < 10; i++) {
       assert.is((await ask(service.url, `/v1/node/last?id=${i}`)).status, 200);
     }
   });
 
-  sending("reuse a connection, and close an abandoned one after the timeout", async () => {
+  sending("connections are reused, but an abandoned one is closed after the timeout", async () => {
     await isIdle();
     const before = node.total.kept;
     for (let i = 0; i < 5; i++) await ask(quick.url, `/v1/node/ok?id=${i}`);
@@ -59,12 +59,12 @@ for (const [runtime, start] of SERVICES) {
     assert.is(node.total.kept, before + 5);
     assert.is(node.open, 1);
     socket.destroy();
-    // Unlike a connection that is kept for the next call, this one closes soon.
+    // This connection closes soon, unlike one that is kept for the next call.
     await until(() => Promise.resolve(node.open === 0));
   });
 
   for (const name of ["short-length", "short-chunks", "short-small"]) {
-    sending(`are incomplete if the node's response is (${name})`, async () => {
+    sending(`a response is incomplete if the node's response is incomplete (${name})`, async () => {
       const { status, isBroken } = await ask(service.url, `/v1/node/${name}`);
       if (name === "short-small") assert.is(status, 502);
       else assert.ok(isBroken);
@@ -72,7 +72,7 @@ for (const [runtime, start] of SERVICES) {
   }
 
   for (const name of ["hang", "hang-later"]) {
-    sending(`end in time when the client has left (${name})`, async () => {
+    sending(`a call ends in time after its client has disconnected (${name})`, async () => {
       await isIdle();
       const socket = send(quick.url, `/v1/node/${name}`);
       await until(() => Promise.resolve(node.open === 1));
@@ -82,18 +82,18 @@ for (const [runtime, start] of SERVICES) {
     });
   }
 
-  sending("end in time, even if the response has begun", async () => {
+  sending("a call ends in time even if its response has begun", async () => {
     const isFree = async () => (await ask(quick.url, "/v1/node/ok")).status === 200;
     await until(isFree);
     for (const name of ["hang", "drip"]) {
       assert.is((await ask(quick.url, `/v1/node/${name}`)).status, 504);
     }
     assert.ok((await ask(quick.url, "/v1/node/hang-later")).isBroken);
-    // All calls have returned their slots, so one is free.
+    // After all calls have released their slots, one is free.
     await until(isFree);
   });
 
-  sending("pass on a long response whole", async () => {
+  sending("a long response is passed on completely", async () => {
     const got = await new Promise<number>((resolve) => {
       let length = 0;
       const socket = send(service.url, "/v1/node/large");
@@ -103,7 +103,7 @@ for (const [runtime, start] of SERVICES) {
     assert.ok(got > LARGE);
   });
 
-  sending("cost no memory in proportion to a response that is read slowly", async () => {
+  sending("a long response that is read slowly takes only a little memory", async () => {
     const before = memoryOf(service);
     const sent = node.sent;
     const sockets = Array.from({ length: 4 }, () => send(service.url, "/v1/node/large"));
@@ -124,7 +124,7 @@ for (const [runtime, start] of SERVICES) {
     // The system's own buffers hold several MiB of each response.
     assert.ok(held < 4 * 24 * MIB, `${Math.round(held / MIB)} MiB are held`);
     assert.ok(most < 96 * MIB, `${Math.round(most / MIB)} MiB`);
-    // The service reads the rest of the abandoned responses.
+    // The service still reads the rest of the abandoned responses.
     await isIdle(60_000);
   });
 

@@ -1,5 +1,5 @@
-// Installs the third-party clients that the tests use with the service (tests/gateway/package-lock.json), unless they
-// are installed already.
+// Installs the third-party clients with which the service is tested (tests/gateway/package-lock.json), unless they are
+// already installed.
 import { fileURLToPath } from "node:url";
 import { install } from "../_install.mjs";
 

@@ -1,4 +1,6 @@
-/** Clients that leave before a response ends, or do not read it, for `NODEFACE_SOAK` seconds (eight by default). */
+/**
+ * Clients that leave before a response ends, or do not read it. The tests take `NODEFACE_SOAK` seconds, 8 by default.
+ */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import process from "node:process";
 import { suite } from "uvu";
@@ -14,7 +16,7 @@ const MIB = 1024 * 1024, GROWTH_MAX = 64 * MIB;
 /** The number of concurrent clients. */
 const CLIENTS = 24;
 
-/** The requests, and the time in milliseconds after which their clients leave. */
+/** The requests, and for each the time in milliseconds after which its client disconnects. */
 const VISITS = [
   ["ok", 200],
   ["mega", 200],
@@ -33,14 +35,14 @@ const soak = suite(`calls to the node, for ${SECONDS} s`);
 
 // Only Linux reports the resources of a process in `/proc`.
 for (const [runtime, command] of Object.entries(existsSync("/proc/self/fd") ? COMMANDS : {})) {
-  soak(`leave no memory and no connection behind, on ${runtime}`, async () => {
+  soak(`leaving clients leave no memory and no connection behind, on ${runtime}`, async () => {
     const node = await startRawNode();
     const service = await startService(command, node.url, { limit: "256MiB", concurrency: 16 });
     try {
       await visit(service, Math.max(10, SECONDS / 6));
       const before = await settled(service, node);
       let after = before;
-      // The amount of garbage varies, but a leak grows with each visit.
+      // The amount of garbage varies, but a leak grows each time.
       for (let visits = 0; visits < 3; visits++) {
         await visit(service, SECONDS);
         after = await settled(service, node);
@@ -57,10 +59,10 @@ for (const [runtime, command] of Object.entries(existsSync("/proc/self/fd") ? CO
     }
   });
 
-  soak(`never block the service's own responses, on ${runtime}`, async () => {
+  soak(`waiting calls never block the service's own responses, on ${runtime}`, async () => {
     const node = await startRawNode();
     const service = await startService(command, node.url);
-    // Each call is different, so that none are coalesced.
+    // Each call is different, so that the calls are not coalesced.
     const waiting = Array.from(
       { length: 60 },
       (_, at) => send(service.url, `/v1/node/hang?id=${at}`),
@@ -79,14 +81,14 @@ for (const [runtime, command] of Object.entries(existsSync("/proc/self/fd") ? CO
 
 soak.run();
 
-/** Starts and stops clients for some seconds. */
+/** Starts and stops clients for a number of seconds. */
 async function visit({ url }: Service, seconds: number): Promise<void> {
   const end = performance.now() + seconds * 1000;
   let next = 0;
   const client = async () => {
     while (performance.now() < end) {
       const [name, stay] = VISITS[next++ % VISITS.length]!;
-      // Some calls are equal, and coalesced.
+      // Some calls are the same, and therefore coalesced.
       const socket = send(url, `/v1/node/${name}?id=${next % 20}`).on("data", () => {});
       if (next % 3 === 0) socket.pause();
       await new Promise((resolve) => setTimeout(resolve, stay));
@@ -97,7 +99,7 @@ async function visit({ url }: Service, seconds: number): Promise<void> {
   await Promise.all(Array.from({ length: CLIENTS }, client));
 }
 
-/** Returns the resources of a service when all clients have left and idle connections have closed. */
+/** Returns the resources that a service uses after all clients have left and idle connections have closed. */
 async function settled({ pid = 0 }: Service, node: RawNode) {
   await until(() => Promise.resolve(node.open === 0));
   await new Promise((resolve) => setTimeout(resolve, 3000));

@@ -1,7 +1,8 @@
 /**
- * Requests, some of them malformed, sent in parts of random sizes: 10,000 on Node, or `NODEFACE_FUZZ`, and a tenth of
- * that elsewhere; `RUNTIMES='Deno|Bun'` selects runtimes. 100,000 take some minutes and print progress. The node echoes
- * each request, so every response shows what arrived, and which request it belongs to.
+ * Sends requests in parts of random sizes; some requests are malformed. Node gets 10,000 requests, or `NODEFACE_FUZZ`,
+ * and the other runtimes a tenth of that. `RUNTIMES='Deno|Bun'` selects runtimes. 100,000 requests take some minutes
+ * and print progress. The node echoes each request, so every response shows what arrived, and to which request it
+ * belongs.
  */
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
@@ -18,7 +19,7 @@ import { makeFolder } from "../release/_folder.ts";
 const COUNT = Number(process.env.NODEFACE_FUZZ ?? 10_000);
 const SEED = Number(process.env.NODEFACE_SEED ?? Date.now() % 1_000_000);
 
-/** The number of concurrent clients; there are twice as many slots, so that none is refused. */
+/** The number of concurrent clients. There are twice as many slots, so that no call is refused. */
 const CLIENTS = 8;
 
 /** The longest wait of a client for a response, in milliseconds. */
@@ -32,7 +33,7 @@ interface Sent {
   readonly id: string;
   readonly bytes: Buffer;
   readonly content: Buffer;
-  /** True if the request is malformed: it must be refused, or its connection closed. */
+  /** True if the request is malformed, so that it must be refused or its connection closed. */
   readonly isBroken: boolean;
 }
 
@@ -50,7 +51,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
   const count = runtime === "Node" ? COUNT : Math.ceil(COUNT / 10);
   const split = suite(`${count} requests in parts on ${runtime}, seed ${SEED}`);
 
-  split("arrive as they were sent or are refused, and each has its own response", async () => {
+  split("requests arrive as sent or are refused, and each gets its own response", async () => {
     const arrived = new Set<string>();
     const node = await startEcho(arrived);
     const service = await start([...command, "--config", configure(node)]);
@@ -64,7 +65,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
         let kept: Socket | undefined;
         while (left > 0 && seen.wrong.length < 10) {
           const requests = makeBatch(random, () => String(left--), runtime === "Bun");
-          // Connections are reused: tens of thousands of new ones in a minute would use up the ports.
+          // Connections are reused, since tens of thousands of new connections in a minute would use up the ports.
           const socket = kept ?? connect(port, "127.0.0.1").setNoDelay();
           kept = await exchange(socket, requests, random, arrived, seen);
           for (const _ of requests) {
@@ -89,12 +90,12 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
   split.run();
 }
 
-/** Starts a node that responds with the content of each request. */
+/** Starts a node that sends the content of each request back. */
 async function startEcho(arrived: Set<string>): Promise<Server> {
   const node = createServer(async (request, response) => {
     const content = await buffer(request);
     const id = new URL(request.url!, "http://node").searchParams.get("id")!;
-    // A request that arrives twice is as wrong as one with another content.
+    // A request that arrives twice is an error, like a request with changed content.
     response.setHeader("content-type", "application/octet-stream");
     response.end(arrived.has(id) ? "twice" : content);
     arrived.add(id);
@@ -128,8 +129,9 @@ function configure(node: Server): string {
 }
 
 /**
- * Creates up to four requests to send without waiting for responses; a malformed one comes last. For Bun 1.4 it creates
- * only one, without trailers: Bun refuses trailers, and may close a connection with pipelined requests.
+ * Creates up to four requests, which are sent without waiting for responses; only the last one may be malformed. For
+ * Bun 1.4 it creates a single request without trailers, since Bun refuses trailers and may close a connection with
+ * pipelined requests.
  */
 function makeBatch(random: () => number, nextId: () => string, isBun: boolean): Sent[] {
   const requests: Sent[] = [];
@@ -175,7 +177,7 @@ function makeRequest(
     return { id, content, isBroken, bytes: Buffer.concat([Buffer.from(head + fields), content]) };
   }
   let text = `${head}Transfer-Encoding: chunked\r\n\r\n`;
-  // Limits the number of chunks: more of them would only take longer.
+  // This limits the number of chunks, since more chunks would only take longer.
   const most = Math.max(pick([3, 40, 1000, 70_000]), content.length / 50);
   for (let at = 0; at < content.length;) {
     const size = Math.min(content.length - at, Math.ceil(random() * most));
@@ -188,8 +190,8 @@ function makeRequest(
 }
 
 /**
- * Sends requests on a connection in parts, and checks the responses, which come in order. Returns the connection if it
- * can be reused.
+ * Sends requests on a connection in parts, and checks the responses, which must come in order. Returns the connection
+ * if it can be reused.
  */
 function exchange(
   socket: Socket,
@@ -225,7 +227,7 @@ function exchange(
         const { head, status, content } = response;
         const request = waiting[0];
         if (!request) {
-          // Requests after a malformed one are refused.
+          // A request behind a malformed request is refused.
           return status >= 400 ? socket.destroy() : fail(`has a response too many: ${status}`);
         }
         const isSame = status === 200 && content.equals(request.content);
@@ -241,14 +243,14 @@ function exchange(
     socket.on("close", () => {
       const [request] = waiting;
       if (request?.isBroken) seen.closed++;
-      // A response in transit is lost when a malformed request behind it closes the connection.
+      // A response that is still in transit is lost if a malformed request behind it closes the connection.
       else if (request && isReset && requests.at(-1)!.isBroken) seen.reset++;
       else if (request && seen.wrong.length === 0) fail("has no response");
       done();
     });
     let isSent = false;
-    // The malformed request may be incomplete, so the connection is ended, but only after all other responses: Node
-    // sends none to a client that has ended it.
+    // The last request may be malformed and incomplete, so the client must end the connection, but only after it has
+    // received all other responses: Node sends none to a client that has ended its side.
     const endIfLast = () => isSent && waiting[0]?.isBroken && waiting.length === 1 && socket.end();
     void sendInParts(socket, requests, random).then(() => {
       isSent = true;
@@ -268,14 +270,14 @@ async function sendInParts(socket: Socket, requests: readonly Sent[], random: ()
   }
 }
 
-/** Reads a response with a content length; `undefined` if it is incomplete. */
+/** Parses a response with a content length, or returns `undefined` if the response is incomplete. */
 function readResponse(bytes: Buffer) {
   const at = bytes.indexOf("\r\n\r\n") + 4;
   if (at < 4) return undefined;
   const head = bytes.toString("latin1", 0, at);
   const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(head)?.[1]);
   const length = at + Number(/\r\ncontent-length: *(\d+)\r\n/i.exec(head)?.[1] ?? NaN);
-  // Bun's own refusals have no length, and the connection is closed.
+  // Bun's own refusals have no content length, and Bun closes the connection after them.
   const whole = Number.isNaN(length) ? bytes.length : length;
   return bytes.length < whole
     ? undefined

@@ -1,4 +1,4 @@
-/** Bundled hosts, moved away from their sources. */
+/** Bundles hosts, moves the bundles away from the sources, and starts them there. */
 import { transform } from "esbuild";
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,15 +10,15 @@ import { OWN_PAGE } from "./_checks.ts";
 import { type StartOptions, startProgram } from "./_start.ts";
 import type { Started } from "./_suite.ts";
 
-/** A bundler, and the runtime that runs its bundles. */
+/** A bundler, and the runtime that runs its output. */
 export interface Bundler {
   readonly name: string;
   readonly runtime: "node" | "bun";
-  /** The packages of `tests/hosts/` that it needs. */
+  /** The packages in `tests/hosts/` that the bundler needs. */
   readonly packages?: readonly string[];
 }
 
-/** The bundlers of `_bundlers.mjs`. */
+/** The bundlers in `_bundlers.mjs`. */
 export const BUNDLERS: readonly Bundler[] = [
   { name: "esbuild, esm", runtime: "node" },
   { name: "esbuild, cjs", runtime: "node" },
@@ -34,7 +34,7 @@ export const BUNDLERS: readonly Bundler[] = [
   { name: "bun build, for Bun", runtime: "bun" },
 ];
 
-/** Bundles the example of `node:http`. @returns the folder with the output */
+/** Bundles the example for `node:http`. @returns the folder with the output */
 export async function bundleExample({ name }: Bundler, examples: string): Promise<string> {
   const source = join(examples, "javascript");
   mkdirSync(source, { recursive: true });
@@ -51,20 +51,20 @@ export async function bundleExample({ name }: Bundler, examples: string): Promis
   return folder;
 }
 
-/** The way to start a bundle. */
+/** The options for starting a bundle. */
 export interface BundleOptions extends Omit<StartOptions, "folder"> {
-  /** True to put the files of `NAMESAKES` beside the bundle. */
+  /** True if the files in `NAMESAKES` are put next to the bundle. */
   readonly hasNamesakes?: boolean;
-  /** The program and flags in front of the file's name. @default the bundler's runtime */
+  /** The program and its flags, to be followed by the file name. @default the runtime of the bundler */
   readonly command?: (folder: string) => readonly string[];
 }
 
-/** Files that an application may have, with names that our files once had. */
+/** Files that an application may have, with the names that files of Nodeface once had. */
 const NAMESAKES = ["assets/manifest.json", "assets/spec.json", "spec.json", "package.json"]
   .flatMap((name) => [`dist/${name}`, `build/dist/${name}`, `build/${name}`])
   .concat("static/simple.html", "static/favicon.svg", "generated/page.js", "CHANGELOG.md");
 
-/** Moves a bundle to an otherwise empty folder, and starts it there. */
+/** Moves a bundle to an otherwise empty folder and starts it there. */
 export async function startBundle(
   { runtime }: Bundler,
   bundle: string,

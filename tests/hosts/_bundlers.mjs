@@ -1,8 +1,8 @@
 /**
- * Bundles a program of Node: `node _bundlers.mjs BUNDLER ENTRY FOLDER`. Exits with 1 if there is a warning.
+ * Bundles a program for Node: `node _bundlers.mjs BUNDLER ENTRY FOLDER`. Exits with 1 if the bundler prints a warning.
  *
- * Each bundler has the settings of a user who wants one file. A bundler is loaded on use, since it may not be
- * installed.
+ * Each bundler has the settings of a user who wants a single file. A bundler is loaded only when it is used, since it
+ * may not be installed.
  */
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
@@ -11,7 +11,7 @@ import process from "node:process";
 
 const BUN = new URL("../node_modules/bun/bin/bun.exe", import.meta.url).pathname;
 
-/** The bundlers, by their names in the table. Each writes `host.mjs` or `host.cjs` into a folder. */
+/** The bundlers, by their names in the table. Each of them writes `host.mjs` or `host.cjs` to a folder. */
 const BUNDLERS = {
   "esbuild, esm": (entry, folder) => esbuild(entry, join(folder, "host.mjs"), "esm"),
   "esbuild, cjs": (entry, folder) => esbuild(entry, join(folder, "host.cjs"), "cjs"),

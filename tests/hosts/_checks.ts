@@ -1,32 +1,34 @@
-/** Checks that must pass wherever the service is mounted: one list for every host and bundler. */
+/** The checks that must pass wherever the service is mounted. All hosts and bundlers share this list. */
 import * as assert from "uvu/assert";
 import { PATHS } from "../_app.ts";
 import { send } from "../_http.ts";
 
-/** A running host with an example mounted. */
+/** A running host in which an example is mounted. */
 export interface Served {
-  /** The URL of the mount, without a trailing slash: `http://127.0.0.1:8080/deep/node`. */
+  /** The URL at which the service is mounted, without a trailing slash: `http://127.0.0.1:8080/deep/node`. */
   readonly base: string;
-  /** The host's response to paths that the service does not serve; `undefined` for the service's own 404. */
+  /**
+   * The host's response to paths that the service does not have; `undefined` if the service responds with its own 404.
+   */
   readonly own: string | undefined;
 }
 
-/** A property that a user may rely on. */
+/** A property of a mounted service on which users may rely. */
 export interface Check {
   readonly name: string;
   check(served: Served): Promise<void>;
 }
 
-/** The page with which all examples respond to other paths. */
+/** The host's page, with which all examples respond to other paths. */
 export const OWN_PAGE = "The host's own page\n";
 
 const PASSWORD = { authorization: "Bearer secret" };
 
-/** Requests a path below the mount, without following redirects. */
+/** Requests a path below the mount path, without following redirects. */
 const ask = ({ base }: Served, path: string, init: Parameters<typeof send>[1] = {}) =>
   send(new URL(base + path), init);
 
-/** Sends a `PUT` with a peer's height. */
+/** Sends a `PUT` request with the height of a peer. */
 const put = (
   { base }: Served,
   path: string,
@@ -39,13 +41,13 @@ const put = (
     body: JSON.stringify({ height }),
   });
 
-/** The checked members of an info or a peer. */
+/** The members of an info or peer object that are checked. */
 interface Said {
   readonly software?: string;
   readonly height: number;
 }
 
-/** The checked members of a description. */
+/** The members of a description that are checked. */
 interface Description extends HasServers {
   readonly paths: Readonly<Record<string, HasServers & { get?: Described; put?: Described }>>;
 }
@@ -56,14 +58,14 @@ interface Described extends HasServers {
   readonly operationId: string;
 }
 
-/** Reads a JSON response, which must be 200. */
+/** Requests JSON and parses it; the status must be 200. */
 async function readJson<T>(url: string | URL): Promise<T> {
   const answer = await send(new URL(url));
   assert.is(answer.status, 200, `${url}`);
   return await answer.json();
 }
 
-/** Returns the servers of a path: those of its operation, else of the path, else of the document. */
+/** Returns the servers of a path: those of its operation or else of the path item, or else of the document. */
 function serversOf(document: Description, path: string): string[] {
   const item = document.paths[path];
   const { servers = [] } = [item?.get, item, document].find((place) => place?.servers) ?? {};
@@ -123,12 +125,12 @@ export const CHECKS: readonly Check[] = [
         const servers = serversOf(await readJson<Description>(url), "/v1/info");
         assert.ok(servers.length > 0, "there are no servers");
         for (const server of servers) {
-          // A path of the description is appended to the server's URL as text.
+          // Clients append a path of the description to the server's URL as text.
           const info = new URL(new URL(server, url).href.replace(/\/$/, "") + "/v1/info");
           const answer = await send(info);
           const leads = `${path}: ${server} leads to ${info}`;
           assert.is(answer.status, 200, leads);
-          // The host may respond to any path with its own page.
+          // The host may have its own page at any path, so the type is checked.
           assert.is(answer.headers.get("content-type"), "application/json", leads);
         }
       }
@@ -140,7 +142,7 @@ export const CHECKS: readonly Check[] = [
       const { base } = served;
       for (const path of ["", "?x=/y", "/", "/v1", "/v1/"]) {
         let url = new URL(base + path);
-        // Hosts treat the trailing slash differently: Next.js redirects to the path without it.
+        // Hosts treat a trailing slash differently: Next.js redirects to the path without the slash.
         for (let hops = 0; hops < 3 && url.href !== `${base}/v1/spec`; hops++) {
           const { status, headers } = await send(url);
           assert.ok([307, 308].includes(status), `${url} is ${status}`);
@@ -224,7 +226,7 @@ export const CHECKS: readonly Check[] = [
   },
 ];
 
-/** Checks with a description of more than 256 KiB, which is prepared in a thread. */
+/** The checks with a description of more than 256 KiB, which is prepared in a thread. */
 export const LARGE_CHECKS: readonly Check[] = [{
   name: "a description of more than 256 KiB is shown",
   async check(served) {
@@ -243,7 +245,7 @@ export const LARGE_CHECKS: readonly Check[] = [{
 
 const LARGE_COUNT = 400;
 
-/** Creates a description of more than 256 KiB, as JSON. */
+/** Creates a description of more than 256 KiB as JSON. */
 export function largeDescription(): string {
   const paths = Array.from({ length: LARGE_COUNT }, (_, i) => {
     const responses = { 200: { description: `Value ${i}. ${"It is so. ".repeat(80)}` } };

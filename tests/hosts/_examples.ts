@@ -1,21 +1,24 @@
 /**
- * The examples (`examples/`) and how to run them. Each is a server that mounts the service; a new one needs a row here
- * and a section in `docs/embedding.md`.
+ * The examples (`examples/`) and the ways to run them. Each example is a server that mounts the service. A new example
+ * needs a row here and a section in `docs/embedding.md`.
  */
 import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { BUN, DENO, ROOT } from "../_paths.ts";
 
-/** An example, and its runtime. */
+/** An example and its runtime. */
 export interface Example {
-  /** The name in the table. */
+  /** The name of the example in the table. */
   readonly name: string;
-  /** Its file in `examples/`. */
+  /** The file of the example in `examples/`. */
   readonly file: string;
-  /** Further packages that it needs. */
+  /** Other packages that the example needs. */
   readonly packages: readonly string[];
   readonly runtime: "node" | "deno" | "bun" | "workerd" | "next" | "next standalone";
-  /** True if the host leaves all paths of the mount to the service, so that none reach its own page. */
+  /**
+   * True if the host passes all paths below the mount path to the service, so that none of them reaches the host's
+   * page.
+   */
   readonly isLast?: boolean;
 }
 
@@ -56,7 +59,7 @@ export const EXAMPLES: readonly Example[] = [
 
 const TSX = pathToFileURL(`${ROOT}node_modules/tsx/dist/loader.mjs`).href;
 
-/** The command that runs a TypeScript file, for each runtime that has such a command. */
+/** The commands that run a TypeScript file, by runtime. Only these runtimes have such a command. */
 export const COMMANDS: Readonly<Record<"node" | "deno" | "bun", readonly string[]>> = {
   node: [process.execPath, "--import", TSX],
   deno: [DENO, "run", "--allow-net", "--allow-read", "--allow-env", "--node-modules-dir=manual"],

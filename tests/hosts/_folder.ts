@@ -1,4 +1,4 @@
-/** The examples in a user's project, with the package and the servers installed. */
+/** A user's project that contains the examples, with the package and the servers installed. */
 import { cpSync, existsSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../_paths.ts";
@@ -6,22 +6,22 @@ import { ROOT } from "../_paths.ts";
 /** The folder in which the servers and the bundlers are installed. */
 export const PACKAGES: string = `${ROOT}tests/hosts/node_modules`;
 
-/** The reason why tests that need these packages cannot run; `undefined` if they can. */
+/** The reason why tests that need these packages cannot run, or `undefined` if they can. */
 export const NOT_INSTALLED: string | undefined = existsSync(`${PACKAGES}/.installed`)
   ? undefined
   : "needs node tests/hosts/setup.mjs";
 
-/** Copies the examples into a project; returns their folder. */
+/** Copies the examples to a project, and returns their folder. */
 export function copyExamples(project: string): string {
   const folder = join(project, "examples");
   if (existsSync(folder)) return folder;
   cpSync(`${ROOT}examples`, folder, { recursive: true });
-  // The package itself is found one folder above.
+  // Nodeface itself is installed one folder above.
   if (existsSync(PACKAGES)) symlinkSync(PACKAGES, join(folder, "node_modules"), "junction");
   return folder;
 }
 
-/** Returns a package with its version, such as `express 5.3.0`; `undefined` if it is not installed. */
+/** Returns the name and version of a package, such as `express 5.3.0`, or `undefined` if it is not installed. */
 export function withVersion(name: string): string | undefined {
   const file = join(PACKAGES, name, "package.json");
   if (!existsSync(file)) return undefined;

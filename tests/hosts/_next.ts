@@ -1,4 +1,4 @@
-/** Builds a Next.js application with one route handler, and serves it. */
+/** Builds a Next.js application with a single route handler, and serves it. */
 import { cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import process from "node:process";
@@ -10,12 +10,12 @@ import { PACKAGES } from "./_folder.ts";
 
 /** The options of an application. */
 export interface NextOptions {
-  /** The folder of the examples, one of which is the route handler. */
+  /** The folder of the examples, one of which becomes the route handler. */
   readonly folder: string;
   readonly prefix: string;
-  /** True to serve the output of `output: "standalone"`, moved to an empty folder. */
+  /** True if the output of `output: "standalone"` is moved to an empty folder and served from there. */
   readonly isStandalone: boolean;
-  /** Variables that name files which exist when the application is served, but not when it is built. */
+  /** Environment variables that name files. The files exist when the application runs, but not when it is built. */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -23,7 +23,7 @@ const NEXT = [process.execPath, join(PACKAGES, "next/dist/bin/next")];
 /** The longest wait, in milliseconds. */
 const TIMEOUT = 300_000;
 
-/** Builds the application if necessary, and starts it. */
+/** Builds the application if this is necessary, and starts it. */
 export async function startNext(
   options: NextOptions,
 ): Promise<{ url: string; stop: () => Promise<unknown> }> {
@@ -52,7 +52,7 @@ export async function startNext(
   };
 }
 
-/** Resolves to the folder of the application. */
+/** Builds the application and returns its folder. */
 async function buildApp({ folder, prefix, isStandalone }: NextOptions): Promise<string> {
   const app = join(folder, `next${prefix.replaceAll("/", "-")}${isStandalone ? "-alone" : ""}`);
   if (existsSync(app)) return app;
@@ -60,7 +60,7 @@ async function buildApp({ folder, prefix, isStandalone }: NextOptions): Promise<
   mkdirSync(dirname(route), { recursive: true });
   cpSync(join(folder, "next.ts"), route);
   cpSync(join(folder, "nodeface.ts"), join(dirname(route), "nodeface.ts"));
-  // The packages are outside the application, as in a monorepo.
+  // The packages are outside the application's folder, as in a monorepo.
   const config = {
     turbopack: { root: "/" },
     outputFileTracingRoot: "/",
@@ -76,7 +76,7 @@ async function buildApp({ folder, prefix, isStandalone }: NextOptions): Promise<
   return app;
 }
 
-/** Copies the files that Next.js serves, keeping links between them. */
+/** Copies the files that Next.js serves, and keeps the symbolic links between them. */
 function move(output: string): string {
   const folder = makeFolder();
   cpSync(output, folder, { recursive: true, verbatimSymlinks: true });

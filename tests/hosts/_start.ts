@@ -1,4 +1,4 @@
-/** Starts the examples as their users would. */
+/** Starts the examples in the way that their users would. */
 import { build } from "esbuild";
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -17,9 +17,9 @@ import type { Started } from "./_suite.ts";
 export interface StartOptions {
   /** The folder of the examples. */
   readonly folder: string;
-  /** The path of the mount: `/deep/node`, or `""`. */
+  /** The path at which the service is mounted: `/deep/node`, or `""`. */
   readonly prefix: string;
-  /** True if the node has a large description (more than 256 KiB), false if it has none. */
+  /** True if the node has a large description (more than 256 KiB), or false if the node has no description. */
   readonly isLarge?: boolean;
 }
 
@@ -35,25 +35,25 @@ export async function startExample(example: Example, options: StartOptions): Pro
   return { base, own: example.isLast ? undefined : OWN_PAGE, stop };
 }
 
-/** Starts a program with the variables of the examples. */
+/** Starts a program with the environment variables of the examples. */
 export async function startProgram(
   command: readonly string[],
   { folder, prefix, isLarge = false }: StartOptions,
 ): Promise<{ url: string; stop: () => Promise<unknown>; stderr: () => string }> {
   const env = { PORT: `${await freePort()}`, PREFIX: prefix, ...isLarge && placeLarge(folder) };
   const program = await start(command, env, { cwd: folder });
-  // It may print its address before it listens.
+  // The program may print its address before it listens.
   await until(() => fetch(program.url).then(() => true, () => false));
   return program;
 }
 
-/** Writes a large description. */
+/** Writes a large description to a folder. */
 export function placeLarge(folder: string): { DESCRIPTION: string } {
   writeFileSync(join(folder, "large.json"), largeDescription());
   return { DESCRIPTION: "large.json" };
 }
 
-/** Bundles a worker as Wrangler does, and serves it. It reads its description from a URL. */
+/** Bundles a worker as Wrangler does, and serves it. The worker loads its description from a URL. */
 async function startBundledWorker(
   { file }: Example,
   { folder, prefix, isLarge = false }: StartOptions,

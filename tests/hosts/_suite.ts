@@ -1,13 +1,13 @@
-/** A suite for each started host, with a test for each check. */
+/** Registers a suite for each host, with one test for each check. */
 import { suite } from "uvu";
 import { testWhere } from "../_needs.ts";
 import type { Check, Served } from "./_checks.ts";
 import type { Row } from "./_table.ts";
 
-/** A host that can be started. */
+/** A host that can be tested. */
 export interface Host {
   readonly name: string;
-  /** The reason why it cannot be started here. */
+  /** The reason why the host cannot be started on this machine. */
   readonly missing?: string | undefined;
   start(): Promise<Started>;
   readonly checks: readonly Check[];
@@ -22,7 +22,7 @@ export function testHost({ name, missing, start, checks }: Host): Row {
   const host = suite(name);
   const row: Row = { name, cells: new Map() };
   let started: Started | undefined;
-  // uvu would not print an error of the hook.
+  // uvu would not print an error that is thrown in a hook.
   let failure: unknown;
   host.before(async () => {
     if (missing !== undefined) return;

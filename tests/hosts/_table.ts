@@ -1,12 +1,12 @@
-/** The table of hosts and checks. */
+/** Formats the table of hosts and checks. */
 
-/** The results of the checks of a host or a bundler, by the check's name. */
+/** The results of the checks of one host or bundler, by the name of the check. */
 export interface Row {
   readonly name: string;
   readonly cells: Map<string, string>;
 }
 
-/** Formats the rows: `ok`, `FAIL`, or `-` if a check was not run. The checks are listed below the table. */
+/** Formats the rows: `ok`, `FAIL`, or `-` if a check was not run. Below the table, the checks are listed by number. */
 export function tableOf(rows: readonly Row[]): string {
   const checks = [...new Set(rows.flatMap(({ cells }) => [...cells.keys()]))];
   const width = Math.max(...rows.map(({ name }) => name.length));

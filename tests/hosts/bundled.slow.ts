@@ -1,6 +1,6 @@
 /**
- * A bundled host: in an empty folder; beside files of its own that have the same names as ours; with a large
- * description; and with a large description on Node without threads. `BUNDLERS=webpack` selects bundlers by name. If
+ * Tests a bundled host in an empty folder, next to files with the same names as files of Nodeface, with a large
+ * description, and with a large description on Node without threads. `BUNDLERS=webpack` selects bundlers by name. If
  * the bundlers are not installed, only esbuild and Bun are tested.
  */
 import { build, type BuildOptions } from "esbuild";
@@ -26,14 +26,14 @@ import { copyExamples, NOT_INSTALLED, withVersion } from "./_folder.ts";
 import { type Started, testHost } from "./_suite.ts";
 import { tableOf } from "./_table.ts";
 
-/** Returns a command with which Node refuses threads, and every read of a file outside of a folder. */
+/** Returns a command for Node that forbids threads, and reading any file outside a folder. */
 const RESTRICTED = (folder: string) => [
   `${ROOT}tests/node_modules/node24/bin/node`,
   "--permission",
   `--allow-fs-read=${folder}`,
 ];
 
-/** A host whose log can be read. */
+/** A host whose log the test can read. */
 type Bundled = Started & { stderr(): string };
 
 const WITHOUT_THREADS: Check = {
@@ -45,7 +45,7 @@ const WITHOUT_THREADS: Check = {
   },
 };
 
-/** The way to start each bundle, and the checks for it. */
+/** The ways to start each bundle, and the checks for each way. */
 const STARTS: readonly (BundleOptions & { how: string; checks: readonly Check[] })[] = [
   { how: "in an empty folder", prefix: "", checks: CHECKS },
   {
@@ -68,7 +68,7 @@ const examples = copyExamples(HOME);
 const only = new RegExp(process.env.BUNDLERS ?? "");
 const bundles = new Map<string, Promise<string>>();
 
-/** Bundles the example on first use. */
+/** Bundles the example when it is first needed. */
 function bundleOnce(bundler: Bundler): Promise<string> {
   const bundle = bundles.get(bundler.name) ?? bundleExample(bundler, examples);
   bundles.set(bundler.name, bundle);
@@ -86,7 +86,7 @@ const rows = BUNDLERS.filter(({ name }) => only.test(name)).flatMap((bundler) =>
 
 const bundled = suite("a bundle");
 
-/** The options with which Wrangler bundles. */
+/** The options that Wrangler passes to the bundler. */
 const FOR_WORKERD: BuildOptions = {
   format: "esm",
   platform: "browser",
@@ -94,7 +94,7 @@ const FOR_WORKERD: BuildOptions = {
   external: ["node:*"],
 };
 
-bundled("in workerd says that it can read no file", async () => {
+bundled("a bundle in workerd reports that the runtime cannot read files", async () => {
   const program = `
 import { createNodeface } from "nodeface";
 
@@ -108,7 +108,7 @@ export default { fetch: async (request) => (await nodeface.fetch(request), Respo
   await server.stop();
 });
 
-bundled("of nodeface/worker responds to any host name", async () => {
+bundled("a bundle of nodeface/worker responds to any host name", async () => {
   const program = 'export { default } from "nodeface/worker";';
   const server = await startWorker(await bundle(program, FOR_WORKERD));
   const headers = { host: "my.workers.example" };
@@ -116,7 +116,7 @@ bundled("of nodeface/worker responds to any host name", async () => {
   await server.stop();
 });
 
-bundled("omits unused parts of the package", async () => {
+bundled("a bundle omits unused parts of the package", async () => {
   const program =
     'import { createNodeface } from "nodeface"; import { serve } from "nodeface/node";';
   assert.is(await bundle(program, { platform: "node", format: "esm" }), "");
@@ -124,7 +124,7 @@ bundled("omits unused parts of the package", async () => {
 
 bundled.run();
 
-/** Bundles a program into one file, without a warning; resolves to its text. */
+/** Bundles a program into one file and returns its text. The bundler must not print a warning. */
 async function bundle(program: string, options: BuildOptions): Promise<string> {
   const entry = join(HOME, "bundled.mjs");
   writeFileSync(entry, program);

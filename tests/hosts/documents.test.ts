@@ -8,16 +8,16 @@ const documents = suite("the examples and their page");
 
 const text = (path: string) => readFileSync(`${ROOT}${path}`, "utf8");
 
-/** The files of the examples: `nodeface.ts`, and the hosts that mount it. */
+/** The files of the examples: `nodeface.ts`, and the hosts in which it is mounted. */
 const FILES = [...new Set(["nodeface.ts", ...EXAMPLES.map(({ file }) => file)])];
 
-documents("every example is in the table of run examples", () => {
+documents("every example has an entry in the table of examples", () => {
   const files = readdirSync(`${ROOT}examples`).filter((name) => /\.m?[jt]s$/.test(name));
   assert.equal(files.sort(), [...FILES].sort());
 });
 
 for (const file of FILES) {
-  documents(`docs/embedding.md shows ${file} as it is`, () => {
+  documents(`docs/embedding.md contains ${file} unchanged`, () => {
     const shown = [...text("docs/embedding.md").matchAll(/^```ts\n([^]*?)^```/gm)];
     assert.ok(shown.some(([, code]) => code === text(`examples/${file}`)), file);
   });

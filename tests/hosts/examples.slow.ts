@@ -1,6 +1,6 @@
 /**
- * The examples over real sockets, with the packed package in a separate folder: at the root, below a path, and with a
- * large description. `HOSTS=Express` selects hosts by name.
+ * Tests the examples over real sockets, with the packed package in a separate folder: at the root, below a path, and
+ * with a large description. `HOSTS=Express` selects hosts by name.
  */
 import process from "node:process";
 import { suite } from "uvu";
@@ -17,7 +17,7 @@ import { tableOf } from "./_table.ts";
 const folder = copyExamples(HOME);
 const only = new RegExp(process.env.HOSTS ?? "");
 
-/** The options with which every host is tested, each with its checks. */
+/** The options with which every host is tested, and the checks for each of them. */
 const STARTS = [
   { how: "at the root", prefix: "", isLarge: false, checks: CHECKS },
   { how: "below a path", prefix: "/deep/node", isLarge: false, checks: CHECKS },
@@ -34,7 +34,7 @@ const rows = EXAMPLES.filter(({ name }) => only.test(name)).flatMap((example) =>
 
 const types = suite("the types of the examples");
 
-testWhere(types, NOT_INSTALLED, "TypeScript accepts those for Node", async () => {
+testWhere(types, NOT_INSTALLED, "TypeScript accepts the examples for Node", async () => {
   const tsc = [process.execPath, `${ROOT}node_modules/.bin/tsc`];
   const flags = ["--module", "nodenext", "--target", "es2023", "--strict", "--noEmit"];
   const node = ["--types", "node", "--typeRoots", `${ROOT}node_modules/@types`];
@@ -44,7 +44,7 @@ testWhere(types, NOT_INSTALLED, "TypeScript accepts those for Node", async () =>
   await ok([...tsc, ...flags, ...node, ...quick, ...files, "elysia.ts"], folder);
 });
 
-types("Deno accepts its own", async () => {
+types("Deno accepts the example for Deno", async () => {
   await ok([DENO, "check", "--node-modules-dir=manual", "deno.ts"], folder);
 });
 

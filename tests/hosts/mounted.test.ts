@@ -15,7 +15,7 @@ const echo: Operation = {
   handle: async (request, { id }) => new Response(`${id}: ${await request.text()}`),
 };
 
-/** The path of the mount, and the service's prefix. */
+/** The paths at which the service is mounted, and the `prefix` option of the service. */
 const MOUNTS: readonly [at: string, prefix: string | undefined][] = [
   ["", undefined],
   ["/deep/node", "/deep/node"],
@@ -25,7 +25,7 @@ const MOUNTS: readonly [at: string, prefix: string | undefined][] = [
 for (const [name, { needs, mount, takesOff, goesOn }] of Object.entries(HOSTS)) {
   const absent = await missing(needs);
   for (const [at, prefix] of MOUNTS) {
-    // Routers that strip nothing need the prefix.
+    // Routers that do not strip the path need a prefix.
     if (at && !prefix && !takesOff) continue;
     const where = at ? `below ${at} ${prefix ? "with" : "without"} a prefix` : "at the root";
     testWhere(mounted, absent, `${name}, ${where}`, async () => {
@@ -54,7 +54,7 @@ for (const [name, { needs, mount, takesOff, goesOn }] of Object.entries(HOSTS)) 
         const etag = (await ask("/spec.json")).headers.get("etag")!;
         const again = await ask("/spec.json", { headers: { "if-none-match": etag } });
         assert.is(again.status, 304);
-        // If a router strips `at` and sets no `originalUrl`, the service cannot see the final slash of a client's path.
+        // If a router strips the path and sets no `originalUrl`, the service cannot see a trailing slash.
         const isUnknown = takesOff === "silent" && at && !prefix;
         for (const path of [...isUnknown ? [] : ["", "?x=/y"], "/", "/v1", "/v1/"]) {
           const { status, headers } = await ask(path);
@@ -99,7 +99,7 @@ for (const [name, { needs, mount }] of Object.entries(HOSTS)) {
         assert.is(response.headers.get("content-type"), "text/event-stream");
         let text = "";
         const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-        // The whole info comes first, then a `head` event.
+        // The first event contains the whole info object; a `head` event follows.
         while (!/^event: head$/m.test(text)) {
           await fetch(`${base}/info`);
           text += (await reader.read()).value;
@@ -117,7 +117,7 @@ for (const [name, { needs, mount }] of Object.entries(HOSTS)) {
   );
 }
 
-/** Returns the reason why a host cannot be tested here; `undefined` if it can. */
+/** Returns the reason why a host cannot be tested on this machine, or `undefined` if it can. */
 async function missing(packages: readonly string[]): Promise<string | undefined> {
   for (const name of packages) {
     try {

@@ -1,4 +1,4 @@
-/** A sample of the examples, with this checkout instead of the package. */
+/** Tests a sample of the examples with this checkout instead of the package. */
 import { build } from "esbuild";
 import { ROOT } from "../_paths.ts";
 import { makeFolder } from "../release/_folder.ts";
@@ -18,7 +18,7 @@ await build({
   alias: {
     "nodeface": `${ROOT}src/index.ts`,
     "nodeface/node": `${ROOT}src/adapters/node.ts`,
-    // The file of `yaml` that the package bundles.
+    // This is the file of `yaml` that the package bundles.
     "yaml": `${ROOT}node_modules/yaml/browser/index.js`,
   },
 });

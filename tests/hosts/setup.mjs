@@ -1,5 +1,5 @@
-// Installs the servers and the bundlers with which the service is tested (tests/hosts/package-lock.json), unless they
-// are installed already.
+// Installs the servers and bundlers with which the service is tested (tests/hosts/package-lock.json), unless they are
+// already installed.
 import { fileURLToPath } from "node:url";
 import { install } from "../_install.mjs";
 

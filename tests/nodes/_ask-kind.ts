@@ -1,4 +1,4 @@
-/** Starts a real node of a kind, calls the kind's operations, and stops it. */
+/** Starts a real node, calls the operations of its kind, and stops the node. */
 import { createNodeface } from "../../src/index.ts";
 import type { NodeOptions } from "../../src/options.ts";
 import type { KindInterface } from "../../src/kinds/interface.ts";
@@ -8,7 +8,7 @@ import { askOperations } from "./_ask-operations.ts";
 import { OTHERS, type Program, PROGRAMS } from "./_start-chains.ts";
 import { type AskedNode, askMethods, type Outcome } from "./_interface.ts";
 
-/** A real node by its name, which is usually that of its kind. */
+/** A real node and its name, which is usually the name of its kind. */
 export interface NamedProgram extends Program {
   readonly name: string;
   readonly kind: string;
@@ -18,16 +18,16 @@ export interface NamedProgram extends Program {
 export const NODES: readonly NamedProgram[] = Object.entries({ ...PROGRAMS, ...OTHERS })
   .map(([name, program]) => ({ name, kind: name, ...program }));
 
-/** The results for a kind. */
+/** The results of the calls to a node. */
 export interface Asked {
   readonly parts: KindInterface;
   readonly outcomes: readonly Outcome[];
 }
 
 /**
- * Calls a node of a kind.
+ * Starts a node and calls the operations of its kind.
  *
- * @param also a function that is called with the node, before it is stopped, and the results
+ * @param also a function that is called with the node and the results, before the node is stopped
  */
 export async function askKind(
   { kind, start }: NamedProgram,
@@ -48,15 +48,17 @@ export async function askKind(
   }
 }
 
-/** The methods of a node, as a service reports them. */
+/** The methods of a node, as the service shows them. */
 export interface Learnt {
-  /** The shown methods that were called. */
+  /** The methods that the service showed and the test called. */
   readonly called: readonly string[];
-  /** The methods that the service then marks as missing. */
+  /** The methods that the service marks as missing after these calls. */
   readonly lacking: readonly string[];
 }
 
-/** Calls once each JSON-RPC read that a service shows for a node; returns those that it then marks as missing. */
+/**
+ * Calls each read-only JSON-RPC method that the service shows for a node, once; returns those then marked as missing.
+ */
 export async function callShown(
   { url, auth }: AskedNode,
   kind: string,
@@ -69,9 +71,9 @@ export async function callShown(
     const init = body ? { method: "POST", headers, body: JSON.stringify(body) } : {};
     return await app.fetch(new Request(`http://localhost${path}`, init));
   };
-  /** Returns the descriptions of the shown methods. */
+  /** Returns the descriptions of the methods that the service shows. */
   const shownNow = async () => {
-    // The status of the node is needed first.
+    // The service must know the status of the node first.
     await (await ask("/v1/info")).text();
     await app.refresh();
     const { paths } = await (await ask("/spec.json")).json();

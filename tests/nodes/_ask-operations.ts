@@ -13,7 +13,7 @@ import { type AskedNode, checkAt, isHarmless, type Outcome } from "./_interface.
 /** The HTTP methods of operations. */
 const METHODS = ["get", "head", "post", "put", "patch", "delete", "options"];
 
-/** Calls every read whose required parameters and content have values. */
+/** Calls every read-only operation for whose required parameters and content there are values. */
 export async function askOperations(part: OpenApiPart, node: AskedNode): Promise<Outcome[]> {
   const check = checkAt(part);
   const outcomes: Outcome[] = [];
@@ -27,7 +27,7 @@ export async function askOperations(part: OpenApiPart, node: AskedNode): Promise
       if (!request) continue;
       const { status, type, text } = await node.request!(method.toUpperCase(), request);
       const asked = { name: operation.operationId, params: request.params };
-      // A node without the operation responds with 404 or 501, or with 405 if the path has other methods.
+      // If the node lacks the operation, it responds with 404 or 501, or with 405 if the path has other methods.
       const exists = status < 400 || (status !== 404 && status !== 405 && status !== 501);
       const key = [String(status), `${String(status)[0]}XX`].find((key) =>
         Object.hasOwn(operation.responses, key)
@@ -49,18 +49,18 @@ export async function askOperations(part: OpenApiPart, node: AskedNode): Promise
   return outcomes;
 }
 
-/** The request to a node. */
+/** A request to a node. */
 export interface RestRequest {
-  /** The path with its query. */
+  /** The path, including its query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON. */
+  /** The content, as JSON. */
   readonly body?: string;
-  /** The values of the parameters in the request, and its content as `body`. */
+  /** The values of the parameters in the request; its content is under `body`. */
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** Creates a request with values that are valid at a node; `undefined` if one is missing. */
+/** Creates a request with values that are valid at the node, or returns `undefined` if a value is missing. */
 export function requestOf(
   part: OpenApiPart,
   { operationId, requestBody }: RestOperation,
@@ -99,7 +99,7 @@ export function requestOf(
   return { path: path + search, headers, body, params: { ...params, body: content } };
 }
 
-/** Returns the pointer to the content of a response; `undefined` if its type is not described. */
+/** Returns the JSON pointer to the content of a response, or `undefined` if its type is not described. */
 function pathOfContent(
   part: OpenApiPart,
   template: string,

@@ -1,4 +1,4 @@
-/** A node on one port that can behave well or badly in many ways. */
+/** A node that can be switched between good behaviour and many kinds of bad behaviour, on the same port. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
@@ -9,7 +9,7 @@ const MEBIBYTE = 1024 * 1024;
 /** 100 MiB of spaces, 100 KiB when compressed. */
 const BOMB = gzipSync(new Uint8Array(100 * MEBIBYTE).fill(32), { level: 9 });
 
-/** The responses of a bad node, by the name of its behaviour. */
+/** The functions that send a bad node's response, by the name of the behaviour. */
 export const BADNESS: Readonly<Record<string, (response: ServerResponse) => void>> = {
   "hangs": () => {},
   "drips a byte a second": (response) => {
@@ -39,7 +39,10 @@ export const BADNESS: Readonly<Record<string, (response: ServerResponse) => void
 /** A server that responds like anvil until it is made bad. */
 export interface BadNode {
   url: string;
-  /** Changes the behaviour: `good` is that of anvil, `refuses` does not listen, the others are in `BADNESS`. */
+  /**
+   * Changes the behaviour: with `good` it responds like anvil, with `refuses` it stops listening; others are in
+   * `BADNESS`.
+   */
   be(behaviour: string): Promise<void>;
   close(): Promise<void>;
 }

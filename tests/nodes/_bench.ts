@@ -1,11 +1,11 @@
-/** The processes and files of a test with a node; the processes are stopped when the test ends. */
+/** Manages the processes and files of a test with a node. The processes are stopped at the end of the test. */
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { COMMANDS, type Running, start } from "../_server.ts";
 import { type Daemon, startDaemon } from "./_daemon.ts";
 
-/** The running parts of a test. */
+/** The processes and files of a test. */
 export class Bench implements AsyncDisposable {
   readonly home: string;
   readonly #ends: (() => Promise<unknown>)[] = [];
@@ -25,7 +25,7 @@ export class Bench implements AsyncDisposable {
     return daemon;
   }
 
-  /** Starts the service; its empty home has no secrets. */
+  /** Starts the service. By default, its home folder is empty and contains no secrets. */
   async service(args: readonly string[], home: string = this.home): Promise<Running> {
     const service = await start([...COMMANDS.Node, ...args], { HOME: home });
     this.#ends.push(() => service.stop());
@@ -43,7 +43,7 @@ export class Bench implements AsyncDisposable {
   }
 }
 
-/** Creates a test with its own bench. */
+/** Creates a test function that gets its own bench. */
 export const bench = (name: string, use: (bench: Bench) => Promise<void>) => async () => {
   const opened = await Bench.open(name);
   try {

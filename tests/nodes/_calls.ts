@@ -1,4 +1,4 @@
-/** JSON-RPC calls to real nodes. */
+/** Sends JSON-RPC calls and REST requests to real nodes. */
 import { execFile } from "node:child_process";
 import { parseJson } from "../../src/json/lossless.ts";
 import { type AskedNode, METHOD_NOT_FOUND, type RpcAnswer } from "./_interface.ts";
@@ -6,11 +6,11 @@ import { type AskedNode, METHOD_NOT_FOUND, type RpcAnswer } from "./_interface.t
 /** Calls a method of a node. */
 export type Call = (method: string, params?: unknown) => Promise<RpcAnswer>;
 
-/** Posts JSON-RPC calls to a URL. */
+/** Returns a function that posts JSON-RPC calls to a URL. */
 export const callsTo = (url: string, headers?: () => Promise<Record<string, string>>): Call =>
   callsBy(requestsTo(url, headers), "");
 
-/** Posts JSON-RPC calls to a path. */
+/** Returns a function that posts JSON-RPC calls to a path. */
 export function callsBy(send: AskedNode["send"], path: string): Call {
   return async (method, params = []) => {
     const response = await send(path, {
@@ -26,7 +26,7 @@ export function callsBy(send: AskedNode["send"], path: string): Call {
   };
 }
 
-/** Tells whether a node has a method, by calling it without parameters or with those given. */
+/** Tells whether a node has a method, by calling it with the given parameters or without any. */
 export async function isKnown(call: Call, method: string, params?: unknown): Promise<boolean> {
   const answer = await call(method, params);
   return !("error" in answer) || answer.error.code !== METHOD_NOT_FOUND;
@@ -43,7 +43,7 @@ export async function resultOf<T>(
   return answer.result as T;
 }
 
-/** Sends requests to a URL, with additional headers. */
+/** Returns a function that sends requests to a URL, with additional headers. */
 export function requestsTo(
   url: string,
   own: () => Promise<Record<string, string>> = () => Promise.resolve({}),
@@ -52,7 +52,7 @@ export function requestsTo(
     await fetch(url + path, { ...init, headers: { ...headers, ...await own() } });
 }
 
-/** Sends REST requests. */
+/** Returns a function that sends REST requests. */
 export function askBy(send: AskedNode["send"]): NonNullable<AskedNode["request"]> {
   return async (method, { path, headers, body }) => {
     const response = await send(path, { method, headers, ...body !== undefined && { body } });
@@ -61,7 +61,7 @@ export function askBy(send: AskedNode["send"]): NonNullable<AskedNode["request"]
   };
 }
 
-/** Sends requests with curl to a URL that requires HTTP Digest: curl shares no code with the service. */
+/** Returns a function that sends requests with HTTP Digest. It uses curl, which shares no code with the service. */
 export function digestRequestsTo(url: string, login: string): AskedNode["send"] {
   return async (path, { method, headers = {}, body }) => {
     const flags = ["--silent", "--digest", "--user", login, "--request", method];

@@ -6,19 +6,19 @@ import * as assert from "uvu/assert";
 /** A running daemon. */
 export interface Daemon {
   url: string;
-  /** Ends it by a signal; resolves when it has exited. */
+  /** Sends a signal that ends the daemon, and resolves after the daemon has exited. */
   stop(signal?: NodeJS.Signals): Promise<void>;
-  /** Sends it a signal that does not end it. */
+  /** Sends a signal that does not end the daemon. */
   signal(signal: "SIGSTOP" | "SIGCONT"): void;
 }
 
-/** Starts a daemon, and waits until its port responds in any way. */
+/** Starts a daemon, and waits until its port sends any response. */
 export async function startDaemon(
   [program = "", ...args]: readonly string[],
   port: number,
   env: Record<string, string> = {},
 ): Promise<Daemon> {
-  // In its own process group: the command of some daemons is a script that starts the actual program.
+  // The daemon has its own process group, since some commands are scripts that start the actual program.
   const child = spawn(program, args, {
     env: { ...process.env, ...env },
     stdio: "ignore",
@@ -45,9 +45,9 @@ export async function startDaemon(
 const isGone = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null;
 
 /**
- * Polls until a condition holds; rejects if it does not in time.
+ * Polls until a condition holds, and rejects if it does not hold in time.
  *
- * @param ms generous, since only a failure takes that long
+ * @param ms a generous time limit, since only a failing test waits that long
  */
 export async function until(holds: () => Promise<boolean>, ms = 60_000): Promise<void> {
   const end = performance.now() + ms;
@@ -57,7 +57,7 @@ export async function until(holds: () => Promise<boolean>, ms = 60_000): Promise
   }
 }
 
-/** Calls a method of a daemon directly, for comparison with the info. */
+/** Calls a method of a daemon directly, to compare the result with the info object. */
 export async function call(url: string, method: string, params: unknown[] = []) {
   const headers = { "content-type": "application/json" };
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
@@ -65,8 +65,8 @@ export async function call(url: string, method: string, params: unknown[] = []) 
 }
 
 /**
- * Returns the service's info, and how many milliseconds longer it took than a file requested at the same moment: on a
- * busy machine both are slow.
+ * Returns the service's info object, and how many milliseconds longer it took than a static file that was requested at
+ * the same moment: on a busy machine, both are slow.
  */
 export async function infoOf(service: string) {
   const started = performance.now();
@@ -84,11 +84,11 @@ export async function infoOf(service: string) {
 }
 
 /**
- * Asserts that no response waited for the node. Such a wait would show at every refresh, whereas a busy machine
- * stalls only occasionally.
+ * Asserts that no response waited for the node. Such a wait would occur at every refresh, whereas a busy machine stalls
+ * only occasionally.
  *
- * @param times the delay of each response compared with a file, in milliseconds
- * @param wait the duration of a wait for the node, in milliseconds
+ * @param times how much longer each response took than a static file, in milliseconds
+ * @param wait how long a wait for the node would take, in milliseconds
  */
 export function assertQuick(times: readonly number[], wait: number): void {
   const slow = times.filter((ms) => ms >= wait / 2);

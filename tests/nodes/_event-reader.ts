@@ -1,16 +1,16 @@
-/** Reads the events of a service like a client that keeps its position. */
+/** Reads the events of a service like a client that remembers its position in the stream. */
 import { parseJson } from "../../src/json/lossless.ts";
 
-/** An event, and the time of reading it, by `performance.now()`. */
+/** An event, and the time at which it was read, from `performance.now()`. */
 export interface ReadEvent {
   readonly event: string;
   readonly id: string;
-  // deno-lint-ignore no-explicit-any -- each test knows the type of its events' data
+  // deno-lint-ignore no-explicit-any -- each test knows the type of the data
   readonly data: any;
   readonly at: number;
 }
 
-/** A listener that can stop, and resumes at its position. */
+/** A listener that can disconnect, and later resume at its position. */
 export class EventReader {
   readonly events: ReadEvent[] = [];
   readonly #url: URL;
@@ -20,7 +20,7 @@ export class EventReader {
     this.#url = new URL(`v1/events${names && `?events=${names}`}`, service);
   }
 
-  /** Opens the stream after the last event; resolves when there is a response. */
+  /** Opens the stream after the last event that was read; resolves when the response begins. */
   async open(): Promise<this> {
     const { signal } = this.#stop = new AbortController();
     const id = this.events.at(-1)?.id;
@@ -35,7 +35,7 @@ export class EventReader {
     this.#stop.abort();
   }
 
-  /** Returns the data of events of one name, in order. */
+  /** Returns the data of all events with a given name, in order. */
   of(name: string): ReadEvent["data"][] {
     return this.events.filter(({ event }) => event === name).map(({ data }) => data);
   }

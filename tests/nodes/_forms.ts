@@ -1,4 +1,6 @@
-/** Sends the form of every read with its initial values and runs its `curl` line: the simple page without a browser. */
+/**
+ * Sends each read-only form of the simple page with its initial values, and runs its `curl` line, without a browser.
+ */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import {
@@ -12,26 +14,26 @@ import type { NodeExamples } from "../../src/info/source-cache.ts";
 import { startBeside } from "../gateway/_beside.ts";
 import type { AskedNode } from "./_interface.ts";
 
-/** The results of the forms of a node. */
+/** The results of sending the forms of a node. */
 export interface SentForms {
-  /** The reads with the status of their responses. */
+  /** The names of the read-only operations that were sent, with the status of each response. */
   readonly sent: ReadonlyMap<string, number>;
-  /** The reads with a field that only the user can fill in. */
+  /** The read-only operations with a field that only the user can fill in. */
   readonly asking: readonly string[];
-  /** The reads whose `curl` line gets another response than the form. */
+  /** The read-only operations whose `curl` line gets a different response than the form. */
   readonly differing: readonly string[];
-  /** The messages of reads with a status other than 200. */
+  /** The messages for read-only operations whose status was not 200. */
   readonly texts: ReadonlyMap<string, string>;
 }
 
-/** Parses the forms of a page, and the node's own values. */
+/** Parses the forms of a page, and the node's own values for them. */
 export function readForms(html: string): { forms: FormData[]; examples: NodeExamples } {
   const forms = [...html.matchAll(/data-try='([^']*)'/g)].map(([, json]) => JSON.parse(json!));
   const [, examples = "{}"] = /id="examples">(.*?)<\/script>/s.exec(html) ?? [];
   return { forms, examples: JSON.parse(examples) };
 }
 
-/** Sends the forms of a node's reads, without those of the service's own operations. */
+/** Sends the forms of a node's read-only operations, but not those of the service's own operations. */
 export async function sendForms(node: AskedNode, kind: string): Promise<SentForms> {
   const { url, service } = await startBeside(node, kind, "reads");
   const sent = new Map<string, number>();
@@ -71,5 +73,5 @@ export async function sendForms(node: AskedNode, kind: string): Promise<SentForm
   return { sent, asking: asking!, differing: differing!, texts };
 }
 
-/** Replaces the numbers in a response, which change between responses, and truncates it. */
+/** Replaces the numbers in a response, since they differ between responses, and truncates the text. */
 const shape = (text: string) => text.replaceAll(/\d+/g, "0").slice(0, 300);

@@ -1,4 +1,4 @@
-/** Calls the operations of kinds at real nodes, and validates the responses with the kinds' schemas. */
+/** Calls the operations of kinds at real nodes, and validates the responses against the schemas of the kinds. */
 import Ajv2020 from "ajv/dist/2020.js";
 import type { ValidateFunction } from "ajv/dist/2020.js";
 import { isNoMethod } from "../../src/node/json-rpc.ts";
@@ -11,70 +11,69 @@ import type {
 } from "../../src/kinds/interface.ts";
 import type { RestRequest } from "./_ask-operations.ts";
 
-/** A running node of a kind, with some blocks or data. */
+/** A running node with some blocks or other data. */
 export interface AskedNode {
-  /** Its version, to be compared with `x-since`. */
+  /** The version of the node, which is compared with `x-since`. */
   readonly version: string;
-  /** Its URL. */
   readonly url: string;
-  /** The path of its JSON-RPC endpoint, below `url`. @default "" */
+  /** The path of the node's JSON-RPC endpoint, below `url`. @default "" */
   readonly rpcPath?: string;
-  /** The place of its secret, in the form of `node.auth`; absent if it needs none. */
+  /** The place of the node's secret, in the form of `node.auth`; absent if the node needs no secret. */
   readonly auth?: Readonly<Record<string, string>>;
-  /** Sends it a request with its secret; returns the response as received. */
+  /** Sends a request with the node's secret, and returns the response unchanged. */
   send(path: string, init: SentRequest): Promise<Response>;
-  /** Calls a JSON-RPC method, if the node has JSON-RPC. */
+  /** Calls a JSON-RPC method. Absent if the node has no JSON-RPC. */
   call?(method: string, params: unknown): Promise<RpcAnswer>;
-  /** Sends an HTTP request with its secret, if the node has a REST interface. */
+  /** Sends an HTTP request with the node's secret. Absent if the node has no REST interface. */
   request?(method: string, request: RestRequest): Promise<RestAnswer>;
   /**
-   * Values of parameters that are valid at this node, by the parameter's name, or by `method.parameter` for a
-   * parameter that needs another value or is optional. For REST, `method` is the `operationId`, and `method.body` is
-   * the content.
+   * Values of parameters that are valid at this node, by parameter name. If a parameter needs a different value in one
+   * method, or is optional, the key is `method.parameter`. For REST, `method` is the `operationId`, and `method.body`
+   * is the content.
    */
   readonly known: Readonly<Record<string, unknown>>;
-  /** Tells whether it has a JSON-RPC method; the test call has no effect. */
+  /** Tells whether the node has a JSON-RPC method. The call that tests this has no effect. */
   has?(method: string): Promise<boolean>;
-  /** Tells whether it has a REST operation, such as `POST /blocks`; the test call has no effect. */
+  /** Tells whether the node has a REST operation, such as `POST /blocks`. The call that tests this has no effect. */
   hasOperation?(verb: string, path: string): Promise<boolean>;
-  /** The operations that it lists itself; the kind must name them. */
+  /** The operations in the node's own listing, all of which the kind must have. */
   readonly listed?: readonly string[];
   stop(): Promise<void>;
 }
 
-/** A request to a node, without its secret. */
+/** A request to a node, to which the secret is added later. */
 export interface SentRequest {
   readonly method: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
 }
 
-/** The response of a node to a call. */
+/** The response of a node to a JSON-RPC call. */
 export type RpcAnswer = { result: unknown } | { error: { code: number; message: string } };
 
-/** The response of a node to a request. */
+/** The response of a node to a REST request. */
 export interface RestAnswer {
   readonly status: number;
-  /** The media type that the node sends. */
+  /** The media type of the response. */
   readonly type: string;
   readonly text: string;
 }
 
-/** The result of an operation. */
+/** The result of calling an operation. */
 export interface Outcome {
   readonly name: string;
-  /** The parameters, by name. */
+  /** The parameters of the call, by name. */
   readonly params: Readonly<Record<string, unknown>>;
   readonly exists: boolean;
   readonly result?: unknown;
-  /** The error in the response; `undefined` if it is valid. */
+  /** The error in the response, or `undefined` if the response is valid. */
   readonly mistake?: string;
 }
 
-/** The code for a missing method. */
+/** The JSON-RPC error code for a missing method. */
 export const METHOD_NOT_FOUND = -32601;
 
-/** Calls every read whose required parameters have values. */
+/** Calls every read-only method for whose required parameters there are values. */
 export async function askMethods(part: OpenRpcPart, node: AskedNode): Promise<Outcome[]> {
   const check = checkResults(part);
   const outcomes: Outcome[] = [];
@@ -95,15 +94,15 @@ export async function askMethods(part: OpenRpcPart, node: AskedNode): Promise<Ou
   return outcomes;
 }
 
-/** Tells whether a node of this version has an operation. */
+/** Tells whether a node of this version should have an operation. */
 export const isThere = (operation: OperationMarks, { version }: AskedNode): boolean =>
   isAtLeast(version, operation["x-since"] ?? "0");
 
-/** Tells whether an operation is no write, does not stream, and exists in a node of this version. */
+/** Tells whether an operation changes nothing, does not stream, and exists in a node of this version. */
 export const isHarmless = (operation: OperationMarks, node: AskedNode): boolean =>
   operation["x-access"] !== "write" && !operation["x-streaming"] && isThere(operation, node);
 
-/** Lists the operations of a kind with their names: a JSON-RPC method's name, or an HTTP method and path. */
+/** Lists the operations of a kind with their names: the JSON-RPC method's name, or the HTTP method and the path. */
 export function operationsOf({ openrpc, openapi }: KindInterface): [string, OperationMarks][] {
   const methods = (openrpc?.methods ?? []).map((method): [string, OperationMarks] => [
     method.name,
@@ -125,7 +124,9 @@ function isAtLeast(version: string, least: string): boolean {
   return at < 0 || (has![at] ?? 0) > wants![at]!;
 }
 
-/** Returns a method's parameters, from `known` or its first example; `undefined` if a required one is in neither. */
+/**
+ * Returns the parameters of a method, from `known` or its first example, or `undefined` if a required one is missing.
+ */
 export function paramsOf(
   { name, params, examples }: Method,
   known: AskedNode["known"],
@@ -142,7 +143,7 @@ export function paramsOf(
   return Object.fromEntries(given.map(([{ name }, value]) => [name, value]));
 }
 
-/** Returns parameters in the form that the method requires. */
+/** Converts parameters to the form that the method requires. */
 export function formOf(
   { paramStructure, params }: Method,
   values: Record<string, unknown>,
@@ -153,20 +154,20 @@ export function formOf(
   return list.slice(0, last + 1).map((value) => value ?? null);
 }
 
-/** The error of a value; empty if it is valid. */
+/** The error in a value. Empty if the value is valid. */
 export interface Checked {
   mistake?: string;
 }
 
-/** Returns a function that validates a result against the schema of the method with a given index. */
+/** Returns a function that validates a result against the result schema of the method at a given index. */
 export function checkResults(part: OpenRpcPart): (at: number, result: unknown) => Checked {
   const check = checkAt(part);
   return (at, result) => check(`/methods/${at}/result/schema`, result);
 }
 
 /**
- * Returns a function that validates a value against the schema at a JSON pointer in `part`. All members of an object
- * must be described; otherwise a wrong name would match wherever nothing is required.
+ * Returns a function that validates a value against the schema at a JSON pointer in `part`. Undescribed members of an
+ * object are errors; otherwise, a wrong name would be valid wherever no member is required.
  */
 export function checkAt(part: object): (pointer: string, value: unknown) => Checked {
   const formats = { "date-time": /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/ };
@@ -175,7 +176,7 @@ export function checkAt(part: object): (pointer: string, value: unknown) => Chec
   return (pointer, value) => {
     const $ref = `part#${pointer.split("/").map(encodeURIComponent).join("/")}`;
     const validate: ValidateFunction = ajv.compile({ $ref, unevaluatedProperties: false });
-    // ajv does not take a `bigint` for an integer.
+    // ajv does not accept a `bigint` as an integer.
     if (validate(JSON.parse(formatJson(value)))) return {};
     const texts = validate.errors!.slice(0, 3).map(({ instancePath, message, params }) =>
       `${instancePath || "it"} ${message} ${JSON.stringify(params)}`
@@ -193,7 +194,7 @@ export interface Tally {
   readonly right: number;
 }
 
-/** Counts the calls. */
+/** Counts the outcomes of the calls. */
 export function tally(
   kind: string,
   parts: KindInterface,

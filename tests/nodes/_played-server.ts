@@ -3,18 +3,18 @@ import { createServer, type Server } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 
-/** A server on loopback. */
+/** A server that listens on a loopback address. */
 export interface PlayedServer extends AsyncDisposable {
   readonly url: string;
-  /** Handles requests; the test may replace it. */
+  /** Handles the requests. A test may replace this function. */
   fetch: typeof fetch;
-  /** Stops listening and drops all connections. */
+  /** Stops listening and closes all connections. */
   stop(): Promise<void>;
-  /** Listens on the same port again. */
+  /** Starts to listen again, on the same port. */
   start(): Promise<void>;
 }
 
-/** Starts a server that responds with what a `fetch` returns. With a key and a certificate it uses TLS. */
+/** Starts a server that sends the responses of a `fetch` function, over TLS if there are a key and a certificate. */
 export async function serveFetch(
   fetch: PlayedServer["fetch"],
   tls?: { key: string; cert: string },

@@ -1,9 +1,9 @@
 /**
- * Records a node that runs here:
+ * Records the responses of a running node:
  *
  *     node --import tsx tests/nodes/_record.ts KIND URL "what ran where" > tests/nodes/recorded/KIND.json
  *
- * Read the output before you commit it: a node may reveal facts about its machine.
+ * Read the output before you commit it, since a node may reveal facts about its machine.
  */
 import process from "node:process";
 import { Monitor } from "../../src/info/info-monitor.ts";

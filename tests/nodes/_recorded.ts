@@ -1,27 +1,27 @@
-/** Simulates a recorded node: its responses, by request. */
+/** Simulates nodes from their recordings, which contain their responses by request. */
 import { readdirSync, readFileSync } from "node:fs";
 import { formatJson, parseJson } from "../../src/json/lossless.ts";
 
 /** The recording of a node. */
 export interface Recording {
   kind: string;
-  /** The origin: a daemon that ran here, a public document with its responses, or the source of constructed ones. */
+  /** The origin: a daemon that ran here, a public document with responses, or the source of constructed responses. */
   recorded: string;
-  /** The time, if the info depends on it. */
+  /** The time of the recording, if the info object depends on it. */
   now?: string;
-  /** The responses by `GET /path`, `POST /path`, or the method name for JSON-RPC. */
+  /** The responses, by `GET /path`, `POST /path`, or the name of the JSON-RPC method. */
   answers: Record<string, unknown>;
   /** JSON-RPC errors, by method name. */
   errors?: Record<string, unknown>;
   /** HTTP statuses other than 200, by `GET /path`. */
   statuses?: Record<string, number>;
-  /** The info made from the recording, without the service's own facts. */
+  /** The info object expected from the recording, without the service's own facts. */
   info: Record<string, unknown>;
 }
 
 const FOLDER = new URL("recorded/", import.meta.url);
 
-/** The recordings by file name. */
+/** The recordings, by file name. */
 export const RECORDINGS: ReadonlyMap<string, Recording> = new Map(
   readdirSync(FOLDER).sort().map((file) => [
     file.replace(".json", ""),

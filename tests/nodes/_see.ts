@@ -1,19 +1,19 @@
-/** A node's state as seen by a client, a probe and a reader of the page. */
+/** Shows the status of a node as a client, a probe and a reader of the page see it. */
 import * as assert from "uvu/assert";
 import type { Nodeface } from "../../src/index.ts";
 
-/** A node's state in the info, the health and the page. */
+/** The status of a node in `/v1/info`, in `/v1/health` and on the page. */
 export interface Seen {
   status: string;
   code: string | undefined;
   reason: string | RegExp | undefined;
   /** The HTTP status of `/v1/health`. */
   health: number;
-  /** The label in the page's header. */
+  /** The status label in the page's header. */
   header: string;
 }
 
-/** Reads the info, the health and the page, which must agree. */
+/** Requests `/v1/info`, `/v1/health` and the page, and asserts that they agree. */
 export async function see({ fetch }: Pick<Nodeface, "fetch">): Promise<Seen> {
   const get = async (path: string) => await fetch(new Request(`http://localhost${path}`));
   for (;;) {
@@ -21,7 +21,7 @@ export async function see({ fetch }: Pick<Nodeface, "fetch">): Promise<Seen> {
     const health = await get("/v1/health");
     const page = await (await get("/v1/spec")).text();
     const after = await (await get("/v1/info")).json();
-    // The state may change meanwhile.
+    // The status may change between these requests, which are then repeated.
     if (before.status !== after.status || before.status_reason !== after.status_reason) continue;
     const { status, status_code: code, status_reason: reason } = after;
     assert.equal(

@@ -1,4 +1,4 @@
-/** Starts bcoin from npm (tests/nodes/package-lock.json). `_start-hsd.ts` uses some of this code. */
+/** Starts bcoin from npm (tests/nodes/package-lock.json). `_start-hsd.ts` shares a part of this code. */
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import type { AskedNode } from "./_interface.ts";
 
 export const BCOIN = `${ROOT}tests/nodes/node_modules/bcoin/bin/node`;
 
-/** Starts bcoin, or hsd, which is based on it, on regtest with its data in memory. */
+/** Starts bcoin, or hsd, which is based on bcoin, on regtest with its data in memory. */
 export async function startInMemory(
   program: string,
   port: number,
@@ -27,7 +27,7 @@ export async function startInMemory(
   return await startDaemon([...command, program, ...common, ...flags], port, env);
 }
 
-/** Returns the functions that query a bcoin or hsd started without a secret. */
+/** Returns the functions that query a bcoin or hsd that was started without a secret. */
 export function askInMemory(
   daemon: Daemon,
 ): Omit<AskedNode, "version" | "known"> & { readonly call: Call } {
@@ -38,7 +38,7 @@ export function askInMemory(
     call,
     request: askBy(send),
     async has(method: string) {
-      // The only method that ignores a request for help, and waits.
+      // This is the only method that ignores a request for help. It would wait.
       if (method === "getworklp") return true;
       return await isKnown(call, "help", [method]);
     },
@@ -51,10 +51,10 @@ export async function startBcoin(key?: string, port?: number): Promise<Daemon> {
   return await startInMemory(BCOIN, port ?? await freePort(), flags);
 }
 
-/** A public key: the generator of the curve. */
+/** A public key, namely the generator of the curve. */
 export const KEYS = ["0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"];
 
-/** Starts a bcoin to call its kind's operations. */
+/** Starts bcoin, so that the operations of its kind can be called. */
 export async function startAskedBcoin(): Promise<AskedNode> {
   const node = askInMemory(await startBcoin());
   const { call } = node;

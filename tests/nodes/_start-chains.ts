@@ -1,4 +1,4 @@
-/** Starts the real nodes with which kinds are tested, and gives them data. */
+/** Starts the real nodes with which kinds are tested, and gives them some data. */
 import { createHmac } from "node:crypto";
 import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -21,16 +21,16 @@ import { ETCD, NATS, startEtcd, startNats, startSyncthing, SYNCTHING } from "./_
 import { startDaemon, until } from "./_daemon.ts";
 import type { AskedNode } from "./_interface.ts";
 
-/** A running program. */
+/** A program that can be started as a node. */
 export interface Program {
   /** The path of the program. */
   readonly path: string;
   start(): Promise<AskedNode>;
-  /** Methods that other nodes of the kind have, but not this one. */
+  /** Methods that this node lacks, although other nodes of the kind have them. */
   readonly lacks?: readonly string[];
 }
 
-/** One node of each kind, by the kind's name. */
+/** One node per kind, by the name of the kind. */
 export const PROGRAMS: Readonly<Record<string, Program>> = {
   bcoin: { path: BCOIN, start: startAskedBcoin },
   bitcoin: { path: "/usr/lib/litecoin/litecoind", start: () => startLitecoind() },
@@ -52,16 +52,16 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   syncthing: { path: SYNCTHING, start: startSyncthing },
 };
 
-/** Further nodes, by name. They lack much of what their kind has. */
+/** Further nodes, by name. Each of them lacks many methods of its kind. */
 export const OTHERS: Readonly<Record<string, Program & { readonly kind: string }>> = {
   hardhat: { kind: "ethereum", path: HARDHAT, start: () => askEthereum(startHardhat()) },
   ganache: { kind: "ethereum", path: GANACHE, start: () => askEthereum(startGanache()) },
 };
 
 /**
- * Starts a litecoind with a wallet.
+ * Starts litecoind with a wallet.
  *
- * @param login a user and a password for its `rpcauth`; without it the cookie is the secret
+ * @param login a user and password for its `rpcauth`; if absent, the cookie is the secret
  */
 export async function startLitecoind(login?: string): Promise<AskedNode> {
   const home = await mkdtemp(join(tmpdir(), "nodeface-litecoind-"));
@@ -95,7 +95,7 @@ export async function startLitecoind(login?: string): Promise<AskedNode> {
     await ask("generatetoaddress", 103, address);
     const blockhash = await ask("getblockhash", 1);
     const { tx: [coinbase] } = await ask<{ tx: [string] }>("getblock", blockhash);
-    // The second address is a new one, which the wallet knows as unused.
+    // The second address is new: the wallet knows it, but has not used it.
     const other = await ask("getnewaddress");
     const txid = await ask("sendtoaddress", other, 1);
     const hexstring = await ask(
@@ -150,14 +150,14 @@ export async function startLitecoind(login?: string): Promise<AskedNode> {
   }
 }
 
-/** Formats a user and a password for `rpcauth`: with a salt and a digest. */
+/** Formats a user and password for `rpcauth`, with a salt and a digest. */
 function rpcAuthOf(login: string): string {
   const [user, password = ""] = login.split(":");
   const salt = "00112233445566778899aabbccddeeff";
   return `${user}:${salt}$${createHmac("sha256", salt).update(password).digest("hex")}`;
 }
 
-/** Lists the method names in a help text with section headings, except those of the wallet. */
+/** Lists the method names in a help text with section headings, except the methods of the wallet. */
 function listedIn(help: string): string[] {
   const parts = help.split(/^== (?=.* ==$)/m).filter((part) => !part.startsWith("Wallet"));
   return parts.flatMap((part) => part.split("\n").slice(1))

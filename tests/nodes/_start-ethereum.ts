@@ -1,4 +1,4 @@
-/** Ethereum nodes that npm installs: anvil, and hardhat and ganache (tests/nodes/package-lock.json). */
+/** Starts Ethereum nodes from npm: anvil, and hardhat and ganache (tests/nodes/package-lock.json). */
 import { existsSync } from "node:fs";
 import process from "node:process";
 import { ROOT } from "../_paths.ts";
@@ -13,13 +13,13 @@ export const ANVIL = `${ROOT}tests/node_modules/.bin/anvil`;
 export const HARDHAT = `${INSTALLED}hardhat/dist/src/cli.js`;
 export const GANACHE = `${INSTALLED}ganache/dist/node/cli.js`;
 
-/** The path of hardhat's configuration, which must be beside the installed packages. */
+/** The path of hardhat's configuration, which must be next to the installed packages. */
 const HARDHAT_CONFIG = `${ROOT}tests/nodes/hardhat.config.js`;
 
 /** Node 22, which hardhat requires. */
 const NODE_22 = `${ROOT}tests/node_modules/node22/bin/node`;
 
-/** Starts hardhat with a chain ID, on a port. */
+/** Starts hardhat with the given chain ID. */
 export async function startHardhat(chainId = 31337, port?: number): Promise<Daemon> {
   const at = port ?? await freePort();
   const node = existsSync(NODE_22) ? NODE_22 : process.execPath;
@@ -37,7 +37,7 @@ export async function startHardhat(chainId = 31337, port?: number): Promise<Daem
   return await startDaemon([node, HARDHAT, ...flags], at);
 }
 
-/** Starts ganache with a chain ID, on a port. */
+/** Starts ganache with the given chain ID. */
 export async function startGanache(chainId = 1337, port?: number): Promise<Daemon> {
   const at = port ?? await freePort();
   const flags = ["--port", String(at), "--chain.chainId", String(chainId)];
@@ -49,7 +49,7 @@ export async function startAnvil(): Promise<Daemon> {
   return await startDaemon([ANVIL, "--port", String(port)], port);
 }
 
-/** Gives one of these nodes some blocks, so that its kind's operations can be called. */
+/** Gives an Ethereum node some blocks, so that the operations of its kind can be called. */
 export async function askEthereum(starting: Promise<Daemon>): Promise<AskedNode> {
   const daemon = await starting;
   const call = callsTo(daemon.url);
@@ -59,7 +59,7 @@ export async function askEthereum(starting: Promise<Daemon>): Promise<AskedNode>
     const [address, to] = await ask<[string, string]>("eth_accounts");
     const transaction = { from: address, to, value: "0x1" };
     const transactionHash = await ask("eth_sendTransaction", transaction);
-    // A contract whose constructor is LOG0 without data.
+    // Deploy a contract whose constructor emits a LOG0 without data.
     await ask("eth_sendTransaction", {
       from: address,
       data: "0x60006000a000",
@@ -85,7 +85,7 @@ export async function askEthereum(starting: Promise<Daemon>): Promise<AskedNode>
         filter,
         filterId: await ask("eth_newFilter", filter),
         block: "0x1",
-        // anvil 1.7.1 requires a block; other nodes default to the newest.
+        // anvil 1.7.1 requires a block parameter, while other nodes use the newest block by default.
         ...Object.fromEntries(
           ["Balance", "TransactionCount", "Code", "StorageAt", "Proof"].map((what) => [
             `eth_get${what}.block`,
@@ -102,7 +102,7 @@ export async function askEthereum(starting: Promise<Daemon>): Promise<AskedNode>
         payload: { blockStateCalls: [{ calls: [transaction] }] },
       },
       async has(method) {
-        // No parameters are passed, so that methods that send transactions fail.
+        // The call has no parameters, so that methods that send transactions fail.
         return await isKnown(call, method);
       },
       stop: () => daemon.stop("SIGKILL"),

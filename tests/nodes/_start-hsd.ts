@@ -1,4 +1,4 @@
-/** An hsd on which its kind is tested, with a bought name and a pending transaction. */
+/** Starts hsd with a bought name and a pending transaction, to test its kind. */
 import { ROOT } from "../_paths.ts";
 import { freePort } from "../_port.ts";
 import { callsTo, resultOf } from "./_calls.ts";
@@ -6,7 +6,7 @@ import { until } from "./_daemon.ts";
 import type { AskedNode } from "./_interface.ts";
 import { askInMemory, KEYS, startInMemory } from "./_start-bcoin.ts";
 
-/** The path of the program. */
+/** The path of hsd. */
 export const HSD = `${ROOT}tests/node_modules/hsd/bin/node`;
 
 export async function startHsd(): Promise<AskedNode> {
@@ -23,14 +23,14 @@ export async function startHsd(): Promise<AskedNode> {
     const hasWallet = () => walletCall("getwalletinfo").then((got) => "result" in got, () => false);
     await until(hasWallet, 60_000);
     const address = await wallet("getnewaddress");
-    /** Mines, and waits until the wallet has seen the block. */
+    /** Mines blocks, and waits until the wallet has seen them. */
     const mine = async (blocks: number) => {
       await ask("generatetoaddress", blocks, address);
       const height = await ask<number>("getblockcount");
       const seen = () => wallet<{ height: number }>("getwalletinfo");
       await until(async () => (await seen()).height === height, 60_000);
     };
-    /** Sends a transaction that the node must know before the next block. */
+    /** Sends a transaction, and waits until the node knows it, before the next block. */
     const send = async (method: string, ...params: unknown[]): Promise<string> => {
       const sent = await wallet<string | { hash: string }>(method, ...params);
       const txid = typeof sent === "string" ? sent : sent.hash;
@@ -39,7 +39,7 @@ export async function startHsd(): Promise<AskedNode> {
     };
     await mine(10);
     const name = await ask("grindname", 8);
-    // The steps of an auction, with the durations of regtest.
+    // These are the steps of an auction, with the durations that regtest prescribes.
     await send("sendopen", name);
     await mine(7);
     await send("sendbid", name, 1, 2);
@@ -48,7 +48,7 @@ export async function startHsd(): Promise<AskedNode> {
     await mine(11);
     const resource = { records: [{ type: "NS", ns: "ns1.example." }] };
     await send("sendupdate", name, resource);
-    // Enough blocks for the name to be in the tree.
+    // After these blocks, the name is in the tree.
     await mine(20);
     const other = await wallet("getnewaddress");
     const txid = await send("sendtoaddress", other, 1);

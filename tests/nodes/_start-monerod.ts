@@ -1,4 +1,4 @@
-/** A monerod with some blocks, on which its kind is tested. */
+/** Starts monerod with some blocks, to test its kind. */
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { type Call, callsBy, digestRequestsTo, isKnown, requestsTo, resultOf } f
 import { startDaemon, until } from "./_daemon.ts";
 import type { AskedNode, RestAnswer } from "./_interface.ts";
 
-/** The path of the program. */
+/** The path of monerod. */
 export const MONEROD = "/usr/bin/monerod";
 
 /** An address whose keys were discarded. */
@@ -19,7 +19,7 @@ const ADDRESS =
 /**
  * Starts monerod.
  *
- * @param login a user and a password, which it then requires by HTTP Digest
+ * @param login a user and password, which monerod then requires by HTTP Digest
  */
 export async function startMonerod(login?: string): Promise<AskedNode> {
   const home = await mkdtemp(join(tmpdir(), "nodeface-monerod-"));
@@ -54,7 +54,7 @@ export async function startMonerod(login?: string): Promise<AskedNode> {
         const content = body === undefined ? {} : { body };
         const response = await send(path, { method, headers, ...content });
         const text = await response.text();
-        // monerod reports errors in a member, not by its HTTP status.
+        // monerod reports errors in a member of the response, not by the HTTP status.
         const isFailure = response.ok && objectOf(parseJson(text)).status !== "OK";
         const type = response.headers.get("content-type") ?? "";
         return { status: isFailure ? 500 : response.status, type, text };
@@ -76,7 +76,7 @@ export async function startMonerod(login?: string): Promise<AskedNode> {
         "readPublicNodes.body": { gray: true, white: true },
       },
       async has(method) {
-        // Without parameters, even writes change nothing: the pool is empty, and the chain is short.
+        // Without parameters, even methods that write change nothing, since the pool is empty and the chain is short.
         return await isKnown(call, method);
       },
       stop: () => daemon.stop("SIGKILL"),
@@ -87,7 +87,7 @@ export async function startMonerod(login?: string): Promise<AskedNode> {
   }
 }
 
-/** Turns failures into errors, since monerod reports them in a member of the result. */
+/** Converts failures to errors, since monerod reports failures in a member of the result. */
 function strict(call: Call): Call {
   return async (method, params = {}) => {
     const answer = await call(method, params);

@@ -1,4 +1,4 @@
-/** Real REST nodes without a chain, on which their kinds are tested. */
+/** Starts real nodes with a REST interface and without a chain, to test their kinds. */
 import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -9,12 +9,12 @@ import type { Bench } from "./_bench.ts";
 import { type Daemon, startDaemon, until } from "./_daemon.ts";
 import type { AskedNode } from "./_interface.ts";
 
-/** The programs, as Debian installs them. */
+/** The paths of the programs in Debian's packages. */
 export const ETCD = "/usr/bin/etcd";
 export const NATS = "/usr/sbin/nats-server";
 export const SYNCTHING = "/usr/bin/syncthing";
 
-/** Tells whether a URL has an operation. A path that has only other methods lists them in `Allow`. */
+/** Tells whether a URL has an operation. If the path has only other methods, `Allow` lists them. */
 async function hasPath(
   [verb, path]: readonly [string, string],
   url: string,
@@ -26,7 +26,7 @@ async function hasPath(
   return response.status !== 404 && (allow === null || allow.split(", ").includes(verb));
 }
 
-/** Starts nats-server with a subscribed client, and a stream with a consumer. */
+/** Starts nats-server with a subscribed client, and with a stream that has a consumer. */
 export async function startNats(): Promise<AskedNode> {
   const home = await mkdtemp(join(tmpdir(), "nodeface-nats-"));
   const [port, client] = [await freePort(), await freePort()];
@@ -48,7 +48,7 @@ export async function startNats(): Promise<AskedNode> {
     return daemon.stop("SIGKILL");
   };
   try {
-    // The port responds before the server accepts clients.
+    // The monitoring port responds before the server accepts clients.
     await until(async () => (await fetch(`${daemon.url}/healthz`)).ok);
     socket.connect(client, "127.0.0.1");
     const request = (subject: string, value: unknown) => {
@@ -99,8 +99,8 @@ export async function startNats(): Promise<AskedNode> {
 }
 
 /**
- * Formats the configuration of Syncthing: a folder and debugging, without features that contact other hosts. With low
- * priority, its second process would leave the process group and outlive the first.
+ * Formats a configuration of Syncthing with one folder and debugging, and without features that contact other hosts.
+ * With low priority, its second process would leave the process group and outlive the first.
  */
 const syncthingConfig = (folder: string, key: string, gui: number, listen: number) => `
 <configuration version="36">
@@ -126,7 +126,7 @@ const syncthingConfig = (folder: string, key: string, gui: number, listen: numbe
 </configuration>
 `;
 
-/** Starts syncthing with a folder that has a file. */
+/** Starts syncthing with a folder that contains one file. */
 export async function startSyncthing(): Promise<AskedNode> {
   const home = await mkdtemp(join(tmpdir(), "nodeface-syncthing-"));
   const port = await freePort();

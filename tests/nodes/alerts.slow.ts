@@ -1,6 +1,6 @@
 /**
- * Prometheus scrapes services for real nodes: anvil from npm, Debian's litecoind and etcd. Each alert of
- * `deploy/alerts.yaml` fires when a node has the fault in question, and not before. `npm run test:slow -- nodes`.
+ * Prometheus scrapes services for real nodes: anvil from npm, and Debian's litecoind and etcd. Each alert in
+ * `deploy/alerts.yaml` must fire when its fault occurs, and not before. Run with `npm run test:slow -- nodes`.
  */
 import { spawnSync } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
@@ -25,17 +25,17 @@ const LITECOIND = "/usr/lib/litecoin/litecoind";
 
 const RULES = `${ROOT}deploy/alerts.yaml`;
 
-/** The longest time until an alert fires or ends, in milliseconds. */
+/** The maximum time until an alert fires or ends, in milliseconds. */
 const PATIENCE = 60_000;
 
-/** Runs promtool, which must succeed without further messages. */
+/** Runs promtool, which must succeed and print nothing else. */
 function promtool(args: readonly string[], input = ""): string {
   const { status, stdout, stderr } = spawnSync(PROMTOOL, args, { input, encoding: "utf8" });
   assert.is(status, 0, stdout + stderr);
   return stdout + stderr;
 }
 
-testWhere(alerts, without(PROMTOOL), "promtool finds nothing wrong with the rules", () => {
+testWhere(alerts, without(PROMTOOL), "promtool accepts the alert rules", () => {
   assert.match(promtool(["check", "rules", RULES]), /SUCCESS: \d+ rules found/);
   return Promise.resolve();
 });
@@ -55,7 +55,7 @@ testWhere(
   },
 );
 
-/** Starts Prometheus with the rules, with shortened times. */
+/** Starts Prometheus with the alert rules, in which all times are shortened. */
 async function startPrometheus(bench: Bench, services: readonly Running[]): Promise<string> {
   const rules = (await readFile(RULES, "utf8")).replaceAll(/for: \w+/g, "for: 2s")
     .replaceAll("[5m]", "[10s]");
@@ -85,7 +85,7 @@ testWhere(
     const [port, rpcPort] = [await freePort(), await freePort()];
     const anvil = (...more: string[]) =>
       bench.daemon([ANVIL, "--port", `${port}`, "--chain-id", "10", "--silent", ...more], port);
-    // With this chain id, a node is `ok` only if it has a recent block other than the first.
+    // With this chain ID, the status of a node is `ok` only if it has a recent block besides the first.
     const mine = () => call(`http://127.0.0.1:${port}`, "anvil_mine", ["0x1"]);
     const [chain, litecoin, etcd] = await Promise.all([
       anvil(),
@@ -135,7 +135,7 @@ testWhere(
     };
 
     await until(async () => (await fetch(`${url}/-/ready`)).ok, PATIENCE);
-    // All services are scraped, and only those of faulty nodes have alerts.
+    // All services are scraped, but only those with faulty nodes have alerts.
     await until(async () => [...(await values("up")).values()].join("") === "111111", PATIENCE);
     await fires("NodeUnauthorized", refused!);
     await fires("NodeDegraded", wrongKind!);
@@ -149,7 +149,7 @@ testWhere(
       ];
       return all.map((value) => value ?? "-").join("");
     };
-    // A single late response of a node makes `node_up` 0 for one scrape.
+    // If a node responds late once, `node_up` is 0 for one scrape.
     const wanted = "11111-" + "1--0--";
     await until(async () => await known() === wanted, PATIENCE).catch(async () =>
       assert.is(await known(), wanted)
@@ -160,9 +160,9 @@ testWhere(
       readMetrics(text);
     }
 
-    // etcd loses its quorum.
+    // The etcd cluster loses its quorum.
     await Promise.all([etcd[1]!.stop("SIGKILL"), etcd[2]!.stop("SIGKILL")]);
-    // anvil ends, while a client calls it.
+    // anvil ends while a client calls it.
     await chain.stop("SIGKILL");
     await fires("NodeDown", besideAnvil!);
     const visit = () => fetch(new URL("v1/rpc/eth_chainId", besideAnvil!.url));
@@ -172,7 +172,7 @@ testWhere(
     }, PATIENCE);
     await fires("NodeWithoutLeader", besideEtcd!);
 
-    // anvil returns with a chain whose last block is two hours old.
+    // anvil comes back with a chain whose last block is two hours old.
     const before = Math.floor(Date.now() / 1000) - 7200;
     await anvil("--timestamp", `${before}`);
     await mine();
@@ -182,7 +182,7 @@ testWhere(
     await alone!.stop();
     await fires("NodefaceDown", alone!);
     const names = (await readFile(RULES, "utf8")).match(/(?<=- alert: )\w+/g);
-    assert.is(names?.length, 7, "each alert has its part in this test");
+    assert.is(names?.length, 7, "this test covers each alert");
   }),
 );
 

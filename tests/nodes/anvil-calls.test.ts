@@ -33,7 +33,7 @@ const post = (body: unknown, headers: Record<string, string> = {}) => ({
   body: JSON.stringify(body),
 });
 
-/** Returns the height, and the balance and transaction count of an account. */
+/** Returns the height, and the balance and transaction count of one account. */
 const state = async () =>
   await Promise.all([
     ask("eth_blockNumber"),
@@ -41,7 +41,7 @@ const state = async () =>
     ask("eth_getTransactionCount", address, "pending"),
   ]);
 
-calls("a balance is read by GET with the names of the description", async () => {
+calls("a balance is requested by GET, with the parameter names of the description", async () => {
   const { get } = beside.paths["/v1/rpc/eth_getBalance"] as {
     get: { parameters: { name: string }[] };
   };
@@ -53,7 +53,7 @@ calls("a balance is read by GET with the names of the description", async () => 
   assert.is(await response.json(), await ask("eth_getBalance", address, "latest"));
 });
 
-calls("a batch is read by POST, each call with its own id, in its own order", async () => {
+calls("the responses to a batch have the ids of its calls, in the same order", async () => {
   const response = await beside.ask(
     "/v1/rpc",
     post([
@@ -72,7 +72,7 @@ calls("a batch is read by POST, each call with its own id, in its own order", as
 });
 
 calls(
-  "older clients get responses in their version, without a type and at a URL with a slash",
+  "older clients get responses in their JSON-RPC version, even without a content type or with a final slash",
   async () => {
     const body = new TextEncoder().encode('{"version":"1.1","id":1,"method":"eth_chainId"}');
     const send = async (path: string, headers: Record<string, string> = {}) => {
@@ -83,7 +83,7 @@ calls(
     for (const path of ["/v1/rpc", "/v1/rpc/"]) assert.equal(await send(path), [200, answer]);
     const [status, text] = await send("/v1/rpc", { "content-type": "application/json" });
     assert.equal([status, text], [200, answer]);
-    // A request from a page is refused without a content type.
+    // Without a content type, a request from a page is refused.
     for (const header of ["origin", "referer", "cookie"]) {
       const [status] = await send("/v1/rpc", { [header]: beside.url, "x-nodeface": "1" });
       assert.is(status, 415, header);
@@ -97,7 +97,7 @@ calls(
   },
 );
 
-calls("methods that sign, send, mine or inspect are refused, and change nothing", async () => {
+calls("methods that sign, send, mine or inspect are refused and change nothing", async () => {
   const before = await state();
   const names: readonly (readonly [name: string, status: number])[] = [
     ...["eth_sendTransaction", "eth_sendRawTransaction", "eth_sign", "eth_signTransaction"],
@@ -118,7 +118,7 @@ calls("methods that sign, send, mine or inspect are refused, and change nothing"
   assert.equal(await state(), before);
 });
 
-calls("with forward off nothing is called, and the response names the setting", async () => {
+calls("if forward is off, nothing is called, and the response names the setting", async () => {
   const off = await startBeside(node, "ethereum", "off");
   try {
     const response = await off.ask("/v1/rpc/eth_chainId", { method: "GET" });
@@ -129,7 +129,7 @@ calls("with forward off nothing is called, and the response names the setting", 
   }
 });
 
-calls("a write with a token works with it, once, and fails without it", async () => {
+calls("a write is sent once with the token, and refused without it", async () => {
   const opened = await startBeside(node, "ethereum", {
     open: ["reads"],
     with_token: ["eth_sendTransaction"],
@@ -153,7 +153,7 @@ calls("a write with a token works with it, once, and fails without it", async ()
     await until(async () => await receipt() !== null);
     assert.is((await receipt())!.status, "0x1");
     assert.is(Number((await state())[2]), Number(before[2]) + 1);
-    // A public operation needs no token.
+    // A public operation can be called without the token.
     assert.is((await opened.ask("/v1/rpc/eth_chainId", { method: "GET" })).status, 200);
   } finally {
     const { stderr } = await opened.service.stop();

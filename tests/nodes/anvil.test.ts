@@ -21,7 +21,7 @@ const health = async () => (await fetch(new URL("v1/health", service.url))).stat
 anvil.before(async () => {
   port = await freePort();
   daemon = await startAnvil();
-  // The times are shorter than by default, so that the suite takes seconds.
+  // The times are shorter than the defaults, so that the suite takes only seconds.
   const file = join(await mkdtemp(join(tmpdir(), "nodeface-")), "nodeface.yaml");
   await writeFile(file, "info: { ttl: 200ms, stale: 10s }\n");
   service = await start([...COMMANDS.Node, daemon.url, "--config", file]);
@@ -32,7 +32,7 @@ anvil.after(async () => {
   await daemon?.stop();
 });
 
-anvil("is detected, and shown as its own API reports", async () => {
+anvil("anvil is detected, and shown with the values that its own API reports", async () => {
   const { info } = await infoOf(service.url);
   const client = await call(daemon.url, "web3_clientVersion");
   assert.is(`${info.software}/v${info.version}`, client);
@@ -44,7 +44,7 @@ anvil("is detected, and shown as its own API reports", async () => {
   assert.is(info.api.software, "nodeface");
 });
 
-anvil("its methods are shown, and those that sign or send are not reads", async () => {
+anvil("the methods of anvil are shown, and those that sign or send are not read-only", async () => {
   const { paths } = await (await fetch(new URL("spec.json", service.url))).json();
   const names = Object.keys(paths).filter((path) => /^\/v1\/rpc\/(eth|net|web3)_/.test(path));
   assert.ok(names.length >= 40, `${names.length} methods`);
@@ -53,7 +53,7 @@ anvil("its methods are shown, and those that sign or send are not reads", async 
   assert.not.match(JSON.stringify(paths), new URL(daemon.url).host);
 });
 
-anvil("new blocks are in the info, each time under another validator", async () => {
+anvil("each new block appears in /v1/info, with a new ETag", async () => {
   const ask = async () => {
     const response = await fetch(new URL("v1/info", service.url));
     return { etag: response.headers.get("etag"), height: (await response.json()).height };
@@ -73,7 +73,7 @@ anvil("new blocks are in the info, each time under another validator", async () 
   assert.is(new Set([...validators.values()].flatMap((etags) => [...etags])).size, validators.size);
 });
 
-anvil("when it is killed and started again the service follows, and always responds", async () => {
+anvil("if anvil is killed and restarted, the service notices it and always responds", async () => {
   const took: number[] = [];
   const statuses = new Set<string>();
   const seen = (status: string) => async () => {
@@ -98,7 +98,7 @@ anvil("when it is killed and started again the service follows, and always respo
   assertQuick(took, 2000);
 });
 
-anvil("is shown by nodeface check, which ends with 0", async () => {
+anvil("nodeface check reports anvil and exits with 0", async () => {
   const { code, stdout } = await run([...COMMANDS.Node, "check", daemon.url]);
   assert.is(code, 0);
   assert.match(stdout, /^SOURCE +ASKS +TOOK +GAVE$/m);
@@ -106,7 +106,7 @@ anvil("is shown by nodeface check, which ends with 0", async () => {
   assert.match(stdout, /"chain_id": "31337"/);
 });
 
-anvil("a change of state is logged once, not once per request", async () => {
+anvil("a change of the status is logged once, not once per request", async () => {
   const { stderr } = await service.stop();
   const states = [...stderr.matchAll(/^.* is (stale|unreachable|ok again)/gm)].map(([, is]) => is);
   assert.equal(states, ["stale", "unreachable", "ok again"], stderr);

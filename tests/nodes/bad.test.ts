@@ -17,10 +17,10 @@ const MEBIBYTE = 1024;
 let node: BadNode;
 let service: Running;
 
-/** Returns the memory of the service, in KiB. */
+/** Returns the resident memory of the service, in KiB. */
 const memory = () => Number(execFileSync("ps", ["-o", "rss=", "-p", String(service.pid)]));
 
-/** Polls until the status is `wanted`; resolves to the duration of each response and the peak memory. */
+/** Polls until the status is `wanted`. Resolves to the duration of each response and the peak memory. */
 async function watch(wanted: string): Promise<{ times: number[]; most: number }> {
   const times: number[] = [];
   let most = 0;
@@ -48,21 +48,21 @@ bad.after(async () => {
   await node?.close();
 });
 
-/** Behaviours without any response: the last known values are shown for a while. */
+/** Bad behaviours without any response, for which the last known values are shown for a while. */
 const SILENT = ["refuses", "hangs", "drips a byte a second"];
 
 for (const behaviour of ["refuses", ...Object.keys(BADNESS)]) {
   const isSilent = SILENT.includes(behaviour);
   const state = isSilent ? "unreachable" : "degraded";
 
-  bad(`a node that ${behaviour} delays no response, and logs each state once`, async () => {
+  bad(`a node that ${behaviour} delays no response, and each status is logged once`, async () => {
     const before = memory();
     const said = service.stderr().length;
     await node.be(behaviour);
     const seen = [await watch(state)];
     const told = service.stderr().slice(said).trim().split("\n");
     const states = told.map((line) => / is (\w+) /.exec(line)?.[1]);
-    // Whether `stale` is seen depends on the speed of the machine.
+    // It depends on the speed of the machine whether the status `stale` is seen.
     const found = states.filter((state) => !isSilent || state !== "stale");
     assert.equal(found, [state], told.join("\n"));
     assert.is(new Set(states).size, states.length, told.join("\n"));
@@ -70,11 +70,11 @@ for (const behaviour of ["refuses", ...Object.keys(BADNESS)]) {
     seen.push(await watch("ok"));
     assertQuick(seen.flatMap(({ times }) => times), 500);
     const more = (Math.max(...seen.map(({ most }) => most)) - before) / MEBIBYTE;
-    // Far less than one of the node's large responses.
+    // This is far less than one of the node's large responses.
     assert.ok(more < 40, `it took ${more} MiB more`);
   });
 
-  bad(`a node that ${behaviour} from the start delays nothing beyond its timeout`, async () => {
+  bad(`a node that ${behaviour} from the start delays nothing beyond the timeout`, async () => {
     await node.be(behaviour);
     const said: string[] = [];
     const app = createNodeface({
@@ -85,11 +85,11 @@ for (const behaviour of ["refuses", ...Object.keys(BADNESS)]) {
     const late = new AbortController();
     const response = await Promise.race([
       app.fetch(new Request("http://localhost/v1/info")),
-      // Less than the wait with the default timeout.
+      // This is less than the wait with the default timeout.
       sleep(3 * 500, undefined, { signal: late.signal }),
     ]);
     late.abort();
-    assert.ok(response, "three times its time have passed");
+    assert.ok(response, "three times the timeout has passed");
     assert.is(response.status, 200);
     assert.is((await response.json()).status, state);
     assert.is((await app.fetch(new Request("http://localhost/v1/health"))).status, 503);

@@ -1,6 +1,6 @@
 /**
  * Real daemons from Debian packages: `apt-get install litecoind monero etcd-server nats-server syncthing`, then `npm
- * run test:slow -- nodes`. A missing daemon is skipped.
+ * run test:slow -- nodes`. A daemon that is not installed is skipped.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -13,16 +13,16 @@ import { freePort } from "../_port.ts";
 import { COMMANDS, start } from "../_server.ts";
 import { infoOf, startDaemon, until } from "./_daemon.ts";
 
-/** The way to start a daemon, and to query it by its own tool or API. */
+/** The ways to start a daemon, and to query it with its own tool or API. */
 interface Example {
   program: string;
-  /** Returns its arguments; `other` is a second free port. */
+  /** Returns the command-line arguments. `other` is a second free port. */
   args(port: number, home: string, other: number): string[];
-  /** Returns the expected info, from the daemon itself. */
+  /** Returns the expected info object, with values from the daemon itself. */
   expected(url: string, home: string): Promise<Record<string, unknown>>;
-  /** Returns the paths of its interface that must be shown, and the least number of paths that match `form`. */
+  /** Returns paths that the description must have, and the minimum number of paths that must match `form`. */
   shown(url: string, home: string): Promise<{ paths: string[]; least: number; form: RegExp }>;
-  /** A path that responds once the daemon is ready. */
+  /** A path that responds as soon as the daemon is ready. */
   ready?: { path: string; method?: string };
 }
 
@@ -30,7 +30,7 @@ const json = async (url: string, init?: RequestInit) => await (await fetch(url, 
 const post = (url: string, body: unknown) =>
   json(url, { method: "POST", body: JSON.stringify(body) });
 
-/** Calls litecoind with the cookie that it wrote. */
+/** Calls litecoind with the cookie that litecoind has written. */
 async function callLitecoind(url: string, home: string, method: string) {
   const cookie = await readFile(join(home, ".litecoin/regtest/.cookie"), "utf8");
   const headers = { authorization: `Basic ${btoa(cookie)}` };
@@ -43,7 +43,7 @@ const shows = (form: RegExp, least: number, ...paths: string[]) => () =>
 
 const DAEMONS: Readonly<Record<string, Example>> = {
   litecoind: {
-    // The program itself, since Debian's wrapper configures a password.
+    // This is the program itself, since Debian's wrapper script configures a password.
     program: "/usr/lib/litecoin/litecoind",
     args: (port) => [
       ...["-regtest", "-server", "-listen=0", `-rpcport=${port}`],

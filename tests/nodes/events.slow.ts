@@ -1,4 +1,4 @@
-/** The events of real nodes: anvil from npm, Debian's litecoind and etcd. `npm run test:slow -- nodes`. */
+/** The events of real nodes: anvil from npm, and Debian's litecoind and etcd. Run with `npm run test:slow -- nodes`. */
 import { once } from "node:events";
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -18,12 +18,12 @@ const events = suite("events of real nodes");
 
 const ANVIL = `${ROOT}tests/node_modules/.bin/anvil`;
 
-/** The longest delay until a listener learns of a state, in milliseconds. */
+/** The maximum time until a listener learns of a new status, in milliseconds. */
 const SOON = 5000;
 
 const sleep = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Waits until an event has arrived in this process. */
+/** Waits until this process has received an event. */
 const untilSeen = (holds: () => boolean) => until(() => Promise.resolve(holds()));
 
 async function startAnvil(bench: Bench) {
@@ -31,7 +31,7 @@ async function startAnvil(bench: Bench) {
   return await bench.daemon([ANVIL, "--port", `${port}`, "--silent"], port);
 }
 
-/** Starts the service with settings of `info`. */
+/** Starts the service with the given settings in `info`. */
 async function startBeside(bench: Bench, node: object, info: object) {
   const config = await bench.config("events.json", { node, info });
   return await bench.service(["--config", config]);
@@ -50,7 +50,7 @@ testWhere(
     const heads = () => reader.of("head").map(({ height }) => height as number);
     const reader = await new EventReader(url).open();
     await untilSeen(() => reader.of("snapshot").length === 1);
-    /** The heights in the info; the first one was known before anybody listened. */
+    /** The heights in the info object. The first of them was known before there were listeners. */
     const seen = new Set<number>();
     const look = async () => {
       const { height } = await (await fetch(new URL("v1/info", url))).json();
@@ -75,7 +75,7 @@ testWhere(
     seen.delete(0);
     assert.equal([...seen].filter((height) => !heads().includes(height)), []);
 
-    // If blocks come more slowly than the queries, there is an event for each height.
+    // If blocks are rarer than queries, there is an event for each height.
     const slow = 5;
     for (let block = 0; block < slow; block++) {
       await sleep(2500);
@@ -129,7 +129,7 @@ testWhere(
     await untilSeen(isNow("ok"));
     const others = members.slice(1);
     const from = performance.now();
-    // A stopped member is unreachable, and can come back.
+    // A member that is stopped by SIGSTOP is unreachable, and can come back.
     for (const member of others) member.signal("SIGSTOP");
     await untilSeen(isNow("degraded"));
     const told = reader.events.at(-1)!.at - from;
@@ -154,7 +154,7 @@ testWhere(
   bench("events", async (bench) => {
     const anvil = await startAnvil(bench);
     const service = await startBeside(bench, { url: anvil.url, kind: "ethereum" }, { watch: "2s" });
-    // The history contains values that nobody requested.
+    // The history contains values that no client requested.
     await until(async () => {
       const { status } = await (await fetch(new URL("v1/history", service.url))).json();
       return status.includes("ok");
@@ -168,7 +168,7 @@ testWhere(
   }),
 );
 
-/** Ten times the `ttl` below. */
+/** A time that is ten times the `ttl` below. */
 const QUIET_MS = 10_000;
 
 testWhere(

@@ -1,6 +1,7 @@
 /**
- * The forms of the simple page, each sent with its initial values to a real node: anvil, bcoin and hsd, and those of
- * Debian (`apt-get install litecoind monero etcd-server nats-server syncthing`). A missing node is skipped.
+ * Sends each form of the simple page with its initial values to a real node: anvil, bcoin and hsd, and nodes from
+ * Debian (`apt-get install litecoind monero etcd-server nats-server syncthing`). A node that is not installed is
+ * skipped.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -10,19 +11,19 @@ import { sendForms } from "./_forms.ts";
 import type { AskedNode } from "./_interface.ts";
 import { PROGRAMS } from "./_start-chains.ts";
 
-const forms = suite("the forms of the simple page beside real nodes");
+const forms = suite("the forms of the simple page with real nodes");
 
-/** The expectations of each kind: a kind without an entry fails. */
+/** The expectations for a kind. A kind without an entry fails the test. */
 interface Known {
-  /** The smallest number of sent reads. */
+  /** The minimum number of read-only operations that are sent. */
   readonly sent: number;
-  /** The reads that need a value from the user, or data that this node lacks. */
+  /** The read-only operations that need a value from the user, or data that this node lacks. */
   readonly asking?: readonly string[];
-  /** The reads that the node cannot answer, with the status. */
+  /** The read-only operations that fail at this node, with the status. */
   readonly lacking?: Readonly<Record<string, number>>;
-  /** The reads whose response changes each time, or depends on the browser. */
+  /** The read-only operations whose response is different each time, or depends on the browser. */
   readonly differing?: readonly string[];
-  /** Fills the node with data. */
+  /** Adds data to the node. */
   readonly prepare?: (node: AskedNode) => Promise<void>;
 }
 
@@ -105,7 +106,7 @@ const KNOWN: Readonly<Record<string, Known>> = {
   },
 };
 
-/** Mines a block of 300 transactions. */
+/** Mines a block with 300 transactions. */
 async function mineFull({ call }: AskedNode): Promise<void> {
   const ask = <T = string>(method: string, ...params: unknown[]) =>
     resultOf<T>(call!, method, params);

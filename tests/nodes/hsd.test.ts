@@ -30,7 +30,7 @@ hsd.after(async () => {
   await daemon?.stop("SIGKILL");
 });
 
-hsd("is detected, and shown as its own API reports", async () => {
+hsd("hsd is detected, and shown with the values that its own API reports", async () => {
   const { info } = await infoOf(service.url);
   const net = await call(daemon.url, "getnetworkinfo");
   const chain = await call(daemon.url, "getblockchaininfo");
@@ -39,12 +39,12 @@ hsd("is detected, and shown as its own API reports", async () => {
   assert.is(info.height, chain.blocks);
   assert.is(info.peers, net.connections);
   assert.ok(Date.now() - Date.parse(info.started_at) < 60_000);
-  // The chain's first block is years old, so the node counts as syncing.
+  // The last block of this chain is years old, so the status of the node is `syncing`.
   assert.is(info.sync_progress, chain.verificationprogress);
   assert.is(info.status, "syncing");
 });
 
-hsd("its paths and its methods are shown, each with its own server", async () => {
+hsd("the paths and the methods of hsd are shown, each with its own server", async () => {
   const { paths, servers } = await (await fetch(new URL("spec.json", service.url))).json();
   assert.equal(servers, [{ url: "./v1/node" }]);
   const methods = Object.keys(paths).filter((path) => path.startsWith("/v1/rpc/"));

@@ -1,6 +1,6 @@
 /**
- * The first minutes of a new user with a real node: `nodeface init URL && nodeface check && nodeface` with the
- * executable in an empty folder, without editing files. A missing node is skipped.
+ * The first minutes of a new user with a real node: `nodeface init URL && nodeface check && nodeface`, with the
+ * executable in an empty folder, and without editing files. A node that is not installed is skipped.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -17,12 +17,12 @@ import { startDaemon, until } from "./_daemon.ts";
 
 const first = suite("nodeface init && nodeface check && nodeface");
 
-/** The way to start a node, and its name. */
+/** A node, its name, and the way to start it. */
 interface Example {
   readonly program: string;
   readonly args: (port: number, home: string, other: number) => readonly string[];
   readonly kind: string;
-  /** The message when the file is written. */
+  /** The message that is printed after the file is written. */
   readonly named: RegExp;
 }
 
@@ -90,7 +90,7 @@ const NODES: Readonly<Record<string, Example>> = {
 const PATIENCE = 45_000;
 
 for (const [name, { program, args, kind, named }] of Object.entries(NODES)) {
-  testWhere(first, without(program), `beside ${name}`, async () => {
+  testWhere(first, without(program), `the commands work with ${name}`, async () => {
     const [home, folder] = [await mkdtemp(join(tmpdir(), `nodeface-${name}-`)), await newFolder()];
     const port = await freePort();
     const env = { HOME: home, XDG_CONFIG_HOME: "", XDG_STATE_HOME: "", NODE_BACKEND: "js" };
@@ -100,7 +100,7 @@ for (const [name, { program, args, kind, named }] of Object.entries(NODES)) {
       const PATH = `${dirname(EXECUTABLE)}:${process.env.PATH}`;
       const there = { cwd: folder, bare: true };
       const shell = (line: string) => run(["sh", "-c", line], { PATH, HOME: home }, there);
-      // If the node has only just started, this may fail, and a user would repeat it.
+      // This may fail if the node has only just started, and a user would then repeat it.
       let written = await shell(`nodeface init ${daemon.url}`);
       await until(async () => {
         if (written.code !== 0) written = await shell(`nodeface init ${daemon.url}`);

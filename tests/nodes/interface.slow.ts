@@ -1,6 +1,7 @@
 /**
- * The operations of kinds, called at real nodes: anvil and hsd, those of `tests/nodes/setup.mjs`, and those of Debian
- * (`apt-get install litecoind monero etcd-server nats-server syncthing`). A missing node is skipped.
+ * Calls the operations of kinds at real nodes: anvil and hsd, the nodes of `tests/nodes/setup.mjs`, and nodes from
+ * Debian (`apt-get install litecoind monero etcd-server nats-server syncthing`). A node that is not installed is
+ * skipped.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -34,7 +35,7 @@ for (const program of NODES) {
         await compareNames(node, parts, lacks);
         await comparePaths(node, parts);
       });
-      // If the kind is not named after this node, only the operations that the node turned out to have are checked.
+      // If the kind has another name than this node, only the operations that the node turned out to have are checked.
       const isAsked = (one: Outcome) => name === kind ? !lacks.includes(one.name) : one.exists;
       const asked = outcomes.filter(isAsked);
       const wrong = asked.flatMap(({ name, mistake }) => mistake ? [`${name} ${mistake}`] : []);
@@ -46,7 +47,7 @@ for (const program of NODES) {
   );
 }
 
-/** Calls the listed methods: those that the node reports as missing, and no others, must be marked from then on. */
+/** Calls the methods that are shown, and asserts that exactly those that the node lacks are then marked as missing. */
 async function compareLearnt(
   node: AskedNode,
   name: string,
@@ -62,7 +63,7 @@ async function compareLearnt(
   assert.equal([...lacking].sort(), missing.map(({ name }) => name).sort());
 }
 
-/** Compares the names of a kind with those of a node. */
+/** Compares the operations of a kind with those of a node. */
 async function compareNames(
   node: AskedNode,
   { openrpc }: KindInterface,
@@ -70,20 +71,24 @@ async function compareNames(
 ): Promise<void> {
   const methods = (openrpc?.methods ?? []).filter((method) => isThere(method, node));
   const names = methods.map(({ name }) => name);
-  assert.ok(lacks.length <= 0.1 * names.length, "others have to have most of what it lacks");
+  assert.ok(lacks.length <= 0.1 * names.length, "other nodes of the kind must have most methods");
   const missing: string[] = [];
   for (const name of names) if (!await node.has!(name)) missing.push(name);
   const unknown = missing.filter((name) => !lacks.includes(name));
-  assert.equal(lacks.filter((name) => !missing.includes(name)), [], "it has what it should lack");
+  assert.equal(
+    lacks.filter((name) => !missing.includes(name)),
+    [],
+    "the node has methods that it should lack",
+  );
   assert.ok(unknown.length <= 0.05 * names.length, `it does not have ${unknown.join(", ")}`);
   const { listed } = node;
   if (!listed) return;
-  assert.ok(listed.length > 0, "it lists nothing");
+  assert.ok(listed.length > 0, "the node lists no operations");
   const unnamed = listed.filter((name) => !names.includes(name));
   assert.ok(unnamed.length <= 0.2 * listed.length, `the kind does not name ${unnamed.join(", ")}`);
 }
 
-/** Looks for each REST operation, writes included. */
+/** Asserts that the node has each REST operation of its kind, including those that write. */
 async function comparePaths(node: AskedNode, { openapi }: KindInterface): Promise<void> {
   if (!openapi || !node.hasOperation) return;
   const missing: string[] = [];
@@ -91,7 +96,7 @@ async function comparePaths(node: AskedNode, { openapi }: KindInterface): Promis
     const [verb, path] = name.split(" ") as [string, string];
     if (isThere(marks, node) && !await node.hasOperation(verb, path)) missing.push(name);
   }
-  assert.equal(missing, [], "it does not have all that is named");
+  assert.equal(missing, [], "the node lacks operations of the kind");
 }
 
 interfaces.run();

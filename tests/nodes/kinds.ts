@@ -1,6 +1,6 @@
 /**
- * `npm run kinds`: prints for each kind, and for hardhat and ganache, how many operations it names, how many were
- * called at a real node, and how many responses were valid. Arguments select kinds.
+ * `npm run kinds` prints for each kind, and for hardhat and ganache, the number of its operations, how many of them
+ * were called at a real node, and how many responses were valid. Arguments select kinds by name.
  */
 import { existsSync } from "node:fs";
 import process from "node:process";
@@ -29,5 +29,5 @@ const line = (name: string, cells: readonly unknown[]) =>
   [name.padEnd(width), ...cells.map((cell) => String(cell).padStart(10))].join("  ");
 console.log(line("kind", keys));
 for (const row of rows) console.log(line(row.kind, keys.map((key) => row[key])));
-// A kept connection would keep the process alive.
+// A persistent connection would keep this process alive.
 process.exit(0);

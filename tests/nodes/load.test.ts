@@ -7,7 +7,7 @@ import { play, RECORDINGS } from "./_recorded.ts";
 
 const load = suite("load");
 
-load("200 clients cost the node one refresh a second at most", async () => {
+load("200 clients cause at most one query to the node per second", async () => {
   const anvil = play(RECORDINGS.get("anvil")!);
   let refreshes = 0;
   const node = createServer(async (asked, response) => {

@@ -1,6 +1,6 @@
 /**
- * A real node's state as its operator sees it: Debian's etcd, litecoind, monerod, nats-server and syncthing, and hsd
- * and anvil from npm. `npm run test:slow -- nodes`. A missing node is skipped.
+ * The status of real nodes as their operators see it: Debian's etcd, litecoind, monerod, nats-server and syncthing, and
+ * hsd and anvil from npm. Run with `npm run test:slow -- nodes`. A node that is not installed is skipped.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -18,12 +18,12 @@ import { call, until } from "./_daemon.ts";
 import { see, type Seen } from "./_see.ts";
 import { ETCD, startEtcdCluster } from "./_start-services.ts";
 
-const sees = suite("what the operator of a real node sees");
+const sees = suite("the status of a real node, as its operator sees it");
 
-/** The longest time until a state is visible, in ms, including the longest interval between two queries. */
+/** The maximum time until a status is visible, in ms. It includes the longest interval between two queries. */
 const PATIENCE = 45_000;
 
-/** Waits until a state is visible, and returns everything that is visible then. */
+/** Waits until a status is visible, and returns everything that is visible then. */
 async function reaches(service: Running, status: string, code?: string): Promise<Seen> {
   const over = (request: Request) => fetch(new URL(new URL(request.url).pathname, service.url));
   let last: Seen | undefined;
@@ -86,7 +86,7 @@ testWhere(
     const port = await freePort();
     const daemon = await bench.daemon(litecoind(port), port);
     const found = await bench.service([daemon.url]);
-    // A chain without a recent block.
+    // The chain has no recent block.
     await reaches(found, "syncing", "syncing");
     const elsewhere = await mkdtemp(join(tmpdir(), "nodeface-empty-"));
     const without = await bench.service([daemon.url], elsewhere);
@@ -196,7 +196,7 @@ testWhere(
     const [port, other] = [await freePort(), await freePort()];
     const command = [NATS, "-a", "127.0.0.1", "-p", String(other), "-m", String(port)];
     const daemon = await bench.daemon(command, port);
-    // One service keeps the last known values during this test, the other soon drops them.
+    // During this test, one service keeps the last known values, and the other soon drops them.
     const keeps = await bench.service([daemon.url]);
     const node = { url: daemon.url };
     const config = await bench.config("c.yaml", { node, info: { stale: "1s" } });
@@ -259,7 +259,7 @@ testWhere(
     await reaches(service, "syncing", "syncing");
     await first.stop("SIGTERM");
     await reaches(service, "stale", "connection_refused");
-    // The child processes exit before litecoind itself, which still holds its folder; its pid file goes last.
+    // The child processes exit before litecoind itself, which still uses its folder. Its pid file is removed last.
     const pid = join(bench.home, ".litecoin/regtest/bitcoind.pid");
     await until(() => Promise.resolve(!existsSync(pid)), PATIENCE);
     await bench.daemon(litecoind(port), port);

@@ -1,6 +1,6 @@
 /**
- * A node's state as its operator sees it: `/v1/info`, `/v1/health` and the page's header in every state. The nodes are
- * constructed from recorded responses; `operator-sees.slow.ts` has real ones.
+ * The status of a node as its operator sees it: `/v1/info`, `/v1/health` and the page's header, in every status. The
+ * nodes are simulated with recorded responses; `operator-sees.slow.ts` uses real nodes.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -22,13 +22,13 @@ import { serveFetch } from "./_played-server.ts";
 import { play, RECORDINGS } from "./_recorded.ts";
 import { see, type Seen } from "./_see.ts";
 
-const sees = suite("what the operator sees");
+const sees = suite("the status of a node, as its operator sees it");
 
 interface PlayedOptions extends NodefaceOptions {
   node?: NodeOptions;
 }
 
-/** A node and its visible state. */
+/** A node, and the status that must be visible. */
 interface Row {
   node: () => Promise<{ options: PlayedOptions; stop?: () => Promise<unknown> }>;
   seen: Seen;
@@ -44,7 +44,7 @@ const recorded = (name: string, answers: Record<string, unknown> = {}, gone: str
 const answersOf = (name: string, key: string) =>
   RECORDINGS.get(name)!.answers[key] as Record<string, unknown>;
 
-/** Starts a node simulated by a `fetch` function, which is made when the test begins. */
+/** Returns a function that starts a node simulated by a `fetch` function, which is created when the test begins. */
 const played = (make: () => typeof fetch, kind?: string): Row["node"] => async () => {
   const server = await serveFetch(make());
   return { options: { node: { url: server.url, ...kind && { kind } } }, stop: server.stop };
@@ -54,7 +54,7 @@ const status =
   (status: number, headers: Record<string, string> = {}, text = ""): typeof fetch => async () =>
     await Promise.resolve(new Response(text, { status, headers }));
 
-/** Starts a server that handles raw connections without HTTP. */
+/** Returns a function that starts a server for raw connections, without HTTP. */
 const rawNode =
   (onConnection: (socket: import("node:net").Socket) => void): Row["node"] => async () => {
     const server = createServer((socket) => onConnection(socket.on("error", () => {}).resume()));
@@ -84,7 +84,7 @@ const synced = {
 };
 const ago = (seconds: number) => Math.floor(Date.now() / 1000) - seconds;
 
-/** Simulates a litecoind on the main network, with variations. */
+/** Simulates a litecoind on the main network, with some values replaced. */
 const litecoin = (chain: Record<string, unknown>, headAge = 60) =>
   recorded("litecoin", {
     getnetworkinfo: connected,
@@ -415,11 +415,11 @@ for (const [name, { node, seen }] of Object.entries(ROWS)) {
   });
 }
 
-sees("stopped, then back: the last known values, none, and all of them again", async () => {
+sees("after a stop, the last values are shown, then none, and later all again", async () => {
   const server = await serveFetch(litecoin({}));
   const nodefaceFor = (stale: "1h" | "1s") =>
     createNodeface({ node: { url: server.url }, info: { stale, ttl: "100ms" }, log: () => {} });
-  // One service keeps the last known values during this test, the other soon drops them.
+  // During this test, one service keeps the last known values, and the other soon drops them.
   const keeps = nodefaceFor("1h");
   const drops = nodefaceFor("1s");
   const reaches = (nodeface: Nodeface, status: string) =>
@@ -447,7 +447,7 @@ sees("stopped, then back: the last known values, none, and all of them again", a
   await server.stop();
 });
 
-sees("moved to another chain: nothing of the old one is left", async () => {
+sees("after a move to another chain, no value of the former chain is shown", async () => {
   const server = await serveFetch(recorded("anvil"));
   const nodeface = createNodeface({
     node: { url: server.url },
@@ -463,7 +463,7 @@ sees("moved to another chain: nothing of the old one is left", async () => {
   await server.stop();
 });
 
-/** Creates an untrusted certificate. */
+/** Creates a self-signed certificate, which is not trusted. */
 function certificate(): { key: string; cert: string } {
   const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
   const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];

@@ -1,4 +1,4 @@
-/** The example of a custom kind with its real node: Debian's aria2 (`apt-get install aria2`). */
+/** The example of a custom kind, with its real node: aria2 from Debian (`apt-get install aria2`). */
 import { mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,32 +11,46 @@ import { ROOT } from "../_paths.ts";
 import { freePort } from "../_port.ts";
 import { startDaemon } from "./_daemon.ts";
 
-const own = suite("a kind of one's own");
+const own = suite("an operator's own kind");
 
 const PROGRAM = "/usr/bin/aria2c";
 
-testWhere(own, without(PROGRAM), "aria2 is known by its file, and shown whole", async () => {
-  const aria2 = parseKind(await readFile(`${ROOT}examples/kinds/aria2.yaml`, "utf8"), "aria2.yaml");
-  const port = await freePort();
-  const folder = await mkdtemp(join(tmpdir(), "nodeface-aria2-"));
-  const flags = ["--enable-rpc", `--rpc-listen-port=${port}`, `--dir=${folder}`, "--no-conf", "-q"];
-  const daemon = await startDaemon([PROGRAM, ...flags], port, { HOME: folder });
-  try {
-    const app = createNodeface({ kinds: { aria2 }, node: daemon.url, log() {} });
-    const read = async (path: string) =>
-      await (await app.fetch(new Request(`http://localhost${path}`))).json();
-    const { status, software, version, downloads } = await read("/v1/info");
-    assert.equal([status, software, downloads], ["ok", "aria2", 0]);
-    assert.match(version, /^\d+\.\d+/);
-    await app.refresh();
-    const { paths } = await read("/spec.json");
-    assert.is(paths["/v1/rpc/aria2.getVersion"].get["x-access"], "read");
-    // The node lists operations that the file does not name.
-    assert.is(paths["/v1/rpc/aria2.pauseAll"].post["x-access"], undefined);
-    await app.close();
-  } finally {
-    await daemon.stop();
-  }
-});
+testWhere(
+  own,
+  without(PROGRAM),
+  "aria2 is recognized by its file, and shown completely",
+  async () => {
+    const aria2 = parseKind(
+      await readFile(`${ROOT}examples/kinds/aria2.yaml`, "utf8"),
+      "aria2.yaml",
+    );
+    const port = await freePort();
+    const folder = await mkdtemp(join(tmpdir(), "nodeface-aria2-"));
+    const flags = [
+      "--enable-rpc",
+      `--rpc-listen-port=${port}`,
+      `--dir=${folder}`,
+      "--no-conf",
+      "-q",
+    ];
+    const daemon = await startDaemon([PROGRAM, ...flags], port, { HOME: folder });
+    try {
+      const app = createNodeface({ kinds: { aria2 }, node: daemon.url, log() {} });
+      const read = async (path: string) =>
+        await (await app.fetch(new Request(`http://localhost${path}`))).json();
+      const { status, software, version, downloads } = await read("/v1/info");
+      assert.equal([status, software, downloads], ["ok", "aria2", 0]);
+      assert.match(version, /^\d+\.\d+/);
+      await app.refresh();
+      const { paths } = await read("/spec.json");
+      assert.is(paths["/v1/rpc/aria2.getVersion"].get["x-access"], "read");
+      // The node also lists operations that are not in the file.
+      assert.is(paths["/v1/rpc/aria2.pauseAll"].post["x-access"], undefined);
+      await app.close();
+    } finally {
+      await daemon.stop();
+    }
+  },
+);
 
 own.run();

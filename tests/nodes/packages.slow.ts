@@ -1,6 +1,6 @@
 /**
- * Nodes from npm (hardhat, ganache and bcoin), found by their URL alone. The info is compared with the node's own
- * values before and after a write, while the node is paused or stopped, and on another chain.
+ * Nodes from npm (hardhat, ganache and bcoin), which are configured only by their URL. The info object is compared with
+ * the node's own values before and after a write, while the node is paused or stopped, and on another chain.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -10,21 +10,21 @@ import { call, type Daemon, until } from "./_daemon.ts";
 import { BCOIN, KEYS, startBcoin } from "./_start-bcoin.ts";
 import { GANACHE, HARDHAT, startGanache, startHardhat } from "./_start-ethereum.ts";
 
-const packages = suite("nodes that npm installs");
+const packages = suite("nodes from npm");
 
 type Values = Record<string, unknown>;
 
-/** A node, and its own values. */
+/** A node, and functions that return its own values. */
 interface Case {
   readonly path: string;
   readonly kind: string;
   start(port?: number): Promise<Daemon>;
-  /** Starts it on the same port, with another chain. */
+  /** Starts a node with another chain on the same port. */
   startOther?(port: number): Promise<Daemon>;
-  /** Returns the values of the info, as the node has them. */
+  /** Returns the values that the info object should have, from the node itself. */
   own(url: string): Promise<Values>;
   write(url: string): Promise<unknown>;
-  /** A read that it lacks, but other nodes of its kind have. */
+  /** A read-only method that this node lacks, although other nodes of its kind have it. */
   readonly lacks?: string;
 }
 
@@ -35,7 +35,7 @@ const ofEthereum = async (url: string): Promise<Values> => {
     ["web3_clientVersion", "eth_chainId", "eth_syncing"].map((method) => call(url, method)),
   );
   const { number, timestamp } = await call(url, "eth_getBlockByNumber", ["latest", false]);
-  // hardhat lacks this method.
+  // hardhat does not have this method.
   const peers = await call(url, "net_peerCount");
   return {
     ...peers !== undefined && { peers: Number(peers) },
@@ -87,7 +87,7 @@ const CASES: Readonly<Record<string, Case>> = {
         head_at: isoOf(header.time),
         sync_progress: chain.progress,
         peers: pool.inbound + pool.outbound,
-        // Rounded to the minute, since bcoin rounds to seconds and responds at another time.
+        // The time is rounded to the minute, since bcoin rounds it to seconds and responds a little later.
         started_at: new Date(Math.round((time.system - time.uptime) / 60) * 60_000).toISOString(),
         synced: chain.progress >= 0.9999,
       };
@@ -133,7 +133,7 @@ for (const [name, node] of Object.entries(CASES)) {
           values.started_at = new Date(minutes * 60_000).toISOString();
         }
         assert.equal(values, { ...values, ...own });
-        // Values that the node does not report are not invented.
+        // The service must not invent values that the node does not report.
         assert.equal(Object.keys(values).filter((key) => !(key in own)), []);
       };
       try {

@@ -1,4 +1,4 @@
-/** The page for a node of each kind, simulated with recorded or constructed responses. */
+/** The page for a node of each kind, which is simulated with recorded or constructed responses. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { gzipSync } from "node:zlib";
@@ -11,7 +11,7 @@ import { play, RECORDINGS } from "./_recorded.ts";
 
 const pages = suite("the page of a node of each kind");
 
-/** The size limit of the page, in bytes of gzip. */
+/** The size limit of the page, in gzipped bytes. */
 const BUDGET = 60_000;
 
 const recordingOf = (kind: string) =>
@@ -20,7 +20,7 @@ const recordingOf = (kind: string) =>
 const own = Object.keys((await read(createNodeface({ log() {} }))).paths);
 
 for (const kind of Object.keys(KINDS)) {
-  pages(`${kind}: names every operation without a script, within its budget`, async () => {
+  pages(`${kind}: without scripts, the page names every operation, and is small`, async () => {
     await using node = await serveFetch(play(recordingOf(kind)));
     const app = createNodeface({ node: { url: node.url }, log() {} });
     const isNew = (path: string) => !own.includes(path);
@@ -29,7 +29,7 @@ for (const kind of Object.keys(KINDS)) {
     const html = await (await ask(app, "/v1/spec/simple")).text();
     for (const [path, item] of Object.entries(paths)) {
       const methods = operationsOf(item).map(({ method }) => method);
-      // A method that can be called by GET is shown once, with a note on POST.
+      // A method that can be called by GET is shown once, with a note about POST.
       const isTwice = path.startsWith("/v1/rpc/") && methods.includes("GET");
       for (const method of isTwice ? ["GET"] : methods) {
         assert.ok(html.includes(`/${method}${path}">`), `${method} ${path}`);
@@ -48,7 +48,7 @@ function ask(app: App, path: string): Promise<Response> {
   return Promise.resolve(app.fetch(new Request(`http://localhost${path}`)));
 }
 
-/** Returns the description as served. */
+/** Returns the description that the service serves. */
 async function read(app: App): Promise<{ paths: Record<string, unknown> }> {
   return await (await ask(app, "/spec.json")).json();
 }

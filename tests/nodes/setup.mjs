@@ -1,5 +1,5 @@
-// Installs the nodes with which the service is tested (tests/nodes/package-lock.json), unless they are installed
-// already. Their native parts are not compiled, since all of these nodes keep their data in memory.
+// Installs the nodes with which the service is tested (tests/nodes/package-lock.json), unless they are already
+// installed. Their native modules are not compiled, since all of these nodes keep their data in memory.
 import { fileURLToPath } from "node:url";
 import { install } from "../_install.mjs";
 

@@ -1,9 +1,9 @@
-/** A process whose terminal is closed while it starts, before it handles the SIGHUP that follows. */
+/** A process whose terminal is closed while the process starts, before it can handle the resulting SIGHUP. */
 import { once } from "node:events";
 import process from "node:process";
 import { handleSignals } from "../../src/cli/signals.ts";
 
-// A pending signal does not keep Node running.
+// The signal handler alone does not keep Node running.
 setInterval(() => {}, 1000);
 const hungUp = once(process, "SIGHUP");
 process.kill(process.pid, "SIGHUP");

@@ -1,11 +1,11 @@
-/** Creates services of all types, sends a request to each, and then does nothing. */
+/** Creates services with different options, sends a request to each, and then does nothing more. */
 import { createNodeface, type NodefaceOptions } from "../../src/index.ts";
 
 const log = () => {};
 const hosts: NodefaceOptions[] = [
   {},
   { description: "spec/openapi.yaml", log },
-  // The port of the discard protocol, on which nothing listens.
+  // This is the port of the discard protocol, on which nothing listens.
   { node: { url: "http://127.0.0.1:9" }, log },
   { info: () => ({ height: 1 }) },
   { info: () => new Promise(() => {}), log },

@@ -1,10 +1,10 @@
 /**
- * Executes a page of the manual in a temporary folder: writes its files, runs its commands, and compares their output.
+ * Follows a page of the manual in a temporary folder: writes its files, runs its commands, and compares their output.
  *
  * - `yaml`, `json` and `caddyfile` blocks are written to a file if they begin with its name in a comment, or if
  *   the name follows the fence, as in ```` ```yaml openapi.yaml ````.
- * - `console` blocks have commands after `$`, with their output; … matches any text.
- * - `sh` blocks contain only commands, each of which must succeed.
+ * - `console` blocks have commands after `$`, followed by their output, in which … matches any text.
+ * - `sh` blocks have only commands, each of which must succeed.
  *
  * A block is skipped if the paragraph before it contains "not run by the manual's tests".
  */
@@ -17,21 +17,21 @@ import * as assert from "uvu/assert";
 import { COMMANDS, type Running, start } from "../_server.ts";
 import { until } from "../nodes/_daemon.ts";
 
-/** The phrase that excludes a block, in the paragraph before it. */
+/** The phrase that excludes a block if it is in the paragraph before the block. */
 export const NOT_TRIED = "not run by the manual's tests";
 
 /** A fenced block of a page. */
 export interface Block {
-  /** The word after the fence; `""` if there is none. */
+  /** The word after the fence, or `""` if there is none. */
   readonly language: string;
-  /** The file that the block contains, if it names one. */
+  /** The name of the file that the block contains, if the block has one. */
   readonly file: string | undefined;
   readonly text: string;
   /** True if the paragraph before the block excludes it. */
   readonly isLeftOut: boolean;
 }
 
-/** Lists the blocks of a page, in order. Blocks in a list are unindented. */
+/** Lists the blocks of a page, in order. The indentation of blocks in a list is removed. */
 export function blocksOf(page: string): Block[] {
   const found = page.matchAll(/^( *)```([a-z]*)(?: (\S+))?\n([^]*?)^\1```$/gm);
   return [...found].map(({ index, 1: indent = "", 2: language = "", 3: name, 4: content = "" }) => {
@@ -46,7 +46,7 @@ export function blocksOf(page: string): Block[] {
   });
 }
 
-/** A command and its output; `undefined` if the page does not show any. */
+/** A command and its output, which is `undefined` if the page does not show it. */
 export interface Command {
   readonly command: string;
   readonly printed: string | undefined;
@@ -64,28 +64,28 @@ export function commandsOf({ language, text }: Pick<Block, "language" | "text">)
   }).filter(({ command }) => command !== "");
 }
 
-/** A line, including continuations by a backslash or an open quote. */
+/** Matches a command, which may continue on further lines after a backslash or within quotes. */
 const ONE_COMMAND = /^((?:\\\n|[^'"\n]|'[^']*'|"[^"]*")*)(?:\n([^]*))?$/;
 const COMMAND_END = /(?<!\\)\n(?=(?:[^'"]*(?:'[^']*'|"[^"]*"))*[^'"]*$)/;
 
-/** Removes a comment, which begins with # after a space, outside of quotes. */
+/** Removes a comment, which begins with # after a space and outside quotes. */
 const withoutComment = (command: string) =>
   command.replace(/^((?:'[^']*'|"[^"]*"|[^'"#]|(?<=\S)#)*?)(?:(?<=\s|^)#.*)$/s, "$1");
 
 /** The options for following a page. */
 export interface Surroundings {
-  /** The local addresses to use, by those in the page, such as `127.0.0.1:8545`. */
+  /** The local addresses to use, by the addresses in the page that they replace, such as `127.0.0.1:8545`. */
   readonly places?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
-  /** The files before the first step, by path in the folder, which is also `HOME`. */
+  /** The files that exist at the start, by their path in the folder. The folder is also `HOME`. */
   readonly files?: Readonly<Record<string, string>>;
   /** Selects the blocks to follow. @default all except those that the page excludes */
   readonly isFollowed?: (block: Block) => boolean;
-  /** Called with the output of each command, except those that start a service. */
+  /** Called with the output of each command, except commands that start a service. */
   readonly onPrinted?: (command: string, printed: string) => void;
 }
 
-/** Follows a page, or a part of it. */
+/** Follows the steps of a page, or of a part of it. */
 export async function follow(
   page: string,
   { places = {}, env = {}, files = {}, isFollowed, onPrinted = () => {} }: Surroundings = {},
@@ -110,7 +110,7 @@ export async function follow(
     const service = await start([...COMMANDS.Node, ...words], surroundings, { cwd: folder });
     services.set(port, service);
     if (words.some((word) => /^https?:/.test(word)) || words.includes("--config")) {
-      // The service may start before the node's kind is known.
+      // The service may start before it knows the kind of the node.
       await until(async () => {
         const { paths } = await (await fetch(new URL("spec.json", service.url))).json();
         return Object.keys(paths).length > 2;
@@ -141,13 +141,13 @@ export async function follow(
   }
 }
 
-/** Tells whether a command runs until it is stopped. */
+/** Tells whether a command starts a service, which runs until it is stopped. */
 const isServing = (command: string) =>
   /^(?:npm start|nodeface(?! (?:check|kinds|init)\b))(?!.* (?:--help|--version|-h|-V)\b)/.test(
     command,
   );
 
-/** Returns the arguments of a command that starts a service, without `--port`, and its port. */
+/** Returns the port of a command that starts a service, and its arguments without `--port`. */
 function serviceOf(command: string): { words: string[]; port: string } {
   const [, ...all] = command.split(/\s+/);
   const at = all.indexOf("--port");
@@ -168,7 +168,10 @@ const shell = (command: string, cwd: string, env: Record<string, string>) =>
     );
   });
 
-/** Compares output with the page, where … matches any text. A page may show only some lines of `check`. */
+/**
+ * Compares output with the page, in which … matches any text. Of the output of `check`, a page may show only some
+ * lines.
+ */
 function assertPrinted(actual: string, printed: string | undefined, command: string): void {
   if (printed === undefined) return;
   if (/^nodeface check\b/.test(command)) {

@@ -1,4 +1,4 @@
-/** A process that would run forever, but sends itself SIGTERM as soon as it handles signals. */
+/** A process that would run forever, but sends SIGTERM to itself as soon as it handles signals. */
 import process from "node:process";
 import "../../src/cli/signals.ts";
 

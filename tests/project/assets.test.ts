@@ -23,16 +23,16 @@ import { KINDS_WITH_INTERFACE } from "../../src/description/known-interface.ts";
 import { DENO_RUN, ROOT } from "../_paths.ts";
 import { run } from "../_server.ts";
 
-const assets = suite("the assets step");
+const assets = suite("the build step for assets");
 
 const STEP = [process.execPath, "--import", "tsx", "src/build/generated-modules.ts"];
 
-/** The module of one of Scalar's files, below `src/generated/`. */
+/** The path of the module for one of Scalar's files, below `src/generated/`. */
 const SCALAR = `assets/${FILES.scalar}/standalone.esm.js`;
 
 const bytes = (base64: string) => Buffer.from(base64, "base64");
 
-/** Returns the modules of a checkout by name, with their contents. */
+/** Returns the contents of the generated modules in a checkout, by name. */
 function modulesIn(root: string): Map<string, string> {
   const folder = join(root, "src/generated");
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" })
@@ -44,13 +44,13 @@ function modulesIn(root: string): Map<string, string> {
   );
 }
 
-/** Tells whether a module is generated from the kinds; a copy has only a few of them. */
+/** Tells whether a module is generated from the kinds. A copy has only a few kinds, so these modules differ. */
 const isOfKinds = (name: string) => /^(interfaces|kind)/.test(name);
 
-/** The kinds of a copy, which has only a few, since reading all kinds takes most of the step's time. */
+/** The only kinds in a copy, since reading all kinds takes most of the step's time. */
 const SOME_KINDS = ["etcd", "near"];
 
-/** Runs a function on a copy of the step's inputs and outputs, with a few kinds. */
+/** Calls a function with a copy of the step's inputs and outputs, which has only a few kinds. */
 async function inCopy(work: (cwd: string) => Promise<void>): Promise<void> {
   const cwd = mkdtempSync(join(tmpdir(), "nodeface-"));
   try {
@@ -68,7 +68,7 @@ async function inCopy(work: (cwd: string) => Promise<void>): Promise<void> {
 }
 
 assets(
-  "every coding unpacks to the file itself, and none is longer than it",
+  "every content coding of a file decompresses to the file, and none is longer than it",
   async () => {
     for (const [path, { importContent }] of Object.entries(ASSETS)) {
       const { br, gzip, identity } = await importContent();
@@ -105,7 +105,7 @@ assets(
 );
 
 assets(
-  "two concurrent runs create missing files, keep the rest, and remove leftovers",
+  "two concurrent runs create missing files, keep the others, and remove leftovers",
   async () => {
     await inCopy(async (cwd) => {
       const path = (name: string) => join(cwd, "src/generated", name);
@@ -133,12 +133,12 @@ assets(
       const times = () => [...made.keys()].map((name) => statSync(path(name)).mtimeMs);
       const before = times();
       assert.equal(await run(STEP, {}, { cwd }), { code: 0, stdout: "", stderr: "" });
-      assert.equal(times(), before, "what would be the same is not written again");
+      assert.equal(times(), before, "unchanged files are not written again");
     });
   },
 );
 
-assets("Deno runs it with the permissions of its task", async () => {
+assets("the step runs on Deno with the permissions of its task", async () => {
   await inCopy(async (cwd) => {
     rmSync(join(cwd, "src/generated/assets.js"));
     const { tasks } = JSON.parse(readFileSync(`${ROOT}deno.json`, "utf8"));
@@ -157,12 +157,12 @@ assets("the operations of all kinds add less than 400 kB to the executable", () 
   const sizes = [...modulesIn(ROOT)].filter(([name]) => /^interfaces[/\\]/.test(name))
     .map(([, text]) => text.length);
   assert.is(sizes.length, KINDS_WITH_INTERFACE.length);
-  // Bun has each module twice, as text and as bytecode: 364 kB for 183 kB (Bun 1.4.4).
+  // Bun stores each module twice, as text and as bytecode: 364 kB for 183 kB of text (Bun 1.4.4).
   const bytes = 2 * sizes.reduce((sum, size) => sum + size, 0);
   assert.ok(bytes < 400_000, `${bytes} bytes`);
 });
 
-assets("an invalid kind stops it, and its place is reported", async () => {
+assets("an invalid kind stops the step, and its error is reported with its position", async () => {
   await inCopy(async (cwd) => {
     const file = (name: string) => join(cwd, "spec/kinds", name);
     writeFileSync(file("etcd.yaml"), `colour: blue\n${readFileSync(file("etcd.yaml"), "utf8")}`);
@@ -181,7 +181,7 @@ for (
     ["is of another version", 'SEEN_WITH = "', 'SEEN_WITH = "0.', "whether it is still needed"],
   ] as const
 ) {
-  assets(`a patch of Scalar's that ${what} stops it`, async () => {
+  assets(`a patch for Scalar that ${what} stops the step`, async () => {
     await inCopy(async (cwd) => {
       const file = join(cwd, "src/build/patch-scalar.ts");
       writeFileSync(file, readFileSync(file, "utf8").replace(from, to));

@@ -8,7 +8,7 @@ import { play, RECORDINGS } from "../nodes/_recorded.ts";
 import { ROOT } from "../_paths.ts";
 import { blocksOf, follow } from "./_manual.ts";
 
-const beside = suite("what the manual says about starting beside each kind of node");
+const beside = suite("the manual's instructions for each kind of node");
 
 const page = readFileSync(join(ROOT, "docs/beside-your-node.md"), "utf8");
 const partOf = (kind: string) =>
@@ -17,13 +17,13 @@ const rowOf = (part: string, name: string) =>
   new RegExp(`^\\| ${name} \\| (.*) \\|$`, "m").exec(part)?.[1] ?? "";
 
 for (const [kind, { url }] of Object.entries(KINDS)) {
-  beside(`${kind}: its command works as documented, and its configuration is valid`, async () => {
+  beside(`${kind}: the command works as documented, and the configuration is valid`, async () => {
     const recording = RECORDINGS.get(kind) ??
       [...RECORDINGS.values()].find((recording) => recording.kind === kind)!;
     await using node = await serveFetch(play(recording));
     const part = partOf(kind);
     const own = blocksOf(part)[0]!.text.includes("--port 8081") ? 8081 : 8080;
-    // The secret's file is at the path in the page's configuration; the same content is valid for every kind.
+    // The secret file is at the path given in the page's configuration. The same content is valid for every kind.
     const secret = /_file: ([^,}]+)/.exec(part)?.[1]?.trim();
     const files = secret ? { [secret.replace("~/", "")]: "<apikey>user:password</apikey>\n" } : {};
     const places = { [new URL(url).host]: new URL(node.url).host };

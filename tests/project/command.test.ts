@@ -13,7 +13,7 @@ import { ROOT } from "../_paths.ts";
 import { COMMANDS, run, serving, start } from "../_server.ts";
 import { infoOf, until } from "../nodes/_daemon.ts";
 
-/** Wrong arguments and their messages; `mistakes.test.ts` tests more, without starting the command. */
+/** Wrong arguments and their messages. `mistakes.test.ts` tests more of them, but without starting the command. */
 const WRONG: [args: string[], env: Record<string, string>, complaint: string][] = [
   [["--bogus"], {}, 'unknown option "--bogus"; see nodeface --help'],
   [["check"], {}, "name a node, as in nodeface check http://127.0.0.1:8545"],
@@ -26,7 +26,7 @@ const WRONG: [args: string[], env: Record<string, string>, complaint: string][] 
 
 const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
 
-/** A description with many dangling references, so that its report exceeds a pipe's buffer. */
+/** A description with so many dangling references that the report about them exceeds a pipe's buffer. */
 const MANY = join(folder, "many.json");
 const paths = Array.from({ length: 4000 }, (_, i) => [`/p${i}`, {
   get: { responses: { 200: { $ref: `#/components/responses/none${i}` } } },
@@ -37,7 +37,7 @@ writeFileSync(
   JSON.stringify({ openapi: "3.1.0", info, paths: Object.fromEntries(paths) }),
 );
 
-/** Runs a command whose output is read only after a while. */
+/** Runs a command whose output is not read for a while. */
 async function runSlowly([program, ...args]: readonly string[]) {
   const child = spawn(program!, args, {
     cwd: ROOT,
@@ -45,14 +45,14 @@ async function runSlowly([program, ...args]: readonly string[]) {
   });
   const ended = new Promise<number | null>((resolve) => child.on("exit", resolve));
   await once(child.stdout, "readable");
-  // The output exceeds the pipe's buffer, so only a command that does not wait for its reader has ended.
+  // The output exceeds the pipe's buffer, so the command has ended only if it does not wait for its reader.
   await Promise.race([ended, wait(1000)]);
   let stdout = "";
   for await (const chunk of child.stdout.setEncoding("utf8")) stdout += chunk;
   return { code: await ended, stdout };
 }
 
-/** The versions of the service and the runtime, and the commit if the build step knew it. */
+/** The versions of the service and the runtime, and the commit if it was known at build time. */
 const VERSION =
   /^nodeface \d+\.\d+\.\d+ on (Node|Deno|Bun) \d+\.\d+\.\d+(, built from [0-9a-f]+)?\n$/;
 
@@ -60,7 +60,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
   const suiteOf = suite(`the command on ${runtime}`);
 
   suiteOf(
-    "it prints its addresses when it is ready, and SIGINT stops it cleanly, exit code 0",
+    "the command prints its addresses when it is ready, and exits with 0 after SIGINT",
     async () => {
       const server = await start(command, { NODEFACE_HOST: "localhost" });
       assert.is((await fetch(`${server.url}v1/info`)).status, 200);
@@ -75,7 +75,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
   );
 
   suiteOf(
-    "a second one on a port says so in one line, exit code 1; the first runs until SIGTERM",
+    "a second service on the same port exits with 1 and one line; the first runs until SIGTERM",
     async () => {
       const first = await start(command);
       const { port } = new URL(first.url);
@@ -94,7 +94,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
   );
 
   suiteOf(
-    "a signal that comes before anything else ends it with 0",
+    "if a signal comes before anything else, the command exits with 0",
     async () => {
       const { code, stderr } = await run(
         serving(command, "tests/project/_signalled.ts"),
@@ -103,20 +103,20 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
     },
   );
 
-  suiteOf("SIGHUP while it starts is not lost", async () => {
+  suiteOf("SIGHUP is not lost if it comes during the start", async () => {
     const { code, stderr } = await run(serving(command, "tests/project/_hung-up.ts"));
     assert.is(code, 0, stderr);
   });
 
   suiteOf(
-    "SIGHUP ends it without a configuration file to reload",
+    "SIGHUP ends the command if there is no configuration file to reload",
     async () => {
       const server = await start(command);
       assert.is((await server.stop("SIGHUP")).code, 0);
     },
   );
 
-  suiteOf("its output is complete in a slow pipe", async () => {
+  suiteOf("the command writes its complete output to a slow pipe", async () => {
     const { code, stdout } = await runSlowly([
       ...command,
       "check",
@@ -133,7 +133,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
   });
 
   suiteOf(
-    "a reader of its access log that goes away does not end it",
+    "the command continues if the reader of its access log exits",
     async () => {
       const server = await start([...command, "--access-log", "text"]);
       server.leave();
@@ -144,13 +144,13 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
     },
   );
 
-  suiteOf("a reader of its log that goes away does not end it", async () => {
+  suiteOf("the command continues if the reader of its log exits", async () => {
     const config = join(folder, `${runtime}.yaml`);
     const write = (name: string) => writeFileSync(config, `info: { static: { name: ${name} } }`);
     write("first");
     const server = await start([...command, "--config", config]);
     server.leave("stderr");
-    // Each reload logs a line before the next one starts.
+    // Each reload logs a line before the next reload starts.
     for (const name of ["second", "third", "fourth"]) {
       write(name);
       process.kill(server.pid, "SIGHUP");
@@ -160,7 +160,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
   });
 
   suiteOf(
-    "--version and --help print and stop, even with an invalid environment",
+    "--version and --help print and exit, even if the environment is invalid",
     async () => {
       const version = await run([...command, "--version"], { PORT: "http" });
       assert.match(version.stdout, VERSION);
@@ -172,7 +172,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
     },
   );
 
-  suiteOf("an unknown flag is reported in one line, exit code 2", async () => {
+  suiteOf("an unknown flag is reported in one line, with exit code 2", async () => {
     const { code, stderr, stdout } = await run([...command, "--prot", "80"]);
     assert.is(code, 2);
     assert.is(
@@ -203,7 +203,7 @@ for (
     ["a wrong configuration", ["check", "--config", "/none"], 2, /no such file$/],
   ] as const
 ) {
-  json(`prints one object and ends with ${code} if there is ${what}`, async () => {
+  json(`check --json prints one object and exits with ${code} if there is ${what}`, async () => {
     const ended = await run([...COMMANDS.Bun, ...args, "--json"], { NODEFACE_PROT: "1" });
     const { ok, troubles } = JSON.parse(ended.stdout);
     assert.equal([ok, ended.code, ended.stderr], [false, code, ""]);
@@ -211,13 +211,13 @@ for (
   });
 }
 
-json("prints one object and ends with 0 if all is well", async () => {
+json("check --json prints one object and exits with 0 if there is no error", async () => {
   const spec = join(folder, "well.json");
   writeFileSync(spec, JSON.stringify({ openapi: "3.1.0", info, paths: {} }));
   const args = ["check", "--json", "--spec", spec];
   const ended = await run([...COMMANDS.Bun, ...args], { NODEFACE_PROT: "1" });
   const { ok, troubles, notes } = JSON.parse(ended.stdout);
-  // On a busy machine this takes more than a second, so progress is printed.
+  // On a busy machine this takes more than a second, so that a progress line is printed.
   const others = ended.stderr.replaceAll(/^nodeface: .* …\n/gm, "");
   assert.equal([ok, troubles, ended.code, others], [true, [], 0, ""]);
   assert.match(notes[0], "unknown environment variable NODEFACE_PROT");
@@ -225,7 +225,7 @@ json("prints one object and ends with 0 if all is well", async () => {
 
 json.run();
 
-wrong("0.0.0.0 is shown as an address that a browser opens", async () => {
+wrong("for 0.0.0.0, an address is printed that a browser can open", async () => {
   const server = await start(COMMANDS.Bun, { NODEFACE_HOST: "0.0.0.0" });
   const { stderr } = await server.stop();
   assert.match(
@@ -234,7 +234,7 @@ wrong("0.0.0.0 is shown as an address that a browser opens", async () => {
   );
 });
 
-wrong("an unknown variable is a warning", async () => {
+wrong("an unknown environment variable causes a warning", async () => {
   const server = await start(COMMANDS.Bun, { NODEFACE_PROT: "1" });
   const { stderr } = await server.stop();
   assert.match(
@@ -243,7 +243,7 @@ wrong("an unknown variable is a warning", async () => {
   );
 });
 
-wrong("a secret that others may read is a warning at the start", async () => {
+wrong("a secret file that others can read causes a warning at the start", async () => {
   const config = join(folder, "open.yaml");
   writeFileSync(join(folder, "open"), "user:password", { mode: 0o644 });
   writeFileSync(config, "node: { url: http://127.0.0.1:2, auth: { basic_file: open } }");
@@ -254,7 +254,7 @@ wrong("a secret that others may read is a warning at the start", async () => {
 });
 
 wrong(
-  "nodeface.yaml in the working directory is read, and the first line says so",
+  "nodeface.yaml in the working directory is read, and the first log line says so",
   async () => {
     writeFileSync(
       join(folder, "nodeface.yaml"),
@@ -276,7 +276,7 @@ wrong(
   },
 );
 
-wrong("deno task start may read every variable there is", () => {
+wrong("deno task start permits reading every environment variable that Nodeface knows", () => {
   const { tasks } = JSON.parse(readFileSync(`${ROOT}deno.json`, "utf8"));
   const allowed = /--allow-env=(\S+)/.exec(tasks.start.command)![1]!.split(",");
   for (const { variables = [] } of Object.values<CliOption>(CLI_OPTIONS)) {
@@ -286,7 +286,7 @@ wrong("deno task start may read every variable there is", () => {
   }
 });
 
-wrong("signals are handled before anything else is loaded", () => {
+wrong("signals are handled before other modules are loaded", () => {
   const [first] = /import .* from ".*"|import ".*"/.exec(
     readFileSync(`${ROOT}src/main.ts`, "utf8"),
   )!;
@@ -295,7 +295,7 @@ wrong("signals are handled before anything else is loaded", () => {
 
 wrong.after(() => rmSync(folder, { recursive: true }));
 
-wrong("a flag wins over the environment", async () => {
+wrong("a flag takes precedence over an environment variable", async () => {
   const server = await start(COMMANDS.Bun, { PORT: "http" });
   assert.is((await server.stop()).code, 0);
 });

@@ -10,7 +10,7 @@ const demo = suite("npm run demo");
 
 const FLAGS = ["--import", "./src/build/signals-before-tsx.mjs", "--import", "tsx"];
 
-/** Starts the demo; resolves when it has printed what to try. */
+/** Starts the demo, and resolves after it has printed its suggestions. */
 async function startDemo(port: number, flags: readonly string[] = FLAGS) {
   const child = spawn(process.execPath, [...flags, "src/build/demo.ts"], {
     cwd: ROOT,
@@ -35,7 +35,7 @@ const processes = () =>
       return { pid: Number(pid), parent: Number(parent), isZombie: state![0] === "Z", name: name! };
     });
 
-/** Returns the process ID of anvil, a child of a shell that the demo started. */
+/** Returns the process ID of anvil, the child of a shell that the demo has started. */
 function nodeOf(demo: { pid?: number | undefined }): number {
   const all = processes();
   const shells = all.filter(({ parent }) => parent === demo.pid).map(({ pid }) => pid);
@@ -47,7 +47,7 @@ function nodeOf(demo: { pid?: number | undefined }): number {
 const isRunning = (wanted: number) =>
   processes().some(({ pid, isZombie }) => pid === wanted && !isZombie);
 
-demo("shows a growing chain at PORT, and its suggested command works", async () => {
+demo("the demo shows a growing chain at PORT, and the command that it suggests works", async () => {
   const port = await freePort();
   const { child, printed, ended } = await startDemo(port);
   const node = nodeOf(child);
@@ -72,7 +72,7 @@ demo("shows a growing chain at PORT, and its suggested command works", async () 
 });
 
 for (const signal of ["SIGINT", "SIGKILL"] as const) {
-  demo(`${signal} to Nodeface ends both processes`, async () => {
+  demo(`if Nodeface gets ${signal}, both processes end`, async () => {
     const { child, ended } = await startDemo(await freePort());
     const node = nodeOf(child);
     child.kill(signal);
@@ -81,7 +81,7 @@ for (const signal of ["SIGINT", "SIGKILL"] as const) {
   });
 }
 
-demo("the end of the node ends both processes", async () => {
+demo("if the node ends, both processes end", async () => {
   const { child, printed, ended } = await startDemo(await freePort());
   const node = nodeOf(child);
   process.kill(node, "SIGKILL");
@@ -91,7 +91,7 @@ demo("the end of the node ends both processes", async () => {
   assert.match(printed.stderr, "anvil has ended, so the demo ends too");
 });
 
-demo("a port in use is reported, and nothing stays behind", async () => {
+demo("a port in use is reported, and no process is left running", async () => {
   const port = await freePort();
   const first = await startDemo(port);
   try {
@@ -104,7 +104,7 @@ demo("a port in use is reported, and nothing stays behind", async () => {
 });
 
 demo(
-  "if anvil is not available for the machine, it reports that and serves without a node",
+  "if anvil is not available for the machine, the demo says so and serves without a node",
   async () => {
     const port = await freePort();
     const other =

@@ -1,4 +1,4 @@
-/** Runs the clients of docs/events.md with a real node: each prints a change. */
+/** Runs the client programs in docs/events.md with a real node. Each of them must print a change. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -20,7 +20,7 @@ import { blocksOf } from "./_manual.ts";
 
 const BLOCKS = blocksOf(readFileSync(`${ROOT}docs/events.md`, "utf8"));
 
-/** Returns the page's only program in this language that contains a text. */
+/** Returns the only program on the page that is in a given language and contains a given text. */
 function clientOf(language: string, has = ""): string {
   const found = BLOCKS.filter((block) => block.language === language && block.text.includes(has));
   assert.is(found.length, 1, `blocks of ${language} with ${has}`);
@@ -38,7 +38,7 @@ const NO_PYTHON = (() => {
 
 const clients = suite("the clients of docs/events.md");
 
-/** The programs with their file names and interpreters. */
+/** The programs of the page, with their file names and interpreters. */
 const PROGRAMS_OF_PAGE = {
   curl: { text: clientOf("sh", "curl -N"), file: "curl.sh", runner: "sh" },
   Node: { text: clientOf("js"), file: "client.mjs", runner: process.execPath },
@@ -92,7 +92,7 @@ clients.before(async () => {
   for (const [name, { text, file, runner }] of Object.entries(PROGRAMS_OF_PAGE)) {
     if (name === "Python" && NO_PYTHON) continue;
     writeFileSync(join(folder, file), located(text));
-    // In its own process group, since a script starts other processes.
+    // The client has its own process group, since a script starts other processes.
     const child = spawn(runner, [join(folder, file)], { detached: true });
     const client: Client = { process: child, printed: "" };
     for (const output of [child.stdout, child.stderr]) {
@@ -109,7 +109,7 @@ clients.after(async () => {
     try {
       process.kill(-pid!, "SIGKILL");
     } catch {
-      // It has exited by itself, as curl does when the service stops.
+      // The client has already exited, as curl does when the service stops.
     }
   }
   await closePages(await launch());
@@ -119,13 +119,13 @@ clients.after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Mines a block; returns the height. */
+/** Mines a block, and returns the new height. */
 async function mine(): Promise<number> {
   await call(anvil.url, "evm_mine");
   return Number(await call(anvil.url, "eth_blockNumber"));
 }
 
-/** Waits until a client has printed something; fails with its output otherwise. */
+/** Waits until a client has printed a text, and fails with the client's output if it does not. */
 async function prints(name: Name, expected: RegExp | string): Promise<void> {
   const client = running.get(name)!;
   const isPrinted = () =>
@@ -148,7 +148,7 @@ clients("curl prints each event", async () => {
   await prints("curl", new RegExp(`^event: head\nid: .*\ndata: \\{"height":${height}\\b`, "m"));
 });
 
-clients("a page of an origin in cors shows the height", async () => {
+clients("a page whose origin is in cors shows the height", async () => {
   await shows("ok at ");
   await shows(`ok at ${await mine()}`);
 });
@@ -163,7 +163,7 @@ testWhere(clients, NO_PYTHON, "the program for Python prints the height", async 
   await prints("Python", `ok ${await mine()}\n`);
 });
 
-clients("all of them reconnect after a restart of the service", async () => {
+clients("all clients reconnect after the service has restarted", async () => {
   await service.stop();
   service = await restart();
   const height = await mine();

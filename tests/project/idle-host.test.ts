@@ -2,10 +2,10 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { COMMANDS, run, serving, withEach } from "../_server.ts";
 
-const idle = suite("a host that has services and nothing else");
+const idle = suite("a host that creates services and then does nothing");
 
 idle(
-  "ends by itself, on every runtime",
+  "the host's process ends without a signal, on every runtime",
   () =>
     withEach(Object.entries(COMMANDS), async (command) => {
       const host = serving(command, "tests/project/_idle-host.ts");

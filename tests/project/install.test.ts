@@ -8,21 +8,21 @@ const install = suite("installing");
 const { engines } = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8"));
 const { packages } = JSON.parse(readFileSync(`${ROOT}package-lock.json`, "utf8"));
 
-/** Returns the lowest version of one alternative in a range, as a list of numbers. */
+/** Returns the lowest version in one alternative of a version range, as a list of numbers. */
 const lowest = (range: string) => range.match(/\d+/g)!.map(Number);
 
-/** Tells whether the first version is above the second. */
+/** Tells whether the first version is higher than the second. */
 function isAbove(a: readonly number[], b: readonly number[]): boolean {
   const at = a.findIndex((number, i) => number !== (b[i] ?? 0));
   return at >= 0 && a[at]! > (b[at] ?? 0);
 }
 
-install("no package requires a newer Node than this one does: npm would warn", () => {
+install("no dependency requires a newer Node than Nodeface does, since npm would warn", () => {
   const own = lowest(engines.node);
   for (const [path, { engines }] of Object.entries<{ engines?: { node?: string } }>(packages)) {
     const ranges = engines?.node?.split("||") ?? [];
     const isFine = ranges.length === 0 || ranges.some((range) => !isAbove(lowest(range), own));
-    // Only the files of Scalar for browsers are copied, so Scalar's entry in the lock file has no `engines`.
+    // Only Scalar's browser files are copied, so Scalar's entry in the lock file has no `engines`.
     assert.ok(
       isFine,
       `${path} asks for Node ${engines?.node}; take "engines" out of the lock file`,

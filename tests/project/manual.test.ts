@@ -16,7 +16,7 @@ import { PROGRAMS } from "../nodes/_start-chains.ts";
 import { type Daemon, startDaemon } from "../nodes/_daemon.ts";
 import { type Block, blocksOf, commandsOf, follow } from "./_manual.ts";
 
-/** The pages, by path. `.ci/run` tests the installation steps of README. */
+/** The pages, by path. The installation steps in README are tested by `.ci/run`. */
 const PAGES: ReadonlyMap<string, string> = new Map(
   [
     "README.md",
@@ -26,7 +26,7 @@ const PAGES: ReadonlyMap<string, string> = new Map(
     .map((path) => [path, readFileSync(join(ROOT, path), "utf8")]),
 );
 
-/** Other tests that cover blocks not tried here, by page and language. */
+/** The suites that test the remaining blocks, by page and language. */
 const BY_OTHERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "README.md": { sh: "../.ci/run" },
   "docs/beside-your-node.md": { sh: "project/beside.slow.ts" },
@@ -46,10 +46,10 @@ const BY_OTHERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "docs/kinds.md": { sh: "nodes/own-kind.slow.ts" },
 };
 
-/** Languages without commands: printed output, and configurations of other programs. */
+/** Languages of blocks that are not tested: printed output, and configurations of other programs. */
 const OTHERS = ["", "yml", "json", "text", "ini"];
 
-/** Lists the blocks that this suite tries. */
+/** Lists the blocks that this suite tests. */
 const ownBlocks = (page: string): Block[] =>
   blocksOf(PAGES.get(page)!).filter(({ language, isLeftOut }) =>
     !isLeftOut && BY_OTHERS[page]?.[language] === undefined
@@ -57,9 +57,9 @@ const ownBlocks = (page: string): Block[] =>
 const has = (page: string, ...languages: string[]) =>
   ownBlocks(page).some(({ language }) => languages.includes(language));
 
-const manual = suite("what the manual says");
+const manual = suite("the commands in the manual");
 
-/** The nodes in the pages, and their local addresses. */
+/** The nodes that the pages use, and their local addresses. */
 let anvil: Daemon;
 let exampled: Server;
 let places: Record<string, string>;
@@ -77,7 +77,7 @@ manual.before(async () => {
 });
 manual.after(() => void exampled?.close());
 
-// Each test has its own anvil, since some pages change balances and heights.
+// Each test has its own anvil, since some pages change balances and the height.
 manual.before.each(async () => {
   const port = await freePort();
   anvil = await startDaemon([PROGRAMS.ethereum!.path, "--port", String(port)], port);
@@ -100,7 +100,7 @@ const is = (one: Block) => (other: Block) =>
 
 manual.run();
 
-const written = suite("what the manual has to be written down");
+const written = suite("the configurations and programs in the manual");
 
 for (const page of [...PAGES.keys()].filter((page) => has(page, "yaml"))) {
   written(`every configuration of ${page} is valid`, async () => {
@@ -113,7 +113,7 @@ for (const page of [...PAGES.keys()].filter((page) => has(page, "yaml"))) {
   });
 }
 
-/** Simulates a file system that contains only the configuration. */
+/** Simulates a file system that contains only the given configuration. */
 const filesOf = (text: string): Files => ({
   read: () => Promise.resolve(text),
   readBytes: () => Promise.reject(new Error("none")),
@@ -121,7 +121,7 @@ const filesOf = (text: string): Files => ({
   isThere: () => Promise.resolve(false),
 });
 
-/** Adds the members that every kind has to a kind from a page. */
+/** Adds the members that every kind needs to an incomplete kind from a page. */
 const wholeKind = (text: string) =>
   [
     "title: A",
@@ -136,7 +136,7 @@ const wholeKind = (text: string) =>
 /** Lists the programs of a page, in order. */
 const programsOf = (page: string) => ownBlocks(page).filter(({ language }) => language === "ts");
 
-written("every program of docs/operations.md makes a service with the operation", async () => {
+written("every program in docs/operations.md creates a service with the operation", async () => {
   for (const { text } of programsOf("docs/operations.md")) {
     const { nodeface } = await runProgram(programOf(text));
     const { paths } = await (await nodeface.fetch(new Request("http://localhost/spec.json")))
@@ -146,7 +146,7 @@ written("every program of docs/operations.md makes a service with the operation"
   }
 });
 
-written("the program of README.md serves the node that it describes", async () => {
+written("the program in README.md serves the node that it describes", async () => {
   const [{ text }, ...others] = programsOf("README.md") as [Block];
   assert.equal(others, []);
   const free = text.replace("port: 8080", "port: 0").replace(/^console.*$/m, "");
@@ -157,7 +157,7 @@ written("the program of README.md serves the node that it describes", async () =
   await nodeface.close();
 });
 
-/** Runs a program that imports the library by name, and returns its exports. */
+/** Runs a program that imports Nodeface by its package name, and returns the program's exports. */
 async function runProgram(code: string): Promise<{ nodeface: Nodeface; server: Listening }> {
   const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
   try {
@@ -176,7 +176,7 @@ async function runProgram(code: string): Promise<{ nodeface: Nodeface; server: L
   }
 }
 
-/** Adds to a program the declarations that the page assumes. */
+/** Adds the declarations that a page assumes to one of its programs. */
 function programOf(text: string): string {
   const code = text.startsWith("import") ? text : `import { createNodeface } from "nodeface";
 const operation = { responses: { 200: { description: "All of them" } } };
@@ -189,7 +189,7 @@ export { nodeface };
 `;
 }
 
-written("every block is tried, or the page says that it is not", () => {
+written("every block is tested, or the page says that it is not", () => {
   for (const page of PAGES.keys()) {
     for (const { language, text } of ownBlocks(page)) {
       const isTried = ["yaml", "console", "sh"].includes(language) || OTHERS.includes(language) ||
@@ -199,7 +199,7 @@ written("every block is tried, or the page says that it is not", () => {
   }
 });
 
-written("blocks left to other suites exist, and so do the suites", () => {
+written("blocks that are left to other suites exist, and so do these suites", () => {
   for (const [page, languages] of Object.entries(BY_OTHERS)) {
     for (const [language, test] of Object.entries(languages)) {
       assert.ok(existsSync(`${ROOT}tests/${test}`), test);
@@ -209,7 +209,7 @@ written("blocks left to other suites exist, and so do the suites", () => {
   }
 });
 
-written("a block says its language, its file, and whether it was tried", () => {
+written("a block states its language, its file, and whether the page excludes it", () => {
   const page = `Write:
 
 \`\`\`yaml

@@ -10,7 +10,7 @@ const memory = suite("memory");
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
 
-/** Requests that differ each time by a random part. None is longer than an ordinary request. */
+/** Requests with a random part, so that each is different. None is longer than an ordinary request. */
 const ENDLESS: Readonly<Record<string, (unique: string) => Promise<Response>>> = {
   "host names": (unique) => askWith({ host: `${unique}.localhost` }, "/v1/health"),
   "paths": (unique) => ask(`/${unique}`),
@@ -23,7 +23,7 @@ const ENDLESS: Readonly<Record<string, (unique: string) => Promise<Response>>> =
 const REQUESTS = 5000;
 
 for (const [what, send] of Object.entries(ENDLESS)) {
-  memory(`is not taken by endless ${what}`, async () => {
+  memory(`endless ${what} do not increase the service's memory`, async () => {
     const sendAll = async (letter: string) => {
       for (let i = 0; i < REQUESTS; i++) await send(letter.repeat(400) + i);
       collect();

@@ -11,12 +11,12 @@ const monitoring = suite("docs/monitoring.md");
 const page = readFileSync(`${ROOT}docs/monitoring.md`, "utf8");
 const blocks = [...page.matchAll(/^```yml\n([^]*?)^```/gm)].map(([, yaml]) => yaml!);
 
-monitoring("its configurations of other programs are valid", () => {
+monitoring("the configurations of other programs in docs/monitoring.md are valid", () => {
   assert.ok(blocks.length > 0);
   for (const yaml of blocks) assert.type(parse(yaml), "object");
 });
 
-monitoring("every path that its probes request returns 200", async () => {
+monitoring("every path requested by the probes in docs/monitoring.md returns 200", async () => {
   const app = createNodeface({ metrics: true });
   const paths = [...page.matchAll(/(?::8080|path: "?)(\/v1\/[^\s"},]+)/g)].map(([, path]) => path!);
   assert.ok(paths.length >= 6, paths.join());
@@ -26,7 +26,7 @@ monitoring("every path that its probes request returns 200", async () => {
   }
 });
 
-monitoring("a pod has the probes that the page names, on the port of the service", () => {
+monitoring("a pod has the probes that docs/monitoring.md names, on the service's port", () => {
   const [pod] = blocks.map((yaml) => parse(yaml)).filter(({ kind }) => kind === "Pod");
   const [nodeface, node] = pod.spec.containers;
   const [{ containerPort: port }] = nodeface.ports;
@@ -37,7 +37,7 @@ monitoring("a pod has the probes that the page names, on the port of the service
   assert.is(node.livenessProbe, undefined);
 });
 
-monitoring("its table has every metric as it is, in the same order", () => {
+monitoring("the table in docs/monitoring.md has every metric, in the order of /v1/metrics", () => {
   const rows = [...page.matchAll(/^\| `(\w+)` +\| (\w+) +\| (.*?) +\| (.*?) +\|$/gm)];
   const wanted = Object.entries<Metric>(METRICS).map(([name, [type, help, ...labels]]) => [
     name,
@@ -48,7 +48,7 @@ monitoring("its table has every metric as it is, in the same order", () => {
   assert.equal(rows.map(([, ...cells]) => cells), wanted);
 });
 
-monitoring("its table of alerts has every alert, with the time after which it fires", () => {
+monitoring("the table of alerts has every alert, and the time after which it fires", () => {
   const { groups: [{ rules }] } = parse(readFileSync(`${ROOT}deploy/alerts.yaml`, "utf8"));
   const rows = [...page.matchAll(/^\| `(Node\w+)` +\| .*? +\| (\w+) +\|$/gm)];
   assert.equal(
@@ -57,7 +57,7 @@ monitoring("its table of alerts has every alert, with the time after which it fi
   );
 });
 
-monitoring("the alerts use existing metrics, statuses and codes", () => {
+monitoring("the alerts use only metrics, statuses and codes that exist", () => {
   const text = readFileSync(`${ROOT}deploy/alerts.yaml`, "utf8");
   const codes = STATUS_CODES as readonly string[];
   for (const [, name, labels = ""] of text.matchAll(/\b(node(?:face)?_\w+)(?:\{(.*?)\})?/g)) {
@@ -68,7 +68,7 @@ monitoring("the alerts use existing metrics, statuses and codes", () => {
   }
 });
 
-monitoring("docs/troubleshooting.md has a row for every status_code", () => {
+monitoring("docs/troubleshooting.md has a table row for every status_code", () => {
   const rows = readFileSync(`${ROOT}docs/troubleshooting.md`, "utf8").split("\n")
     .flatMap((line) => /^\| (`.*?) \|/.exec(line)?.[1] ?? []);
   for (const code of STATUS_CODES) {

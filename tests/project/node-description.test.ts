@@ -11,7 +11,7 @@ const described = suite("a node's description");
 const right = (title: string) =>
   `openapi: 3.1.1\ninfo: { title: ${title}, version: "1" }\npaths: {}\n`;
 
-/** Registers a test of the command on each runtime; each run gets a path of its own for the description. */
+/** Registers a test of the command on each runtime. Each run gets its own path for the description. */
 function everywhere(
   name: string,
   check: (command: readonly string[], file: string) => Promise<void>,
@@ -29,7 +29,7 @@ function everywhere(
 }
 
 everywhere(
-  "--spec shows it, reloads it, and reports its errors",
+  "the description named by --spec is shown and reloaded, and its errors are reported",
   async (command, file) => {
     writeFileSync(file, right("One"));
     const server = await start([...command, "--spec", file]);
@@ -47,9 +47,9 @@ everywhere(
 );
 
 everywhere(
-  "the log has the first twenty findings, and how many there are beyond",
+  "the log contains the first twenty diagnostics, and the number of the others",
   async (command, file) => {
-    // With the note that the node's URL is unknown, there are 57 findings.
+    // There are 57 diagnostics, including the note that the node's URL is unknown.
     const wrong = Array.from({ length: 56 }, (_, i) => `    S${i}: text\n`).join("");
     writeFileSync(file, `${right("One")}components:\n  schemas:\n${wrong}`);
     const server = await start([...command, "--spec", file]);
@@ -62,7 +62,7 @@ everywhere(
 );
 
 everywhere(
-  "check says whether it can be shown, and ends with 1 if it cannot",
+  "check tells if the description can be shown, and exits with 1 if it cannot",
   async (command, file) => {
     writeFileSync(file, right("One"));
     const shown = await run([...command, "check", "--spec", file]);

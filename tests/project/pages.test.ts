@@ -4,7 +4,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { ROOT } from "../_paths.ts";
 
-const pages = suite("the pages of this project");
+const pages = suite("the documents of this project");
 
 const PAGES = [
   ...readdirSync(ROOT).filter((name) => name.endsWith(".md")),
@@ -18,13 +18,13 @@ const { scripts } = JSON.parse(text("package.json")) as {
 };
 
 for (const page of PAGES) {
-  pages(`every script that ${page} names exists`, () => {
+  pages(`every npm script that ${page} names exists`, () => {
     for (const [, name] of text(page).matchAll(/\bnpm run ([\w:]+)/g)) {
       assert.ok(name! in scripts, name);
     }
   });
 
-  pages(`every file and every heading that ${page} links to exists`, () => {
+  pages(`every file and heading to which ${page} links exists`, () => {
     for (const [, target] of text(page).matchAll(/\]\((?!https?:)([^)]+)\)/g)) {
       const [path, heading] = target!.split("#");
       const there = path ? join(dirname(page), path) : page;
@@ -34,7 +34,7 @@ for (const page of PAGES) {
   });
 }
 
-/** Lists the anchors of the headings of a page. */
+/** Lists the anchors of all headings on a page. */
 function headings(page: string): string[] {
   const found = [...text(page).matchAll(/^#+ (.+)$/gm)].map(([, heading]) => heading!);
   return found.map((heading) =>
@@ -42,7 +42,7 @@ function headings(page: string): string[] {
   );
 }
 
-/** Counts the words outside of code. Horizontal rules and table bars do not count. */
+/** Counts the words on a page outside code. Horizontal rules and table bars do not count. */
 function wordsOf(page: string): number {
   const prose = text(page).replaceAll(/^( *)```[^]*?^\1```$/gm, "").replaceAll(/<!--[^]*?-->/g, "");
   return prose.match(/\S*[\p{L}\p{N}]\S*/gu)?.length ?? 0;
@@ -50,13 +50,13 @@ function wordsOf(page: string): number {
 
 const MANUAL = PAGES.filter((page) => page.startsWith("docs/"));
 
-/** Reference pages, which are not read from top to bottom. */
+/** Reference pages, which nobody reads from top to bottom. */
 const REFERENCES = ["docs/configuration.md", "docs/kinds.md"];
 
-pages("each document stays as short as it is meant to be", () => {
+pages("no document exceeds its word limit", () => {
   const counts = new Map(PAGES.map((page) => [page, wordsOf(page)]));
   const assertAtMost = (words: number, limit: number, page: string) =>
-    assert.ok(words <= limit, `${page} has ${words} words, and at most ${limit} are meant`);
+    assert.ok(words <= limit, `${page} has ${words} words, but at most ${limit} are allowed`);
   assertAtMost(counts.get("README.md")!, 900, "README.md");
   assertAtMost(counts.get("ARCHITECTURE.md")!, 2000, "ARCHITECTURE.md");
   for (const page of MANUAL.filter((page) => !REFERENCES.includes(page))) {
@@ -66,29 +66,29 @@ pages("each document stays as short as it is meant to be", () => {
   assertAtMost(all, 17_000, "the manual");
 });
 
-pages("every page of the manual is in its table of contents", () => {
+pages("the manual's table of contents has every page", () => {
   const contents = text("docs/README.md");
   for (const page of MANUAL.filter((page) => page !== "docs/README.md")) {
     assert.ok(contents.includes(`(${page.slice("docs/".length)}`), page);
   }
 });
 
-pages("every file and every step that ARCHITECTURE.md names exists", () => {
+pages("every file and every build step that ARCHITECTURE.md names exists", () => {
   const page = text("ARCHITECTURE.md");
   const blocks = [...page.matchAll(/^```\n([^]*?)^```$/gm)].map(([, block]) => block!);
   const steps = blocks.flatMap((block) => block.trim().split(/\s*→\s*/));
-  assert.ok(steps.length > 30, "the steps are found");
+  assert.ok(steps.length > 30, "the steps were not found");
   for (const step of steps) assert.ok(existsSync(join(ROOT, `src/${step}.ts`)), step);
   const prose = page.replaceAll(/^```\n[^]*?^```$/gm, "");
   const named = [
     ...prose.matchAll(/`([\w./-]+\.(?:ts|mjs|js|yaml|html|md|json)|(?!\/)[\w./-]+\/)`/g),
   ]
     .map(([, path]) => path!);
-  assert.ok(named.length > 25, "the files are found");
+  assert.ok(named.length > 25, "the files were not found");
   for (const path of named) assert.ok(existsSync(join(ROOT, path)), path);
 });
 
-pages("CHANGELOG.md has each kind of change once in a version, in the usual order", () => {
+pages("each version in CHANGELOG.md has the types of change in the usual order", () => {
   const kinds = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"];
   const [, ...versions] = text("CHANGELOG.md").split(/^## /m);
   for (const version of versions) {

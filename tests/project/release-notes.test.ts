@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import { releaseNotes } from "../../src/build/release.ts";
 import { ROOT } from "../_paths.ts";
 
-const notes = suite("the notes of a release");
+const notes = suite("release notes");
 
 const CHANGELOG = `# Changelog
 
@@ -21,7 +21,7 @@ New, as [docs/a.md](docs/a.md#b) and [the RFC](https://www.rfc-editor.org/rfc/rf
 Old.
 `;
 
-notes("they are the section of that version, with its date and its commit", () => {
+notes("release notes are the changelog section of the version, with its date and commit", () => {
   const text = releaseNotes(CHANGELOG, "0.3.0", "abc");
   assert.match(text, /^# Nodeface 0\.3\.0, 2026-12-01\n\nBuilt from the commit abc\./);
   assert.match(text, /\n### Fixed\n\n- All\.\n$/);
@@ -29,17 +29,17 @@ notes("they are the section of that version, with its date and its commit", () =
   assert.match(releaseNotes(CHANGELOG, "0.2.0", "abc"), /^# Nodeface 0\.2\.0\n/);
 });
 
-notes("relative links become the names of the files, and others stay", () => {
+notes("in release notes, relative links become file names, and others stay", () => {
   const text = releaseNotes(CHANGELOG, "0.3.0", "abc");
   assert.match(text, "as docs/a.md and [the RFC](https://www.rfc-editor.org/rfc/rfc9457) say.");
 });
 
-notes("a version without text in the changelog is not released", () => {
+notes("a version whose changelog section is empty is not released", () => {
   assert.throws(() => releaseNotes(CHANGELOG, "0.3", "abc"), /CHANGELOG\.md has no text for 0\.3$/);
   assert.throws(() => releaseNotes("## 0.3.0\n\n## 0.2.0\n", "0.3.0", "abc"), /for 0\.3\.0$/);
 });
 
-notes("they exist for the version of this checkout", () => {
+notes("there are release notes for the version of this checkout", () => {
   const { version } = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8"));
   const text = releaseNotes(readFileSync(`${ROOT}CHANGELOG.md`, "utf8"), version, "abc");
   assert.match(text, "### Added");

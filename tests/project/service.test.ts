@@ -12,14 +12,14 @@ import { infoOf, until } from "../nodes/_daemon.ts";
 import { readMetrics } from "../_metrics.ts";
 import { COMMANDS, run, start } from "../_server.ts";
 
-const command = suite("the command beside a node");
+const command = suite("the command with a node");
 
 const nodeface = (...args: string[]) => run([...COMMANDS.Node, ...args]);
 const folder = await mkdtemp(join(tmpdir(), "nodeface-"));
 command.after(() => rm(folder, { recursive: true }));
 
 command(
-  "check ends with 1 if the node does not respond, and says why",
+  "check says why the node does not respond, and exits with 1",
   async () => {
     const { code, stdout } = await nodeface(
       "check",
@@ -34,7 +34,7 @@ command(
 );
 
 command(
-  "check shows files and programs, and ends with 0 if all is well",
+  "check shows values from files and programs, and exits with 0 if there is no error",
   async () => {
     const file = join(folder, "build.json");
     await writeFile(file, '{ "version": "1.10" }');
@@ -59,7 +59,7 @@ command(
 );
 
 command(
-  "SIGHUP reads the configuration again, and keeps the old one if it is invalid",
+  "SIGHUP reloads the configuration, but an invalid one does not replace the current one",
   async () => {
     const config = join(folder, "reload.yaml");
     const write = (name: string) => writeFile(config, `info: { static: { name: ${name} } }\n`);
@@ -83,7 +83,7 @@ command(
 );
 
 command(
-  "SIGHUP while the description is broken keeps the one that was there, and says so",
+  "if the description is invalid at SIGHUP, the previous one stays, and the log says so",
   async () => {
     const spec = join(folder, "spec.yaml");
     await writeFile(
@@ -114,7 +114,7 @@ command(
 );
 
 command(
-  "a broken description is logged once, however often SIGHUP comes, and each reload completes",
+  "an invalid description is logged once for any number of SIGHUPs, and each reload completes",
   async () => {
     const GOOD = '{ "openapi": "3.1.1", "info": { "title": "Good", "version": "1" }, "paths": {} }';
     let isBroken = false;
@@ -122,7 +122,7 @@ command(
     const node = createServer((request, response) => {
       const { method, url } = request;
       if (url === "/spec.json") return response.end(isBroken ? "{ nonsense" : GOOD);
-      // Requests of an abandoned service are aborted long before their timeout of ten seconds.
+      // The requests of an abandoned service are aborted long before their timeout of ten seconds.
       response.on("close", () => response.writableEnded || cut.push(`${method} ${url}`));
       if (!isBroken) response.end("{}");
     }).listen(0, "127.0.0.1");
@@ -148,7 +148,7 @@ command(
 );
 
 command(
-  "of two SIGHUPs the later one wins, however long the earlier one takes",
+  "after two SIGHUPs, the second configuration is used, even if the first takes longer to load",
   async () => {
     let release = () => {};
     const held = new Promise<void>((resolve) => release = resolve);
@@ -185,7 +185,7 @@ command(
 );
 
 command(
-  "SIGHUP keeps the history of the same node, and its last known values",
+  "SIGHUP keeps the history and the last known values if the node is still the same",
   async () => {
     const node = createServer((_, response) => response.end('{ "height": 7 }'))
       .listen(0, "127.0.0.1");
@@ -216,7 +216,7 @@ command(
     const { status, last_seen } = await reload("second");
     assert.equal([status, (last_seen as Json).height], ["unreachable", 7]);
     assert.is(await sampledAt(), first);
-    // The last value of a key that the new configuration hides is forgotten.
+    // If the new configuration hides a key, its last known value is forgotten.
     await write("third", ["height"]);
     assert.is((await reload("third")).last_seen, undefined);
     await service.stop();
@@ -224,7 +224,7 @@ command(
 );
 
 command(
-  "--access-log writes each request to standard output, without its query",
+  "--access-log writes each request to standard output, but without its query",
   async () => {
     const service = await start([...COMMANDS.Node, "--access-log", "json"]);
     await fetch(new URL("v1/health?token=hunter2", service.url));
@@ -236,7 +236,7 @@ command(
 );
 
 command(
-  "counters survive a reload, and count only requests of clients",
+  "counters keep their values in a reload, and count only requests from clients",
   async () => {
     const config = join(folder, "counted.yaml");
     const write = (name: string) =>
@@ -249,7 +249,7 @@ command(
     const counted = async (route: string) =>
       readMetrics(await (await fetch(`${service.url}v1/metrics`)).text())
         .get(`nodeface_requests_total{route="${route}",status="200"}`);
-    // The service's own query to the node has finished before the first scrape.
+    // The service's own query to the node has finished before the metrics are first requested.
     assert.is(await counted("/v1/metrics"), undefined);
     assert.is(await counted("/v1/info"), undefined);
     await fetch(`${service.url}v1/ready`);

@@ -6,11 +6,11 @@ import { FILES, TEMPLATES } from "../../src/generated/page.js";
 import { ask } from "../_app.ts";
 import { ROOT } from "../_paths.ts";
 
-// Growth beyond a limit needs a reason, which the commit with the new limit states. The limits of the package and its
-// installation are in `release/package.slow.ts`.
+// A commit that raises one of these limits must state the reason. The limits for the package and its installation are
+// in `release/package.slow.ts`.
 const size = suite("the size of the page and of the program");
 
-/** Returns the number of bytes of a file that are sent to a browser. */
+/** Returns the number of bytes that a browser receives for a file. */
 async function sent(name: string): Promise<number> {
   const { br, gzip, identity } = await ASSETS[name]!.importContent();
   return Buffer.from((br ?? gzip ?? identity)!, "base64").length;
@@ -18,7 +18,9 @@ async function sent(name: string): Promise<number> {
 
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
 
-/** Returns the bytes sent for a document, for our own scripts and for all scripts in it, and the number of requests. */
+/**
+ * Returns the bytes received for a view, for Nodeface's scripts and for all its scripts, and the number of requests.
+ */
 async function weigh(view: "reference" | "simple") {
   const response = await ask(`/v1/spec/${view}`, { headers: { "accept-encoding": "br" } });
   assert.is(response.headers.get("content-encoding"), "br");
@@ -35,22 +37,22 @@ async function weigh(view: "reference" | "simple") {
   };
 }
 
-size("an operation of the simple page can be tried after 23 kB, in two requests", async () => {
+size("the simple page can be used after 23 kB, in two requests", async () => {
   const { html, own, all, requests } = await weigh("simple");
   assert.ok(html + own < 23_000, `${html + own} bytes`);
   assert.is(own, all);
   assert.is(requests, 2);
 });
 
-size("the reference is there after 700 kB, of which 13 kB are ours, in 16 requests", async () => {
+size("the reference loads 700 kB, with 13 kB of our scripts, in 16 requests", async () => {
   const { html, own, all, requests } = await weigh("reference");
   assert.ok(html + all < 700_000, `${html + all} bytes`);
   assert.ok(own < 13_000, `${own} bytes`);
-  // One more request is for the description.
+  // The request for the description is added.
   assert.ok(requests + 1 <= 16, `${requests} files`);
 });
 
-size("the program has no more than 4.5 MB, with all that it serves", async () => {
+size("the program has at most 4.5 MB, including everything that it serves", async () => {
   const { outputFiles } = await build({
     entryPoints: [`${ROOT}src/main.ts`],
     bundle: true,

@@ -1,4 +1,4 @@
-/** The output of the command, both on a terminal (simulated with `script` of util-linux) and elsewhere. */
+/** The output of the command on a terminal, which `script` of util-linux simulates, and in other places. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { suite } from "uvu";
@@ -7,15 +7,15 @@ import { testWhere, without } from "../_needs.ts";
 import { COMMANDS, run, start } from "../_server.ts";
 import { until } from "../nodes/_daemon.ts";
 
-const terminal = suite("on a terminal");
+const terminal = suite("the output on a terminal");
 
 const SCRIPT = "/usr/bin/script";
 const missing = without(SCRIPT);
 
-/** The delay of the node: long enough that progress is printed, but shorter than the timeout. */
+/** The delay of the node in milliseconds: long enough for a progress line, but shorter than the timeout. */
 const SLOW = 1400;
 
-/** Runs a command on a terminal. */
+/** Runs a command on a simulated terminal. */
 const onTerminal = (args: string, env: Record<string, string> = {}) =>
   run([SCRIPT, "-qec", `${COMMANDS.Bun.join(" ")} ${args}`, "/dev/null"], {
     TERM: "xterm",
@@ -23,7 +23,7 @@ const onTerminal = (args: string, env: Record<string, string> = {}) =>
     ...env,
   });
 
-/** Runs a test with a slow nats-server. */
+/** Runs a test with a nats-server that responds slowly. */
 async function withSlowNode(use: (url: string) => Promise<void>): Promise<void> {
   const server = createServer((_, response) => {
     setTimeout(() => response.end('{"server_id":"A","version":"2.9.10"}'), SLOW);
@@ -37,7 +37,7 @@ async function withSlowNode(use: (url: string) => Promise<void>): Promise<void> 
   }
 }
 
-testWhere(terminal, missing, "check has colours, and ends as it does elsewhere", async () => {
+testWhere(terminal, missing, "check prints colours, and exits as elsewhere", async () => {
   const { stdout, code } = await onTerminal("check http://127.0.0.1:2");
   assert.is(code, 1);
   const shown = stdout.replaceAll("\x1b[", "<").replaceAll(/(<\d+)m/g, "$1>");
@@ -46,14 +46,14 @@ testWhere(terminal, missing, "check has colours, and ends as it does elsewhere",
 });
 
 for (const env of [{ NO_COLOR: "1" }, { TERM: "dumb" }]) {
-  testWhere(terminal, missing, `${JSON.stringify(env)} takes the colours away`, async () => {
+  testWhere(terminal, missing, `with ${JSON.stringify(env)}, no colours are printed`, async () => {
     const { stdout } = await onTerminal("check http://127.0.0.1:2", env);
     assert.match(stdout, "# Verdict");
     assert.not.match(stdout, "\x1b");
   });
 }
 
-testWhere(terminal, missing, "the JSON object has no colours", async () => {
+testWhere(terminal, missing, "the JSON output has no colours", async () => {
   const { stdout } = await onTerminal("check http://127.0.0.1:2 --json");
   assert.is(JSON.parse(stdout).ok, false);
 });
@@ -70,7 +70,7 @@ testWhere(
 );
 
 terminal(
-  "elsewhere there are no colours, and one plain progress line",
+  "if the output is not a terminal, there are no colours and one plain progress line",
   () =>
     withSlowNode(async (url) => {
       const { stdout, stderr } = await run([...COMMANDS.Bun, "check", url, "--kind", "nats"]);
@@ -79,7 +79,7 @@ terminal(
     }),
 );
 
-terminal("a service says that a large description is being read, and when it was", async () => {
+terminal("the log says that a large description is being read, and when it was read", async () => {
   const document = JSON.stringify({ openapi: "3.1.0", info: { title: "A", version: "1" } });
   const server = createServer((_, response) => {
     setTimeout(() => response.end(document), SLOW);

@@ -7,8 +7,8 @@ import { ROOT } from "../_paths.ts";
 const tree = suite("the source tree");
 
 /**
- * The layers of ARCHITECTURE, the lowest first. Each has rows of folders: a file imports from its own folder and from
- * lower rows, never from another folder in its row.
+ * The layers in ARCHITECTURE.md, beginning with the lowest. Each layer has rows of folders. A file may import from its
+ * own folder and from lower rows, but not from another folder in its row.
  */
 const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   json: [
@@ -41,13 +41,13 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   main: [["main.ts"], ["build"]],
 };
 
-/** The files that may use a runtime's own API; all others use web standards only. */
+/** The files that may use APIs of a runtime. All other files use only web standards. */
 const NOT_PORTABLE = [
   ...["main.ts", "platform.ts", "http/response.ts", "node/connection.ts"],
   ...["adapters/", "build/", "cli/"],
 ];
 
-/** The maximum length of a file: one subject, two or three screens. */
+/** The maximum number of lines in a file, so that it has one subject and fits on a few screens. */
 const LINES_MAX = 500;
 
 const SRC = join(ROOT, "src");
@@ -64,7 +64,7 @@ const roomOf = (file: string): string => file.split("/")[0]!;
 const rows = Object.values(LAYERS).flat();
 const rowOf = (file: string) => rows.findIndex((rooms) => rooms.includes(roomOf(file)));
 
-tree("every file has a layer, and imports only from its own room and from below", () => {
+tree("every file has a layer, and imports only from its own folder and lower rows", () => {
   for (const file of files) {
     assert.ok(rowOf(file) >= 0, `${file} is in no layer`);
     for (const imported of local(file)) {
@@ -74,7 +74,7 @@ tree("every file has a layer, and imports only from its own room and from below"
   }
 });
 
-tree("no file imports itself by way of others", () => {
+tree("there are no circular imports", () => {
   const circles: string[] = [];
   const done = new Set<string>();
   const walk = (file: string, way: readonly string[]) => {
@@ -88,14 +88,14 @@ tree("no file imports itself by way of others", () => {
   assert.equal(circles, []);
 });
 
-tree("every room and every exception that is listed is there", () => {
+tree("every listed folder and exception exists", () => {
   const listed = [...rows.flat(), ...NOT_PORTABLE];
   const isThere = (path: string) =>
     files.some((file) => file === path || file.startsWith(path.replace(/\/?$/, "/")));
   assert.equal(listed.filter((path) => !isThere(path)), []);
 });
 
-tree("below the adapters there are web standards only", () => {
+tree("files below the adapters use only web standards", () => {
   const isPortable = (file: string) => !NOT_PORTABLE.some((path) => file.startsWith(path));
   for (const file of files.filter(isPortable)) {
     const code = text(file).replaceAll(/\/\*[^]*?\*\/|\/\/.*/g, "");
@@ -103,7 +103,7 @@ tree("below the adapters there are web standards only", () => {
   }
 });
 
-tree("every file has a header comment, and is short", () => {
+tree("every file has a header comment, and does not exceed the line limit", () => {
   for (const file of files) {
     assert.match(text(file), /^(#!.*\n)?\/\*\*[^]*?@module\n \*\/\n/, file);
     const lines = text(file).split("\n").length;
@@ -111,7 +111,7 @@ tree("every file has a header comment, and is short", () => {
   }
 });
 
-tree("itty-router is imported in one place", () => {
+tree("itty-router is imported in only one file", () => {
   const users = files.filter((file) => imports(file).includes("itty-router"));
   assert.equal(users, ["app.ts"]);
 });

@@ -6,11 +6,11 @@ import { checkFile, type Files, parseConfiguration } from "../../src/cli/configu
 import { readConfig } from "../../src/cli/read-config.ts";
 import { ROOT } from "../_paths.ts";
 
-const upgrading = suite("what the manual says about upgrading");
+const upgrading = suite("the manual's page on upgrading");
 
 const page = readFileSync(join(ROOT, "docs/upgrading.md"), "utf8");
 
-/** Simulates a file system that contains only `nodeface.yaml`. */
+/** Simulates a file system that contains only a `nodeface.yaml`. */
 const filesOf = (yaml: string): Files => ({
   read: () => Promise.resolve(yaml),
   readBytes: () => Promise.reject(new Error("none")),
@@ -18,7 +18,7 @@ const filesOf = (yaml: string): Files => ({
   isThere: () => Promise.resolve(false),
 });
 
-upgrading("its configuration examples are accepted", () => {
+upgrading("the configurations in docs/upgrading.md are accepted", () => {
   for (const line of ["access_log: json", "description: { from: FILE, servers: keep }"]) {
     assert.match(page, line);
     checkFile(parseConfiguration(line, "nodeface.yaml"));
@@ -26,7 +26,7 @@ upgrading("its configuration examples are accepted", () => {
 });
 
 upgrading(
-  "the names of 0.2 for the access log work, with a warning that has the new ones",
+  "the names of 0.2 for the access log still work, with a warning that gives the new names",
   async () => {
     const read = (args: string[], env: Record<string, string>, yaml = "") =>
       readConfig(yaml ? ["--config", "nodeface.yaml", ...args] : args, env, filesOf(yaml));

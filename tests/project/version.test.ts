@@ -6,7 +6,7 @@ import { ROOT } from "../_paths.ts";
 
 const version = suite("the version");
 
-version("package.json says it; the info and the changelog follow", async () => {
+version("/v1/info and the changelog have the version in package.json", async () => {
   const { version } = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8"));
   await app.ready();
   assert.is((await (await ask("/v1/info")).json()).version, version);
@@ -14,7 +14,7 @@ version("package.json says it; the info and the changelog follow", async () => {
   assert.is(latest, version);
 });
 
-version("deno.json names this version, and the packages in the versions of package.json", () => {
+version("deno.json has the version in package.json, and the same versions of packages", () => {
   const [npm, deno] = ["package.json", "deno.json"].map((file) =>
     JSON.parse(readFileSync(`${ROOT}${file}`, "utf8"))
   );

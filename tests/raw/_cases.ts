@@ -1,22 +1,22 @@
-/** Requests as bytes, and the status that every runtime responds with. */
+/** Raw requests, and the status with which every runtime responds. */
 
 import { ask } from "../_app.ts";
 
-/** A case of the table. */
+/** A request, and the expected response. */
 export interface Case {
   name: string;
-  /** Latin-1. */
+  /** The bytes of the request, as a Latin-1 string. */
   bytes: string;
   status: number | "closed";
   /** The number of responses. @default 1 */
   answers?: number;
-  /** True if the responses have a length but no body, like those to HEAD. @default false */
+  /** True if the responses have a content length but no body, like responses to HEAD. @default false */
   bodiless?: boolean;
 }
 
 const HOST = "Host: localhost\r\n";
 
-/** The validator of `/v1/health`, which does not depend on the start time. */
+/** The ETag of `/v1/health`, which does not depend on the start time. */
 const HEALTH = (await ask("/v1/health")).headers.get("etag");
 
 const get = (path: string, ...lines: string[]) => request("GET", path, ...lines);
@@ -58,7 +58,7 @@ const raw = (status: number | "closed", name: string, bytes: string, answers = 1
   answers,
 });
 
-/** Creates a case with two requests, the first with chunked content. */
+/** Creates a case with two requests, of which the first has chunked content. */
 const chunks = (status: number, name: string, content: string): Case =>
   raw(
     status,

@@ -1,25 +1,25 @@
-/** Random responses, valid and malformed, parsed by our client and by llhttp, the parser of `node:http`. */
+/** Random responses, both valid and malformed, that Nodeface's client and llhttp (the parser of `node:http`) parse. */
 import { request } from "node:http";
 import { Duplex } from "node:stream";
 import type { Bytes } from "../../src/bytes.ts";
 import { type ResponseHead, ResponseReader } from "../../src/node/http1.ts";
 import { createRandom } from "../_random.ts";
 
-/** A response, and how it is sent. */
+/** A response, and the parts in which it is sent. */
 export interface Sent {
   readonly method: "GET" | "HEAD" | "POST";
   readonly text: string;
-  /** Its bytes, split into the parts that are sent. */
+  /** The bytes of the response, split into parts. */
   readonly parts: readonly Bytes[];
 }
 
-/** A completely parsed response, or the error. */
+/** A response that was parsed completely, or the reason why it was not. */
 export type Read = Taken | "refused" | "cut";
 
 interface Taken {
   readonly status: number;
   readonly body: string;
-  /** The names of all headers, in lower case, if they can be listed. */
+  /** The names of all header fields, in lower case, if they can be listed. */
   readonly names: readonly string[];
   get(name: string): string | null;
 }
@@ -95,10 +95,10 @@ const TRAILERS = [
   );
 const ENDS = ["\r\n", "\r\n", "\r\n", "\r\n", "\r\n", "\r\n", "\n", "\r", "\r\r\n", "\n\r\n"];
 const BEHIND = ["x", "\r\n", "\n", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "\0"];
-/** Bytes that a mutation inserts. */
+/** Bytes that a mutation inserts into a response. */
 const BYTES = [...'\r\n\0 \t:;,="\\-+0129afAFxX\x01\x7f\x80\xff', "\r\n", "\r\n\r\n", "0\r\n\r\n"];
 
-/** Makes a random response. */
+/** Creates a random response. */
 export function makeResponse(random: () => number): Sent {
   const upTo = (most: number) => Math.floor(random() * (most + 1));
   const pick = <T>(list: readonly T[]): T => list[upTo(list.length - 1)]!;
@@ -126,7 +126,7 @@ export function makeResponse(random: () => number): Sent {
     const status = often("200", STATUSES, 0.3);
     const lines = [`${version} ${status}${pick(REASONS.slice(0, random() < 0.9 ? 3 : undefined))}`];
     while (random() < 0.5) lines.push(pick(random() < 0.9 ? FIELDS.slice(0, 11) : FIELDS));
-    // The framing headers are at any position among the others.
+    // The framing headers are inserted at random positions among the others.
     for (const field of fields) lines.splice(1 + upTo(lines.length - 1), 0, field);
     return lines.map((line) => line + end()).join("") + end();
   };
@@ -154,7 +154,7 @@ export function makeResponse(random: () => number): Sent {
   return { method, text, parts: cut(text, random) };
 }
 
-/** Splits a text at random places, or into single bytes. */
+/** Splits a text at random positions, or into single bytes. */
 function cut(text: string, random: () => number): Bytes[] {
   const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0));
   const most = random() < 0.2 ? 1 : 1 + Math.floor(random() * 2 * bytes.length);
@@ -166,7 +166,7 @@ function cut(text: string, random: () => number): Bytes[] {
   return parts;
 }
 
-/** Parses a response with our client. */
+/** Parses a response with Nodeface's client. */
 export function readHere({ method, parts }: Sent): Read {
   let head: ResponseHead | undefined;
   let body = "";
@@ -180,7 +180,7 @@ export function readHere({ method, parts }: Sent): Read {
     for (const part of parts) reader.push(part);
     reader.close();
   } catch {
-    // Bytes after a response cause an error, but the response is valid.
+    // Bytes after the response cause an error, but the response itself is valid.
     if (!hasEnded) return "refused";
   }
   if (!hasEnded || !head) return "cut";
@@ -188,7 +188,7 @@ export function readHere({ method, parts }: Sent): Read {
   return { status, body, names: [], get: (name) => headers.get(name) };
 }
 
-/** A connection of which only the received data matters. */
+/** A connection that ignores what is written to it. Only the data that it receives matters. */
 class Sender extends Duplex {
   override _read() {}
   override _write(_: unknown, __: unknown, done: () => void) {
@@ -232,7 +232,7 @@ export function readByNode({ method, parts }: Sent): Promise<Read> {
       });
     });
     message.end();
-    // The request is sent in the next tick.
+    // `node:http` sends its request in the next tick, so the response is sent after that.
     setImmediate(() => {
       for (const part of parts) socket.push(part);
       socket.push(null);
@@ -240,22 +240,26 @@ export function readByNode({ method, parts }: Sent): Promise<Read> {
   });
 }
 
-/** The numbers of responses by the outcome in both parsers and by known difference, and the unknown differences. */
+/**
+ * The number of responses by their outcome in both parsers, the number by known difference, and unknown differences.
+ */
 export interface Compared {
   readonly counts: Record<string, number>;
   readonly known: Record<string, number>;
   readonly differences: string[];
 }
 
-/** Responses that our client accepts and llhttp rejects or reads differently, and why. */
+/**
+ * Differences for responses that Nodeface's client accepts, but llhttp rejects or reads differently, with the reason.
+ */
 const KNOWN: Readonly<Record<string, (here: Taken, text: string) => boolean>> = {
-  "the same length twice, which a recipient may take (RFC 9112, section 6.3)": (here) =>
+  "the same length twice, which a recipient may accept (RFC 9112, section 6.3)": (here) =>
     here.get("content-length")?.includes(",") === true,
-  "a tab behind a value, which llhttp takes for a part of it": (_, text) =>
+  "a tab after a value, which llhttp reads as a part of the value": (_, text) =>
     /(?:chunked|content-length:[ \t]*\d+) *\t/i.test(text),
 };
 
-/** Passes random responses to both parsers. */
+/** Parses random responses with both parsers, and compares the results. */
 export async function compare(count: number, seed: number): Promise<Compared> {
   const random = createRandom(seed);
   const compared: Compared = { counts: {}, known: {}, differences: [] };

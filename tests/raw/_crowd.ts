@@ -1,30 +1,30 @@
-/** Many listeners to the events of a service, on raw sockets in their own process. */
+/** Many clients that listen to the events of a service, on raw sockets in their own process. */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
-/** The responses and events of the listeners. */
+/** The responses and events that the listeners have received. */
 export interface Told {
   /** The number of open streams. */
   readonly open: number;
   /** The number of responses by status; 0 means no response. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** The number of listeners by the heights in the `head` events that they received, joined by spaces. */
+  /** The number of listeners by the heights that they received in `head` events, separated by spaces. */
   readonly heads: Readonly<Record<string, number>>;
 }
 
 interface Group {
   readonly url: string;
   readonly count: number;
-  /** The source address. */
+  /** The local address from which the listeners connect. */
   readonly from?: string;
 }
 
 type Order = { open: Group } | { pause: number } | { resume: number } | { leave: true } | "tell";
 
-/** The process of the listeners. */
+/** The listeners, in their own process. */
 export class Crowd {
   readonly #child: ChildProcess;
 
@@ -32,12 +32,12 @@ export class Crowd {
     this.#child = fork(fileURLToPath(import.meta.url), { execArgv: ["--import", "tsx"] });
   }
 
-  /** Opens streams; resolves when each has a response, or none. */
+  /** Opens streams, and resolves after each of them has a response or is closed. */
   open(group: Group): Promise<Told> {
     return this.#order({ open: group });
   }
 
-  /** Stops reading one of the sockets. */
+  /** Stops reading from one of the sockets. */
   pause(index: number): Promise<Told> {
     return this.#order({ pause: index });
   }
@@ -76,7 +76,7 @@ interface Listener {
 
 const listeners: Listener[] = [];
 
-/** The largest number of connections made at a time. */
+/** The maximum number of connections that are opened at the same time. */
 const AT_ONCE = 50;
 
 async function open({ url, count, from }: Group): Promise<void> {
@@ -86,7 +86,7 @@ async function open({ url, count, from }: Group): Promise<void> {
   }
 }
 
-/** Opens a stream; resolves when there is a response, or the connection is closed. */
+/** Opens a stream, and resolves when the response begins or the connection is closed. */
 function listen(url: string, localAddress?: string): Promise<void> {
   const { hostname, port, host } = new URL(url);
   const to = { host: hostname, port: Number(port), ...localAddress && { localAddress } };
@@ -135,5 +135,5 @@ process.on("message", async (order: Order) => {
   process.send!(tell());
 });
 
-// If the test is aborted, this process ends too.
+// If the test is aborted, this process must end as well.
 process.on("disconnect", () => process.exit());

@@ -1,14 +1,14 @@
 /**
- * Cases in which a runtime's own parser or server responds, so that the responses differ. In all other cases they are
- * alike.
+ * The cases in which the responses of the runtimes differ, because a runtime's own parser or server responds. In all
+ * other cases, the responses are the same.
  */
 
-/** Cases in which a runtime differs. */
+/** Cases in which the response of a runtime differs. */
 export interface Difference {
-  /** The start of the runtime's name; `Node` is every release. */
+  /** The beginning of the runtime's name. `Node` stands for every release of Node. */
   runtime: string;
   reason: string;
-  /** The status of each case; the rest of the response is not compared. */
+  /** The status in each of these cases. The rest of the response is not compared. */
   cases: Readonly<Record<string, number | "closed">>;
 }
 
@@ -42,17 +42,18 @@ const HOSTS = [
 export const DIFFERENCES: readonly Difference[] = [
   ...["Node", "Deno"].map((runtime) => ({
     runtime,
-    reason: "its parser drops what follows an Upgrade in a packet, so the connection is closed",
+    reason:
+      "its parser drops the bytes after an Upgrade in the same packet, so the connection is closed",
     cases: all(200, "an Upgrade, then a request"),
   })),
   {
     runtime: "Deno",
-    reason: "its parser passes over an extension of a chunk, however long",
+    reason: "its parser ignores a chunk extension of any length",
     cases: all(200, LONG_EXTENSION),
   },
   {
     runtime: "Bun",
-    reason: "its parser refuses without a content, so not as problem details",
+    reason: "its parser refuses the request without content, so there are no problem details",
     cases: {
       ...all(
         400,
@@ -73,7 +74,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     runtime: "Bun",
-    reason: "its parser refuses what others take, or with another status",
+    reason: "its parser refuses requests that others accept, or refuses them with another status",
     cases: {
       ...all(400, "OPTIONS *", "an empty line before the request"),
       ...all(400, "chunks in HTTP/1.0", "trailers, then a request"),
@@ -84,7 +85,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     runtime: "Bun",
-    reason: "its parser takes what RFC 9112 does not",
+    reason: "its parser accepts requests that RFC 9112 does not allow",
     cases: {
       ...all(200, "a query in UTF-8"),
       ...all(404, ...RAW_TARGETS),
@@ -93,17 +94,17 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     runtime: "Bun",
-    reason: "it closes a connection of HTTP/1.0 after the first answer",
+    reason: "it closes an HTTP/1.0 connection after the first response",
     cases: all(200, "two requests on a connection of HTTP/1.0"),
   },
   {
     runtime: "Bun",
-    reason: "it closes the connection on a method it does not know",
+    reason: "it closes the connection after a method that it does not know",
     cases: all("closed", "an unknown method", "a method in lower case"),
   },
   {
     runtime: "Bun",
-    reason: "it puts Host in place of the host of a target in absolute form",
+    reason: "it replaces the host in an absolute-form target with Host",
     cases: all(
       200,
       "absolute form of another host",
@@ -114,7 +115,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     runtime: "workerd",
-    reason: "it cannot make a URL of such a Host, and fails before the worker runs",
+    reason: "it cannot create a URL with such a Host, and fails before the worker runs",
     cases: all(
       500,
       ...[...HOSTS, "%zz", "#", "loc%61lhost"].map((host) => `Host: ${JSON.stringify(host)}`),
@@ -123,7 +124,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     runtime: "workerd",
-    reason: "it takes targets in origin form only, and fails before the worker runs",
+    reason: "it accepts only origin-form targets, and fails before the worker runs",
     cases: {
       ...all(500, "absolute form", "absolute form of another host", "absolute form, another Host"),
       ...all(500, "absolute form with half an address", "absolute form with a port too high"),
@@ -139,7 +140,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     runtime: "workerd",
-    reason: "it fails on a framing that it does not understand, before the worker runs",
+    reason: "it fails before the worker runs, because it does not understand the framing",
     cases: all(
       500,
       ...BAD_FRAMING,
@@ -150,7 +151,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     runtime: "workerd",
-    reason: "it knows no such method, whatever follows it",
+    reason: "it does not know this method, whatever else the request contains",
     cases: all(
       501,
       "an unknown method",
@@ -163,7 +164,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     runtime: "workerd",
-    reason: "it refuses with a text of its own, a request without a Host even in HTTP/1.0",
+    reason: "it refuses requests with its own text, and a request without a Host even in HTTP/1.0",
     cases: {
       ...all(
         400,
@@ -177,7 +178,8 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     runtime: "workerd",
-    reason: "its parser takes what RFC 9112 does not, and longer heads than others",
+    reason:
+      "its parser accepts requests that RFC 9112 does not allow, and longer heads than others",
     cases: {
       ...all(200, "HTTP/2.0 in the request line", "HTTP/9.9", "a space before the colon"),
       ...all(200, "a folded header line", "a header of 70 kB", "a query in UTF-8"),
@@ -189,7 +191,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     runtime: "workerd",
-    reason: "it does not read on where a long content, or one it cannot read, was not asked for",
+    reason: "it stops reading at long or malformed content for which the service has not asked",
     cases: all(
       405,
       "a content of 200 kB, then a request",
@@ -200,7 +202,8 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     runtime: "workerd",
-    reason: "it has no encoder for brotli: what is made at run time is offered in gzip",
+    reason:
+      "it has no brotli encoder, so that content created at run time is offered only with gzip",
     cases: Object.fromEntries(
       ["br", "br, gzip", "gzip;q=0.5, br;q=1", "*", "br;q=2", "*;q=0.1, identity;q=0"].map(
         (value) => [`Accept-Encoding: ${value}`, 200],

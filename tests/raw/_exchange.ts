@@ -1,25 +1,25 @@
-/** Sends bytes on a new connection and reads the responses. */
+/** Sends bytes on a new connection, and reads the responses. */
 import { connect } from "node:net";
 
-/** The last response, and the number of responses. */
+/** The last response on a connection, and the number of responses. */
 export interface Exchange {
-  /** `"closed"` if the connection was closed without a response. */
+  /** The status, or `"closed"` if the connection was closed without a response. */
   status: number | "closed";
-  /** Names in lower case. */
+  /** The headers, with names in lower case. */
   headers: Record<string, string>;
   body: string;
-  /** The number of responses, except 1xx. */
+  /** The number of responses, not counting interim responses (1xx). */
   answers: number;
 }
 
-/** The longest exchange in milliseconds: longer than any runtime waits for an idle client. */
+/** The time limit in milliseconds: longer than any runtime waits for an idle client. */
 const TIMEOUT = 30_000;
 
 /**
- * Sends bytes and reads until the expected responses are complete or the connection is closed.
+ * Sends bytes, and reads until the expected responses are complete or the connection is closed.
  *
- * @param bytes Latin-1
- * @param expected the number of responses, and whether they have no body, like those to HEAD
+ * @param bytes the bytes to send, as a Latin-1 string
+ * @param expected the number of responses, and true if they have no body, like responses to HEAD
  */
 export function exchange(
   url: string,
@@ -44,13 +44,13 @@ export function exchange(
       received += text;
       if (parse(received, expected.bodiless).answers >= expected.answers) end();
     });
-    // The server may reset the connection after a response.
+    // The server may reset the connection after its response.
     socket.on("error", () => {}).on("close", end);
     socket.on("connect", () => socket.write(bytes, "latin1"));
   });
 }
 
-/** Counts the complete responses in a text and parses the last one; ignores 1xx. */
+/** Counts the complete responses in a text, and parses the last of them. Interim responses (1xx) are ignored. */
 function parse(text: string, bodiless: boolean) {
   let answers = 0;
   let last: Omit<Exchange, "answers"> | undefined;

@@ -1,4 +1,4 @@
-/** Serves a forwarding service with the options in its first argument. */
+/** Serves a service that forwards calls. The first argument contains its options. */
 import process from "node:process";
 import { createNodeface } from "../../src/index.ts";
 import { serveHere } from "./_serve.ts";

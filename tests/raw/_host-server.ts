@@ -1,4 +1,4 @@
-/** Serves a host's operation that responds with its request and with the number of aborted clients. */
+/** Serves a host's operations, which report their request and the number of clients that disconnected. */
 import { createNodeface, type Operation } from "../../src/index.ts";
 import { serveHere } from "./_serve.ts";
 

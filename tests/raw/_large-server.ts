@@ -1,11 +1,11 @@
 /**
- * Serves one large content at every path: at `/later` after a resolved promise, at `/long` after the idle timeout.
- * Throws an error at `/broken`.
+ * Serves the same large content at every path: at `/later` after a promise has resolved, and at `/long` after the idle
+ * timeout. At `/broken` it throws an error.
  */
 import { represent } from "../../src/http/representation.ts";
 import { serveHere } from "./_serve.ts";
 
-/** In milliseconds. */
+/** The delay of `/long`, in milliseconds. */
 const LONG = 18_000;
 
 const large = await represent(new Uint8Array(32 * 1024 * 1024), {

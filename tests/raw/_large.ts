@@ -1,7 +1,7 @@
-/** The commands that start `_large-server.ts`. */
+/** The commands that start `_large-server.ts`, and the length of its content. */
 import { COMMANDS, serving } from "../_server.ts";
 
-/** The size of the content in bytes; larger than any buffer of a connection. */
+/** The length of the content in bytes, which exceeds any buffer of a connection. */
 export const LENGTH: number = 32 * 1024 * 1024;
 
 /** The commands by runtime. */

@@ -1,6 +1,6 @@
 /**
- * Serves a host's streams and a large response. `/own/told` responds with the records and errors of earlier requests
- * and the number of cancelled streams.
+ * Serves streams of a host, and a large response. `/own/told` reports the records and errors of earlier requests, and
+ * the number of cancelled streams.
  */
 import type { AnswerRecord } from "../../src/adapters/shared.ts";
 import type { Operation } from "../../src/host-operations/operation.ts";
@@ -48,7 +48,7 @@ const nodeface = createNodeface({
   operations: [{ method: "GET", path: "/own/{what}", operation, handle }],
 });
 
-/** Larger than any buffer of a connection. */
+/** A response that exceeds any buffer of a connection. */
 const large = await represent(new Uint8Array(32 * 1024 * 1024), {
   ...{ type: "application/octet-stream", cache: "no-store", tag: "large", encoded: {} },
 });

@@ -1,7 +1,7 @@
-/** TCP connections for tests in which the server disconnects the client. */
+/** TCP connections for tests in which the server closes the connection. */
 import { connect, type Socket } from "node:net";
 
-/** Connects. A reset by the server is not an error. */
+/** Opens a connection. A reset by the server is not an error. */
 export function dial(url: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
@@ -10,7 +10,7 @@ export function dial(url: string): Promise<Socket> {
   });
 }
 
-/** Waits until a connection is closed; rejects if a test itself destroyed it, with the error "not cut". */
+/** Waits until the server has closed a connection. If the test has destroyed it, rejects with the error "not cut". */
 export function closed(socket: Socket): Promise<void> {
   return new Promise((resolve, reject) => {
     if (socket.destroyed) return resolve();

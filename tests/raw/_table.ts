@@ -1,4 +1,4 @@
-/** Sends the table of raw cases to several servers and compares the responses. */
+/** Sends the raw requests of the table to several servers, and compares the responses. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
@@ -7,13 +7,13 @@ import { CASES } from "./_cases.ts";
 import { DIFFERENCES } from "./_differences.ts";
 import { type Exchange, exchange } from "./_exchange.ts";
 
-/** Headers that depend on the connection, the encoder or the start time. */
+/** Headers that depend on the connection, on the encoder or on the start time. */
 const OWN = ["connection", "date", "transfer-encoding"];
 const OF_THE_ENCODER = "content-length";
 const OF_THE_START = "etag";
 
 /**
- * Registers the suite.
+ * Registers a suite with a test for each raw request.
  *
  * @param starts the functions that start the servers, by runtime
  */
@@ -57,7 +57,7 @@ export function rawSuite(title: string, starts: ReadonlyMap<string, () => Promis
   rawCases.run();
 }
 
-/** Returns the part of a response that must be the same. */
+/** Returns the part of a response that must be the same on all runtimes. */
 function comparable({ status, headers, body }: Exchange) {
   const compared = Object.entries(headers).filter(([name]) => !OWN.includes(name));
   const text = decode(body, headers["content-encoding"]).replace(/"started_at": "[^"]*"/, "");

@@ -1,4 +1,4 @@
-/** Runs `NODEFACE_FUZZ` random responses, by default 120,000, each from a seed that is printed. */
+/** Parses random responses: `NODEFACE_FUZZ` of them, by default 120,000, from a seed that is printed. */
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -9,7 +9,7 @@ const SEED = Number(process.env.NODEFACE_SEED ?? Date.now() % 1_000_000);
 
 const fuzz = suite(`${COUNT} random responses of a node, seed ${SEED}`);
 
-fuzz("are read as llhttp reads them, or refused", async () => {
+fuzz("random responses are parsed as llhttp parses them, or refused", async () => {
   const { counts, known, differences } = await compare(COUNT, SEED);
   console.log({ ...counts, ...known });
   assert.equal(differences, []);

@@ -4,7 +4,7 @@ import { compare } from "./_client-fuzz.ts";
 
 const fuzz = suite("random responses of a node");
 
-fuzz("are read as llhttp reads them, or refused", async () => {
+fuzz("random responses are parsed as llhttp parses them, or refused", async () => {
   assert.equal((await compare(3000, 20261122)).differences, []);
 });
 

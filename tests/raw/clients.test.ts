@@ -9,7 +9,7 @@ import { closed, dial } from "./_socket.ts";
 
 const DRIPPING_HEAD = ["GET /v1/info HTTP/1.1\r\nHost: localhost\r\nX: ", "a"] as const;
 
-/** Slow clients: the bytes that they send first, and those that they repeat. */
+/** Slow clients, with the bytes that they send first, and the bytes that they then send repeatedly. */
 const STUCK: readonly [kind: string, first: string, drip?: string][] = [
   ["silent", ""],
   ["half a head", "GET /v1/info HTTP/1.1\r\nHost: local"],
@@ -38,7 +38,7 @@ clients.after(async () => {
   await Promise.all([...servers.values()].map((server) => server.stop()));
 });
 
-/** Registers a test that runs on all runtimes at once, since most of it is waiting. */
+/** Registers a test that runs on all runtimes at the same time, since it waits most of the time. */
 function everywhere(name: string, check: (server: Running, runtime: string) => Promise<void>) {
   clients(name, async () => {
     await withEach(servers, check);
@@ -46,7 +46,9 @@ function everywhere(name: string, check: (server: Running, runtime: string) => P
 }
 
 everywhere(
-  `${EACH * STUCK.length} stuck ones are disconnected in 30 s, and others served meanwhile`,
+  `${
+    EACH * STUCK.length
+  } stuck clients are disconnected within 30 s, and others are served meanwhile`,
   async ({ url }, runtime) => {
     const unread = standStill(LARGE[runtime]!);
     const waited = waitLong(LARGE[runtime]!);
@@ -64,21 +66,21 @@ everywhere(
     }
     await all;
     assert.ok(asked > 10);
-    assert.ok(await unread < LENGTH, "a reader that stands still is not cut");
-    assert.is(await waited, LENGTH, "one that waits for the app is cut");
+    assert.ok(await unread < LENGTH, "a reader that stops was not disconnected");
+    assert.is(await waited, LENGTH, "a reader that waits for the app was disconnected");
   },
 );
 
 everywhere("a request head that does not end is refused with 408", async ({ url }, runtime) => {
   const answer = await hang(url, "a dripping head", ...DRIPPING_HEAD);
-  // Bun closes the connection without a response.
+  // Bun closes the connection without sending a response.
   if (runtime === "Bun") return assert.is(answer, "");
   assert.match(answer, /^HTTP\/1\.1 408 Request Timeout\r\n/);
   assert.match(answer, /^content-type: application\/problem\+json\r$/m);
   assert.match(answer, '"The request did not arrive in time"');
 });
 
-everywhere("those that reset in the middle of a response cost nothing", async ({ url }) => {
+everywhere("clients that reset in the middle of a response cost nothing", async ({ url }) => {
   const request = largestRequest();
   for (let i = 0; i < 50; i++) {
     const socket = await dial(url);
@@ -89,7 +91,7 @@ everywhere("those that reset in the middle of a response cost nothing", async ({
   assert.is((await fetch(`${url}v1/info`)).status, 200);
 });
 
-everywhere("one that is told CONNECT was refused and resets costs nothing", async ({ url }) => {
+everywhere("a client that resets after a refused CONNECT costs nothing", async ({ url }) => {
   for (let i = 0; i < 20; i++) {
     const socket = await dial(url);
     socket.write("CONNECT a:80 HTTP/1.1\r\nHost: localhost\r\n\r\n");
@@ -99,13 +101,13 @@ everywhere("one that is told CONNECT was refused and resets costs nothing", asyn
   assert.is((await fetch(`${url}v1/info`)).status, 200);
 });
 
-everywhere("unread large responses take no memory each", async ({ url, pid }) => {
+everywhere("large responses that are not read take no memory each", async ({ url, pid }) => {
   const request = largestRequest();
   const { body: { length } } = await exchange(url, request, { answers: 1, bodiless: false });
   const before = residentMemory(pid);
   const sockets = await Promise.all([1, 2, 3].map(() => dial(url)));
   for (const socket of sockets) socket.pause().write(request.repeat(100));
-  // When these requests on other connections have responses, the server has also handled those sent on `sockets`.
+  // After these requests have responses, the server has also handled the requests sent on `sockets`.
   for (let i = 0; i < 20; i++) await (await fetch(`${url}v1/info`)).arrayBuffer();
   const grown = residentMemory(pid) - before;
   for (const socket of sockets) socket.destroy();
@@ -115,14 +117,14 @@ everywhere("unread large responses take no memory each", async ({ url, pid }) =>
 
 clients.run();
 
-/** Returns the resident memory of a process in MiB; 0 if it cannot be read. */
+/** Returns the resident memory of a process in MiB, or 0 if it cannot be read. */
 function residentMemory(pid: number): number {
   if (!existsSync(`/proc/${pid}/status`)) return 0;
   const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))!;
   return Math.round(Number(kilobytes) / 1024);
 }
 
-/** Connects, sends slowly, and resolves to the response once the connection is closed. */
+/** Connects and sends slowly. Resolves to the response after the connection is closed. */
 async function hang(url: string, kind: string, first: string, drip?: string): Promise<string> {
   const socket = await dial(url);
   let answer = "";
@@ -138,7 +140,7 @@ async function hang(url: string, kind: string, first: string, drip?: string): Pr
   }
 }
 
-/** Reads only the beginning of a response for 30 s, then the rest; returns its length. */
+/** Reads the beginning of a response, waits for 30 s, and reads the rest. Returns the length of the response. */
 async function standStill(command: readonly string[]): Promise<number> {
   const server = await start(command);
   const socket = await dial(server.url);
@@ -154,7 +156,7 @@ async function standStill(command: readonly string[]): Promise<number> {
   return received;
 }
 
-/** Requests a content for which the app takes longer than a client may be idle; returns the content's length. */
+/** Requests content for which the app needs longer than a client may be idle. Returns the length of the content. */
 async function waitLong(command: readonly string[]): Promise<number> {
   const server = await start(command);
   const { byteLength } = await (await fetch(`${server.url}long`)).arrayBuffer();
@@ -162,7 +164,7 @@ async function waitLong(command: readonly string[]): Promise<number> {
   return byteLength;
 }
 
-/** Returns a request for a content that needs several reads of a connection. */
+/** Returns a request whose content is so long that the server must read it in several parts. */
 function largestRequest(): string {
   return `GET /assets/${FILES.scalar}/standalone.esm.js HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 }

@@ -4,13 +4,13 @@ import * as assert from "uvu/assert";
 import { COMMANDS, start } from "../_server.ts";
 import { processorTime } from "../bench/processes.ts";
 
-const descriptors = suite("out of descriptors");
+const descriptors = suite("without free file descriptors");
 
-/** The limit: fewer descriptors than the test's connections need, more than the runtime itself needs. */
+/** The maximum number of descriptors: enough for the runtime itself, but too few for the test's connections. */
 const LIMIT = 100;
 const CONNECTIONS = 150;
 
-descriptors("the service survives and recovers, on every runtime", async () => {
+descriptors("the service survives without descriptors, on every runtime", async () => {
   await Promise.all(
     Object.values(COMMANDS).map(async (command) => {
       const server = await start(limitedTo(LIMIT, command));
@@ -34,7 +34,7 @@ descriptors("the service survives and recovers, on every runtime", async () => {
   );
 });
 
-descriptors("costs no processor while clients wait to be accepted, on every runtime", async () => {
+descriptors("clients waiting to be accepted cost no processor time, on every runtime", async () => {
   await Promise.all(
     Object.entries(COMMANDS).map(async ([runtime, command]) => {
       const server = await start(limitedTo(140, command));
@@ -44,7 +44,7 @@ descriptors("costs no processor while clients wait to be accepted, on every runt
         () => connect(Number(port), hostname).on("error", () => {}),
       );
       try {
-        // Connections are accepted within a second, and none is closed in the nine seconds after that.
+        // Connections are accepted within one second, and in the next nine seconds none is closed.
         await sleep(2000);
         const before = processorTime(server.pid);
         await sleep(3000);
@@ -59,14 +59,14 @@ descriptors("costs no processor while clients wait to be accepted, on every runt
   );
 });
 
-/** Returns a command with a limit on descriptors. */
+/** Returns a command that limits its number of descriptors. */
 function limitedTo(count: number, command: readonly string[]): string[] {
   return ["sh", "-c", `ulimit -n ${count} && exec "$@"`, "sh", ...command];
 }
 
 const sleep = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Repeats a request until there is a response. */
+/** Repeats a request until it gets a response. */
 async function answersWithin(url: string, limit: number): Promise<boolean> {
   const until = performance.now() + limit;
   while (performance.now() < until) {
@@ -74,7 +74,7 @@ async function answersWithin(url: string, limit: number): Promise<boolean> {
       const response = await fetch(`${url}v1/info`, { signal: AbortSignal.timeout(1000) });
       return response.status === 200;
     } catch {
-      // The server does not respond yet.
+      // The server does not respond yet, so the request is repeated.
     }
   }
   return false;

@@ -4,15 +4,15 @@ import { start, withEach } from "../_server.ts";
 import { LARGE, LENGTH } from "./_large.ts";
 import { closed, dial } from "./_socket.ts";
 
-const drain = suite("told to stop");
+const drain = suite("the shutdown of a server");
 
-/** Requests with an immediate and with a late response, on each runtime. */
+/** On each runtime, a request with an immediate response and a request with a late response. */
 const EACH = Object.entries(LARGE).flatMap(([runtime, large]) =>
   ["/", "/later"].map((path) => [`${runtime} at ${path}`, { large, path }] as const)
 );
 
 drain(
-  "a response in flight is ended, and idle and half-sent connections with it",
+  "at shutdown, a response in progress is completed, and idle and half-sent connections are closed",
   () =>
     withEach(EACH, async ({ large, path }) => {
       const server = await start(large);
@@ -33,7 +33,7 @@ drain(
 
       const stopped = server.stop();
       await closed(idle!);
-      assert.ok(received < LENGTH, "the answer is still in flight");
+      assert.ok(received < LENGTH, "the response was already complete");
       reader!.resume();
       await Promise.all([closed(reader!), closed(half!)]);
       assert.is(received - head, LENGTH);
@@ -41,7 +41,7 @@ drain(
     }),
 );
 
-drain("an unread response delays shutdown by the grace period only", () =>
+drain("a response that is not read delays the shutdown only by the grace period", () =>
   withEach(
     EACH,
     async ({ large, path }) => {
@@ -55,7 +55,7 @@ drain("an unread response delays shutdown by the grace period only", () =>
       const taken = performance.now() - since;
       reader.destroy();
       assert.is(code, 0);
-      // The grace period is five seconds; on a busy machine, the process may end any time later.
+      // The grace period is five seconds. On a busy machine, the process may end at any later time.
       assert.ok(taken > 4000, `${taken} ms`);
     },
   ));

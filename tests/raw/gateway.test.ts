@@ -19,10 +19,10 @@ import type { Server } from "../runtimes/_suite.ts";
 import { RELEASES } from "./_servers.ts";
 import { closed, dial } from "./_socket.ts";
 
-/** The setting `forward` of each service. */
+/** The `forward` setting of each service. */
 const FORWARD = { open: ["reads"], with_token: ["send"], token_file: "" };
 
-/** Sends bytes; returns everything received until the connection is closed. */
+/** Sends bytes, and returns everything that is received until the connection is closed. */
 async function talk(url: string, bytes: string): Promise<string> {
   const socket = await dial(url);
   let received = "";
@@ -55,8 +55,8 @@ const withBody = (line: string, body: string, ...lines: string[]) =>
 const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] ?? 0);
 
 /**
- * Requests that a server or its parser may misread (`gateway-paths.test.ts` tests our own code). None reaches an
- * operation that is not public; each has the path that the node receives, if any.
+ * Request targets that a server or its parser may misread (`gateway-paths.test.ts` tests Nodeface's own code). None of
+ * them reaches an operation that is not public. If the node receives a request, its path is given.
  */
 const TARGETS: readonly (readonly [target: string, sent?: string])[] = [
   ["/v1/node/status", "/status"],
@@ -128,9 +128,9 @@ for (const [runtime, command] of RELEASES) {
       `GET ${JSON.stringify(target)} reaches ${url ?? "nothing"}`,
       async () => {
         const answer = await talk(paths.url, request(`GET ${target}`));
-        // A runtime may refuse a request that its parser cannot read.
+        // A runtime may refuse requests that its parser cannot read.
         if (sent().length > 0 || statusOf(answer) < 400) {
-          // Bun does not report the host in a target, but the one in `Host` is correct.
+          // Bun does not report a host in the target, but the host in `Host` is correct.
           const isTold = !(runtime === "Bun" && target.startsWith("http://evil"));
           if (isTold) {
             assert.equal(sent(), url === undefined ? [] : [`GET ${url}`]);
@@ -145,7 +145,7 @@ for (const [runtime, command] of RELEASES) {
   }
 
   for (const method of ["TRACE", "OPTIONS", "CONNECT", "PROPFIND", "get"]) {
-    calls(`${method} reaches nothing`, async () => {
+    calls(`${method} does not reach the node`, async () => {
       await talk(paths.url, request(`${method} /v1/node/status`));
       await talk(paths.url, request(`${method} /v1/rpc/number`));
       assert.equal(sent(), []);
@@ -172,7 +172,8 @@ for (const [runtime, command] of RELEASES) {
       ],
     ] as const
   ) {
-    // By RFC 9112, section 6.3, chunked coding overrides a length; bytes after the content are a new request.
+    // According to RFC 9112, section 6.3, chunked coding overrides the length, and bytes after the content are a new
+    // request.
     calls(`a content with ${why} smuggles no request`, async () => {
       const inner = request("GET /v1/node/status");
       const lineUp = ["Content-Type: application/json", ...lines];
@@ -188,7 +189,7 @@ for (const [runtime, command] of RELEASES) {
   }
 
   calls(
-    "a refused content is never parsed as a request, and its connection is closed",
+    "refused content is never parsed as a request, and the connection is closed",
     async () => {
       const inner = "GET /v1/node/status HTTP/1.1\r\nHost: localhost\r\n\r\n";
       for (
@@ -199,7 +200,7 @@ for (const [runtime, command] of RELEASES) {
         ] as const
       ) {
         const head = [`${line} HTTP/1.1`, "Host: localhost", ...lines];
-        // Fewer bytes come than announced: only closing the connection ends the request.
+        // Fewer bytes are sent than announced, so that the request ends only when the connection is closed.
         const bytes = [...head, "Content-Length: 100000", "", inner].join(
           "\r\n",
         );
@@ -212,7 +213,7 @@ for (const [runtime, command] of RELEASES) {
   );
 
   calls(
-    "a content that is too long is refused before it has arrived",
+    "content that is too long is refused before it has arrived completely",
     async () => {
       const head = [
         "POST /v1/node/any HTTP/1.1",
@@ -239,7 +240,7 @@ for (const [runtime, command] of RELEASES) {
     },
   );
 
-  calls("a content in chunks is sent with its length", async () => {
+  calls("chunked content is sent to the node with its length", async () => {
     const chunks = '1\r\n{\r\n7\r\n"b":1.0\r\n1\r\n}\r\n0\r\n\r\n';
     const lines = [
       "Content-Type: application/json",
@@ -257,7 +258,7 @@ for (const [runtime, command] of RELEASES) {
     );
   });
 
-  calls("a content that cannot be read is refused without waiting for the rest of it", async () => {
+  calls("malformed content is refused before the rest of it arrives", async () => {
     for (const connection of ["keep-alive", "close"]) {
       const head = request(
         "POST /v1/node/any",
@@ -271,7 +272,7 @@ for (const [runtime, command] of RELEASES) {
     assert.equal(sent(), []);
   });
 
-  calls("a content in very many chunks is refused, and the next call succeeds", async () => {
+  calls("content in very many chunks is refused, and the next call succeeds", async () => {
     const lines = ["Content-Type: application/json", "Transfer-Encoding: chunked"];
     const chunks = "1\r\n \r\n".repeat(200_000);
     for (let sent = 0; sent < 3; sent++) {
@@ -281,7 +282,7 @@ for (const [runtime, command] of RELEASES) {
     assert.equal(new Set(sent()), new Set(["GET /status"]));
   });
 
-  calls("a header of the connection is not forwarded", async () => {
+  calls("headers that concern only the connection are not forwarded", async () => {
     const lines = [
       "Connection: close, X-Size",
       "X-Size: 5",
@@ -324,7 +325,7 @@ for (const [runtime, command] of RELEASES) {
     assert.equal(sent(), []);
   });
 
-  calls("two tokens in two lines count as none", async () => {
+  calls("two tokens in two header lines count as no token", async () => {
     const lines = Array(2).fill(`Authorization: Bearer ${TOKEN}`);
     const answer = await talk(
       paths.url,
@@ -339,7 +340,7 @@ for (const [runtime, command] of RELEASES) {
     assert.equal(sent(), []);
   });
 
-  calls("numbers and bytes arrive as they left, both ways", async () => {
+  calls("numbers and bytes stay unchanged in both directions", async () => {
     const body = '{ "a":18446744073709551615, "b":[1.00000000,1e-8]}';
     node.answer = json(body);
     const answer = await talk(paths.url, withBody("POST /v1/node/any", body));
@@ -351,7 +352,7 @@ for (const [runtime, command] of RELEASES) {
     assert.match(wrapped, '"result":18446744073709551615,"id":1.50}');
   });
 
-  calls("a truncated response looks truncated", async () => {
+  calls("if the node's response is truncated, the client can notice it", async () => {
     for (const isChunked of [true, false]) {
       node.answer = (_, response) => {
         response.writeHead(200, {
@@ -374,7 +375,7 @@ for (const [runtime, command] of RELEASES) {
   });
 
   calls(
-    "a response has one set of headers, and none of the node's connection",
+    "a response has a single set of headers, without those of the node's connection",
     async () => {
       node.answer = (_, response) =>
         response.writeHead(200, {
@@ -398,7 +399,7 @@ for (const [runtime, command] of RELEASES) {
     },
   );
 
-  calls("a page of another origin is refused, and its preflight", async () => {
+  calls("a request from a page of another origin is refused, like its preflight", async () => {
     const origin = "Origin: https://evil.example";
     const answer = await talk(
       paths.url,

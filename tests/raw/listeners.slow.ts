@@ -1,4 +1,4 @@
-/** A thousand listeners to the events, on each runtime. `npm run test:slow -- raw`. */
+/** A thousand clients that listen to events, on each runtime. Run with `npm run test:slow -- raw`. */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ const PER_ADDRESS = 250;
 const folder = mkdtempSync(join(tmpdir(), "nodeface-listeners-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 
-/** Starts the service with a node that is queried every 2 s while clients listen. */
+/** Starts the service with a node that it queries every 2 s while clients listen. */
 function startService(command: readonly string[], node: Daemon, perAddress: number) {
   const config = join(folder, `${perAddress}.json`);
   writeFileSync(
@@ -55,7 +55,7 @@ async function withAnvil(act: (anvil: Daemon) => Promise<void>): Promise<void> {
   }
 }
 
-/** Returns the memory of a process, in MB. */
+/** Returns the resident memory of a process, in MB. */
 function memoryOf({ pid }: Running): number {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   return Number(/^VmRSS:\s+(\d+)/m.exec(status)![1]) / 1024;
@@ -68,13 +68,13 @@ async function listenersOf({ url }: Running): Promise<number> {
   return Number(/^nodeface_event_listeners (\d+)/m.exec(text)![1]);
 }
 
-/** The number of blocks mined while one listener does not read: one every two seconds, for a minute. */
+/** The number of blocks that are mined while one listener does not read: one every two seconds, for a minute. */
 const BLOCKS = 30;
 
-/** The memory limit for all listeners, in MB, and the longest shutdown while they listen, in milliseconds. */
+/** The maximum memory for all listeners, in MB, and the maximum duration of the shutdown, in milliseconds. */
 const MEMORY_MAX = 100, ENDED_MS = 5000;
 
-// One runtime after the other, since the listeners of each take processor time.
+// The runtimes are tested one after the other, since the listeners take processor time.
 for (const [runtime, command] of COMMANDS) {
   const name = `all get each head, although one does not read, and cost little, on ${runtime}`;
   testWhere(listeners, LINUX, name, () =>
@@ -101,7 +101,7 @@ for (const [runtime, command] of COMMANDS) {
           });
         }
         await crowd.resume(0);
-        // The listener that stopped reading gets the missed events, or was disconnected.
+        // The listener that stopped reading now gets the events that it missed, or was disconnected.
         await until(async () => {
           const told = await crowd.tell();
           return told.heads[heads] === COUNT || told.open === COUNT - 1;
@@ -109,7 +109,7 @@ for (const [runtime, command] of COMMANDS) {
         assert.ok(most - memory < MEMORY_MAX, `${memory} to ${most} MB`);
         await crowd.leave();
         await until(async () => await listenersOf(service) === 0);
-        // A few descriptors belong to connections that are kept for the next request of this test.
+        // A few descriptors may belong to connections that are kept for the next request of this test.
         await until(() => Promise.resolve(descriptorsOf(service) <= descriptors + 5));
 
         const again = new Crowd();
@@ -156,7 +156,7 @@ testWhere(
     }),
 );
 
-/** Several times the longest silence that a runtime or an adapter allows. */
+/** Several times the longest silence after which a runtime or an adapter closes a connection, in milliseconds. */
 const SILENCE_MS = 180_000;
 
 testWhere(

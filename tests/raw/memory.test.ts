@@ -7,20 +7,20 @@ import { start, withEach } from "../_server.ts";
 import { LARGE, LENGTH } from "./_large.ts";
 import { dial } from "./_socket.ts";
 
-/** The number of clients that do not read their response of 32 MiB, of which the system buffers only a part. */
+/** The number of clients that do not read their response. It has 32 MiB, of which the system buffers only a part. */
 const HOLDERS = 20;
 const RESETS = 200;
 
-const memory = suite("a large response");
+const memory = suite("large responses");
 
 const REQUEST = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 const MIB = 1024 * 1024;
 
-/** The servers by runtime; none without `/proc`, where Linux reports the resources of a process. */
+/** The servers by runtime. Without `/proc`, where Linux reports the resources of a process, nothing is tested. */
 const EACH = existsSync("/proc/self/status") ? Object.entries(LARGE) : [];
 
 memory(
-  "costs no memory for each client that does not read it, on every runtime",
+  "clients that do not read a large response cost no memory each, on every runtime",
   () =>
     withEach(EACH, async (command) => {
       const server = await start(command);
@@ -30,13 +30,13 @@ memory(
       const grown = memoryOf(server.pid) - before;
       for (const socket of sockets) socket.destroy();
       await server.stop();
-      // A tenth of what a copy for each client would take.
+      // This is a tenth of the memory for a copy per client.
       assert.ok(grown < HOLDERS * LENGTH / 10, `${Math.round(grown / MIB)} MiB`);
     }),
 );
 
 memory(
-  "leaves nothing behind if its client resets, on every runtime",
+  "if a client resets during a large response, nothing is left behind, on every runtime",
   () =>
     withEach(EACH, async (command) => {
       const server = await start(command);
@@ -48,7 +48,7 @@ memory(
       await reset(20);
       const before = { memory: memoryOf(server.pid), descriptors: descriptorsOf(server.pid) };
       await reset(RESETS);
-      // deno-lint-ignore require-await -- `until` expects a promise
+      // deno-lint-ignore require-await -- `until` expects a function that returns a promise
       await until(async () =>
         descriptorsOf(server.pid) <= before.descriptors &&
         memoryOf(server.pid) - before.memory < 3 * LENGTH
@@ -59,7 +59,7 @@ memory(
 
 memory.run();
 
-/** Connects clients that request the response and read only its beginning. */
+/** Connects clients that request the response, but read only its beginning. */
 function hold(url: string, count: number): Promise<Socket[]> {
   return Promise.all(Array.from({ length: count }, async () => {
     const socket = await dial(url);
@@ -75,7 +75,7 @@ function memoryOf(pid: number): number {
   return Number(kilobytes) * 1024;
 }
 
-/** Returns the number of open descriptors of a process. */
+/** Returns the number of open file descriptors of a process. */
 function descriptorsOf(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length;
 }

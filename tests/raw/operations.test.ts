@@ -23,20 +23,20 @@ for (const [runtime, command] of RELEASES) {
   operations.after(async () => void await server?.stop());
 
   for (const method of ["GET", "POST", "DELETE"]) {
-    operations(`${method} without content has an empty one, and its client is there`, async () => {
+    operations(`${method} without content has an empty body and a connected client`, async () => {
       const response = await own("echo", { method });
       assert.equal(await response.json(), { method, content: "", aborted: false });
     });
   }
 
-  operations("a content is passed whole", async () => {
+  operations("the content of a request is passed completely", async () => {
     const body = "content ".repeat(20_000);
     const response = await own("echo", { method: "POST", body });
     assert.equal(await response.json(), { method: "POST", content: body, aborted: false });
   });
 
   for (const method of ["GET", "POST"]) {
-    operations(`is told when the client of a ${method} goes away`, async () => {
+    operations(`a handler is notified when the client of a ${method} disconnects`, async () => {
       const before = await clients();
       const client = await dial(server.url);
       client.write(`${method} /own/wait HTTP/1.1\r\nHost: localhost\r\n\r\n`);
@@ -47,9 +47,9 @@ for (const [runtime, command] of RELEASES) {
     });
   }
 
-  // Bun reads the second request after its response to the first.
+  // Bun reads the second request only after it has sent the response to the first request.
   const isInTurn = runtime === "Bun" ? "answers one after the other" : undefined;
-  testWhere(operations, isInTurn, "so is a client that waits behind another one", async () => {
+  testWhere(operations, isInTurn, "a handler behind another one is notified, too", async () => {
     const before = await clients();
     const client = await dial(server.url);
     client.write("GET /own/wait HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(2));
@@ -61,12 +61,12 @@ for (const [runtime, command] of RELEASES) {
   operations.run();
 }
 
-const mounted = suite("in a server that reads contents itself");
+const mounted = suite("in a server that reads the content itself");
 
 for (
   const [what, rawBody] of [["kept", Buffer.from("what was read")], ["not kept", null]] as const
 ) {
-  mounted(`a content that was read and ${what} does not look empty`, async () => {
+  mounted(`content that was read and ${what} does not look empty`, async () => {
     const errors: unknown[] = [];
     const handle: Operation["handle"] = async (request) => new Response(await request.text());
     const operation = { responses: { 200: { description: "The content" } } };

@@ -9,7 +9,7 @@ import { closed, dial } from "./_socket.ts";
 
 const GET = "GET /v1/info HTTP/1.1\r\nHost: localhost\r\n";
 
-const persistence = suite("a connection");
+const persistence = suite("persistent connections");
 
 let servers: Map<string, Running>;
 persistence.before(async () => {
@@ -20,7 +20,7 @@ persistence.after(async () => {
 });
 
 for (const runtime of Object.keys(COMMANDS)) {
-  persistence(`of HTTP/1.1 persists, on ${runtime}`, async () => {
+  persistence(`a connection of HTTP/1.1 persists, on ${runtime}`, async () => {
     const { url } = servers.get(runtime)!;
     const { answers, headers } = await exchange(url, `${GET}\r\n`.repeat(3), {
       answers: 3,
@@ -30,7 +30,7 @@ for (const runtime of Object.keys(COMMANDS)) {
     assert.is.not(headers.connection, "close");
   });
 
-  persistence(`that is closing ignores later requests, on ${runtime}`, async () => {
+  persistence(`a closing connection ignores later requests, on ${runtime}`, async () => {
     const socket = await dial(servers.get(runtime)!.url);
     let answer = "";
     socket.setEncoding("latin1").on("data", (text: string) => answer += text);
@@ -39,9 +39,9 @@ for (const runtime of Object.keys(COMMANDS)) {
     assert.equal(answer.match(/^HTTP\/1\.1 \d+/gm), ["HTTP/1.1 200"]);
   });
 
-  // Bun closes a refused connection at once.
+  // Bun closes a connection at once if it refuses the request.
   if (runtime !== "Bun") {
-    persistence(`that is refused is not reset while its client sends, on ${runtime}`, async () => {
+    persistence(`a refused connection is not reset during a request, on ${runtime}`, async () => {
       const { port, hostname } = new URL(servers.get(runtime)!.url);
       const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
       let failure: Error | undefined;
@@ -60,7 +60,7 @@ for (const runtime of Object.keys(COMMANDS)) {
   }
 
   persistence(
-    `is not changed by Upgrade, and no request is lost by it, on ${runtime}`,
+    `an Upgrade header does not change the connection, and no request is lost, on ${runtime}`,
     async () => {
       const socket = await dial(servers.get(runtime)!.url);
       let answer = "";
@@ -70,7 +70,7 @@ for (const runtime of Object.keys(COMMANDS)) {
       await closed(socket);
       const statuses = answer.match(/^HTTP\/1\.1 \d+/gm);
       assert.is(statuses?.[0], "HTTP/1.1 200");
-      // The parser of `node:http` drops bytes after an upgrade request in its packet: the client must send them again.
+      // The parser of `node:http` drops the bytes after an upgrade request in the same packet, so clients must resend them.
       if (statuses?.length === 1) assert.match(answer, /^connection: close\r$/im);
       else assert.equal(statuses, ["HTTP/1.1 200", "HTTP/1.1 200"]);
       assert.is(statuses?.length, runtime === "Bun" ? 2 : 1);
@@ -83,14 +83,14 @@ for (const runtime of Object.keys(COMMANDS)) {
       ["of HTTP/1.0", "GET /v1/info HTTP/1.0\r\nHost: localhost\r\n\r\n"],
     ] as const
   ) {
-    persistence(`${kind} ends with its response, on ${runtime}`, async () => {
+    persistence(`a connection ${kind} ends with its response, on ${runtime}`, async () => {
       const socket = await dial(servers.get(runtime)!.url);
       let answer = "";
       socket.setEncoding("latin1").on("data", (text: string) => answer += text);
       socket.write(request);
       await closed(socket);
       assert.match(answer, /^HTTP\/1\.[01] 200 OK\r\n/);
-      // Bun closes the connection without sending `Connection: close`.
+      // Bun closes the connection without a `Connection: close` header.
       if (runtime !== "Bun") assert.match(answer, /^connection: close\r$/im);
     });
   }
@@ -100,7 +100,7 @@ for (const [runtime, large] of Object.entries(LARGE)) {
   // After garbage, Bun closes the connection immediately.
   if (runtime === "Bun") continue;
   persistence(
-    `that ends with garbage gets the responses before it whole, on ${runtime}`,
+    `all responses to requests before garbage are sent completely, on ${runtime}`,
     async () => {
       const server = await start(large);
       const socket = await dial(server.url);
@@ -113,7 +113,7 @@ for (const [runtime, large] of Object.entries(LARGE)) {
       socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
       await new Promise((resolve) => socket.once("data", resolve));
       socket.pause();
-      // The parser reports the garbage twice, the second time while the refusal is waiting to be sent.
+      // The parser reports the garbage twice. The second time, the refusal is still waiting to be sent.
       for (let i = 0; i < 2; i++) {
         socket.write("garbage\r\n\r\n");
         await fetch(`${server.url}broken`, { method: "HEAD" }).catch(() => {});

@@ -2,13 +2,13 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { COMMANDS, run, start } from "../_server.ts";
 
-const ports = suite("a port that is taken");
+const ports = suite("a port that is in use");
 
 for (const [runtime, command] of Object.entries(COMMANDS)) {
-  ports(`is not shared: a second process says so and ends, on ${runtime}`, async () => {
+  ports(`a second process on the same port says so and exits, on ${runtime}`, async () => {
     const server = await start(command);
     const { port } = new URL(server.url);
-    // If the second process listens after all, `timeout` ends it.
+    // If the second process does listen, `timeout` ends it.
     const { code, stderr } = await run(["timeout", "20", ...command, "--port", port]);
     assert.is(code, 1);
     assert.match(stderr, /the port is already in use/);

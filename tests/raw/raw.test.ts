@@ -9,7 +9,7 @@ rawSuite("the same bytes on every runtime", RUNTIMES);
 
 const differences = suite("the list of differences");
 
-differences("every listed difference exists", () => {
+differences("every difference in the list exists", () => {
   const names = new Set(CASES.map(({ name }) => name));
   for (const { runtime, cases } of DIFFERENCES) {
     assert.ok([...RUNTIMES.keys()].some((name) => name.startsWith(runtime)));

@@ -7,7 +7,7 @@ import { exchange } from "./_exchange.ts";
 import { RELEASES } from "./_servers.ts";
 import { closed, dial } from "./_socket.ts";
 
-/** The records of `_recording-server.ts`. */
+/** The records that `_recording-server.ts` reports. */
 interface Told {
   records: AnswerRecord[];
   errors: string[];
@@ -18,13 +18,13 @@ interface Told {
 const request = (method: string, path: string, ...lines: string[]) =>
   [`${method} ${path} HTTP/1.1`, "Host: localhost", ...lines, "", ""].join("\r\n");
 
-/** Requests to which the adapter or its parser responds without the app, and their records. */
+/** Requests to which the adapter or its parser responds without the app, and the expected records. */
 const REFUSED: readonly [name: string, bytes: string, record: Partial<AnswerRecord>][] = [
   ["OPTIONS *", request("OPTIONS", "*"), { method: "OPTIONS", url: "/*", status: 204 }],
   ["no Host", "GET /a?b HTTP/1.1\r\n\r\n", { method: "GET", url: "/a?b", status: 400 }],
   ["an unknown version", "GET /a HTTP/2.0\r\n\r\n", { method: "GET", url: "/a", status: 505 }],
   ["CONNECT", request("CONNECT", "a:80"), { method: "CONNECT", url: "a:80", status: 400 }],
-  ["what is no HTTP", "nonsense\r\n\r\n", { status: 400 }],
+  ["text that is not HTTP", "nonsense\r\n\r\n", { status: 400 }],
   ["a long head", request("GET", "/", `X: ${"a".repeat(70_000)}`), { status: 431 }],
 ];
 
@@ -39,7 +39,7 @@ for (const [runtime, command] of RELEASES) {
   const ask = (bytes: string, bodiless = false) =>
     exchange(server.url, bytes, { answers: 1, bodiless });
   const told = async (): Promise<Told> => await (await fetch(`${server.url}own/told`)).json();
-  /** Waits for the records of some requests; returns them without times. */
+  /** Waits for the given number of records, and returns them without their times. */
   const recordsOf = async (act: () => Promise<unknown>, count = 1) => {
     const isNew = ({ url }: AnswerRecord) => !url?.endsWith("/own/told");
     const before = (await told()).records.filter(isNew).length;
@@ -59,12 +59,12 @@ for (const [runtime, command] of RELEASES) {
     socket.resetAndDestroy();
   };
 
-  recording("a response that was sent", async () => {
+  recording("a complete response has a record", async () => {
     const records = await recordsOf(() => ask(request("GET", "/v1/info?sent")));
     assert.equal(records, [{ method: "GET", url: "/v1/info?sent", status: 200, outcome: "sent" }]);
   });
 
-  recording("each of several requests on one connection", async () => {
+  recording("each of several requests on one connection has a record", async () => {
     const paths = ["/none/1", "/none/2", "/none/3"];
     const bytes = paths.map((path) => request("GET", path)).join("");
     const records = await recordsOf(
@@ -77,21 +77,21 @@ for (const [runtime, command] of RELEASES) {
     );
   });
 
-  // Bun's own parser responds to these requests, so they have no records.
+  // Bun's own parser responds to these requests, so that they have no records.
   if (runtime !== "Bun") {
     for (const [name, bytes, expected] of REFUSED) {
-      recording(`${name}, which does not reach the app`, async () => {
+      recording(`${name} has a record although it does not reach the app`, async () => {
         assert.equal(await recordsOf(() => ask(bytes)), [{ ...expected, outcome: "sent" }]);
       });
     }
   }
 
-  recording("a response whose client disconnects before it has all of it", async () => {
+  recording("a response has a record even if its client disconnects before the end", async () => {
     const records = await recordsOf(() => leave(request("GET", "/large")));
     assert.equal(records, [{ method: "GET", url: "/large", status: 200, outcome: "aborted" }]);
   });
 
-  recording("a request whose client disconnects before there is a response", async () => {
+  recording("a request has a record even if its client leaves before the response", async () => {
     const records = await recordsOf(async () => {
       const socket = await dial(server.url);
       socket.write(request("GET", "/own/waiting"));
@@ -101,7 +101,7 @@ for (const [runtime, command] of RELEASES) {
     assert.equal(records, [{ method: "GET", url: "/own/waiting", outcome: "aborted" }]);
   });
 
-  recording("a stream that fails midway, whose connection is cut", async () => {
+  recording("a stream that fails midway has a record, and its connection is closed", async () => {
     const { errors } = await told();
     let answer = "";
     const records = await recordsOf(async () => {
@@ -118,14 +118,14 @@ for (const [runtime, command] of RELEASES) {
   });
 
   for (const what of ["endless", "silent"]) {
-    recording(`a stream that is ${what} is cancelled when its client goes away`, async () => {
+    recording(`a stream that is ${what} is cancelled when its client disconnects`, async () => {
       const { cancelled, errors } = await told();
       await leave(request("GET", `/own/${what}`));
       await until(async () => (await told()).cancelled > cancelled);
-      assert.equal((await told()).errors, errors, "that is no failure");
+      assert.equal((await told()).errors, errors, "a disconnected client is not an error");
     });
 
-    recording(`a stream that is ${what} is cancelled by HEAD`, async () => {
+    recording(`a stream that is ${what} is cancelled if the method is HEAD`, async () => {
       const { cancelled } = await told();
       const { status } = await ask(request("HEAD", `/own/${what}`), true);
       assert.is(status, 200);

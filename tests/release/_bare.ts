@@ -1,4 +1,4 @@
-/** The smallest server executable that Bun makes, for comparison with ours. */
+/** The smallest server executable that Bun can build, to compare it with that of Nodeface. */
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { BUN } from "../_paths.ts";
@@ -16,7 +16,7 @@ const server = Bun.serve({
 console.error("nodeface bare on http://127.0.0.1:" + server.port + "/");
 `;
 
-/** Builds the executable; resolves to its path. */
+/** Builds the executable, and returns its path. */
 export async function makeBare(): Promise<string> {
   const folder = dirname(EXECUTABLE);
   writeFileSync(join(folder, "bare.js"), SOURCE);

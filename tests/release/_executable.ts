@@ -1,4 +1,4 @@
-/** The executable, away from the checkout. */
+/** Starts the executable outside the checkout. */
 import { copyFileSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
@@ -8,11 +8,11 @@ import { makeFolder } from "./_folder.ts";
 
 const FILE = process.platform === "win32" ? "nodeface.exe" : "nodeface";
 
-/** A copy outside of the checkout. */
+/** The path of a copy of the executable outside the checkout. */
 export const EXECUTABLE: string = join(makeFolder(), FILE);
 copyFileSync(`${ROOT}dist/${FILE}`, EXECUTABLE);
 
-/** An empty working directory and no environment, so that it finds no other files. */
+/** An empty working directory and no environment variables, so that the executable finds no other files. */
 export const NOWHERE: Surroundings = {
   cwd: makeFolder(),
   bare: true,

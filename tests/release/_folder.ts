@@ -1,10 +1,10 @@
-/** Temporary folders outside of the checkout. */
+/** Creates temporary folders outside the checkout. */
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 
-/** Makes an empty folder that everybody can read. */
+/** Creates an empty folder that every user can read. */
 export function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
   chmodSync(folder, 0o755);

@@ -1,4 +1,4 @@
-/** A user's folder with only the package, installed as from a registry. */
+/** The folder of a user who has installed only the package, as from a registry. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../_paths.ts";
@@ -7,14 +7,14 @@ import { makeFolder } from "./_folder.ts";
 
 export const HOME: string = makeFolder();
 
-/** The package, made by `npm pack`. */
+/** The path of the package that `npm pack` creates. */
 export const TARBALL: string =
   (await ok(["npm", "pack", "--silent", "--pack-destination", HOME], ROOT)).trim();
 
 writeFileSync(join(HOME, "package.json"), '{ "type": "module" }\n');
 await ok(["npm", "install", "--no-audit", "--no-fund", "--silent", `./${TARBALL}`], HOME);
 
-/** Runs a command that must succeed; returns its output. */
+/** Runs a command that must succeed, and returns its output. */
 export async function ok(command: string[], cwd: string, env = {}): Promise<string> {
   const { code, stdout, stderr } = await run(command, env, { cwd });
   if (code !== 0) throw new Error(`${command.join(" ")}\n${stdout}\n${stderr}`);

@@ -1,6 +1,6 @@
 /**
- * A separate systemd in namespaces: it sees this machine, but everything that it and its units write is discarded.
- * Nodes and services share the network with the tests.
+ * Starts a separate systemd in namespaces. It sees the files of this machine, but everything that systemd and its units
+ * write is discarded. Nodes and services share the network with the tests.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
@@ -14,26 +14,26 @@ import { makeFolder } from "./_folder.ts";
 
 const SYSTEMD = "/usr/lib/systemd/systemd";
 
-/** The only folder from which this systemd loads units. */
+/** The only folder from which the separate systemd loads units. */
 export const UNITS = "/run/units";
 
-/** The longest start, in ms. */
+/** The time limit for the start, in ms. */
 const PATIENCE = 20_000;
 
-/** A running systemd. */
+/** A running separate systemd. */
 export interface Systemd extends AsyncDisposable {
-  /** Runs a shell command in its namespaces. */
+  /** Runs a shell command in the namespaces of systemd. */
   shell(line: string): Promise<Ended>;
-  /** Writes a file in its namespaces, readable by everybody unless `mode` is set. */
+  /** Writes a file in the namespaces of systemd. Without `mode`, every user can read the file. */
   write(path: string, text: string, mode?: string): Promise<void>;
 }
 
-/** Units that others require. They are empty, since the installed ones would change the machine. */
+/** Units that other units require. They are empty, since the real ones would change the machine. */
 const TARGETS = ["sysinit", "basic", "network", "shutdown", "multi-user", "tests"];
 
 /**
- * Returns the boot script. systemd sees a read-only disk; `/etc`, `/var`, `/run`, `/tmp` and `/usr/local/bin`, where
- * the executable is installed, are in memory. The script stops if that fails.
+ * Returns the boot script. systemd sees a read-only disk. In-memory file systems replace `/etc`, `/var`, `/run`,
+ * `/tmp`, and `/usr/local/bin`, where the executable is installed. If this fails, the script stops.
  */
 const boot = (folder: string) => `
 set -e
@@ -66,7 +66,7 @@ exec env -i PATH="$PATH" container=other SYSTEMD_UNIT_PATH=${UNITS} SYSTEMD_GENE
   SYSTEMD_ENVIRONMENT_GENERATOR_PATH=/run/none ${SYSTEMD} --system --unit=tests.target --show-status=no
 `;
 
-/** Starts systemd, or returns why it cannot run here. */
+/** Starts systemd, or returns the reason why it cannot run on this machine. */
 export async function startSystemd(): Promise<Systemd | string> {
   const missing = NOT_ROOT ?? without(SYSTEMD, "/usr/bin/unshare", "/usr/bin/nsenter");
   if (missing !== undefined) return missing;
@@ -108,7 +108,9 @@ export async function startSystemd(): Promise<Systemd | string> {
   return { shell, write, [Symbol.asyncDispose]: stop };
 }
 
-/** Returns the ID, in the tests' own namespace, of systemd's first process; empty before this exists. */
+/**
+ * Returns the process ID of systemd's first process in the tests' own namespace, or an empty string if there is none.
+ */
 function firstOf({ pid }: ChildProcess): string {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();

@@ -12,7 +12,9 @@ import { makeFolder } from "./_folder.ts";
 
 const clone = suite("a fresh clone");
 
-/** Deno trusts the machine's own authorities only if told: a registry may be behind a proxy that intercepts TLS. */
+/**
+ * Makes Deno trust the machine's certificate authorities, since a proxy that intercepts TLS may be before a registry.
+ */
 const TRUST = {
   DENO_TLS_CA_STORE: "mozilla,system",
   ...Object.fromEntries(
@@ -21,7 +23,7 @@ const TRUST = {
   ),
 };
 
-/** Creates a clone of this commit, and a `PATH` with one runtime and basic shell commands. */
+/** Creates a clone of this commit, and a `PATH` with only one runtime and basic shell commands. */
 function prepare(runtime: string, program: string) {
   const folder = makeFolder();
   const [cwd, bin] = [join(folder, "clone"), join(folder, "bin")];
@@ -43,7 +45,7 @@ async function assertServes(url: string): Promise<void> {
   }
 }
 
-clone("`deno task start` alone serves, without Node and npm", async () => {
+clone("`deno task start` serves without a previous step, and without Node and npm", async () => {
   const { env, surroundings } = prepare("deno", DENO);
   const service = await start(["deno", "task", "start"], env, surroundings);
   try {
@@ -65,7 +67,7 @@ clone("`bun src/main.ts` serves after `bun install`, without Node and npm", asyn
   }
 });
 
-clone("`npm ci && npm run demo` installs anvil, and serves beside it", async () => {
+clone("`npm ci && npm run demo` installs anvil and serves together with it", async () => {
   const cwd = join(makeFolder(), "clone");
   execFileSync("git", ["clone", "--quiet", ROOT, cwd]);
   const port = await freePort();
@@ -73,7 +75,7 @@ clone("`npm ci && npm run demo` installs anvil, and serves beside it", async () 
     cwd,
     env: { ...process.env, PORT: String(port) },
     stdio: "ignore",
-    // In its own process group, as in a shell: Ctrl+C reaches all of it.
+    // The demo has its own process group, as in a shell, where Ctrl+C reaches the whole group.
     detached: true,
   });
   const ended = new Promise((resolve) => demo.on("close", resolve));
@@ -89,7 +91,7 @@ clone("`npm ci && npm run demo` installs anvil, and serves beside it", async () 
   await until(() => info().then(() => false, () => true));
 });
 
-clone("the files that Deno would publish pass its check", async () => {
+clone("the files that Deno would publish pass Deno's own check", async () => {
   const { code, stdout, stderr } = await run(
     [DENO, "publish", "--dry-run", "--allow-dirty"],
     {},

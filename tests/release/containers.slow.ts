@@ -1,6 +1,6 @@
 /**
- * The image of deploy/Dockerfile, built with Debian's buildah, and the two nodes of deploy/compose.yaml, run by podman.
- * Nothing is downloaded: the images of the nodes contain programs of this machine.
+ * Builds the image of deploy/Dockerfile with Debian's buildah, and runs the two nodes of deploy/compose.yaml with
+ * podman. Nothing is downloaded, since the images of the nodes contain programs from this machine.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -20,9 +20,9 @@ const containers = suite("containers");
 
 const BUILDAH = "/usr/bin/buildah", PODMAN = "/usr/bin/podman", RUNC = "/usr/sbin/runc";
 const COMPOSE = "/usr/bin/podman-compose", ETCD = "/usr/bin/etcd";
-/** A program that Podman's network helper runs; without it the error is only "No such file or directory". */
+/** A program that Podman's network helper needs. Without it, the only error is "No such file or directory". */
 const IPTABLES = "/usr/sbin/iptables";
-/** The processor architecture, as in the names of anvil's packages. */
+/** The processor architecture, named as in anvil's packages. */
 const ARCH = process.arch === "x64" ? "amd64" : process.arch;
 const FILE = `${ROOT}deploy/compose.yaml`;
 
@@ -44,7 +44,7 @@ const store = [
 ];
 const buildah = (...args: string[]) => run([BUILDAH, ...store, ...args]);
 
-/** Podman with a separate store; its processes get no more privileges than this one. */
+/** A script that runs Podman with a separate store. Its processes get no more privileges than this process has. */
 const podman = join(folder, "podman");
 writeFileSync(podman, `#!/bin/sh\nexec ${PODMAN} ${store.join(" ")} --runtime=${RUNC} "$@"\n`, {
   mode: 0o755,
@@ -56,19 +56,19 @@ const limits = async () => {
   return [`--ulimit=nofile=${files}:${files}`, `--ulimit=nproc=${most}:${most}`];
 };
 
-/** Makes an image of a program and its libraries. */
+/** Builds an image that contains a program and its libraries. */
 async function build(program: string, image: string, dockerfile: string): Promise<void> {
   const context = makeFolder();
   const root = await run([`${ROOT}deploy/image-root.sh`, program, context]);
   assert.is(root.code, 0, root.stderr);
-  // etcd writes its data below `/tmp`.
+  // etcd stores its data below `/tmp`.
   mkdirSync(join(context, "tmp"), { recursive: true });
   const args = ["--isolation=chroot", "--file", dockerfile, "--tag", image, context];
   const { code, stderr } = await buildah("build", ...args);
   assert.is(code, 0, stderr);
 }
 
-/** Returns the reason why images cannot be built here; `undefined` if they can. */
+/** Returns the reason why images cannot be built on this machine, or `undefined` if they can. */
 async function findBuilder(): Promise<string | undefined> {
   const absent = NOT_ROOT ?? without(BUILDAH);
   if (absent !== undefined) return absent;
@@ -80,7 +80,7 @@ async function findBuilder(): Promise<string | undefined> {
 const missing = await findBuilder();
 if (missing === undefined) await build(EXECUTABLE, "nodeface", `${ROOT}deploy/Dockerfile`);
 
-/** Returns the reason why containers cannot run here; `undefined` if they can. */
+/** Returns the reason why containers cannot run on this machine, or `undefined` if they can. */
 async function findEngine(): Promise<string | undefined> {
   const absent = missing ?? without(PODMAN, RUNC, COMPOSE, ETCD, IPTABLES);
   if (absent !== undefined) return absent;
@@ -90,7 +90,7 @@ async function findEngine(): Promise<string | undefined> {
 }
 const noEngine = await findEngine();
 
-containers("each node of the compose file has one service beside it, on a port of loopback", () => {
+containers("in the compose file, each node has its own service, on a loopback port", () => {
   assert.is(faces.length, 2);
   const ports = faces.flatMap(({ ports }) => ports!);
   assert.is(new Set(ports).size, 2);
@@ -147,7 +147,7 @@ testWhere(containers, noEngine, "the compose file runs two nodes with a service 
     ) {
       const address = "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}";
       const host = await inspect(service, address);
-      // `podman-compose up` exits with 0 even if nothing has started.
+      // `podman-compose up` exits with 0 even if it has started nothing.
       assert.is.not(host, "", up.stderr);
       const url = `http://${host}:8080/v1/info`;
       let info: { status?: string; software?: string } = {};

@@ -25,14 +25,14 @@ rawSuite(
 const executable = suite("the executable");
 const nodeface = /^nodeface \S+ on Bun \S+, built from [0-9a-f]{7,}\n$/;
 
-executable("--version says its version, the runtime's and the commit", async () => {
+executable("--version prints the version, the runtime's version and the commit", async () => {
   const { stdout, code } = await run([EXECUTABLE, "--version"], {}, NOWHERE);
   assert.match(stdout, nodeface);
   assert.match(stdout, COMMIT!);
   assert.is(code, 0);
 });
 
-executable("it serves every file of the explorer in every coding", async () => {
+executable("the executable serves every file of the explorer in every content coding", async () => {
   const server = await startExecutable();
   for (const [file, { importContent }] of Object.entries(ASSETS)) {
     for (const coding of new Set([...Object.keys(await importContent()), "identity"])) {
@@ -46,7 +46,7 @@ executable("it serves every file of the explorer in every coding", async () => {
   await server.stop();
 });
 
-executable("it shows a node's own description", async () => {
+executable("the executable shows a node's own description", async () => {
   for (const file of ["petstore-2.0.json", "three/openapi.yaml"]) {
     const command = [EXECUTABLE, "check", "--spec", `${ROOT}tests/description/${file}`];
     const { stdout, code } = await run(command, {}, NOWHERE);
@@ -55,7 +55,7 @@ executable("it shows a node's own description", async () => {
   }
 });
 
-executable("it reads no settings from the folder that it is started in", async () => {
+executable("the executable reads no settings from the folder in which it is started", async () => {
   const cwd = makeFolder();
   writeFileSync(join(cwd, ".env"), "PORT=http\n");
   writeFileSync(join(cwd, "bunfig.toml"), 'preload = ["./missing.ts"]\n');

@@ -20,13 +20,13 @@ runtimeSuite("the one module that Deno compiles", () => start(ONE_MODULE, {}, NO
 
 const others = suite("other forms");
 
-others("the module for Deno says its version and commit", async () => {
+others("the module for Deno prints its version and its commit", async () => {
   const { stdout } = await run([...ONE_MODULE, "--version"], {}, NOWHERE);
   assert.match(stdout, /^nodeface \S+ on Deno \S+, built from [0-9a-f]{7,}\n$/);
 });
 
 others("the module for Deno shows a node's own description", async () => {
-  // Deno must be permitted to read files.
+  // Deno needs the permission to read files.
   const [deno, ...rest] = ONE_MODULE;
   const command = [deno!, rest[0]!, "--allow-read", ...rest.slice(1)];
   const spec = `${ROOT}tests/description/three/openapi.yaml`;
@@ -35,7 +35,7 @@ others("the module for Deno shows a node's own description", async () => {
   assert.is(code, 0);
 });
 
-others("the worker with its files is under 3 MiB gzipped", () => {
+others("the worker and its files have less than 3 MiB when gzipped", () => {
   const size = gzipSync(readFileSync(`${ROOT}dist/worker.js`)).length / 2 ** 20;
   assert.ok(size < 3, `${size} MiB`);
 });

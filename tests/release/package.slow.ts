@@ -32,12 +32,12 @@ export const all = [serveOnNode, serveOnDeno, serveOnBun, listener, served];
 
 const response: Response = await nodeface.fetch(new Request("http://localhost/a/v1/info"));
 console.log((await response.json()).height, await nodeface.ready());
-// @ts-expect-error: there is no such option
+// @ts-expect-error: there is no option with this name
 export const wrong = () => createNodeface({ hots: [] });
 `;
 writeFileSync(join(HOME, "program.ts"), PROGRAM);
 
-/** A host that uses no API of a runtime, and sets many options to `undefined`. */
+/** A host that uses no runtime APIs, and sets many options to `undefined`. */
 const LIBRARY = `
 import { createNodeface, defineOperation, problem } from "nodeface";
 import type { Info, Nodeface, NodefaceOptions, Operation, OperationObject } from "nodeface";
@@ -78,9 +78,9 @@ export async function ask(nodeface: Nodeface, context: unknown): Promise<Info> {
   await nodeface[Symbol.asyncDispose]();
   return await response.json() as Info;
 }
-// @ts-expect-error: OpenAPI has no such key
+// @ts-expect-error: OpenAPI has no key with this name
 export const mistyped = () => defineOperation({ ...getPeer, operation: { sumary: "Get a peer" } });
-// @ts-expect-error: the path has no such parameter
+// @ts-expect-error: the path has no parameter with this name
 export const wrong = () => defineOperation({ ...getPeer, handle: (request, { id }) => new Response(id) });
 `;
 writeFileSync(join(HOME, "library.ts"), LIBRARY);
@@ -92,18 +92,18 @@ runtimeSuite(
   () => start([join(HOME, "node_modules/.bin/nodeface")], {}, { cwd: HOME }),
 );
 
-const pack = suite("what is published");
+const pack = suite("the published package");
 
-pack("npx runs it", async () => {
+pack("npx runs the package", async () => {
   assert.match(await ok(["npx", "nodeface", "--version"], HOME), /^nodeface \d\S+ on Node /);
 });
 
-pack("npx serves the archive", async () => {
+pack("npx can serve the package from its archive", async () => {
   const port = await freePort();
   const npx = spawn("npx", ["--yes", `./${TARBALL}`, "--port", `${port}`], {
     cwd: HOME,
     stdio: "ignore",
-    // In its own process group, as in a shell: npm does not pass SIGTERM on.
+    // The command has its own process group, as in a shell, since npm does not pass SIGTERM on.
     detached: true,
   });
   try {
@@ -115,26 +115,26 @@ pack("npx serves the archive", async () => {
   }
 });
 
-pack("npm would publish it", async () => {
+pack("npm would publish the package", async () => {
   const said = await run(["npm", "publish", "--dry-run", `./${TARBALL}`], {}, { cwd: HOME });
   assert.is(said.code, 0, said.stderr);
   assert.not.match(said.stderr, /npm (?:error|warn) publish (?!This command requires)/i);
 });
 
-pack("it shows a node's own description", async () => {
+pack("the package shows a node's own description", async () => {
   for (const file of ["petstore-2.0.json", "three/openapi.yaml"]) {
     const command = ["npx", "nodeface", "check", "--spec", `${ROOT}tests/description/${file}`];
     assert.match(await ok(command, HOME), "The description can be shown");
   }
 });
 
-pack("it reads a configuration", async () => {
+pack("the package reads a configuration", async () => {
   writeFileSync(join(HOME, "nodeface.yaml"), "info: { static: { name: here } }\n");
   const command = ["npx", "nodeface", "check", "--config", "nodeface.yaml"];
   assert.match(await ok(command, HOME), '"name": "here"');
 });
 
-pack("it contains the licences of its bundled code", () => {
+pack("the package contains the licences of the code that it bundles", () => {
   const text = readFileSync(join(HOME, "node_modules/nodeface/dist/LICENSES.txt"), "utf8");
   for (const name of ["@noble/hashes", "itty-router", "negotiator", "valibot", "yaml"]) {
     assert.match(text, new RegExp(`^${name} [\\d.]+ \\((?:MIT|ISC)\\)\\n\\n[^]{500}`, "m"));
@@ -142,7 +142,7 @@ pack("it contains the licences of its bundled code", () => {
 });
 
 for (const version of [20, 22, 24, 26]) {
-  pack(`CommonJS requires it on Node ${version}`, async () => {
+  pack(`CommonJS modules can require the package on Node ${version}`, async () => {
     const node = `${ROOT}tests/node_modules/node${version}/bin/node`;
     const program = 'console.log(typeof require("nodeface").createNodeface, ' +
       'typeof require("nodeface/node").listener)';
@@ -151,7 +151,7 @@ for (const version of [20, 22, 24, 26]) {
 }
 
 pack(
-  "each of its entries imports at most nineteen more of its files, and no package but srvx",
+  "each entry of the package imports at most nineteen other files, and no package but srvx",
   async () => {
     const { exports, bin } = JSON.parse(readFileSync(join(INSTALLED, "package.json"), "utf8"));
     const entries = Object.values<{ default?: string }>(exports).map((entry) =>
@@ -167,7 +167,7 @@ pack(
   },
 );
 
-/** Lists the paths of the files in a folder of the package. */
+/** Lists the paths of all files in a folder of the package. */
 function filesIn(folder: string): string[] {
   const names = readdirSync(join(INSTALLED, folder), { recursive: true, encoding: "utf8" });
   return names.filter((name) => statSync(join(INSTALLED, folder, name)).isFile());
@@ -175,18 +175,18 @@ function filesIn(folder: string): string[] {
 
 const textOf = (...path: string[]) => readFileSync(join(INSTALLED, ...path), "utf8");
 
-pack("it contains each content once, and only types of its exports", () => {
+pack("the package has no content twice, and types only of its exports", () => {
   assert.ok(statSync(join(HOME, TARBALL)).size < 4e6);
   const files = filesIn("dist");
   const sizes = files.map((file) => statSync(join(INSTALLED, "dist", file)).size);
   const mega = sizes.reduce((sum, size) => sum + size) / 1e6;
-  // Modules and declarations may have maps, which only a debugger reads.
+  // Modules and declarations may have source maps, which only a debugger reads.
   const read = files.filter((file) => !file.endsWith(".map"));
   assert.ok(mega < 5.5 && read.length < 200, `${mega} MB in ${read.length} files`);
   assert.not.ok(files.some((file) => file.startsWith("cli") || file === "main.d.ts"));
 });
 
-pack("no source is in two of its modules, and each is included", () => {
+pack("no source is in two modules of the package, and every source is included", () => {
   const sources = filesIn("dist").filter((name) => name.endsWith(".js.map")).flatMap((name) => {
     const map = JSON.parse(textOf("dist", name)) as { sources: string[] };
     return map.sources.map((source) => join("dist", dirname(name), source));
@@ -197,7 +197,7 @@ pack("no source is in two of its modules, and each is included", () => {
   for (const source of own) assert.ok(textOf(source).includes("@module"), source);
 });
 
-pack("each declaration leads to its source", () => {
+pack("the map of each declaration leads to its source", () => {
   const names = filesIn("dist").filter((name) => name.endsWith(".d.ts"));
   for (const name of names.filter((name) => existsSync(join(INSTALLED, "dist", `${name}.map`)))) {
     const { sources } = JSON.parse(textOf("dist", `${name}.map`)) as { sources: string[] };
@@ -206,20 +206,20 @@ pack("each declaration leads to its source", () => {
   assert.ok(existsSync(join(INSTALLED, "dist/index.d.ts.map")));
 });
 
-pack("a stack says where in the sources an error was thrown", async () => {
+pack("a stack trace names the position in the sources at which an error was thrown", async () => {
   const program = 'import { createNodeface } from "nodeface"; createNodeface({ prefx: 1 })';
   const flags = ["--enable-source-maps", "--input-type=module", "-e", program];
   const { stderr } = await run([process.execPath, ...flags], {}, { cwd: HOME });
   assert.match(stderr, /nodeface.src.options-schema\.ts:\d+:\d+/);
 });
 
-pack("every type used by its exports is exported too", () => {
+pack("every type that the package's exports use is exported, too", () => {
   for (const entry of ["index", "adapters/node", "adapters/deno", "adapters/bun"]) {
     assert.equal(hiddenTypes(entry), [], entry);
   }
 });
 
-/** Lists the types of this package that the exports of an entry use, but that it does not export. */
+/** Lists the types of this package that an entry's exports use, but that the entry does not export. */
 function hiddenTypes(entry: string): string[] {
   const own = `dist/${entry}.d.ts`;
   const exported = new Map<string, string>();
@@ -249,7 +249,7 @@ function hiddenTypes(entry: string): string[] {
 
 const DECLARED = /^(?:export )?(?:declare )?(?:type|interface|const|function) (\w+)/gm;
 
-pack("in a page it says that it is for servers, and workers get it whole", async () => {
+pack("in a web page it says that it is for servers, but workers get it whole", async () => {
   const program = 'import { createNodeface, defineOperation, problem } from "nodeface";\n' +
     "export default [createNodeface, defineOperation, problem].map((made) => typeof made);";
   const { default: esbuild } = await import("esbuild").then((module) => ({ default: module }));
@@ -278,14 +278,14 @@ pack("in a page it says that it is for servers, and workers get it whole", async
   );
 });
 
-pack("it installs six packages at most, itself among them", () => {
+pack("the package installs at most six packages, including itself", () => {
   const lock = JSON.parse(readFileSync(join(HOME, "node_modules/.package-lock.json"), "utf8"));
   const names = Object.keys(lock.packages);
   assert.ok(names.length <= 6, names.join(", "));
 });
 
 const COMPILERS = join(HOME, "compilers");
-/** The oldest TypeScript that supports the types, and versions with relevant changes. */
+/** The oldest TypeScript version that supports the types, and versions with relevant changes. */
 const VERSIONS = ["5.0.4", "5.4.5", "5.7.3", "5.9.3"];
 
 pack.before(async () => {
@@ -300,7 +300,7 @@ const tscOf = (version: string) =>
     ? `${ROOT}node_modules/.bin/tsc`
     : join(COMPILERS, "node_modules", `ts-${version}`, "bin/tsc");
 
-/** Compiles programs as a strict host does, including the types of packages. */
+/** Compiles programs in strict mode, as a host does, including the types of packages. */
 async function compile(name: string, tsc: string, files: string[], more: object): Promise<void> {
   const project = join(HOME, name);
   mkdirSync(project);
@@ -323,7 +323,7 @@ async function compile(name: string, tsc: string, files: string[], more: object)
 const WITH_NODE = { types: ["node"], typeRoots: [`${ROOT}node_modules/@types`] };
 
 for (const version of [...VERSIONS, "own"]) {
-  pack(`TypeScript ${version} understands the library, without the types of Node`, async () => {
+  pack(`TypeScript ${version} accepts the library without the types of Node`, async () => {
     await compile(`library-${version}`, tscOf(version), ["../library.ts"], {});
   });
 }
@@ -331,32 +331,32 @@ for (const version of [...VERSIONS, "own"]) {
 for (
   const [resolution, module] of [["nodenext", "nodenext"], ["bundler", "esnext"]] as const
 ) {
-  pack(`its types are understood under ${resolution}`, async () => {
+  pack(`TypeScript finds the types with ${resolution}`, async () => {
     const options = { module, moduleResolution: resolution, target: "es2023", ...WITH_NODE };
     await compile(resolution, tscOf("own"), ["../program.ts", "../library.ts"], options);
   });
 }
 
-pack("Deno accepts its types, and runs it", async () => {
+pack("Deno accepts the types of the package, and runs it", async () => {
   const cached = { DENO_DIR: join(HOME, "deno") };
   await ok([DENO, "check", "--node-modules-dir=manual", "program.ts"], HOME, cached);
   const flags = ["run", "--allow-read", "--allow-env", "--node-modules-dir=manual"];
   assert.match(await ok([DENO, ...flags, "program.ts"], HOME, cached), /^7 undefined$/m);
 });
 
-pack("Bun and Node run it", async () => {
+pack("Bun and Node run the package", async () => {
   assert.match(await ok([BUN, "program.ts"], HOME), /^7 undefined$/m);
   await ok([BUN, "build", "program.ts", "--target=bun", "--outfile=program.js"], HOME);
 });
 
 const NODE = `${ROOT}tests/node_modules/node24/bin/node`;
 
-pack("publint finds nothing", async () => {
+pack("publint reports no problem with the package", async () => {
   const publint = [NODE, `${ROOT}tests/node_modules/.bin/publint`, "run", "--strict"];
   assert.match(await ok([...publint, join(HOME, "node_modules/nodeface")], HOME), "All good!");
 });
 
-pack("Are the types wrong? finds nothing", async () => {
+pack("attw reports no problem with the types of the package", async () => {
   const attw = [
     NODE,
     `${ROOT}tests/node_modules/.bin/attw`,
@@ -364,7 +364,7 @@ pack("Are the types wrong? finds nothing", async () => {
     "--profile=esm-only",
     "--format=ascii",
   ];
-  // The package has ES modules only, so the CommonJS results are omitted.
+  // The package contains only ES modules, so the results for CommonJS are omitted.
   const said = await ok([...attw, "--no-emoji"], HOME);
   assert.is(said.match(/from ESM\): OK \(ESM\)\nbundler: OK/g)?.length, 5, said);
 });

@@ -19,11 +19,11 @@ import { freePort } from "../_port.ts";
 const folder = makeFolder();
 const OPENSSL = "/usr/bin/openssl";
 
-/** Returns the lines for the `http` block, which the snippet has as comments. */
+/** Returns the lines for the `http` block, which are comments in the snippet. */
 const forHttpBlock = (snippet: string) =>
   [...new Set(snippet.match(/^# {3}.*$/gm))].map((line) => line.slice(4)).join("\n");
 
-/** The way to configure and start a proxy with its snippet. */
+/** The proxies, and the ways to configure them with their snippets and to start them. */
 const PROXIES = [
   {
     name: "nginx",
@@ -65,14 +65,14 @@ https://node.example:${port} {
   },
 ];
 
-/** The services behind the snippets' prefixes, and one whose node records its requests. */
+/** The services behind the prefixes of the snippets, and one service whose node records its requests. */
 interface Behind {
   readonly services: Readonly<Record<string, Running>>;
-  /** The request targets that arrived at the REST node. */
+  /** The targets of the requests that reached the REST node. */
   readonly seen: string[];
-  /** Makes the Ethereum node mine a block; returns the height. */
+  /** Makes the Ethereum node mine a block, and returns the new height. */
   mine(): Promise<number>;
-  /** If set, it is called with the function that sends the REST node's response. */
+  /** If this is set, it is called with a function that sends the REST node's response. */
   hold: ((respond: () => void) => void) | undefined;
   stop(): Promise<void>;
 }
@@ -90,7 +90,7 @@ paths:
       x-access: read
 `;
 
-/** Starts the services behind a proxy, for two real nodes and a simulated one. */
+/** Starts the services behind a proxy. Two of them have a real node, and one has a simulated node. */
 async function startBehind(): Promise<Behind> {
   const home = makeFolder();
   const ports = await Promise.all([freePort(), freePort(), freePort()]);
@@ -146,13 +146,13 @@ async function startBehind(): Promise<Behind> {
   return behind;
 }
 
-/** The calls to each node, and a part of the response. */
+/** The calls to each node, and a part of the expected response. */
 const CALLS = {
   ethereum: { path: "/v1/rpc/eth_chainId", below: "", body: "{}", answer: /^"0x7a69"/ },
   etcd: { path: "/v3/maintenance/status", below: "/v1/node", body: "{}", answer: /"version"/ },
 } as const;
 
-/** Paths that proxies have misrouted; each is sent below a prefix. */
+/** Paths that proxies have misrouted in the past. Each is sent below a prefix. */
 const MALFORMED = [
   "/v1/node/blocks/a%2Fb",
   "/v1/node/blocks/a%252Fb",
@@ -179,7 +179,7 @@ const MALFORMED = [
   "/v1%2Fnode/blocks/7",
 ];
 
-/** Ways to reach another node's prefix, or to bypass a prefix. */
+/** Paths that try to reach another node's prefix, or to bypass a prefix. */
 const DETOURS = [
   "/ethereum/../rest/v1/node/blocks/7",
   "/ethereum/%2e%2e/rest/v1/node/blocks/7",
@@ -191,7 +191,7 @@ const DETOURS = [
 ];
 
 for (const { name, program, snippet, cleans, around, arguments: toArguments } of PROXIES) {
-  const proxied = suite(`behind ${name}, two nodes under a prefix each, with TLS ending there`);
+  const proxied = suite(`two nodes behind ${name}, each under a prefix, with TLS up to the proxy`);
   const missing = without(program, OPENSSL, ANVIL, ETCD);
   let behind: Behind;
   let proxy: ChildProcess;
@@ -208,7 +208,7 @@ for (const { name, program, snippet, cleans, around, arguments: toArguments } of
     const hostOf = (service: Running | undefined) => new URL(service!.url).host;
     const two = text.replaceAll("127.0.0.1:8080", hostOf(ethereum))
       .replaceAll("127.0.0.1:8081", hostOf(etcd));
-    // A copy of the snippet for the third service.
+    // The third service has a copy of the snippet for the first.
     const third = text.replaceAll("ethereum", "rest").replaceAll("etcd", "unused")
       .replaceAll("127.0.0.1:8080", hostOf(rest));
     writeFileSync(config, around(`${two}\n${third}`, port));
@@ -221,13 +221,13 @@ for (const { name, program, snippet, cleans, around, arguments: toArguments } of
     await behind?.stop();
   });
 
-  testWhere(proxied, missing, "each path gives the same bytes under each prefix", async () => {
+  testWhere(proxied, missing, "each path gets the same bytes under each prefix", async () => {
     for (const prefix of ["ethereum", "etcd"]) {
       for (const path of ["/v1/spec", "/spec.json", "/spec.yaml", "/favicon.ico"]) {
         for (const coding of ["identity", "gzip", "br"]) {
           const headers = { "accept-encoding": coding };
           const url = new URL(path, behind.services[prefix]!.url);
-          // The page shows the node's status, which may change in between.
+          // The page shows the node's status, which may change between two requests.
           const same = async () => {
             const answer = await ask(port, `/${prefix}${path}`, headers);
             const direct = await send(url, { headers });
@@ -248,7 +248,7 @@ for (const { name, program, snippet, cleans, around, arguments: toArguments } of
     }
   });
 
-  testWhere(proxied, missing, "the explorer's files and links stay behind the prefix", async () => {
+  testWhere(proxied, missing, "the explorer's files and links stay below the prefix", async () => {
     const html = (await ask(port, "/etcd/v1/spec")).body.toString();
     const references = [...html.matchAll(/(?:href|src)="(\.\.\/[^"]+)"/g)].map(([, path]) => path!);
     assert.ok(references.length > 3);
@@ -259,7 +259,7 @@ for (const { name, program, snippet, cleans, around, arguments: toArguments } of
     }
   });
 
-  testWhere(proxied, missing, "the prefix leads to the explorer", async () => {
+  testWhere(proxied, missing, "the prefix redirects to the explorer", async () => {
     let url = new URL("https://node.example/ethereum");
     for (let hops = 0; hops < 3 && url.pathname !== "/ethereum/v1/spec"; hops++) {
       const { headers } = await ask(port, url.pathname);
@@ -268,7 +268,7 @@ for (const { name, program, snippet, cleans, around, arguments: toArguments } of
     assert.is(url.pathname, "/ethereum/v1/spec");
   });
 
-  testWhere(proxied, missing, "a validator that matches gets 304", async () => {
+  testWhere(proxied, missing, "a matching ETag gets 304", async () => {
     const { headers } = await ask(port, "/etcd/spec.json");
     const again = await ask(port, "/etcd/spec.json", { "if-none-match": String(headers.etag) });
     assert.is(again.status, 304);
@@ -325,7 +325,7 @@ for (const { name, program, snippet, cleans, around, arguments: toArguments } of
     );
   }
 
-  testWhere(proxied, missing, "events arrive one by one, and the stream stays", async () => {
+  testWhere(proxied, missing, "events arrive one by one, and the stream stays open", async () => {
     const stream = await listen(port, "/ethereum/v1/events?events=head");
     const told = () => stream.text;
     await until(() => Promise.resolve(told().includes("event: snapshot\n")));
@@ -336,16 +336,16 @@ for (const { name, program, snippet, cleans, around, arguments: toArguments } of
     }
     await until(() => Promise.resolve(/^:$/m.test(told())));
     stream.leave();
-    // The service notices that nobody listens any more.
+    // The service must notice that there are no more listeners.
     const metrics = new URL("/v1/metrics", behind.services.ethereum!.url);
     await until(async () =>
       /^nodeface_event_listeners 0$/m.test(await (await send(metrics)).text())
     );
   });
 
-  testWhere(proxied, missing, "another host's name is not served", async () => {
+  testWhere(proxied, missing, "requests for another host name are not served", async () => {
     const answer = await ask(port, "/etcd/v1/info", { host: "attacker.example" });
-    // Caddy responds to other host names with an empty response.
+    // Caddy sends an empty response to requests for other host names.
     if (name === "Caddy") assert.equal([answer.status, answer.body.length], [200, 0]);
     else assert.is(answer.status, 421);
   });
@@ -397,7 +397,7 @@ async function makeCertificate(): Promise<void> {
   assert.is(code, 0, stderr);
 }
 
-/** Sends a request over TLS, with the host name of the proxy. */
+/** Sends a request over TLS with the host name that the proxy expects. */
 function ask(
   port: number,
   path: string,
@@ -427,7 +427,7 @@ function ask(
   });
 }
 
-/** Opens a stream over TLS; `text` is the content received so far. */
+/** Opens a stream over TLS. `text` contains what has been received so far. */
 function listen(port: number, path: string) {
   type Stream = { text: string; coding: string | undefined; leave(): void };
   return new Promise<Stream>((resolve, reject) => {
@@ -446,7 +446,7 @@ function listen(port: number, path: string) {
   });
 }
 
-/** Returns the status of a path that is sent unchanged, which `fetch` would normalize. */
+/** Returns the status of the response to a path, which is sent unchanged; `fetch` would normalize the path. */
 function askDirectly(url: string, path: string): Promise<number> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
@@ -456,7 +456,7 @@ function askDirectly(url: string, path: string): Promise<number> {
   });
 }
 
-/** Waits until a program accepts connections; rejects if it exits instead. */
+/** Waits until a program accepts connections, and rejects if the program exits instead. */
 function listening(child: ChildProcess, port: number): Promise<void> {
   let said = "";
   child.stderr?.on("data", (text) => said += text);

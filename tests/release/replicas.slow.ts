@@ -1,4 +1,4 @@
-/** Three services behind nginx, as in docs/deployment.md, and the queries that their clients cause at the node. */
+/** Three services behind nginx, as in docs/deployment.md, and the number of queries to the node that clients cause. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ const NGINX = "/usr/sbin/nginx";
 const missing = without(NGINX);
 const folder = makeFolder();
 
-/** The smallest number of clients, the number of concurrent ones, and the shortest duration in ms. */
+/** The minimum number of clients, the number of concurrent clients, and the minimum duration in ms. */
 const VISITORS = 1000, AT_A_TIME = 25, WHILE = 3000;
 
 const JSON_TYPE = { "content-type": "application/json" };
@@ -29,7 +29,7 @@ let node: PlayedServer;
 let services: Running[];
 let nginx: ChildProcess;
 let port: number;
-/** The times at which the node was queried for its latest block. */
+/** The times of the queries for the node's latest block. */
 let asked: number[];
 
 replicas.before(async () => {
@@ -98,21 +98,21 @@ testWhere(
     await Promise.all(Array.from({ length: AT_A_TIME }, visit));
     const seconds = (performance.now() - begun) / 1000;
     console.log(`${visits} visitors in ${seconds.toFixed(1)} s, ${asked.length} questions`);
-    assert.is(served.size, 3, "one service got nothing");
+    assert.is(served.size, 3, "one service received no request");
     for (const count of served.values()) assert.ok(count > VISITORS / 6);
     assert.ok(asked.length >= 3, "nobody asked");
     assert.ok(asked.length <= 3 * (Math.floor(seconds) + 1), `${asked.length} questions`);
   },
 );
 
-testWhere(replicas, missing, "all of them give the same description and files", async () => {
+testWhere(replicas, missing, "all services serve the same description and files", async () => {
   const tagOf = async ({ url }: Running) =>
     (await fetch(new URL("spec.json", url))).headers.get("etag");
-  // A service that does not know the node's version yet checks again on request.
+  // A service that does not know the node's version yet queries the node again when it gets a request.
   await until(async () => new Set(await Promise.all(services.map(tagOf))).size === 1);
   for (let i = 0; i < 6; i++) {
     const etag = (await get("/spec.json")).headers.get("etag")!;
-    // Another service than before responds.
+    // A different service than before sends this response.
     assert.is((await get("/spec.json", { headers: { "if-none-match": etag } })).status, 304);
   }
   const html = await (await get("/v1/spec")).text();

@@ -12,7 +12,7 @@ import { makeFolder } from "./_folder.ts";
 
 const reproducible = suite("two builds of one commit");
 
-/** The built files, by build script; a package's name contains its version. */
+/** The built files, by build script. The name of a package contains its version. */
 const BUILT: Readonly<Record<string, readonly string[]>> = {
   "npm run build:exe": ["nodeface", "nodeface.exe"],
   "npm run build:deno": ["nodeface-deno.js"],
@@ -20,7 +20,7 @@ const BUILT: Readonly<Record<string, readonly string[]>> = {
   "npm pack --silent --pack-destination dist": [],
 };
 
-/** Creates a clone of the current commit, with the same packages. */
+/** Creates a clone of the current commit that uses the same installed packages. */
 function clone(folder: string): string {
   execFileSync("git", ["clone", "--quiet", ROOT, folder]);
   cpSync(`${ROOT}node_modules`, join(folder, "node_modules"), { recursive: true });
@@ -28,7 +28,7 @@ function clone(folder: string): string {
   return folder;
 }
 
-/** Builds everything in a clone; returns the digest of each file. */
+/** Runs all builds in a clone, and returns the digest of each file. */
 async function build(
   folder: string,
   { umask, ...env }: Readonly<Record<string, string>>,

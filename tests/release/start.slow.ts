@@ -12,20 +12,20 @@ import { makeBare } from "./_bare.ts";
 import { childrenOf, EXECUTABLE, NOWHERE, startExecutable } from "./_executable.ts";
 import { freePort } from "../_port.ts";
 
-const starting = suite("the executable beside a bare server's");
+const starting = suite("the executable, compared with a bare server");
 
 let bare = "";
 starting.before(async () => void (bare = await makeBare()));
 
-/** The number of starts of each program. */
+/** How often each program is started. */
 const STARTS = 15;
 
-starting("its first response comes within four times the time", async () => {
+starting("its first response takes at most four times as long", async () => {
   const times: Record<string, number[]> = { [bare]: [], [EXECUTABLE]: [] };
   for (let i = 0; i < STARTS; i++) {
     for (const [program, taken] of Object.entries(times)) taken.push(await firstAnswer(program));
   }
-  // Other load only adds time, so the fastest start of each counts.
+  // Other load only adds time, so the fastest start of each program is used.
   const [least, ours] = [Math.min(...times[bare]!), Math.min(...times[EXECUTABLE]!)];
   const medians = Object.values(times).map((taken) => median(taken).toFixed(1)).join(" and ");
   console.log(
@@ -35,7 +35,7 @@ starting("its first response comes within four times the time", async () => {
   assert.ok(ours <= 4 * least, `${ours} ms, bare ${least} ms`);
 });
 
-starting("at rest it takes no more than 25 MiB on top", async () => {
+starting("at rest, the executable takes at most 25 MiB more than the bare server", async () => {
   const servers = [await start([bare], {}, NOWHERE), await startExecutable()];
   const [least = 0, ours = 0] = servers.map(({ pid }) => resident(pid));
   for (const [path] of PATHS) await fetch(new URL(path, servers[1]!.url));
@@ -71,7 +71,7 @@ async function firstAnswer(program: string): Promise<number> {
   await new Promise<void>((resolve) => {
     const ask = () => {
       const socket = connect(port, "127.0.0.1");
-      // With a pause, since polling would take processor time from the measured program.
+      // Without a pause, polling would take processor time from the measured program.
       socket.on("error", () => setTimeout(ask, 1)).on("connect", () => {
         socket.write("GET /v1/info HTTP/1.1\r\nHost: localhost\r\n\r\n");
       }).once("data", () => {
@@ -97,12 +97,12 @@ function resident(pid: number): number {
   return Number(size) / 1024;
 }
 
-/** Lists the files that a server opens from its start until it has responded at every path. */
+/** Lists the files that a server opens from its start until it has responded to requests for every path. */
 async function opens(program: string): Promise<Set<string>> {
   const strace = ["/usr/bin/strace", "--follow-forks", "--trace=open,openat,openat2"];
   const server = await start([...strace, "--output=trace", program], {}, NOWHERE);
   for (const [path] of PATHS) await (await fetch(new URL(path, server.url))).arrayBuffer();
-  // Stops the program itself, since strace does not pass signals on.
+  // The program itself is killed, since strace does not pass signals on.
   for (const traced of childrenOf(server.pid)) process.kill(traced, "SIGKILL");
   await server.ended;
   const trace = join(NOWHERE.cwd!, "trace");

@@ -1,4 +1,4 @@
-/** The running units, in a separate systemd: `tests/release/_systemd.ts`. */
+/** Runs the units in a separate systemd, see `tests/release/_systemd.ts`. */
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { suite } from "uvu";
@@ -31,14 +31,14 @@ units.after(async () => {
   if (!missing) await systemd[Symbol.asyncDispose]();
 });
 
-/** Runs a command that must succeed. */
+/** Runs a shell command in the separate systemd. The command must succeed. */
 async function shell(line: string): Promise<string> {
   const { code, stdout, stderr } = await systemd.shell(line);
   assert.is(code, 0, `${line}: ${stdout}${stderr}`);
   return stdout;
 }
 
-/** Writes a drop-in of a unit; its log goes to a file, since there is no journal. */
+/** Writes a drop-in file for a unit. The log of the unit goes to a file, since there is no journal. */
 const dropIn = (unit: string, lines = "") =>
   systemd.write(
     `${UNITS}/${unit}.d/tests.conf`,
@@ -47,7 +47,7 @@ const dropIn = (unit: string, lines = "") =>
 
 const info = async (port: number) => await (await fetch(`http://127.0.0.1:${port}/v1/info`)).json();
 
-/** Waits until a service reports a healthy node. */
+/** Waits until a service reports that the status of its node is `ok`. */
 async function well(port: number, unit: string) {
   let last: unknown;
   const isWell = async () => {
@@ -59,7 +59,7 @@ async function well(port: number, unit: string) {
   );
 }
 
-/** Returns a free port among those that the template allows. */
+/** Returns a free port in the range that the template allows. */
 async function portOfTemplate(taken: readonly number[] = []): Promise<number> {
   for (let port = 8080; port < 8100; port++) {
     if (taken.includes(port)) continue;
@@ -85,14 +85,14 @@ testWhere(
     const other = await portOfTemplate([ethereum]);
     const rpc = await freePort();
     try {
-      // These commands are in the comment of the template.
+      // These commands are those in the comment of the template.
       await shell("mkdir -p /etc/nodeface");
       const file = "/etc/nodeface/ethereum.yaml";
       await shell(`nodeface init ${anvil.url} --port ${ethereum} --config ${file}`);
       await shell("chmod 644 /etc/nodeface/*.yaml");
       await dropIn("nodeface@ethereum.service");
 
-      // A node that runs as its own user, and lets its group read the cookie.
+      // The node runs as its own user, and its group can read the cookie.
       await shell("useradd --system litecoin");
       await systemd.write(
         `${UNITS}/litecoind.service`,
@@ -184,7 +184,7 @@ testWhere(
       const log = await shell("cat /run/nodeface@tokened.service.log");
       assert.match(log, "nodeface ");
       assert.not.match(log, /can be read by|cannot read/);
-      // The unit's `ExecReload` sends SIGHUP.
+      // `ExecReload` in the unit sends SIGHUP.
       await shell("systemctl reload nodeface@tokened");
       await until(
         async () =>

@@ -22,7 +22,7 @@ const unitOf = (name: string) => readFileSync(`${ROOT}deploy/${name}`, "utf8");
 const text = unitOf("nodeface.service");
 const template = unitOf("nodeface@.service");
 
-/** The units by the names under which they are started. */
+/** The text of each unit, by the name under which the unit is started. */
 const UNITS = { "nodeface.service": text, "nodeface@etcd.service": template };
 
 for (const [name, unit] of Object.entries(UNITS)) {
@@ -41,14 +41,14 @@ for (const [name, unit] of Object.entries(UNITS)) {
     assert.is(code, 0);
   });
 
-  testWhere(systemd, without(ANALYZE), `${name}: systemd knows every line of it`, async () => {
+  testWhere(systemd, without(ANALYZE), `${name}: systemd knows each line of the unit`, async () => {
     const { stdout, stderr } = await run([ANALYZE, "verify", "--man=no", install()]);
     assert.is(stdout + stderr, "");
   });
 }
 
 systemd(
-  "the template has the sandbox of the unit, with another command and state directory",
+  "the template has the same sandbox as the unit, but another command and state directory",
   () => {
     const lines = (unit: string) => unit.split("\n").filter((line) => /^\w+=/.test(line));
     const others = lines(template).filter((line) => !lines(text).includes(line));
@@ -62,7 +62,7 @@ systemd(
 );
 
 systemd(
-  "it is always restarted, and has enough memory for a large description",
+  "the units always restart the service, and allow enough memory for a large description",
   () => {
     for (const unit of [text, template]) {
       for (
@@ -79,7 +79,7 @@ systemd(
   },
 );
 
-systemd("the ports in the template's first comment are those that it allows", () => {
+systemd("the ports in the template's first comment are the ports that it allows", () => {
   const [, first, last] = /^SocketBindAllow=tcp:(\d+)-(\d+)$/m.exec(template)!;
   const ports = [...template.matchAll(/^#.* --port (\d+)/gm)].map(([, port]) => Number(port));
   assert.ok(ports.length === 2 && new Set(ports).size === 2);
@@ -101,7 +101,7 @@ testWhere(
   },
 );
 
-/** The user (and group) of the node, and another user for the service, since a unit runs as a user of its own. */
+/** The user and group of the node, and another user for the service, since each unit has its own user. */
 const NODE_USER = 61_001, OWN_USER = 61_002;
 
 testWhere(
@@ -112,7 +112,7 @@ testWhere(
     const home = makeFolder();
     chownSync(home, NODE_USER, NODE_USER);
     const port = await freePort();
-    // Only without wallets can the group read the node's files; later versions have rpccookieperms.
+    // The group can read the node's files only without wallets; later versions have rpccookieperms.
     const node = () =>
       startDaemon([
         ...[SETPRIV, `--reuid=${NODE_USER}`, `--regid=${NODE_USER}`, "--clear-groups"],
@@ -148,13 +148,13 @@ testWhere(
     } finally {
       const { stderr } = await service.stop();
       await daemon.stop("SIGKILL");
-      // There is no warning that the group can read the cookie, since the file belongs to the node's user.
+      // The cookie can be read by its group, but this causes no warning, since the file belongs to the node's user.
       assert.not.match(stderr, /can be read by|rejects the credentials/);
     }
   },
 );
 
-systemd("its environment variables are those that the command reads", async () => {
+systemd("the environment variables in the units are those that the command reads", async () => {
   const [, file] = /^EnvironmentFile=-(\/\S+)$/m.exec(text)!;
   assert.ok(text.includes(`Name the node in ${file};`));
   const shown = [...text.matchAll(/^# {3}([A-Z_]+)=(.+)$/gm)].map((
@@ -179,7 +179,7 @@ systemd("its environment variables are those that the command reads", async () =
 
 systemd.run();
 
-/** Lists the system calls that a unit's filters allow, by systemd's own sets. */
+/** Lists the system calls that the filters of a unit allow, according to systemd's own sets. */
 function allowedCalls(said: string, unit: string): Set<string> {
   const sets = new Map<string, string[]>();
   for (const line of said.split("\n")) {
@@ -197,7 +197,7 @@ function allowedCalls(said: string, unit: string): Set<string> {
   return allowed;
 }
 
-/** Lists the system calls from the start of the executable until it has responded at every path. */
+/** Lists the system calls that the executable makes until it has responded to requests for every path. */
 async function callsMade(): Promise<Set<string>> {
   const strace = ["/usr/bin/strace", "--follow-forks", "--quiet=all", "--output=calls"];
   const server = await start([...strace, EXECUTABLE], {}, NOWHERE);

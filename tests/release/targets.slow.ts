@@ -13,7 +13,7 @@ import { NOWHERE } from "./_executable.ts";
 const FOLDER = `${ROOT}dist/executables/`;
 const isBuilt = existsSync(`${FOLDER}SHA256SUMS`);
 
-/** The emulator for programs of another architecture, with the libraries of that architecture. */
+/** The emulators for programs of another architecture, with the libraries of that architecture. */
 const EMULATORS: Readonly<Record<string, readonly string[]>> = {
   "linux-arm64": ["/usr/bin/qemu-aarch64-static", "-L", "/usr/aarch64-linux-gnu"],
 };
@@ -27,7 +27,7 @@ for (const target of isBuilt ? TARGETS : []) {
 const targets = suite("the executables for all machines");
 const notBuilt = isBuilt ? undefined : 'needs "npm run build:exe -- --all"';
 
-testWhere(targets, notBuilt, "each has the checksum that is listed", async () => {
+testWhere(targets, notBuilt, "each executable has the checksum in the list", async () => {
   const lines = await readFileSync(`${FOLDER}SHA256SUMS`, "utf8").trimEnd().split("\n");
   const names = lines.map((line) => line.split("  ")[1]);
   assert.equal(names, readdirSync(FOLDER).filter((name) => name !== "SHA256SUMS").sort());

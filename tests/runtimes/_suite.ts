@@ -1,4 +1,4 @@
-/** Behaviour that every runtime must share, over a real socket. */
+/** Behaviour that all runtimes must share, tested over a real socket. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
@@ -7,20 +7,20 @@ import { send } from "../_http.ts";
 
 /** A server under test. */
 export interface Server {
-  /** Its URL, with a trailing slash. */
+  /** The URL of the server, with a trailing slash. */
   url: string;
   stop(): Promise<unknown>;
 }
 
-/** Headers that a runtime or its connection adds. */
+/** Headers that the runtime adds, or that depend on the connection. */
 const OF_THE_CONNECTION = ["connection", "date", "keep-alive", "transfer-encoding"];
 
-/** Keys of the info object that differ between starts. */
+/** Keys of the info object that are different after each start. */
 const OF_THE_START = ["started_at"];
 
 /**
- * Registers the suite for one runtime. Each response is compared with that of the app in-process, so all runtimes must
- * agree.
+ * Registers the suite for a runtime. Each response is compared with the response of the app in this process, so that
+ * all runtimes must respond alike.
  */
 export function runtimeSuite(name: string, start: () => Promise<Server>): void {
   const runtime = suite(`on ${name}`);
@@ -32,7 +32,7 @@ export function runtimeSuite(name: string, start: () => Promise<Server>): void {
     send(new URL(path, server.url), init);
 
   for (const [path, type] of PATHS) {
-    runtime(`GET ${path} answers as in-process`, async () => {
+    runtime(`GET ${path} gets the same response as in this process`, async () => {
       const [response, expected] = [await fetchFrom(path), await ask(path)];
       assert.is(response.status, 200);
       assert.is(response.headers.get("content-type"), type);
@@ -41,14 +41,14 @@ export function runtimeSuite(name: string, start: () => Promise<Server>): void {
       assert.is(await response.text(), await expected.text());
     });
 
-    runtime(`HEAD ${path} gives the headers of GET`, async () => {
+    runtime(`HEAD ${path} gets the headers of GET`, async () => {
       const [head, get] = [await fetchFrom(path, { method: "HEAD" }), await fetchFrom(path)];
       assert.is(head.status, 200);
       assert.equal(headersOf(head), headersOf(get));
       assert.is(await head.text(), "");
     });
 
-    runtime(`GET ${path} answers 304 when the validator matches`, async () => {
+    runtime(`GET ${path} gets 304 if If-None-Match has its ETag`, async () => {
       const etag = (await fetchFrom(path)).headers.get("etag") ?? "";
       const response = await fetchFrom(path, { headers: { "if-none-match": etag } });
       assert.is(response.status, 304);
@@ -56,7 +56,7 @@ export function runtimeSuite(name: string, start: () => Promise<Server>): void {
     });
   }
 
-  runtime("GET /v1/info gives the same object apart from times", async () => {
+  runtime("GET /v1/info gets the same object except for times", async () => {
     const [info, expected] = [
       await (await fetchFrom("/v1/info")).json(),
       await (await ask("/v1/info")).json(),
@@ -68,13 +68,13 @@ export function runtimeSuite(name: string, start: () => Promise<Server>): void {
     assert.equal(info, expected);
   });
 
-  runtime("both forms of the description say the same", async () => {
+  runtime("both forms of the description have the same content", async () => {
     const [json, yaml] = [await fetchFrom("/spec.json"), await fetchFrom("/spec.yaml")];
     assert.equal(parse(await yaml.text()), await json.json());
   });
 
   for (const path of ["/", "/v1", "/v1/"]) {
-    runtime(`GET ${path} leads to the explorer`, async () => {
+    runtime(`GET ${path} redirects to the explorer`, async () => {
       const response = await fetchFrom(path);
       assert.is(response.status, 307);
       const { pathname } = new URL(
@@ -95,7 +95,7 @@ export function runtimeSuite(name: string, start: () => Promise<Server>): void {
       ["OPTIONS", "/nope"],
     ] as const
   ) {
-    runtime(`${method} ${path} answers as in-process`, async () => {
+    runtime(`${method} ${path} gets the same response as in this process`, async () => {
       const [response, expected] = [await fetchFrom(path, { method }), await ask(path, { method })];
       assert.is(response.status, expected.status);
       assert.equal(headersOf(response), headersOf(expected));
@@ -103,7 +103,7 @@ export function runtimeSuite(name: string, start: () => Promise<Server>): void {
     });
   }
 
-  runtime("every file of the explorer is served, in brotli and in gzip", async () => {
+  runtime("every file of the explorer is served with brotli and with gzip", async () => {
     const html = await (await fetchFrom("/v1/spec")).text();
     const files = [...html.matchAll(/"(\.\.\/assets\/[^"]+)"/g)].map(([, path]) => path!);
     assert.ok(files.length > 2);

@@ -10,7 +10,7 @@ import type { Server } from "./_suite.ts";
 const require = createRequire(new URL("../package.json", import.meta.url));
 const { Miniflare } = require("miniflare") as typeof import("miniflare");
 
-/** Bundles the worker and serves it on a free port. */
+/** Bundles the worker, and serves it on a free port. */
 export async function startWorkerd(): Promise<Server> {
   const { code, stderr } = await run([
     process.execPath,
@@ -24,16 +24,16 @@ export async function startWorkerd(): Promise<Server> {
 }
 
 /**
- * Serves a service, by default with the options of the other runtimes (`dist/worker.js` allows any host instead).
+ * Serves a service with the options used for the other runtimes. (`dist/worker.js` allows any host instead.)
  *
- * @param options JavaScript
+ * @param options further options, as JavaScript code
  * @param flags compatibility flags
  */
 export async function startPlainWorkerd(options = "", flags: string[] = []): Promise<Server> {
   return await startModule(`export default createNodeface(${options});`, flags);
 }
 
-/** Bundles and serves a module that can use `createNodeface`. */
+/** Bundles and serves a module that may use `createNodeface`. */
 export async function startModule(program: string, flags: string[] = []): Promise<Server> {
   const contents = `import { createNodeface } from "./src/index.ts";\n${program}`;
   const { outputFiles } = await build({
@@ -45,15 +45,15 @@ export async function startModule(program: string, flags: string[] = []): Promis
   return await startWorker(outputFiles[0]!.text, flags);
 }
 
-/** Serves a bundle on a free port. No compatibility flag is set by default. */
+/** Serves a bundle on a free port. By default, no compatibility flag is set. */
 export async function startWorker(contents: string, flags: string[] = []): Promise<Server> {
   const worker = new Miniflare({
-    // A list of modules, as Wrangler passes it, so that Miniflare looks for no others.
+    // The modules are listed, as Wrangler does it, so that Miniflare does not look for others.
     modules: [{ type: "ESModule", path: "worker.js", contents }],
-    // A date that does not enable Node's modules.
+    // This date does not enable Node's modules.
     compatibilityDate: "2026-01-01",
     compatibilityFlags: flags,
-    // Bypasses Miniflare's entry worker, which would encode responses itself.
+    // This bypasses Miniflare's entry worker, which would compress responses itself.
     unsafeDirectSockets: [{}],
   });
   await worker.ready;

@@ -10,7 +10,7 @@ runtimeSuite("workerd", startWorkerd);
 
 const threads = suite("workerd, which has no threads");
 
-/** Returns the options of a service, as code for the worker, with a description of this size in bytes. */
+/** Returns the options of a service, as JavaScript code, with a description of the given size in bytes. */
 const optionsFor = (size: number) =>
   `{ description: { name: "a.json", text: JSON.stringify({
     openapi: "3.1.1",
@@ -20,7 +20,7 @@ const optionsFor = (size: number) =>
 
 for (const flags of [[], ["nodejs_compat"]]) {
   threads(
-    `serves a description of 3 MB, and none of 5 MB, with ${flags.join() || "no flags"}`,
+    `workerd serves a description of 3 MB, but not one of 5 MB, with ${flags.join() || "no flags"}`,
     async () => {
       for (const [size, title] of [[3e6, "Large"], [5e6, "Nodeface"]] as const) {
         const { url, stop } = await startPlainWorkerd(optionsFor(size), flags);
@@ -44,7 +44,7 @@ const BESIDE = `node: { url: "http://127.0.0.1:1", kind: "ethereum" }`;
 for (const flags of [[], ["nodejs_compat"]]) {
   const name = flags.join() || "no flags";
 
-  calls(`refuses them with 403 and says why, with ${name}`, async () => {
+  calls(`calls are refused with 403 and an explanation, with ${name}`, async () => {
     const { url, stop } = await startPlainWorkerd(`{ ${BESIDE} }`, flags);
     try {
       for (
@@ -64,7 +64,7 @@ for (const flags of [[], ["nodejs_compat"]]) {
     }
   });
 
-  calls(`takes no \`forward\` but "off", with ${name}`, async () => {
+  calls(`only "off" is accepted for \`forward\`, with ${name}`, async () => {
     const { url, stop } = await startModule(
       `const failures = ["off", "reads", { open: ["eth_chainId"] }].map((forward) => {
         try {
@@ -91,31 +91,34 @@ calls.run();
 const closing = suite("workerd, where a request may not cancel what another one began");
 
 for (const flags of [[], ["nodejs_compat"]]) {
-  closing(`closes while another request queries the node, with ${flags.join() || "no flags"}`, async () => {
-    const silent = createServer(() => {}).listen(0, "127.0.0.1");
-    await once(silent, "listening");
-    const { port } = silent.address() as AddressInfo;
-    const { url, stop } = await startModule(
-      `const nodeface = createNodeface({ node: { url: "http://127.0.0.1:${port}", kind: "ethereum" } });
+  closing(
+    `closes while another request queries the node, with ${flags.join() || "no flags"}`,
+    async () => {
+      const silent = createServer(() => {}).listen(0, "127.0.0.1");
+      await once(silent, "listening");
+      const { port } = silent.address() as AddressInfo;
+      const { url, stop } = await startModule(
+        `const nodeface = createNodeface({ node: { url: "http://127.0.0.1:${port}", kind: "ethereum" } });
       export default {
         async fetch(request) {
           if (!request.url.endsWith("close")) return nodeface.fetch(request);
           return new Response(await nodeface.close().then(() => "closed", String));
         },
       };`,
-      flags,
-    );
-    try {
-      const waiting = fetch(new URL("v1/info", url)).then(({ status }) => status, String);
-      await once(silent, "request");
-      assert.is(await (await fetch(new URL("close", url))).text(), "closed");
-      assert.is(await waiting, 200);
-    } finally {
-      await stop();
-      silent.closeAllConnections();
-      silent.close();
-    }
-  });
+        flags,
+      );
+      try {
+        const waiting = fetch(new URL("v1/info", url)).then(({ status }) => status, String);
+        await once(silent, "request");
+        assert.is(await (await fetch(new URL("close", url))).text(), "closed");
+        assert.is(await waiting, 200);
+      } finally {
+        await stop();
+        silent.closeAllConnections();
+        silent.close();
+      }
+    },
+  );
 }
 
 closing.run();

@@ -1,4 +1,4 @@
-/** The descriptions for the tools. */
+/** The descriptions with which the tools are tested. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, delimiter, dirname, join } from "node:path";
 import process from "node:process";
@@ -10,22 +10,24 @@ import { KINDS_WITH_INTERFACE, loadInterface } from "../../src/description/known
 import { ROOT } from "../_paths.ts";
 import { countOperations } from "./programs/count-operations.ts";
 
-/** A description, and its properties. */
+/** A description with which tools are tested. */
 export interface Document {
   name: string;
-  /** Writes it below a folder if necessary; returns the path of its entry. Absent if it has no file of its own. */
+  /**
+   * Writes the description to a folder if necessary, and returns the path of its root file. Absent if there is none.
+   */
   entry?: (folder: string) => string;
-  /** The kind of node whose operations it has; `entry` is absent then. */
+  /** The kind of node whose operations are described, if there is no `entry`. */
   kind?: string;
-  /** The software that such a node reports, if the operations depend on it. */
+  /** The software that the node reports, if the operations depend on it. */
   software?: string;
-  /** The number of operations below `paths`, including path items by reference. */
+  /** The number of operations below `paths`, including those in path items behind a reference. */
   operations: number;
 }
 
 const downloaded = (file: string) => () => `${ROOT}tests/.cache/documents/${file}`;
 const kept = (file: string) => () => `${ROOT}tests/description/${file}`;
-/** Writes files by path; the first one is the entry, whose path is returned. */
+/** Returns a function that writes files by path. The first is the root file, whose path the function returns. */
 const written = (files: Record<string, string>) => (folder: string) => {
   const paths = Object.entries(files).map(([name, text]) => {
     const path = join(folder, name);
@@ -39,7 +41,7 @@ const written = (files: Record<string, string>) => (folder: string) => {
 const responses = (schema: string) =>
   `{ "200": { description: Good, content: { application/json: { schema: { $ref: "${schema}" } } } } }`;
 
-/** References to files, within files, to path items, parameters and schemas, and cyclic ones. */
+/** References to files, within files, to path items, parameters and schemas, and references that form a cycle. */
 const SEVERAL_FILES = {
   "openapi.yaml": `openapi: 3.0.3
 info: { title: Several files, version: "1", license: { name: MIT, url: "https://mit.example" } }
@@ -100,7 +102,7 @@ properties:
   "schemas/error.json": `{ "type": "object", "properties": { "message": { "type": "string" } } }`,
 };
 
-/** Members that Swagger 2.0 has at other places or under other names than OpenAPI 3. */
+/** Members that have another place or name in Swagger 2.0 than in OpenAPI 3. */
 const ODD_2_0 = `swagger: "2.0"
 info: { title: Swagger, version: "1", license: { name: MIT, url: "https://mit.example" } }
 host: 127.0.0.1:9053
@@ -211,7 +213,7 @@ components:
     Block: { type: object, properties: { height: { type: integer } } }
 `;
 
-/** CRLF line ends, strings over several lines, and integers that `number` cannot represent exactly. */
+/** A document with CRLF line ends, multi-line strings, and integers that `number` cannot represent exactly. */
 const WINDOWS = `openapi: 3.0.3
 info:
   title: Windows
@@ -240,7 +242,7 @@ components:
     Number: { type: integer, maximum: 18446744073709551615, example: 18446744073709551615 }
 `.replaceAll("\n", "\r\n");
 
-/** Small descriptions, generated here or part of the project. */
+/** Small descriptions, which are generated here or belong to the project. */
 export const SMALL: readonly Document[] = [
   { name: "our own", operations: 0 },
   { name: "pets 2.0", entry: kept("petstore-2.0.json"), operations: 1 },
@@ -290,7 +292,7 @@ export const SMALL: readonly Document[] = [
   },
 ];
 
-/** The operations of known kinds, once for each software with its own operations. */
+/** The operations of each kind, once for each software that has operations of its own. */
 export const OF_KINDS: readonly Document[] = (await Promise.all(
   KINDS_WITH_INTERFACE.map(async (kind) => {
     const parts = await loadInterface(kind);
@@ -303,13 +305,13 @@ export const OF_KINDS: readonly Document[] = (await Promise.all(
   }),
 )).flat();
 
-/** Returns the software that some operations of a kind are limited to. */
+/** Returns the names of the software to which some operations of a kind are limited. */
 function softwareIn(parts: KindInterface): Set<string> {
   const marks = formatJson(parts).matchAll(/"x-software":(\[[^\]]*\])/g);
   return new Set([...marks].flatMap(([, list]) => JSON.parse(list!) as string[]));
 }
 
-/** Descriptions by others, small and large. */
+/** Small and large descriptions from other projects. */
 export const REAL: readonly Document[] = [
   { name: "Ergo 3.0", entry: kept("ergo-openapi.yaml"), operations: 128 },
   { name: "petstore 2.0", entry: downloaded("petstore-2.0.yaml"), operations: 20 },
@@ -325,19 +327,19 @@ export const REAL: readonly Document[] = [
   { name: "GitHub 3.0", entry: downloaded("github.json"), operations: 1223 },
 ];
 
-/** Further descriptions, by path in `DESCRIPTIONS`, separated like the paths in `PATH`. */
+/** Further descriptions, whose paths are in `DESCRIPTIONS`, separated as in `PATH`. */
 export const FURTHER: readonly Document[] = (process.env.DESCRIPTIONS ?? "").split(delimiter)
   .filter((path) => path !== "")
   .map((path) => ({ name: basename(path), entry: () => path, operations: operationsIn(path) }));
 
-/** Counts the operations of a description, or the methods of an OpenRPC document. */
+/** Counts the operations in a description, or the methods in an OpenRPC document. */
 function operationsIn(path: string): number {
   const read = (path: string) => parse(readFileSync(path, "utf8").replace(/^\uFEFF/, ""));
   const { methods, paths = {} } = read(path);
   if (methods) return methods.length;
   const items = Object.entries<{ $ref?: string }>(paths).map(([name, item]) => {
     const [file, pointer = ""] = (item.$ref ?? "").split("#");
-    // A pointer into a file of path items is not followed.
+    // A reference with a pointer into a file of path items is not followed.
     return [name, file && pointer === "" ? read(join(dirname(path), file)) : item];
   });
   return countOperations({ paths: Object.fromEntries(items) });

@@ -1,33 +1,33 @@
-/** Pairs of a tool and a document that fail by the fault of either. A test checks that each pair still fails. */
+/** Pairs of a tool and a document that fail through a fault of either. A test checks that each pair still fails. */
 
-/** A fault that is not ours. */
+/** A fault of a tool or a document, not of Nodeface. */
 export interface KnownFault {
   tool: string;
-  /** The documents by name. */
+  /** The names of the documents for which the tool fails. */
   documents: readonly string[];
-  /** The tool or document at fault. */
+  /** The part of the pair that is at fault. */
   of: "tool" | "document";
   why: string;
-  /** The report of the fault. Without one, the tool must fail on the original document as well. */
+  /** A link to a report of the fault. Without it, the tool must also fail with the original document. */
   evidence?: string;
-  /** True if the tool does not end; it gets less time then. */
+  /** True if the tool would run endlessly. It then has a shorter time limit. */
   isEndless?: true;
 }
 
-const METHODS_OF_3_2 = "leaves out query or additionalOperations of OpenAPI 3.2";
+const METHODS_OF_3_2 = "omits query or additionalOperations of OpenAPI 3.2";
 
 export const KNOWN_FAULTS: readonly KnownFault[] = [
   {
     tool: "swagger-parser",
     documents: ["new 3.2"],
     of: "tool",
-    why: "knows OpenAPI up to 3.1",
+    why: "supports OpenAPI only up to 3.1",
   },
   {
     tool: "swagger-parser",
     documents: ["Ergo 3.0"],
     of: "tool",
-    why: "holds siblings of $ref against the schema, which OpenAPI 3.0 ignores",
+    why: "rejects members beside $ref, which OpenAPI 3.0 ignores",
   },
   ...["prism mock", "openapi-typescript", "swagger-typescript-api", "hey-api", "orval", "kubb"].map(
     (tool) => ({ tool, documents: ["new 3.2"], of: "tool" as const, why: METHODS_OF_3_2 }),
@@ -36,14 +36,14 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
     tool: "prism mock",
     documents: ["Stripe 3.0"],
     of: "tool",
-    why: "does not get ready within minutes",
+    why: "is not ready after several minutes",
     isEndless: true,
   },
   {
     tool: "hey-api",
     documents: ["Stripe 3.0"],
     of: "tool",
-    why: "has no type for an array in the style deepObject",
+    why: "has no type for an array with the style deepObject",
   },
   {
     tool: "orval",
@@ -55,13 +55,13 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
     tool: "prism mock",
     documents: ["Amazon EC2 3.0"],
     of: "document",
-    why: "has paths with a fragment, which no request has",
+    why: "has paths with a fragment, which no request can have",
   },
   {
     tool: "orval",
     documents: ["Amazon EC2 3.0"],
     of: "tool",
-    why: "takes the text of XML for the object",
+    why: "uses the XML text as if it were the parsed object",
   },
   {
     tool: "orval",
@@ -73,7 +73,7 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
     tool: "orval",
     documents: ["Discourse 3.1", "ReadMe 3.1"],
     of: "tool",
-    why: "appends what may be undefined or null to FormData",
+    why: "appends values that may be undefined or null to FormData",
   },
   {
     tool: "kubb",
@@ -85,13 +85,13 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
     tool,
     documents: ["Kubernetes 2.0"],
     of: "tool" as const,
-    why: "takes a property that is named $ref for a reference",
+    why: "mistakes a property that is named $ref for a reference",
   })),
   {
     tool: "orval",
     documents: ["GitHub 3.0"],
     of: "tool",
-    why: "takes a schema that is named Blob for the global one",
+    why: "mistakes a schema that is named Blob for the global Blob type",
   },
   {
     tool: "spectral",
@@ -109,20 +109,20 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
     tool: "redocly lint",
     documents: ["ReadMe 3.1"],
     of: "document",
-    why: "has nullable of 3.0 in 3.1",
+    why: "uses nullable, which is in OpenAPI 3.0 but not in 3.1",
   },
   {
     tool: "orval",
     documents: ["kind beacon", "kind bee", "kind stacks"],
     of: "tool",
-    why: "hands an object to fetch as it is where the body may also be bytes",
+    why: "passes an object to fetch unchanged if the body may also be bytes",
     evidence: "https://github.com/orval-labs/orval/pull/3804",
   },
   {
     tool: "kubb",
     documents: ["kind beacon", "kind bee"],
     of: "tool",
-    why: "takes no header but text, whatever the type of its parameter",
+    why: "accepts only strings as headers, whatever the type of the parameter",
     evidence:
       "https://github.com/kubb-labs/kubb/blob/a18b1db/packages/plugin-client/src/clients/fetch.ts",
   },

@@ -1,4 +1,4 @@
-/** Serves a description, and runs tools on it. */
+/** Serves a description and runs tools with it. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,30 +10,30 @@ import { KNOWN_FAULTS, type KnownFault } from "./_known-faults.ts";
 import { countOperations } from "./programs/count-operations.ts";
 import type { Input, Tool, Verdict } from "./_tools.ts";
 
-/** The result of one tool on one document. */
+/** The result of running a tool with a document. */
 export interface Pair {
   document: string;
   tool: string;
-  /** The error; `undefined` if there is none. */
+  /** The error with the served description, or `undefined` if there is none. */
   problem: string | undefined;
-  /** The error on the original, which is tried only if the served form fails. */
+  /** The error with the original document, which is tried only if the served description fails. */
   original: string | undefined;
-  /** A fault that is not ours. */
+  /** The known fault of the tool or the document, if there is one. */
   fault: KnownFault | undefined;
-  /** The time of the tool, in seconds. */
+  /** The time that the tool took, in seconds. */
   seconds: number;
 }
 
-/** The time limit of a tool for one description, in milliseconds; generous. */
+/** The generous time limit for running a tool with a description, in milliseconds. */
 const TIMEOUT = 600_000;
-/** The same for a tool that does not end. */
+/** The time limit for a tool that would run endlessly, in milliseconds. */
 const SHORT_TIMEOUT = 30_000;
-/** The number of concurrent tools. */
+/** The number of tools that run at the same time. */
 const LANES = 2;
 /** An address where no server listens. */
 const NODE = "http://127.0.0.1:9053";
 
-/** Lists the paths in the entry of a description. */
+/** Lists the paths in the root file of a description. */
 function pathsOf(file: string): string[] {
   const text = readFileSync(file, "utf8").replace(/^\uFEFF/, "");
   const { paths } = (text.startsWith("{") ? JSON.parse(text) : parse(text)) as { paths?: object };
@@ -43,9 +43,9 @@ function pathsOf(file: string): string[] {
 const OWN_PATHS = pathsOf(`${ROOT}spec/openapi.yaml`);
 
 /**
- * Serves a description and runs each of the tools on it.
+ * Serves a description, and runs each of the tools with it.
  *
- * @throws {Error} if the service does not serve it
+ * @throws {Error} if the service does not show the description
  */
 export async function runPairs(document: Document, tools: readonly Tool[]): Promise<Pair[]> {
   const folder = mkdtempSync(join(tmpdir(), "nodeface-tools-"));
@@ -59,8 +59,8 @@ export async function runPairs(document: Document, tools: readonly Tool[]): Prom
     const yamlFile = await keep(yaml!, join(folder, "served.yaml"));
     const input = { json: json!, yaml: yaml!, jsonFile, yamlFile, entry };
     const { paths } = JSON.parse(readFileSync(jsonFile, "utf8"));
-    // If a path of the description equals one of ours, either the first segment of the description's path has moved to
-    // its server's URL, or the description's path replaces ours.
+    // If the description has the same path as the service, either the first segment of the description's path has moved
+    // to the URL of its server, or the description's path replaces that of the service.
     const theirs = new Set(entry === undefined ? [] : pathsOf(entry));
     const isOurs = (path: string) =>
       !theirs.has(path) || /^nodeface/.test(paths?.[path]?.get?.operationId);
@@ -85,14 +85,14 @@ export async function runPairs(document: Document, tools: readonly Tool[]): Prom
   }
 }
 
-/** Returns a complaint about an unknown error of a pair, or about a known fault that no longer occurs. */
+/** Returns an error message if a pair failed without a known fault, or if its known fault did not occur. */
 export function complaintOf({ problem, original, fault }: Pair): string | undefined {
   if (problem === undefined) return fault && `takes it by now, though it is said: ${fault.why}`;
   if (fault && (original !== undefined || fault.evidence !== undefined)) return undefined;
   return original === undefined ? problem : `${problem}\nand of the original: ${original}`;
 }
 
-/** Returns the arguments for a kind's node, which does not respond. */
+/** Returns the arguments for a node of a kind. The node does not respond. */
 function argumentsOf({ kind, software }: Document, folder: string): string[] {
   if (kind === undefined) return [];
   if (software === undefined) return ["--kind", kind, NODE];
@@ -103,8 +103,8 @@ function argumentsOf({ kind, software }: Document, folder: string): string[] {
 }
 
 /**
- * Waits until a description is shown. Until then, the service shows only its own operations: for a file, the page
- * says so; for a kind, there are no other paths.
+ * Waits until a description is shown. Before that, the service shows only its own operations: for a file, the page says
+ * so; for a kind, there are no other paths.
  */
 async function untilShown(url: string, { kind }: Document): Promise<void> {
   const since = performance.now();

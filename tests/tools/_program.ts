@@ -1,39 +1,41 @@
-/** Programs with a time limit. */
+/** Runs programs with a time limit. */
 import { spawn } from "node:child_process";
 import process from "node:process";
 import { ROOT } from "../_paths.ts";
 
 /** The result of a program. */
 export interface Ended {
-  /** `null` if it was killed. */
+  /** The exit code, or `null` if the program was killed. */
   code: number | null;
-  /** Its output on both streams. */
+  /** The output on standard output and standard error. */
   output: string;
   isLate: boolean;
 }
 
-/** The options of a program; `timeout` is in milliseconds. */
+/** The options for running a program. `timeout` is in milliseconds. */
 export interface ProgramOptions {
   cwd: string;
   timeout: number;
   env?: Record<string, string>;
-  /** Once the program has written `text`, calls `then` and stops the program: a server would not end by itself. */
+  /**
+   * After the program has written `text`, calls `then` and stops the program. For servers, which do not end themselves.
+   */
   until?: { text: string; then: (output: string) => Promise<void> };
 }
 
-/** The cache of compiled code: programs are started often, and compiling them is a part of each start. */
+/** The cache for compiled code. Programs are started often, and each start would otherwise compile them again. */
 const NODE_COMPILE_CACHE = `${ROOT}tests/.cache/compiled`;
 
-/** The number of characters after which no more output is kept. */
+/** The maximum number of characters of output that are kept. */
 const OUTPUT_LIMIT = 4_000_000;
 
-/** Runs a program. After the time limit it is killed, with its children. */
+/** Runs a program. If the time limit is exceeded, the program and its children are killed. */
 export function runProgram(
   [program = "", ...args]: readonly string[],
   { cwd, timeout, env = {}, until }: ProgramOptions,
 ): Promise<Ended> {
   return new Promise((resolve, reject) => {
-    // In its own process group, so that its children are killed with it.
+    // The program has its own process group, so that its children can be killed with it.
     const child = spawn(program, args, {
       cwd,
       detached: true,
@@ -47,7 +49,7 @@ export function runProgram(
       try {
         process.kill(-child.pid!, "SIGKILL");
       } catch {
-        // It has exited meanwhile.
+        // The program has already exited.
       }
     };
     const timer = setTimeout(() => {

@@ -1,4 +1,4 @@
-/** A suite for each document, with a test for each tool. */
+/** Registers a suite for each document, with one test for each tool. */
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -8,7 +8,7 @@ import { complaintOf, type Pair, runPairs } from "./_pairs.ts";
 import { tableOf } from "./_table.ts";
 import type { Tool } from "./_tools.ts";
 
-/** Tests every document with every tool, and finally prints the table of all pairs. */
+/** Tests every document with every tool, and prints a table of all pairs at the end. */
 export function testPairs(all: readonly Document[], tools: readonly Tool[]): void {
   const only = new RegExp(process.env.DOCUMENTS ?? "");
   const documents = all.filter(({ name }) => only.test(name));
@@ -16,7 +16,7 @@ export function testPairs(all: readonly Document[], tools: readonly Tool[]): voi
   const done: Pair[] = [];
   for (const document of documents) {
     const pairs = suite(document.name);
-    // uvu would not print an error of the hook.
+    // uvu would not print an error that is thrown in a hook.
     let failure: Error | undefined;
     pairs.before(async () => {
       try {
@@ -25,7 +25,7 @@ export function testPairs(all: readonly Document[], tools: readonly Tool[]): voi
         failure = error as Error;
       }
     });
-    pairs("it is served", () => {
+    pairs("the description is served", () => {
       if (failure) throw failure;
     });
     for (const tool of tools) {
@@ -33,10 +33,10 @@ export function testPairs(all: readonly Document[], tools: readonly Tool[]): voi
         const pair = done.find((pair) =>
           pair.document === document.name && pair.tool === tool.name
         );
-        assert.ok(pair, "it was not run");
+        assert.ok(pair, "the tool was not run");
         const complaint = complaintOf(pair!);
         if (complaint === undefined) return Promise.resolve();
-        // The message suffices; uvu would also print a stack.
+        // The message is sufficient, but uvu would also print a stack trace.
         return Promise.reject(Object.assign(new Error(complaint), { stack: "" }));
       });
     }

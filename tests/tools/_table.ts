@@ -1,9 +1,9 @@
-/** The table of documents and tools. */
+/** Formats the table of documents and tools. */
 import { complaintOf, type Pair } from "./_pairs.ts";
 
 /**
- * Formats the results of the pairs: `ok`, `FAIL`, `tool` and `doc` (a known fault of the tool or of the document), and
- * `-` if the pair was not run. Tools are columns, whose names are listed below the table.
+ * Formats the results of all pairs: `ok`; `FAIL`; `tool` or `doc` for a known fault of the tool or the document; and
+ * `-` if the pair was not run. Each column is a tool, whose name is listed below the table.
  */
 export function tableOf(
   documents: readonly string[],

@@ -1,4 +1,4 @@
-/** The tools, each with the results that it must produce. */
+/** The tools, and the results that each of them must produce. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
@@ -9,50 +9,50 @@ import { freePort } from "../_port.ts";
 import { countOperations } from "./programs/count-operations.ts";
 import { type ProgramOptions, runProgram } from "./_program.ts";
 
-/** The description, as served or as written. */
+/** A description for a tool, as served or as originally written. */
 export interface Input {
-  /** A URL or a path. */
+  /** The URL or path of the description in JSON. */
   json: string;
   yaml: string;
-  /** The path of a file with the same content. */
+  /** The path of a file with the same JSON. */
   jsonFile: string;
   yamlFile: string;
-  /** The path of the original description's root file, if there is one. */
+  /** The path of the original description's root file, or `undefined` if there is none. */
   entry: string | undefined;
 }
 
-/** The result of a tool. */
+/** The result of running a tool. */
 export interface Verdict {
-  /** The end of its output, if it rejected the description. */
+  /** The end of the tool's output if the tool rejected the description. */
   problem?: string | undefined;
-  /** The number of processed operations; `undefined` if they cannot be counted. */
+  /** The number of operations that the tool processed, or `undefined` if they cannot be counted. */
   operations?: number | undefined;
 }
 
 export interface Tool {
   name: string;
-  /** The reason why it cannot run on this machine. */
+  /** The reason why the tool cannot run on this machine. */
   missing?: string | undefined;
-  /** True for our own checks, which cannot be tried on the original alone. */
+  /** True for checks by this project, which cannot be run with the original document alone. */
   isOurs?: true;
   run(input: Input, folder: string, timeout: number): Promise<Verdict>;
 }
 
-/** The length of an excerpt, in characters: the end of a failed program's output states the reason. */
+/** The number of characters to keep from the end of a failed program's output, which states the reason. */
 const EXCERPT = 1500;
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 const NODE_24 = `${ROOT}tests/node_modules/node24/bin/node`;
 const missing = existsSync(NODE_24) ? undefined : "needs the Node 24 of tests/package-lock.json";
 
-/** Returns the path of a file in a package that is installed for the slow tests, or else for all tests. */
+/** Returns the path of a file in a package, which is installed either for the slow tests or for all tests. */
 const inPackage = (path: string): string =>
   [`${HERE}node_modules/${path}`, `${ROOT}tests/node_modules/${path}`].find(existsSync) ?? path;
 const script = (name: string): string => `${HERE}programs/${name}`;
 
 type Options = Omit<ProgramOptions, "cwd" | "timeout">;
 
-/** Runs a program and returns its error, if any. */
+/** Runs a program, and returns its error if it fails. */
 async function run(
   command: readonly string[],
   cwd: string,
@@ -65,13 +65,13 @@ async function run(
   return { problem: `ended with ${code}: ${excerpt(output)}`, output };
 }
 
-/** Returns the end of an output, without stacks and lists of files. */
+/** Returns the end of an output, without stack traces and lists of files. */
 function excerpt(output: string): string {
   const lines = output.split("\n").filter((line) => !/^\s*(at |Writing )|^\s*$/.test(line));
   return lines.join("\n").slice(-EXCERPT);
 }
 
-/** Creates a tool that accepts or rejects, and may print the number of operations. */
+/** Creates a tool that accepts or rejects a description, and may print the number of its operations. */
 function judge(
   name: string,
   command: (input: Input) => readonly string[],
@@ -88,16 +88,16 @@ function judge(
   };
 }
 
-/** A generator of TypeScript. */
+/** A tool that generates TypeScript. */
 interface Generator {
   name: string;
   command: (input: Input) => readonly string[];
   env?: (input: Input) => Record<string, string>;
-  /** The files to compile, with all their imports. */
+  /** Matches the paths of the generated files to compile. Their imports are compiled, too. */
   compiled: RegExp;
-  /** `text` occurs once for each operation in the files whose path matches `files`; it is counted up to `before`. */
+  /** `text` matches once per operation in the files whose paths match `files`. Matches after `before` do not count. */
   counted: { files: RegExp; text: RegExp; before?: RegExp };
-  /** @default Node 24 */
+  /** The program that runs the tool. @default Node 24 */
   node?: string;
 }
 
@@ -105,11 +105,11 @@ const TSC = [
   `${ROOT}node_modules/typescript/bin/tsc`,
   ...["--noEmit", "--strict", "--target", "es2022", "--lib", "es2023,dom,dom.iterable"],
   ...["--module", "esnext", "--moduleResolution", "bundler", "--types", ""],
-  // TypeScript's own libraries are correct, and checking them takes longer than most generated code.
+  // TypeScript's own libraries are correct, and checking them would take longer than checking most generated code.
   ...["--ignoreConfig", "--allowImportingTsExtensions", "--skipDefaultLibCheck"],
 ];
 
-/** Creates a tool whose output a strict `tsc` must compile. */
+/** Creates a tool for a generator. A strict `tsc` must be able to compile the generated code. */
 function generator(
   { name, command, env, compiled, counted, node = NODE_24 }: Generator,
 ): Tool {
@@ -134,18 +134,18 @@ function generator(
   };
 }
 
-/** This project's own linter. */
+/** The linter of this project. */
 const CHECK: Tool = {
   name: "nodeface check",
   isOurs: true,
   async run({ entry }, _, timeout) {
-    // Without a node and a description there is nothing to check.
+    // If there is neither a node nor a file, there is nothing to check.
     if (entry === undefined) return { problem: undefined };
     return await run([...COMMANDS.Node, "check", "--spec", entry], ROOT, timeout);
   },
 };
 
-/** Creates a tool that runs one of our scripts on both served forms. */
+/** Creates a tool that runs one of this project's scripts on both served forms. */
 const ours = (name: string, file: string): Tool => ({
   name,
   isOurs: true,
@@ -154,7 +154,7 @@ const ours = (name: string, file: string): Tool => ({
   },
 });
 
-/** The check that the served form has all operations, and no others. */
+/** Checks that the served form has all operations of the description, and no others. */
 const OPERATIONS: Tool = {
   name: "operations",
   isOurs: true,
@@ -164,11 +164,11 @@ const OPERATIONS: Tool = {
     }),
 };
 
-/** A server that responds with the examples of a description. One of its listed operations is requested. */
+/** A mock server that responds with the examples of a description. One of its operations is requested. */
 const PRISM: Tool = {
   name: "prism mock",
   missing,
-  // Prism loads a URL several times, with pauses long enough for its connection to be closed.
+  // Prism loads a URL several times, and the pauses between are so long that the connection may be closed.
   async run({ jsonFile }, folder, timeout) {
     const port = await freePort();
     const program = inPackage("@stoplight/prism-cli/dist/index.js");
@@ -188,7 +188,7 @@ const PRISM: Tool = {
         text: "Prism is listening",
         async then(output) {
           const url = / GET +(http:\S+)/.exec(output)?.[1];
-          // Prism 5.16 randomly writes "&" if it has omitted the first parameter.
+          // Prism 5.16 sometimes writes "&" when it has omitted the first parameter.
           if (url) status = (await fetch(url.replace(/^([^?&]*)&/, "$1?"))).status;
         },
       },
@@ -199,7 +199,7 @@ const PRISM: Tool = {
   },
 };
 
-/** The tools whose packages the fast tests have. */
+/** The tools whose packages are also installed for the fast tests. */
 export const QUICK: readonly Tool[] = [
   CHECK,
   OPERATIONS,
@@ -231,7 +231,7 @@ export const QUICK: readonly Tool[] = [
   }),
 ];
 
-/** The tools in the order of the table's columns. */
+/** All tools, in the order of the table's columns. */
 export const TOOLS: readonly Tool[] = [
   ...QUICK,
   judge(

@@ -1,8 +1,8 @@
-/** A sample of the table of documents and tools: two documents with the fast tools. */
+/** A sample of the table of documents and tools, with only two documents and the fast tools. */
 import { SMALL } from "./_documents.ts";
 import { testPairs } from "./_suite.ts";
 import { QUICK } from "./_tools.ts";
 
-// Each document is served with our own operations; the one with only webhooks has no others.
+// The service's own operations are added to each document. The document with only webhooks has no other operations.
 const NAMES = ["webhooks only 3.1", "several files 3.0"];
 testPairs(SMALL.filter(({ name }) => NAMES.includes(name)), QUICK);

@@ -1,5 +1,5 @@
-// Installs the tools of the table (tests/tools/package-lock.json), and extracts its documents from packages that are
-// too large to install (tests/tools/documents.json). Skips everything that is present already.
+// Installs the tools of the table (tests/tools/package-lock.json). Extracts the documents of the table from packages
+// that are too large to install (tests/tools/documents.json). Skips everything that is already present.
 import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ import { install, once, run } from "../_install.mjs";
 const folder = fileURLToPath(new URL(".", import.meta.url));
 const documents = `${folder}../.cache/documents/`;
 
-// Some tools need a newer Node than this one, which is installed for them.
+// This installs a newer Node for the tools that need it.
 install(
   folder,
   "Installing the tools that read descriptions: generators, linters, validators",
@@ -23,7 +23,7 @@ once(`${folder}documents.json`, `${documents}.installed`, () => {
   for (const source of JSON.parse(readFileSync(`${folder}documents.json`, "utf8"))) extract(source);
 });
 
-/** Extracts a few files from a package. */
+/** Extracts some files from a package without installing it. */
 function extract({ package: name, integrity, files }) {
   const temporary = mkdtempSync(join(tmpdir(), "nodeface-documents-"));
   try {

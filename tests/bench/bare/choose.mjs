@@ -1,11 +1,11 @@
-// The code that all bare servers share: it chooses the recorded response to a request.
+// The code shared by all bare servers: it chooses the recorded response to a request.
 import { readFileSync } from "node:fs";
 
 /**
  * Creates the function that chooses the recorded response to a request.
  *
  * @param file the recorded validators, full responses and 304 responses, by path and content coding
- * @param port the server's port, which requests have in `Host`
+ * @param port the port of the server, which is part of `Host` in the requests
  * @param prepare converts a recorded response into what the server writes
  */
 export function createChoice(file, port, prepare) {

@@ -1,4 +1,5 @@
-// A bare server with `Bun.serve` (from source or as an executable) or `Deno.serve`. `fetch.mjs ANSWERS PORT`.
+// A bare server that uses `Bun.serve` (from source or as an executable) or `Deno.serve`. Usage: `fetch.mjs ANSWERS
+// PORT`.
 import { Buffer } from "node:buffer";
 import process from "node:process";
 import { createChoice } from "./choose.mjs";

@@ -1,4 +1,4 @@
-// A bare server of `node:http`, for Node and for Deno. `node-http.mjs ANSWERS PORT`.
+// A bare server that uses `node:http`, on Node or Deno. Usage: `node-http.mjs ANSWERS PORT`.
 import { Buffer } from "node:buffer";
 import { createServer } from "node:http";
 import process from "node:process";
@@ -9,7 +9,7 @@ const [, , file, port] = process.argv;
 const choose = createChoice(file, port, ({ status, headers, body }) => ({
   status,
   fields: headers.flat(),
-  // Text is sent in one write with the head, which is faster than bytes.
+  // As text, the content is sent in one write with the head, which is faster than bytes.
   content: Buffer.from(body, "base64").toString("latin1"),
 }));
 
@@ -21,7 +21,7 @@ createServer(({ method, url, headers }, response) => {
     headers["accept-encoding"],
     headers["if-none-match"],
   );
-  // Nodeface omits this header too.
+  // Nodeface also omits this header.
   response.removeHeader("connection");
   response.writeHead(status, fields).end(content, "latin1");
 }).listen(Number(port), "127.0.0.1");

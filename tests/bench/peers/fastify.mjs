@@ -1,4 +1,4 @@
-// Fastify, set up as its documentation shows. `fastify.mjs ANSWERS PORT`.
+// Fastify, used as in its documentation. Usage: `fastify.mjs ANSWERS PORT`.
 import { Buffer } from "node:buffer";
 import fastify from "fastify";
 import { readFileSync } from "node:fs";

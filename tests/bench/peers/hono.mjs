@@ -1,4 +1,4 @@
-// Hono on its server for Node or on Bun, set up as its documentation shows. `hono.mjs ANSWERS PORT`.
+// Hono with its own server for Node, or on Bun, used as in its documentation. Usage: `hono.mjs ANSWERS PORT`.
 import { Buffer } from "node:buffer";
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";

@@ -1,4 +1,4 @@
-// itty-router alone, on srvx for Node or on Bun, to measure the cost of routing. `itty.mjs ANSWERS PORT`.
+// itty-router, with srvx on Node or on Bun, to measure the cost of routing alone. Usage: `itty.mjs ANSWERS PORT`.
 import { Buffer } from "node:buffer";
 import { readFileSync } from "node:fs";
 import process from "node:process";
@@ -15,7 +15,7 @@ for (const { path, identity } of JSON.parse(readFileSync(file, "utf8"))) {
   router.get(path, () => new FastResponse(content, init));
 }
 
-// The router modifies the object that it routes, so it gets one of its own.
+// The router modifies the object that it gets, so it gets a new object instead of the request.
 const fetch = (request) => router.fetch({ method: request.method, url: request.url });
 
 const options = { fetch, hostname: "127.0.0.1", port: Number(port) };

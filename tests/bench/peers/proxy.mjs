@@ -1,4 +1,4 @@
-// @fastify/http-proxy, set up as its documentation shows. `proxy.mjs UPSTREAM PORT`.
+// @fastify/http-proxy, used as in its documentation. Usage: `proxy.mjs UPSTREAM PORT`.
 import proxy from "@fastify/http-proxy";
 import fastify from "fastify";
 import process from "node:process";

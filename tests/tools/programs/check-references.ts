@@ -1,10 +1,10 @@
-/** Checks that each reference of a description leads to an existing component with a usable name. */
+/** Checks that each reference in a description leads to an existing component with a valid name. */
 import { readFileSync } from "node:fs";
 import process from "node:process";
 
-/** Values below these keys are data, whatever they look like. */
+/** Keys whose values are arbitrary data, even if these look like references. */
 const DATA = new Set(["example", "examples", "default", "enum", "const"]);
-/** Names below these keys are chosen by the user. */
+/** Keys whose values have member names that the author of the description chose. */
 const NAMED = new Set(["properties", "patternProperties", "schemas", "parameters", "responses"]);
 const REFERENCE = /^#\/components\/([A-Za-z]+)\/([A-Za-z0-9._-]+)$/;
 

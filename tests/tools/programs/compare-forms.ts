@@ -1,4 +1,4 @@
-/** Compares the JSON and the YAML of a description, with exact numbers. */
+/** Compares the JSON and YAML forms of a description, including all digits of numbers. */
 import { readFileSync } from "node:fs";
 import process from "node:process";
 import { isDeepStrictEqual } from "node:util";
@@ -13,7 +13,7 @@ if (place !== undefined) {
   process.exit(1);
 }
 
-/** Returns the first place where two values differ; `undefined` if they are equal. */
+/** Returns the first place at which two values differ, or `undefined` if they are equal. */
 function difference(a: unknown, b: unknown, place: string): string | undefined {
   if (typeof b === "bigint") b = exact(b);
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) {

@@ -1,9 +1,9 @@
-/** Counts the operations of a description. */
+/** Counts the operations in a description. */
 
-/** The methods that have fields in a path item, in OpenAPI 3.2. */
+/** The HTTP methods for which a path item of OpenAPI 3.2 has a field. */
 const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
 
-/** Counts the operations in the path items themselves; those behind a `$ref` are not counted. */
+/** Counts the operations in the path items themselves, but not those behind a `$ref`. */
 export function countOperations(
   { paths = {} }: { paths?: Record<string, Record<string, unknown>> },
 ): number {

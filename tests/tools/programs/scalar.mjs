@@ -1,4 +1,4 @@
-// Reads a description with Scalar's parser, and prints its errors or the number of its operations.
+// Parses a description with Scalar's parser, and prints the errors or the number of operations.
 import { readFileSync } from "node:fs";
 import process from "node:process";
 import { dereference, validate } from "@scalar/openapi-parser";
