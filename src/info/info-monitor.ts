@@ -86,11 +86,12 @@ type State =
   | { readonly name: "current"; readonly dueAt: number }
   | { readonly name: "failing"; readonly dueAt: number; readonly since: number };
 
-/** Aborts if the runtime allows it: on workerd, a request may not cancel work that another request started. */
 function tryAbort(controller: AbortController): void {
   try {
     controller.abort();
-  } catch {}
+  } catch {
+    // On workerd, a request may not cancel work that another request started.
+  }
 }
 
 const CLOCK = { monotonic: () => performance.now(), now: () => Date.now() };
