@@ -42,7 +42,7 @@ export async function callPath(gateway: Gateway, call: Call, lease: Lease): Prom
   }
   const { entry, parameters, fault } = match;
   const { operation, permission } = entry;
-  const refusal = await gateway.guard.refusalFor(call, entry);
+  const refusal = await gateway.authorize(call, entry);
   if (refusal) return refuse(refusal);
   if (request.headers.has("upgrade")) return refuse(NO_UPGRADE);
   const types = Object.keys(operation.body?.rules ?? {});

@@ -67,13 +67,13 @@ interface ReadyCall extends Pick<RpcCall, "id" | "isJsonRpc1"> {
 
 export async function callRpc(gateway: Gateway, call: Call, lease: Lease): Promise<Response> {
   const { request, query } = call;
-  const foreign = gateway.guard.refusalForPage(request);
+  const foreign = gateway.refusalForPage(request);
   if (foreign) return refuseRpc(foreign);
   if (hasTokenInQuery(query)) return refuseRpc(TOKEN_IN_QUERY);
   if (request.headers.has("upgrade")) return refuseRpc(NO_UPGRADE);
   // npm's bitcoin-core sends no content type. Browsers must send one, since any page can send a request without it.
   const types = looksLikeBrowser(request.headers) ? TYPES : [...TYPES, ""];
-  const hasToken = await gateway.guard.hasToken(request);
+  const hasToken = await gateway.hasToken(request);
   const content = await readContent(call, types, lease, hasToken);
   if ("status" in content) return refuseRpc(content.status === 415 ? WRONG_TYPE : content);
   if (!content.bytes) return refuseRpc(WRONG_TYPE);
@@ -129,7 +129,7 @@ async function checkCall(gateway: Gateway, call: Call, one: RpcCall, most: numbe
   const entry = (await gateway.table()).methods.get(method);
   if (!entry) return fail({ code: CODES.noMethod, message: "Unknown method" });
   const { operation } = entry;
-  const refusal = await gateway.guard.refusalFor(call, entry, method);
+  const refusal = await gateway.authorize(call, entry, method);
   if (refusal) return fail(refusal, { setting: refusal.setting });
   const check = () => checkParams(operation, one.params, most);
   const { params, wrong: errors } = await inTurn(one.params.length, check);
@@ -174,7 +174,7 @@ export async function callMethod(gateway: Gateway, call: Call, lease: Lease): Pr
   const { operation, permission } = entry;
   const methods = operation.isGettable ? ["GET", "POST"] : ["POST"];
   if (!methods.includes(request.method)) return notAllowed(methods);
-  const refusal = await gateway.guard.refusalFor(call, entry);
+  const refusal = await gateway.authorize(call, entry);
   if (refusal) return refuse(refusal);
   if (request.headers.has("upgrade")) return refuse(NO_UPGRADE);
   const hasToken = permission === "token";

@@ -10,14 +10,14 @@ import type { CallRecord } from "../log.ts";
 import { createClient } from "../node/client.ts";
 import { createCredentials } from "../node/credentials.ts";
 import type { RequestContent } from "../node/http1.ts";
-import { RPC_HEADERS } from "../node/json-rpc.ts";
+import { CODES, RPC_HEADERS } from "../node/json-rpc.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { type Call, goneOf } from "./call.ts";
-import { Guard } from "./guard.ts";
+import { hasTokenInQuery, isAllowedCaller, isToken, readToken, TOKEN_IN_QUERY } from "./guard.ts";
 import { Lease, type LeaseOptions, Leases } from "./lease.ts";
 import { createPathMatcher, type MatchPath } from "./match.ts";
-import { decide, type PolicyEntry, type ResolvedForward } from "./policy.ts";
-import { type Refusal, refusalOf, STATUS_GONE } from "./response.ts";
+import { decide, type Permission, type PolicyEntry, type ResolvedForward } from "./policy.ts";
+import { LATER, type Refusal, refusalOf, STATUS_GONE } from "./response.ts";
 
 export interface NodeFacts {
   kinds(): Promise<Readonly<Record<string, Kind>>>;
@@ -52,7 +52,6 @@ const NONE: readonly NodeOperation[] = [];
 const encoder = new TextEncoder();
 
 export class Gateway {
-  readonly guard: Guard;
   readonly limit: number;
   /** The lower-case name of the header that carries the node's secret; clients cannot set this header. */
   readonly secretHeader: string | undefined;
@@ -63,7 +62,6 @@ export class Gateway {
   #table: CallTable | undefined;
   constructor(options: GatewayOptions) {
     const { forward, node } = options;
-    this.guard = new Guard(forward);
     this.limit = forward.limit;
     this.secretHeader = node.auth && "header" in node.auth
       ? node.auth.header?.toLowerCase()
@@ -109,6 +107,68 @@ export class Gateway {
       this.#table = { operations, matchPath, methods: new Map(methods) };
     }
     return this.#table;
+  }
+
+  refusalForPage(
+    request: Request,
+    permission: Permission = "open",
+    what: string = "the node",
+  ): Refusal | undefined {
+    const { origins } = this.#options.forward;
+    // `"*"` covers only public operations. Any origin may learn that an operation is refused.
+    const allowed = origins === "*" && permission === "token" ? [] : origins;
+    if (isAllowedCaller(request, allowed)) return undefined;
+    return {
+      ...{ status: 403, code: CODES.notAllowed, setting: "forward.origins" },
+      message: `Pages of other origins may not call ${what}`,
+      more: ", nor can a browser's address bar over plain http; use the explorer at /v1/spec",
+    };
+  }
+
+  /**
+   * Returns the reason why a client may not call an operation; `undefined` if it may. `call-path.ts` and `call-rpc.ts`
+   * send nothing to the node without asking here.
+   *
+   * @param what completes the message "Pages of other origins may not call …"
+   */
+  async authorize(
+    { request, query }: Pick<Call, "request" | "query">,
+    { operation: { name }, permission, reason }: PolicyEntry,
+    what?: string,
+  ): Promise<Refusal | undefined> {
+    const foreign = this.refusalForPage(request, permission, what);
+    if (foreign || permission === "open") return foreign;
+    if (permission === "refused") {
+      return {
+        ...{ status: 403, code: CODES.notAllowed, setting: "forward" },
+        message: `${name} is not forwarded: ${reason}`,
+        more: '. See the setting "forward"',
+      };
+    }
+    if (hasTokenInQuery(query)) return TOKEN_IN_QUERY;
+    const about = { code: CODES.wantsToken, setting: "forward.token_file" };
+    const known = await readToken(this.#options.forward);
+    if ("reason" in known) {
+      const message = "The service cannot read the operator's token at the moment";
+      return { ...about, status: 503, message, headers: LATER };
+    }
+    const given = request.headers.get("authorization");
+    if (await isToken(known.token, given)) return undefined;
+    const isGiven = /^bearer /i.test(given ?? "");
+    // RFC 6750, section 3.1.
+    const error = isGiven ? ', error="invalid_token"' : "";
+    return {
+      ...{ ...about, status: 401 },
+      message: isGiven ? "The token is not valid" : `${name} needs the operator's token`,
+      more: isGiven ? "" : ": send it as Authorization: Bearer",
+      headers: { "www-authenticate": `Bearer realm="nodeface"${error}` },
+    };
+  }
+
+  async hasToken({ headers }: Request): Promise<boolean> {
+    if (!headers.has("authorization")) return false;
+    const known = await readToken(this.#options.forward);
+    return "token" in known && await isToken(known.token, headers.get("authorization"));
   }
 
   async rpcRequest(text: string): Promise<RequestContent> {

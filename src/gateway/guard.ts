@@ -1,78 +1,13 @@
 /**
- * Authorizes callers, and refuses calls that the policy refuses. A page on any site can make a browser send requests to
- * this machine, so a request from a browser must prove that it is from our own page or an allowed origin.
+ * Recognizes callers: by the operator's token, and by the origin of their page. A page on any site can make a browser
+ * send requests to this machine, so a request from a browser must prove that it is from our own page or an allowed origin.
  *
  * @module
  */
 import { CODES } from "../node/json-rpc.ts";
 import { readPlace, settingOf } from "../node/secrets.ts";
-import type { Call } from "./call.ts";
-import type { Permission, PolicyEntry, ResolvedForward } from "./policy.ts";
-import { LATER, type Refusal } from "./response.ts";
-
-export class Guard {
-  readonly #forward: Pick<ResolvedForward, "origins" | "token_file" | "token_env">;
-  constructor(forward: Pick<ResolvedForward, "origins" | "token_file" | "token_env">) {
-    this.#forward = forward;
-  }
-
-  /** @param what completes the message "Pages of other origins may not call …" */
-  refusalForPage(
-    request: Request,
-    permission: Permission = "open",
-    what: string = "the node",
-  ): Refusal | undefined {
-    const { origins } = this.#forward;
-    // `"*"` covers only public operations. Any origin may learn that an operation is refused.
-    const allowed = origins === "*" && permission === "token" ? [] : origins;
-    if (isAllowedCaller(request, allowed)) return undefined;
-    return {
-      ...{ status: 403, code: CODES.notAllowed, setting: "forward.origins" },
-      message: `Pages of other origins may not call ${what}`,
-      more: ", nor can a browser's address bar over plain http; use the explorer at /v1/spec",
-    };
-  }
-
-  async refusalFor(
-    { request, query }: Pick<Call, "request" | "query">,
-    { operation: { name }, permission, reason }: PolicyEntry,
-    what?: string,
-  ): Promise<Refusal | undefined> {
-    const foreign = this.refusalForPage(request, permission, what);
-    if (foreign || permission === "open") return foreign;
-    if (permission === "refused") {
-      return {
-        ...{ status: 403, code: CODES.notAllowed, setting: "forward" },
-        message: `${name} is not forwarded: ${reason}`,
-        more: '. See the setting "forward"',
-      };
-    }
-    if (hasTokenInQuery(query)) return TOKEN_IN_QUERY;
-    const about = { code: CODES.wantsToken, setting: "forward.token_file" };
-    const known = await readToken(this.#forward);
-    if ("reason" in known) {
-      const message = "The service cannot read the operator's token at the moment";
-      return { ...about, status: 503, message, headers: LATER };
-    }
-    const given = request.headers.get("authorization");
-    if (await isToken(known.token, given)) return undefined;
-    const isGiven = /^bearer /i.test(given ?? "");
-    // RFC 6750, section 3.1.
-    const error = isGiven ? ', error="invalid_token"' : "";
-    return {
-      ...{ ...about, status: 401 },
-      message: isGiven ? "The token is not valid" : `${name} needs the operator's token`,
-      more: isGiven ? "" : ": send it as Authorization: Bearer",
-      headers: { "www-authenticate": `Bearer realm="nodeface"${error}` },
-    };
-  }
-
-  async hasToken({ headers }: Request): Promise<boolean> {
-    if (!headers.has("authorization")) return false;
-    const known = await readToken(this.#forward);
-    return "token" in known && await isToken(known.token, headers.get("authorization"));
-  }
-}
+import type { ResolvedForward } from "./policy.ts";
+import type { Refusal } from "./response.ts";
 
 export const TOKEN_IN_QUERY: Refusal = {
   ...{ status: 400, code: CODES.invalidCall },
@@ -105,7 +40,7 @@ export async function readToken(
 }
 
 /** Tells whether a request has the token. Digests are compared, since the time that takes does not reveal the token. */
-async function isToken(token: string, authorization: string | null): Promise<boolean> {
+export async function isToken(token: string, authorization: string | null): Promise<boolean> {
   const [, given] = /^bearer +(\S+)$/i.exec(authorization ?? "") ?? [];
   if (given === undefined) return false;
   const [a, b] = await Promise.all(
