@@ -208,7 +208,6 @@ function partOf(kind: KnownKind): string {
   const { header, pattern } = auth?.refusal ?? {};
   const rows = [
     ["ok", health.ok],
-    ["in sync", !saysSync(kind) && "not reported"],
     ["detected by", listOf(evidence)],
     ["also called", listOf(aliases.map(code))],
     ["describes itself at", method && code(method)],
@@ -249,7 +248,7 @@ function networksOf({ health: { networks = {} } }: Kind): string {
 }
 
 const listOf = (texts: readonly string[]) => new Intl.ListFormat("en-GB").format(texts);
-const NAMED_MAX = 5, PLACES_MAX = 3;
+const NAMED_MAX = 3, PLACES_MAX = 3;
 
 function besideReference(): string {
   return fillPage("docs/beside-your-node.md", {
@@ -263,11 +262,10 @@ function besidePartOf(kind: KnownKind): string {
   // By default, Nodeface itself listens on port 8080.
   const isTaken = new URL(url).port === "8080";
   const rows = [
-    ["shown", shownOf(kind)],
-    ["opened", openedOf(kind)],
+    ["`/v1/info`", shownOf(kind)],
+    ["callable", openedOf(kind)],
     ["secret", secretOf(kind)],
-    ["`ok` means", `see [kinds of node](kinds.md#${name})`],
-  ];
+  ].filter(([, value]) => value);
   const configuration = auth?.example && `
 \`\`\`yaml
 # nodeface.yaml
@@ -279,7 +277,7 @@ forward: reads
 `;
   return `## ${name}
 
-${title}
+[${title}](kinds.md#${name})
 
 \`\`\`sh
 nodeface ${url} --forward reads${isTaken ? " --port 8081" : ""}
@@ -304,13 +302,13 @@ function openedOf({ operations }: KnownKind): string {
   return `${reads.length} of ${operations.length} operations${named && `, such as ${named}`}`;
 }
 
-function secretOf({ auth }: Kind): string {
+function secretOf({ auth }: Kind): string | undefined {
   const { files = [], example } = auth ?? {};
-  if (!example) return "usually none";
-  if (files.length === 0) return "if required, set it as below";
+  if (!example) return undefined;
+  if (files.length === 0) return "if the node requires it, set it as below";
   const places = files.slice(0, PLACES_MAX).map((file) => code(pathIn(file))).join(", ");
   const others = files.length > PLACES_MAX ? ` and ${files.length - PLACES_MAX} more` : "";
-  return `read from ${places}${others} if Nodeface runs as the same user as the node; otherwise, set it as below`;
+  return `if Nodeface runs as the node's user, it reads ${places}${others}; otherwise, set it as below`;
 }
 
 const pathIn = (file: AuthFile): string =>

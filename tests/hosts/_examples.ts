@@ -1,6 +1,6 @@
 /**
  * The examples (`examples/`) and how to run them. Each is a server that mounts the service; a new one needs a row here
- * and a section in `docs/embedding.md`.
+ * and a section in `docs/embedding-node.md` or `docs/embedding-fetch.md`.
  */
 import process from "node:process";
 import { pathToFileURL } from "node:url";

@@ -8,6 +8,9 @@ const documents = suite("the examples and their page");
 
 const text = (path: string) => readFileSync(`${ROOT}${path}`, "utf8");
 
+/** The pages that show the examples. */
+const PAGES = ["docs/embedding.md", "docs/embedding-node.md", "docs/embedding-fetch.md"];
+
 /** The files of the examples: `nodeface.ts`, and the hosts that mount it. */
 const FILES = [...new Set(["nodeface.ts", ...EXAMPLES.map(({ file }) => file)])];
 
@@ -17,8 +20,8 @@ documents("every example is in the table of run examples", () => {
 });
 
 for (const file of FILES) {
-  documents(`docs/embedding.md shows ${file} as it is`, () => {
-    const shown = [...text("docs/embedding.md").matchAll(/^```ts\n([^]*?)^```/gm)];
+  documents(`the manual shows ${file} unchanged`, () => {
+    const shown = PAGES.flatMap((page) => [...text(page).matchAll(/^```ts\n([^]*?)^```/gm)]);
     assert.ok(shown.some(([, code]) => code === text(`examples/${file}`)), file);
   });
 
