@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the root folder of an image: copies a program, and the libraries that it uses on this machine.
+# Makes the root folder of an image: a program, and the libraries that the program uses on this machine.
 #
 #   deploy/image-root.sh dist/nodeface dist/image
 set -eu

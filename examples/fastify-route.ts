@@ -1,4 +1,4 @@
-/** Nodeface in routes of Fastify, without middie. Run: node --import tsx examples/fastify-route.ts */
+/** Nodeface as Fastify routes, without middie. Run: node --import tsx examples/fastify-route.ts */
 import fastify from "fastify";
 import { listener } from "nodeface/node";
 import { mayAsk, nodeface, port, prefix } from "./nodeface.ts";
@@ -6,7 +6,7 @@ import { mayAsk, nodeface, port, prefix } from "./nodeface.ts";
 const answer = listener(nodeface);
 const app = fastify();
 app.register((routes, _options, done) => {
-  routes.removeAllContentTypeParsers(); // Nodeface reads the content itself
+  routes.removeAllContentTypeParsers(); // Nodeface reads the body itself
   routes.addContentTypeParser("*", (_request, _content, done) => done(null));
   routes.addHook("onRequest", async ({ method, headers }, reply) => {
     if (!mayAsk(method, headers.authorization)) await reply.code(401).send();

@@ -8,7 +8,7 @@ const app = new Koa();
 app.use((context, next) => {
   if (!nodeface.matches(context)) return next();
   if (!mayAsk(context.method, context.get("authorization"))) context.throw(401);
-  context.respond = false; // Nodeface answers
+  context.respond = false; // Nodeface sends the response
   answer(context.req, context.res);
 });
 app.use((context) => void (context.body = "The host's own page\n"));

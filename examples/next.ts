@@ -1,4 +1,4 @@
-/** Nodeface in Next.js: a route handler, `app/node/[[...path]]/route.ts` for the prefix `/node`. */
+/** Nodeface as a Next.js route handler. For the prefix `/node`, save it as `app/node/[[...path]]/route.ts`. */
 import { mayAsk, nodeface } from "./nodeface";
 
 function answer(request: Request): Response | Promise<Response> {

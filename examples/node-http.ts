@@ -1,4 +1,4 @@
-/** Nodeface in a server of `node:http`. Run: node --import tsx examples/node-http.ts */
+/** Nodeface in a `node:http` server. Run: node --import tsx examples/node-http.ts */
 import { createServer } from "node:http";
 import { listener } from "nodeface/node";
 import { mayAsk, nodeface, port } from "./nodeface.ts";

@@ -1,11 +1,11 @@
-/** The service that the examples mount: a node written in TypeScript, with two operations of its own. */
+/** The service that every example mounts. It stands for a node written in TypeScript, which adds two operations. */
 import { createNodeface, type NodefaceOptions } from "nodeface";
 
 export const port = Number(process.env.PORT ?? 8080);
 /** The path at which clients find the service; `""` is the root. */
 export const prefix = process.env.PREFIX ?? "/node";
 
-/** Stands for the host's own authentication: reading is public, everything else needs a password. */
+/** Stands for the host program's own authentication: GET, HEAD and OPTIONS are public, other methods need a password. */
 export function mayAsk(method = "GET", authorization?: string | null): boolean {
   return ["GET", "HEAD", "OPTIONS"].includes(method) || authorization === "Bearer secret";
 }
@@ -19,7 +19,7 @@ const answers = { "application/json": {} };
 export const options: NodefaceOptions = {
   prefix,
   hosts: ["node.example"], // the host names that clients use, besides loopback and IP addresses
-  description: process.env.DESCRIPTION, // the node's own OpenAPI description, if it has one
+  description: process.env.DESCRIPTION, // the node's OpenAPI description, if it has one
   info: () => ({ name: "example", software: "exampled", height: height++, peers: peers.size }),
   operations: [
     {

@@ -2,7 +2,7 @@
 import { createNodeface } from "nodeface";
 import { mayAsk, options } from "./nodeface.ts";
 
-// The provider routes only its own host names to a worker.
+// The provider sends a worker only requests for the worker's own host names.
 const nodeface = createNodeface({ ...options, hosts: "*" });
 
 export default {

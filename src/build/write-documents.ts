@@ -16,7 +16,6 @@ import { type Access, type KindInterface, MARKS, type OperationMarks } from "../
 import type { AuthFile, Kind, Test } from "../kinds/kind.ts";
 import { operationsOf } from "../openapi/operations.ts";
 import { CLI_OPTIONS, configuration } from "../settings/configuration.ts";
-import { questionOf } from "../settings/node.ts";
 import { kindSchema } from "../settings/kind.ts";
 import {
   type About,
@@ -140,7 +139,9 @@ function details(path: string, forms: readonly Settings[]): string {
 function formOf(schema: Schema): string {
   const { words = [], entries, value, message = "any JSON value" } = partsOf(schema);
   if (words.length > 0 && words.length <= 8) return words.map(code).join(", ");
-  return entries || value ? "object" : escape(message.replace(/^an? /, ""));
+  // The page explains durations once.
+  const form = message.replace(/^an? /, "").replace(/ such as "2s", .*"1m"/, "");
+  return entries || value ? "object" : escape(form);
 }
 
 interface KnownKind extends Kind {
@@ -201,30 +202,19 @@ function operationsText({ tried, operations }: KnownKind): string {
 }
 
 function partOf(kind: KnownKind): string {
-  const { name, title, aliases = [], description, detect, auth, health } = kind;
-  const evidence = Object.entries(detect).map(([place, test]) => evidenceOf(kind, place, test));
+  const { name, title, aliases = [], description, auth, health } = kind;
   const method = typeof description === "object" ? description.jsonrpc : description;
   const starting = (health.warming_up ?? []).map((number) => `the error ${number}`);
-  const { header, pattern } = auth?.refusal ?? {};
   const rows = [
-    ["ok", health.ok],
-    ["in sync", !saysSync(kind) && "not reported"],
-    ["detected by", listOf(evidence)],
+    ["`ok` if", health.ok],
     ["also called", listOf(aliases.map(code))],
     ["describes itself at", method && code(method)],
-    ["starting", listOf(starting)],
+    ["warming up", listOf(starting)],
     ["synced within", health.target && `${health.lag ?? 2} blocks`],
-    ["refusal", header && pattern && `${code(header)} matches ${code(pattern)}`],
     ["operations", operationsText(kind)],
     ["reads", auth?.reads === "none" && "called without `node.auth`"],
   ].filter(([, value]) => value);
   return `## ${name}\n\n${title}\n\n${table(undefined, rows)}${rulesOf(kind)}${networksOf(kind)}`;
-}
-
-function evidenceOf({ sources }: Kind, place: string, test: string): string {
-  const [name = "", pointer] = place.split(/#(.*)/);
-  const where = pointer ? `${code(pointer)} in ` : "";
-  return `${where}${code(questionOf(sources[name]!))} matches ${code(test)}`;
 }
 
 function rulesOf({ health: { rules = [] } }: Kind): string {
@@ -249,11 +239,11 @@ function networksOf({ health: { networks = {} } }: Kind): string {
 }
 
 const listOf = (texts: readonly string[]) => new Intl.ListFormat("en-GB").format(texts);
-const NAMED_MAX = 5, PLACES_MAX = 3;
+const NAMED_MAX = 2, PLACES_MAX = 3;
 
 function besideReference(): string {
   return fillPage("docs/beside-your-node.md", {
-    list: KNOWN.map(({ name, title }) => `- [${name}](#${name}): ${title}`).join("\n"),
+    list: KNOWN.map(({ name }) => `[${name}](#${name})`).join(",\n"),
     kinds: KNOWN.map(besidePartOf).join("\n"),
   });
 }
@@ -263,11 +253,10 @@ function besidePartOf(kind: KnownKind): string {
   // By default, Nodeface itself listens on port 8080.
   const isTaken = new URL(url).port === "8080";
   const rows = [
-    ["shown", shownOf(kind)],
-    ["opened", openedOf(kind)],
+    ["`/v1/info`", shownOf(kind)],
+    ["callable", openedOf(kind)],
     ["secret", secretOf(kind)],
-    ["`ok` means", `see [kinds of node](kinds.md#${name})`],
-  ];
+  ].filter(([, value]) => value);
   const configuration = auth?.example && `
 \`\`\`yaml
 # nodeface.yaml
@@ -279,7 +268,7 @@ forward: reads
 `;
   return `## ${name}
 
-${title}
+[${title}](kinds.md#${name})
 
 \`\`\`sh
 nodeface ${url} --forward reads${isTaken ? " --port 8081" : ""}
@@ -304,13 +293,13 @@ function openedOf({ operations }: KnownKind): string {
   return `${reads.length} of ${operations.length} operations${named && `, such as ${named}`}`;
 }
 
-function secretOf({ auth }: Kind): string {
+function secretOf({ auth }: Kind): string | undefined {
   const { files = [], example } = auth ?? {};
-  if (!example) return "usually none";
-  if (files.length === 0) return "if required, set it as below";
+  if (!example) return undefined;
+  if (files.length === 0) return "if the node requires it, set it as below";
   const places = files.slice(0, PLACES_MAX).map((file) => code(pathIn(file))).join(", ");
   const others = files.length > PLACES_MAX ? ` and ${files.length - PLACES_MAX} more` : "";
-  return `read from ${places}${others} if Nodeface runs as the same user as the node; otherwise, set it as below`;
+  return `if Nodeface runs as the node's user, it reads ${places}${others}; otherwise, set it as below`;
 }
 
 const pathIn = (file: AuthFile): string =>

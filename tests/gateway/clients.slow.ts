@@ -89,9 +89,9 @@ for (const [name, [kind, method]] of Object.entries(PROGRAMS_OF_PAGE)) {
   testWhere(
     clients,
     without(installed(name), PROGRAMS[kind]!.path),
-    `the program with ${name} in docs/calling.md works`,
+    `the program with ${name} in docs/json-rpc.md works`,
     async () => {
-      const page = await readFile(join(ROOT, "docs/calling.md"), "utf8");
+      const page = await readFile(join(ROOT, "docs/json-rpc.md"), "utf8");
       const programs = [...page.matchAll(/^```js\n([^]*?)^```/gm)].map(([, program]) => program!);
       assert.is(programs.length, Object.keys(PROGRAMS_OF_PAGE).length);
       const program = programs.find((program) => program.includes(`from "${name}"`))!;

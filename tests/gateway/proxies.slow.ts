@@ -1,4 +1,4 @@
-/** Calls to a node through nginx and Caddy (`apt-get install nginx caddy`), configured as in docs/calling.md. */
+/** Calls to a node through nginx and Caddy (`apt-get install nginx caddy`), configured as in docs/proxies.md. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
@@ -105,7 +105,7 @@ for (const [name, { program, around, arguments: toArguments }] of Object.entries
     const command = [...COMMANDS.Node, "--config", join(folder, "nodeface.yaml")];
     service = await start(command, { CALLS_TOKEN: TOKEN });
     port = await freePort();
-    const page = await readFile(join(ROOT, "docs/calling.md"), "utf8");
+    const page = await readFile(join(ROOT, "docs/proxies.md"), "utf8");
     const text = new RegExp(`^\`\`\`${name}\\n([^]*?)^\`\`\``, "m").exec(page)![1]!;
     const config = join(folder, `${name}.conf`);
     const upstream = text.replaceAll("127.0.0.1:8080", new URL(service.url).host);

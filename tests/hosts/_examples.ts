@@ -1,6 +1,6 @@
 /**
  * The examples (`examples/`) and the ways to run them. Each example is a server that mounts the service. A new example
- * needs a row here and a section in `docs/embedding.md`.
+ * needs a row here and a section in `docs/embedding-node.md` or `docs/embedding-fetch.md`.
  */
 import process from "node:process";
 import { pathToFileURL } from "node:url";

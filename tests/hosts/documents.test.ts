@@ -8,7 +8,10 @@ const documents = suite("the examples and their page");
 
 const text = (path: string) => readFileSync(`${ROOT}${path}`, "utf8");
 
-/** The files of the examples: `nodeface.ts`, and the hosts in which it is mounted. */
+/** The pages that show the examples. */
+const PAGES = ["docs/embedding.md", "docs/embedding-node.md", "docs/embedding-fetch.md"];
+
+/** The files of the examples: `nodeface.ts`, and the hosts that mount it. */
 const FILES = [...new Set(["nodeface.ts", ...EXAMPLES.map(({ file }) => file)])];
 
 documents("every example has an entry in the table of examples", () => {
@@ -17,8 +20,8 @@ documents("every example has an entry in the table of examples", () => {
 });
 
 for (const file of FILES) {
-  documents(`docs/embedding.md contains ${file} unchanged`, () => {
-    const shown = [...text("docs/embedding.md").matchAll(/^```ts\n([^]*?)^```/gm)];
+  documents(`the manual shows ${file} unchanged`, () => {
+    const shown = PAGES.flatMap((page) => [...text(page).matchAll(/^```ts\n([^]*?)^```/gm)]);
     assert.ok(shown.some(([, code]) => code === text(`examples/${file}`)), file);
   });
 

@@ -45,16 +45,16 @@ for (const [kind, { url }] of Object.entries(KINDS)) {
       info,
     );
     assert.not.equal(status, "unreachable", status_reason ?? status_code);
-    const said = rowOf(part, "shown").replaceAll("`", "").split(", ");
+    const said = rowOf(part, "`/v1/info`").replaceAll("`", "").split(", ");
     assert.equal(Object.keys(shown).filter((key) => !said.includes(key)), []);
-    const opened = Number(/^\d+/.exec(rowOf(part, "opened"))?.[0]);
+    const opened = Number(/^\d+/.exec(rowOf(part, "callable"))?.[0]);
     const reports = report.split(/^# Kind$/m).slice(1);
     assert.is(reports.length, secret ? 2 : 1);
     for (const one of reports) {
       const allowed = one.match(/ allowed  +it is a read$/gm)?.length ?? 0;
       // A node may have fewer operations than its kind.
       assert.ok(allowed > 0 && allowed <= opened, `${allowed} of ${opened}`);
-      const named = [...rowOf(part, "opened").matchAll(/`([^`]+)`/g)].map(([, name]) => name!);
+      const named = [...rowOf(part, "callable").matchAll(/`([^`]+)`/g)].map(([, name]) => name!);
       const there = named.filter((name) => one.includes(`\n${name} `));
       assert.ok(there.length > 0, named.join(", "));
       for (const name of there) {

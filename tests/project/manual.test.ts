@@ -30,20 +30,22 @@ const PAGES: ReadonlyMap<string, string> = new Map(
 const BY_OTHERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "README.md": { sh: "../.ci/run" },
   "docs/beside-your-node.md": { sh: "project/beside.slow.ts" },
-  "docs/calling.md": {
-    js: "gateway/clients.slow.ts",
-    nginx: "gateway/proxies.slow.ts",
-    caddyfile: "gateway/proxies.slow.ts",
-  },
   "docs/deployment.md": { nginx: "release/replicas.slow.ts" },
   "docs/embedding.md": { ts: "hosts/documents.test.ts" },
+  "docs/embedding-fetch.md": { ts: "hosts/documents.test.ts" },
+  "docs/embedding-node.md": { ts: "hosts/documents.test.ts" },
   "docs/events.md": {
     sh: "project/event-clients.test.ts",
     html: "project/event-clients.test.ts",
     js: "project/event-clients.test.ts",
     python: "project/event-clients.test.ts",
   },
+  "docs/json-rpc.md": { js: "gateway/clients.slow.ts" },
   "docs/kinds.md": { sh: "nodes/own-kind.slow.ts" },
+  "docs/proxies.md": {
+    nginx: "gateway/proxies.slow.ts",
+    caddyfile: "gateway/proxies.slow.ts",
+  },
 };
 
 /** Languages of blocks that are not tested: printed output, and configurations of other programs. */
