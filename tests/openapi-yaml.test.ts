@@ -59,7 +59,7 @@ yaml("is read without the tags that the core schema does not know", () => {
 });
 
 const MERGED =
-  "x:2:4 YAML 1.2 has no merge keys: << is merged here, but is an ordinary key for some readers";
+  "x:2:4 YAML 1.2 has no merge keys: << is merged here, but some parsers treat it as an ordinary key";
 
 yaml("merges << into its siblings, which take precedence", () => {
   const source = read(
