@@ -154,7 +154,7 @@ own("errors are reported at their place, including those with the base kind", as
       '3:14: kinds[1].extends must be a known kind (see nodeface kinds), not "geth"; did you mean ethereum?',
       'kinds[2].fields.x names the source "chian", which does not exist; did you mean chain?',
       "unknown key kinds[2].colour",
-      "kinds[3].openrpc.path is inherited from ethereum; leave it out",
+      "kinds[3].openrpc.path is inherited from ethereum; remove it",
       "kinds[3].openrpc.methods[0] needs x-access",
       "7:5: kinds[5] must be a file such as mine.yaml, or an object with name or extends",
       "8:5: kinds[6] needs url",
@@ -189,7 +189,10 @@ own("a mark can be made stricter freely, and looser only if loosen lists it", as
     'of the kind mine, eth_sendTransaction is marked "read", but was write',
   );
   const others = { ...read!, params: [] };
-  assert.match((await wrongOf(of(others)))[0]!, "is a read with other parameters than before");
+  assert.match(
+    (await wrongOf(of(others)))[0]!,
+    "is marked read, but its parameters are not those of the base kind",
+  );
   const unused = await wrongOf(of(read!, { loosen: ["eth_call"] }));
   assert.match(unused[0]!, 'loosen[0] is "eth_call", which this kind does not loosen');
   const bare = { ...read!, "x-access": undefined };
