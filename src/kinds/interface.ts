@@ -39,12 +39,11 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   "x-access": {
     on: "operation",
     value: "`read`, `write` or `secret`",
-    text:
-      "The effect of a call. Every operation needs this mark, whatever its HTTP method and name. " +
+    text: "The effect of a call. Every operation needs this mark, whatever its HTTP method. " +
       "`read`: it changes nothing and returns public data. `secret`: it changes nothing, but returns " +
       "private data, such as wallet balances, keys, peer addresses, configuration or logs. `write`: " +
       "everything else, including operations whose effect depends on their parameters. An operation " +
-      "that blocks the node for other clients must not be marked `read`",
+      "that blocks other clients must not be marked `read`",
   },
   "x-cost": {
     on: "operation",
@@ -82,8 +81,8 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     on: "operation",
     value: "`none`",
     text:
-      "The operation is called without the node's secret, since the node would return private data " +
-      "if it received the secret",
+      "The operation is called without the node's secret, with which the node would return private " +
+      "data",
   },
   "x-multi-segment": {
     on: "parameter",
@@ -110,7 +109,7 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
       "The page fills in the form of a `read` operation with the node's own value at that place, if " +
       "the source is queried anyway and the whole value matches the schema's `pattern`. none: no source " +
       "has such a value, and an example from another node would be wrong, so the page asks for a value. " +
-      "The mark is only for built-in kinds, and served descriptions do not contain it",
+      "The mark is only for built-in kinds, and is omitted from served descriptions",
   },
   "x-unit": {
     on: "schema",
@@ -122,8 +121,8 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     on: "parameter",
     value: "a whole number from 0",
     text:
-      "The position of a parameter that is sent by position. The service adds this mark; a kind gives " +
-      "the positions by the order of `params`",
+      "The position of a parameter that is sent by position. The service adds this mark, by the order " +
+      "of `params`",
   },
 };
 

@@ -43,10 +43,10 @@ const TABLE = {
     "version",
     "runtime",
   ],
-  nodeface_requests_total: ["counter", "Number of responses by path template", "route", "status"],
+  nodeface_requests_total: ["counter", "Responses by path template", "route", "status"],
   nodeface_node_queries_total: [
     "counter",
-    "Queries to the node by source and result, which is ok, absent or a status code",
+    "Queries by source and result: ok, absent or a status code",
     "source",
     "result",
   ],

@@ -185,7 +185,7 @@ export const pageSettings = <Logo>(logo: Schema<Logo>): SettingsOf<Page<Logo>> =
   }),
   logo: s.setting(logo, {
     text: `A file with an image: ${LOGO_TYPES}, at most 256 KiB. It is shown beside the title ` +
-      "and as the icon of the page",
+      "and as the page icon",
     default: "the first letter of the title",
     example: "logo.svg",
   }),
@@ -241,8 +241,7 @@ export function configuration(
     ),
     ...shared,
     kinds: s.setting(v.array(v.union([t.KIND_FILE, OWN_KIND], KIND), "a list of kinds"), {
-      text:
-        "Your own kinds of node: files like those in spec/kinds/, each named after its kind, or " +
+      text: "Your own kinds: files like those in spec/kinds/, each named after its kind, or " +
         "objects with the keys of such a file and a name. Each replaces a known kind of the same name",
       default: "[]",
       example: "[mine.yaml]",
@@ -265,7 +264,7 @@ export function sharedSettings(
   return {
     hosts: s.setting(allowed(t.HOST_NAME, "host names"), {
       text: "The host names that are served, besides loopback names and IP addresses. " +
-        'Requests for other names are refused with 421. "*" allows any name',
+        'Other names are refused with 421. "*" allows any name',
       default: "[]",
       example: "[node.example]",
     }),
@@ -282,7 +281,7 @@ export function sharedSettings(
     events: s.setting(
       s.section<SettingsOf<EventSettings>>({
         listeners: s.setting(s.wholeNumber(1, 10_000), {
-          text: "The maximum number of concurrent streams of /v1/events",
+          text: "The maximum number of concurrent /v1/events streams",
           default: String(EVENT_DEFAULTS.listeners),
         }),
         per_address: s.setting(s.wholeNumber(1, 10_000), {
@@ -313,7 +312,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
       example: '["POST /transactions"]',
     }),
     token_file: s.setting(path, {
-      text: "A file with the token, which has 32 or more characters. The file is read on every use",
+      text: "A file with the token (at least 32 characters). It is read on every use",
       example: "/etc/nodeface/token",
     }),
     token_env: s.setting(t.LINE, { text: "An environment variable with the token" }),

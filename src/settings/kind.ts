@@ -50,7 +50,7 @@ const RULE = s.object({
 
 const NETWORK_RULES: SettingsOf<NetworkRules> = {
   quiet: s.setting(t.AGE, {
-    text: "The longest time between two blocks. A node whose head_at is older than this is stalled",
+    text: "The longest time between two blocks. A node whose head_at is older is stalled",
     example: "3h",
   }),
   peers: s.setting(s.wholeNumber(1), {
@@ -105,8 +105,8 @@ const NAMES = {
     }),
     {
       text:
-        "Used instead of names if the response is a JSON tree: the members to read. The names are " +
-        "then paths from the root, such as block/get",
+        "For a response that is a JSON tree, instead of names: the members to read. Names are then " +
+        "paths from the root, such as block/get",
     },
   ),
   before: s.setting(t.LINE, {
@@ -135,23 +135,23 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
   const auth: SettingsOf<KindAuth> = {
     refusal: s.setting(
       s.object({
-        header: s.needed(t.HEADER, { text: "The name of a header in the refusal" }),
+        header: s.needed(t.HEADER, { text: "A header in the refusal" }),
         pattern: s.needed(t.EXPRESSION, { text: "A regular expression for its value" }),
       }),
       {
         text:
-          "A refusal typical of such a node. Only after this refusal is a secret from a file sent to it",
+          "A refusal typical of such a node. A secret from a file is sent only after this refusal",
       },
     ),
     files: s.setting(v.array(authFile(path), "a list of files"), {
       text:
-        "The files on this machine in which such a node stores its secret. The entries are written " +
-        "like node.auth",
+        "The files, each written like node.auth, in which such a node stores its secret on this " +
+        "machine",
     }),
     reads: s.setting(s.word(["none"]), {
       text:
-        "none: read operations are called without the secret, since the node would return private " +
-        "data if it received the secret",
+        "none: read operations are called without the secret, with which the node would return private " +
+        "data",
     }),
     example: s.setting(authFile(path), {
       text: "An example of node.auth, for nodes without such files",

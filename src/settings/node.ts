@@ -27,7 +27,7 @@ const HEADER = s.setting(t.HEADER, {
 });
 
 const MATCH = s.setting(t.EXPRESSION, {
-  text: "A regular expression. The secret is its first group or, without a group, its whole match",
+  text: "A regular expression. The secret is its first group, or else its whole match",
   example: "'<apikey>(.*?)</apikey>'",
 });
 
@@ -44,7 +44,7 @@ function authForms(where: "file" | "env", placeOf: (secret: string) => Schema) {
 const authFileForms = (path: Schema<string>) =>
   authForms("file", (secret) =>
     s.needed(path, {
-      text: `A file with ${secret}. The file is read on every use`,
+      text: `A file with ${secret}. It is read on every use`,
       example: "~/.node/secret",
     }));
 
@@ -227,7 +227,7 @@ export const FIELD: Schema<Field> = v.union([
   s.object({
     from: s.needed(REFERENCES, {
       text: "The place of the value: a source, # and a JSON Pointer. " +
-        "If several places are given, the first with a value is used; sum and join use all of them",
+        "If several are given, the first with a value is used; sum and join use all of them",
       example: "net#/version",
     }),
     as: s.setting(CONVERSION, {
@@ -270,7 +270,7 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
       example: "5s",
     }),
     history: s.setting(t.HISTORY, {
-      text: "The time that /v1/history covers, up to 24h and up to 240 samples; or off",
+      text: "The time that /v1/history covers, at most 24h and 240 samples; or off",
       default: DEFAULTS.history,
       example: "24h",
     }),
