@@ -40,7 +40,7 @@ const SHORT = 4096, BLOCK = 16_384;
 export function createCollector(): { push(part: Bytes): void; take(): Bytes[] } {
   const parts: Bytes[] = [];
   let block: Bytes = new Uint8Array();
-  /** The bytes of the block from `start` to `end` are not in a part yet. */
+  /** The bytes from `start` to `end` in the block do not belong to a part yet. */
   let start = 0, end = 0;
   const seal = () => {
     if (end > start) parts.push(block.subarray(start, end));
@@ -68,10 +68,10 @@ export function createCollector(): { push(part: Bytes): void; take(): Bytes[] } 
   };
 }
 
-/** The length of each part of a content: in bytes, or in UTF-16 code units for text. */
+/** The length of each part of the content, in bytes (for text: in UTF-16 code units). */
 export const PART_LENGTH = 65_536;
 
-/** Yields a content in parts, text as UTF-8, without a large buffer. A part is valid until the next is requested. */
+/** Yields content in parts without a large buffer; text becomes UTF-8. A part is valid until the next is requested. */
 export function* partsOf(content: string | Bytes): Generator<Bytes> {
   const encoder = new TextEncoder();
   const buffer = new Uint8Array(typeof content === "string" ? 3 * (PART_LENGTH + 1) : 0);
@@ -91,6 +91,6 @@ export function byteLengthOf(text: string): number {
   return length;
 }
 
-/** Tells whether the parts of a content are so many and so short that they cost more than its bytes. */
+/** Tells whether content is in so many short parts that they need more memory than the bytes. */
 export const isInTinyParts = (parts: number, length: number): boolean =>
   parts > 1024 && length < parts * 64;

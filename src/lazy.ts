@@ -1,5 +1,5 @@
 /**
- * Values that are made on demand and kept, and work of which only one run is active at a time.
+ * Values that are created on demand and then kept, and work that never runs twice at the same time.
  *
  * @module
  */
@@ -12,7 +12,7 @@ export interface Lazy<T> extends Resource<T> {
   readonly made: T | undefined;
 }
 
-/** Makes a value at the first `get` and keeps it. If `make` rejects, the next `get` calls it again. */
+/** Creates a value when `get` is first called, and keeps it. If `make` rejects, the next `get` calls it again. */
 export function lazy<T>(make: () => Promise<T>): Lazy<T> {
   let value: T | undefined;
   let making: Promise<T> | undefined;
@@ -48,7 +48,7 @@ export function memoize<T>(work: (input: string) => T): (input: string) => T {
   };
 }
 
-/** Wraps work so that its runs never overlap. All calls during a run share one further run after it. */
+/** Wraps work so that its runs never overlap. All calls that arrive during a run share one more run after it. */
 export function runOneAtATime(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;

@@ -8,7 +8,7 @@ import { distance } from "fastest-levenshtein";
 /** Returns the name most similar to a mistyped one, or `undefined` if none is similar. */
 export function nearest(word: string, names: Iterable<string>): string | undefined {
   const typed = word.toLowerCase();
-  // Allows one typo in a short word, up to three in a long one.
+  // Allows one typo in a short word, and up to three in a long word.
   const most = Math.min(3, Math.ceil(typed.length / 4));
   let best: string | undefined;
   let least = most + 1;

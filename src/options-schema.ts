@@ -81,7 +81,7 @@ const mapOf = (of: Schema): Schema =>
 const OBJECTS = mapOf(OBJECT);
 const OPENAPI = structureOf({ openapi: "3.1.1" }).kinds;
 
-/** Makes the schema of an OpenAPI object and its extensions from a table; `closer` has stricter schemas for members. */
+/** Makes the schema of an OpenAPI object and its extensions from a table; `closer` has stricter member schemas. */
 function openApi(kind: string, closer: Settings = {}): Schema {
   const settings = [...OPENAPI[kind]!].map(([key, { shape = "", needed }]) => {
     const schema = closer[key] ?? schemaOfShape(shape);
@@ -175,7 +175,7 @@ export function checkOptions(options: NodefaceOptions): CheckedOptions {
   throw new TypeError(lines.length === 1 ? lines[0] : ["invalid options:", ...lines].join("\n  "));
 }
 
-/** Finds conflicts between options, each of which is valid by itself. */
+/** Finds conflicts between options that are valid individually. */
 function diagnosticsBetween(
   { node = {}, info, operations = [], document, forward, hosts }: ReadOptions,
 ): Diagnostic[] {

@@ -20,7 +20,7 @@ import type { DocumentOptions, Operation } from "./host-operations/operation.ts"
 /** The options of a service. */
 export interface NodefaceOptions<Paths extends readonly string[] = readonly string[]> {
   /**
-   * The host names to serve besides loopback names and IP literals; `"*"` for any. Other names get 421, since a page on
+   * The host names to serve besides loopback names and IP literals; `"*"` allows any. Others get 421, since a page on
    * another site could make its own host name resolve to this service. @default []
    */
   hosts?: Hosts | undefined;
@@ -113,9 +113,9 @@ export interface CheckedOptions extends Omit<NodefaceOptions, "node" | "descript
   /** Called each time the description is read. */
   readonly onDescription?: ((report: DescriptionReport) => void) | undefined;
   readonly forward?: ResolvedForward | undefined;
-  /** The meters of the service that this one replaces. */
+  /** The meters of the replaced service, which continue to count. */
   readonly meters?: Meters | undefined;
-  /** What the service that this one replaces remembers of the node, if the node is the same. */
+  /** The data about the node that the replaced service remembers, if the node is the same. */
   readonly memory?: NodeMemory | undefined;
 }
 

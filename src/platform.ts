@@ -177,7 +177,7 @@ export async function runProgram(
 
 const STOPPED = "it is no longer needed";
 
-/** Kills the processes of a group; returns false if there is none or the runtime forbids it. */
+/** Kills the processes of a group. Returns false if the group does not exist or the runtime forbids it. */
 function killGroup(leader: number): boolean {
   try {
     return globalThis.process.kill(-leader, "SIGKILL");
@@ -186,7 +186,7 @@ function killGroup(leader: number): boolean {
   }
 }
 
-/** True unless this is a worker, which has only `fetch`. With `nodejs_compat`, workerd has `versions.node` too. */
+/** True unless this is a worker, which has only `fetch`. With `nodejs_compat`, workerd also has `versions.node`. */
 export const HAS_SOCKETS: boolean = globalThis.process?.versions?.node !== undefined &&
   globalThis.navigator?.userAgent !== "Cloudflare-Workers";
 

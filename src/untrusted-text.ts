@@ -1,5 +1,5 @@
 /**
- * Untrusted text: made short and printable for logs and messages, or percent-decoded (RFC 3986, section 2.1).
+ * Makes untrusted text short and printable for logs and messages, and percent-decodes it (RFC 3986, section 2.1).
  *
  * @module
  */

@@ -225,7 +225,7 @@ config(
     assert.is(await of([], ""), undefined);
     assert.match(
       problems("description: 'http://['")[0]!,
-      "1:14: description must be the path of a file, or a URL that can be parsed",
+      "1:14: description must be the path of a file, or a valid URL",
     );
   },
 );

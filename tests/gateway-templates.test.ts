@@ -191,7 +191,7 @@ templates(
     assert.equal(rowsOf(description), [
       ["GET /a/{b}{c}", "refused", "its path has two parameters side by side"],
       ["GET /b/{c}/{c}", "refused", "its path has two parameters with the same name"],
-      ["GET /c/{d}/x/{e}", "refused", "its path has two parameters that span segments"],
+      ["GET /c/{d}/x/{e}", "refused", "its path has two parameters that span several segments"],
       ["GET /f/{bucket}/{key}", "allowed", "it is a read"],
       [
         "GET /f/{path}/meta",

@@ -105,7 +105,9 @@ lacking(
       await app.refresh();
       const { info, paths } = await (await read("/spec.json")).json();
       const names = Object.entries<Record<string, { description?: string }>>(paths)
-        .filter(([, item]) => item.post?.description?.startsWith("This node does not have it"))
+        .filter(([, item]) =>
+          item.post?.description?.startsWith("This node does not have this method")
+        )
         .map(([path]) => path.replace("/v1/rpc/", ""));
       return [names, /Only a call shows whether/.test(info.description)];
     };
@@ -119,7 +121,7 @@ lacking(
     await read("/v1/info");
     assert.equal(await marked(), [["eth_blobBaseFee", "txpool_status"], true]);
     const page = await (await read("/v1/spec/simple")).text();
-    assert.match(page, "This node does not have it, as its response to a call showed.");
+    assert.match(page, "This node does not have this method, as its response to a call showed.");
     // A method that is marked as missing can still be called.
     assert.is((await (await read("/v1/rpc", call)).json()).error.code, -32004);
     await read("/v1/info");
@@ -201,7 +203,7 @@ lacking("an operator's own description says that a method is missing, too", asyn
     const { paths } = await read("/spec.json");
     return methods.map(({ name }) => String(paths[`/v1/rpc/${name}`].post.description));
   };
-  const LACKING = /^This node does not have it/;
+  const LACKING = /^This node does not have this method/;
   assert.equal((await described()).map((text) => LACKING.test(text)), [false, false]);
   const init = { method: "POST", headers: { "content-type": "application/json" }, body: "{}" };
   for (const { name } of methods) await read(`/v1/rpc/${name}`, init);

@@ -335,7 +335,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ["description: { servers: keep }", "1:1: description needs from"],
   [
     "description: 'http://['",
-    "1:14: description must be the path of a file, or a URL that can be parsed",
+    "1:14: description must be the path of a file, or a valid URL",
   ],
   [
     "description: [a]",
@@ -386,7 +386,7 @@ const KINDS: readonly Row<string>[] = [
   ],
   [
     "auth: { files: [{ basic_file: a }] }",
-    "7:9: auth.files needs a refusal beside it, or any node that refuses would be sent a secret",
+    "7:9: auth.files needs a refusal beside it, otherwise any node that refuses a call would get a secret",
   ],
   [
     "written_from: [rpc/api.yaml]",

@@ -46,8 +46,8 @@ const FILES: Readonly<Record<string, [isShown: boolean, ...diagnostics: string[]
   "two.yaml": [false, "4:1 a second document begins here; a description must be one document"],
   "not-1.1.yaml": [
     true,
-    "5:3 YAML 1.2 has no merge keys: << is merged here, but is an ordinary key for some readers",
-    "6:9 JSON has no such number; it is served as null",
+    "5:3 YAML 1.2 has no merge keys: << is merged here, but some parsers treat it as an ordinary key",
+    "6:9 JSON cannot represent this number; it is served as null",
   ],
   "version.yaml": [
     false,

@@ -204,7 +204,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       "externalDocs: { url: 'https://hugo:S3cret@a.example/' }\npaths: {}",
       "externalDocs",
       { url: "https://a.example/" },
-      "3:22 note the user and password in a URL are omitted, since everyone may read what is served",
+      "3:22 note the user and password in a URL are omitted, since the description is public",
     ],
     [
       `paths: { /a: { get: {}, query: {}, additionalOperations: { COPY: {} } } }`,
@@ -235,7 +235,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       `paths: { /a: { query: { ${GOOD} }, additionalOperations: { GET: {}, COPY: {} } } }`,
       "paths /a additionalOperations",
       { COPY: {} },
-      '3:99 error "GET" must be a method without its own key in the path item; it is omitted',
+      '3:99 error "GET" must be an HTTP method that is not itself a key of a path item; it is omitted',
     ],
   ],
 };

@@ -79,7 +79,7 @@ const EXCESSIVE: readonly (readonly [what: string, text: () => string, finding: 
   [
     "too many YAML tokens",
     () => `${HEAD}x: [${"0,".repeat(1_000_000)}]\n`,
-    "4:1666644 has more than 2,500,000 tokens of YAML",
+    "4:1666644 has more than 2,500,000 YAML tokens",
   ],
   [
     "more than a million lines",

@@ -128,7 +128,7 @@ paths: {}
     "https://c.example",
   ]);
   assert.equal(diagnostics.map(formatDiagnostic), [
-    'openapi.yaml:9:9 the page calls operations with {port} = "8443" only; list other values in "enum"',
+    'openapi.yaml:9:9 the page calls operations only with {port} = "8443"; list other values in "enum"',
   ]);
 });
 

@@ -86,7 +86,7 @@ odd("a number that is too large for JSON readers is served as a string, and repo
     const loaded = await read(text);
     same(loaded);
     assert.is(JSON.parse(loaded.json)["x-n"], "1e999");
-    const message = "is too large for readers of JSON; it is served as a string";
+    const message = "is too large for most JSON parsers; it is served as a string";
     assert.match(loaded.diagnostics[0]?.message ?? "", message);
   }
 });

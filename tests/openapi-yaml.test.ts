@@ -59,7 +59,7 @@ yaml("tags that the core schema does not know are ignored and reported", () => {
 });
 
 const MERGED =
-  "x:2:4 YAML 1.2 has no merge keys: << is merged here, but is an ordinary key for some readers";
+  "x:2:4 YAML 1.2 has no merge keys: << is merged here, but some parsers treat it as an ordinary key";
 
 yaml("the object under << is merged, and the other members take precedence over it", () => {
   const source = read(

@@ -95,7 +95,7 @@ const WRONG: readonly [wrong: unknown, complaint: string][] = [
   ],
   [
     { description: "http://" },
-    "description must be the path of a file, or a URL that can be parsed",
+    "description must be the path of a file, or a valid URL",
   ],
   [{ description: {} }, "description must have one of openapi, swagger, text, from"],
   [{ description: { paths: {} } }, "description must have one of openapi, swagger, text, from"],

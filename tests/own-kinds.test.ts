@@ -158,7 +158,7 @@ own("errors are reported at their position, even if they depend on the extended 
       '3:14: kinds[1].extends must be a known kind (see nodeface kinds), not "geth"; did you mean ethereum?',
       'kinds[2].fields.x names the source "chian", which does not exist; did you mean chain?',
       "unknown key kinds[2].colour",
-      "kinds[3].openrpc.path is inherited from ethereum; leave it out",
+      "kinds[3].openrpc.path is inherited from ethereum; remove it",
       "kinds[3].openrpc.methods[0] needs x-access",
       "7:5: kinds[5] must be a file such as mine.yaml, or an object with name or extends",
       "8:5: kinds[6] needs url",
@@ -193,7 +193,10 @@ own("x-access may become stricter, but looser only if loosen lists the method", 
     'of the kind mine, eth_sendTransaction is marked "read", but was write',
   );
   const others = { ...read!, params: [] };
-  assert.match((await wrongOf(of(others)))[0]!, "is a read with other parameters than before");
+  assert.match(
+    (await wrongOf(of(others)))[0]!,
+    "is marked read, but its parameters are not those of the base kind",
+  );
   const unused = await wrongOf(of(read!, { loosen: ["eth_call"] }));
   assert.match(unused[0]!, 'loosen[0] is "eth_call", which this kind does not loosen');
   const bare = { ...read!, "x-access": undefined };

@@ -65,7 +65,7 @@ export function packagesOf({ inputs }: Metafile): string[] {
 
 const PACKAGE_FOLDER = /node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+(?=\/)/;
 
-/** Replaces the adapters for other runtimes by stubs: their imports would be loaded at startup. */
+/** Replaces the adapters for other runtimes with stubs, since their imports would be loaded at startup. */
 function onlyAdapter(runtime: string): Plugin {
   return {
     name: "only-adapter",

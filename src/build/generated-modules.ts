@@ -71,7 +71,7 @@ async function main() {
   }
 }
 
-/** Bundles the script of each document. The scripts share no file, so neither loads what only the other needs. */
+/** Bundles the script of each document. They share no file, so no page loads code that only another needs. */
 async function bundleScripts(): Promise<Files> {
   const { outputFiles } = await build({
     entryPoints: DOCUMENTS.map((name) => join(ROOT, `static/${name}.ts`)),
@@ -106,7 +106,7 @@ async function contentModules(folder: string, files: Files): Promise<Modules> {
       [modulePath(folder, path, content), basename(path), await packContent(content)] as const
     ),
   );
-  // In the order of the files, so that builds of one commit are identical.
+  // Keeps the order of the files, so that builds of the same commit are identical.
   const packed: Record<string, Record<string, PackedContent>> = {};
   for (const [module, name, content] of contents) (packed[module] ??= {})[name] = content;
   return new Map(Object.entries(packed).map(([path, FILES]) => [path, moduleText({ FILES })]));

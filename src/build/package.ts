@@ -48,7 +48,7 @@ const { metafile } = await build({
   minifyWhitespace: true,
   external: Object.keys(dependencies).flatMap((name) => [name, `${name}/*`]),
   charset: "ascii",
-  // The package has the sources themselves, which declaration maps need too.
+  // The package contains the source files, since declaration maps also need them.
   sourcemap: "linked",
   sourcesContent: false,
   legalComments: "none",
@@ -86,7 +86,7 @@ async function declareDisposal(): Promise<void> {
   await writeFile(file, declared);
 }
 
-/** Sets the modes of the published files, so that builds of one commit are identical: npm packs modes as they are. */
+/** Sets the modes of the published files, since npm packs them unchanged: builds of one commit must be identical. */
 async function setModes(published: readonly string[]): Promise<void> {
   for (const path of published.filter((path) => !path.startsWith("!"))) {
     const isFolder = (await stat(join(ROOT, path))).isDirectory();

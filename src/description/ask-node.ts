@@ -1,5 +1,5 @@
 /**
- * Reads descriptions and lists of operations from the node, with `node.tls` and `node.auth`.
+ * Fetches descriptions and lists of operations from the node, using `node.tls` and `node.auth`.
  *
  * @module
  */
@@ -52,7 +52,7 @@ export function createAsk(node: NodeWithUrl, kind: string, kinds: Kinds): AskNod
   };
 }
 
-/** Creates a function that fetches descriptions. Only requests to the node's own origin have its credentials. */
+/** Creates a function that fetches descriptions. Only requests to the node's own origin contain its credentials. */
 export function createFetchDescription(node: NodeSettings, kinds: () => Promise<Kinds>): FetchUrl {
   const { url: nodeUrl, kind } = node;
   if (nodeUrl === undefined) return (url, init) => fetch(url, init);
@@ -63,7 +63,7 @@ export function createFetchDescription(node: NodeSettings, kinds: () => Promise<
     const { client, credentials } = await access.get();
     const request = { url, method: "GET", headers, signal, body: undefined, isOnce: false };
     try {
-      // The description's URL had a login, which takes precedence.
+      // A user and password in the description's URL take precedence.
       if ("authorization" in headers) return toResponse(await client(request));
       return await credentials.sendWith(client, request, ({ response, isSecret, refusal }) => {
         if (!refusal && !(isSecret && response.headers.get("location") !== null)) {

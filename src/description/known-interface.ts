@@ -1,5 +1,5 @@
 /**
- * Finds the interface of a node of a known kind: the interface of the kind, and the operations that the node reports.
+ * Finds the interface of a node whose kind is known: the kind's interface, and the operations that the node reports.
  *
  * @module
  */
@@ -24,12 +24,12 @@ export interface KnownNode extends Pick<Kind, "title" | "description" | "listing
   readonly hasInterface: boolean;
   /** Loads the interface of the node's kind, as JSON. */
   readonly loadInterface: () => Promise<Uint8Array<ArrayBuffer>>;
-  /** True if some operations of the interface exist only in certain software, or only since a version. */
+  /** True if some operations of the interface exist only in certain software or from a certain version on. */
   readonly isConditional: Resource<boolean>;
   readonly software: string | undefined;
   readonly version: string | undefined;
   readonly ask: AskNode | undefined;
-  /** Queries the node's software and version. Absent if they were queried before. */
+  /** Queries the node's software and version. Omitted if they were already queried. */
   readonly learn?: (() => Promise<SoftwareInfo>) | undefined;
 }
 
@@ -90,7 +90,7 @@ function namesIn(text: string, listing: NamesIn): Set<string> {
   return new Set([...found].flatMap(([, name]) => name ?? []));
 }
 
-/** The maximum depth of trees of names: each name repeats all names above it. */
+/** The maximum depth of a name tree, in which each name repeats all names above it. */
 const LEVELS_MAX = 16;
 
 function namesOfTree(root: unknown, tree: NameTree, above = "", level = 1): string[] {
@@ -112,7 +112,7 @@ async function loadInterfaceJson(kind: string): Promise<Uint8Array<ArrayBuffer>>
 const parse = (json: Uint8Array): KindInterface =>
   objectOf(parseJson(new TextDecoder().decode(json)));
 
-/** Loads the interface of a known kind; an empty object if it has none. Integers above 2^53 are `bigint`s. */
+/** Loads the interface of a known kind, or an empty object if it has none. Integers above 2^53 become `bigint`s. */
 export const loadInterface = async (kind: string): Promise<KindInterface> =>
   parse(await loadInterfaceJson(kind));
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** Milliseconds for which a method is remembered as missing. */
+/** The time for which a method is remembered as missing, in milliseconds. */
 const FORGOTTEN_AFTER_MS = 24 * 3_600_000;
 
 interface NodeVersion {
@@ -35,7 +35,7 @@ export class LackingMethods {
       .map(([method]) => method).sort();
   }
 
-  /** Forgets all methods if the version has changed; an unknown version only means that the node does not respond. */
+  /** Forgets all methods if the version has changed. If it is unknown, the node only does not respond: keeps them. */
   #forgetOthers({ software, version }: NodeVersion): void {
     if (software === undefined && version === undefined) return;
     const now = `${software} ${version}`;

@@ -18,7 +18,7 @@ import {
   type WrittenYaml,
 } from "./prepare.ts";
 
-/** The size in bytes up to which a description is prepared in this thread, which blocks requests for 60 ms at most. */
+/** The maximum size in bytes of a description that is prepared in this thread, which blocks requests for 60 ms. */
 const SMALL = 65_536;
 
 /** Creates a function that prepares descriptions. Logs once if the runtime has no threads. */

@@ -1,6 +1,6 @@
 /**
- * Describes a node if no description is configured. Uses the node's own description, completed by that of its kind, or
- * only the description of its kind.
+ * Describes a node if no description is configured. Uses the node's own description, completed with its kind's, or only
+ * the description of the kind.
  *
  * @module
  */
@@ -21,7 +21,7 @@ import {
 } from "./watch.ts";
 
 const INTERVAL_MS = 30_000;
-/** Milliseconds for which the first description waits for the list of the node's operations. */
+/** The time that the first description waits for the node's list of operations, in milliseconds. */
 const PATIENCE_MS = 1000;
 
 interface FoundOptions<T> extends Omit<WatchOptions<T>, "place" | "readOther" | "kind"> {

@@ -1,5 +1,5 @@
 /**
- * Reads a node's description at the start, and when its files change. A broken version never replaces a valid one.
+ * Reads a node's description at startup and when its files change. A broken version never replaces a valid one.
  *
  * @module
  */
@@ -45,7 +45,7 @@ export interface PlaceOptions extends ServerContext {
 export interface WatchOptions<T> extends PlaceOptions {
   readonly prepare: Prepare;
   readonly makePage: (content: Pick<Content, "page" | "origins">) => Promise<T>;
-  /** Makes the service's own description, to show in place of the node's, with a notice on its page. */
+  /** Creates the service's own description, which is shown instead of the node's, with a notice on the page. */
   readonly alone: (notice: string) => Shown<T>;
   readonly report: (report: DescriptionReport) => void;
 }
@@ -70,7 +70,7 @@ export function keepCurrent<T>(
 ): WatchedDescription<T> {
   let stamps: Prepared["stamps"] = new Map();
   let shows: "own" | "older" = "own";
-  /** Resolves when the YAML is written. The next reading waits for this, since reading and writing need much memory. */
+  /** Resolves when the YAML is written. The description is not read again before, since both need much memory. */
   let written: Promise<void> = Promise.resolve();
   const opened = lazy(() => open(options));
   const live: WatchedDescription<T> & { current: Shown<T> } = {
@@ -170,7 +170,7 @@ async function hasChanged(stamps: Prepared["stamps"], read: Reader): Promise<boo
     try {
       if (await read(new URL(url), stamp)) return true;
     } catch {
-      // A file that already was unreadable has not changed.
+      // A file that was already unreadable when its stamp was taken has not changed.
       if (stamp !== "") return true;
     }
   }

@@ -21,7 +21,7 @@ export interface OperationMatch {
   call(request: Request, context: readonly unknown[]): Promise<Response>;
 }
 
-/** Returns a function that maps the HTTP methods at a path to their operations. Throws a `TypeError` for duplicates. */
+/** Returns a function that finds the operations at a path by HTTP method. Throws a `TypeError` for duplicates. */
 export function createOperations(
   operations: readonly Operation[],
   cors: Cors,
@@ -120,7 +120,7 @@ function checkResponse(value: unknown, { method, path }: Operation, how: string)
   return value;
 }
 
-/** Tells by its members whether a value is a `Response`: a framework may have a class of its own. */
+/** Tests by its members whether a value is a `Response`, since a framework may have its own class. */
 function isLikeResponse(value: unknown): value is Response {
   return typeof value === "object" && value !== null && "clone" in value &&
     typeof (value as Response).status === "number" && (value as Response).headers !== undefined;

@@ -24,9 +24,9 @@ export interface Operation<Path extends string = string> {
    * than twelve seconds.
    *
    * @param params the parameters of the path, decoded
-   * @param context the host's own arguments of `fetch` after the request, such as `env` and `ctx` of a worker; the
-   * `IncomingMessage` if `listener` is mounted
-   * @throws {Response} to send it, such as one from `problem`; any other thrown value becomes a 500
+   * @param context the arguments that the host passed to `fetch` after the request, such as a worker's `env` and `ctx`;
+   * if `listener` is mounted, the `IncomingMessage`
+   * @throws {Response} a response to send, such as one from `problem`; any other thrown value becomes a 500
    */
   handle(
     request: Request,
@@ -45,7 +45,7 @@ export type PathName<Path extends string> = Path extends `${string}{${infer Name
   ? Name | PathName<Rest>
   : never;
 
-/** Returns the operation, with `params` typed by its path. */
+/** Returns the operation unchanged. Its path determines the type of `params`. */
 export function defineOperation<const Path extends string>(
   operation: Operation<Path>,
 ): Operation<Path> {
@@ -55,7 +55,7 @@ export function defineOperation<const Path extends string>(
 /** A known word, or any string, which is checked when the service is created. */
 export type Word<Known extends string> = Known | (string & Record<never, never>);
 
-/** A type that also allows `x-` keys. `T` itself does not allow them, so that types of other packages fit. */
+/** A type that also allows `x-` keys. `T` itself does not, so that types from other packages are assignable to it. */
 export type Extended<T> = T | (T & { readonly [extension: `x-${string}`]: unknown });
 
 /** A reference, such as `{ $ref: "#/components/schemas/Peer" }`. */
@@ -74,7 +74,7 @@ export interface OperationObject {
   readonly description?: string | undefined;
   readonly externalDocs?: Extended<ExternalDocumentationObject> | undefined;
   readonly operationId?: string | undefined;
-  /** Missing parameters of the path are added, as strings. */
+  /** Path parameters that are missing here are added as strings. */
   readonly parameters?: readonly (Extended<ParameterObject> | ReferenceObject)[] | undefined;
   readonly requestBody?: Extended<RequestBodyObject> | ReferenceObject | undefined;
   /** The responses by status, such as `200`, `"4XX"` or `default`. */
@@ -126,7 +126,7 @@ export interface MediaTypeObject {
   readonly encoding?: Readonly<Record<string, object>> | undefined;
 }
 
-/** A JSON Schema, 2020-12. */
+/** A JSON Schema (draft 2020-12). */
 export type SchemaObject = object | boolean;
 
 /** Names of security schemes, each with the required scopes. */
@@ -142,7 +142,7 @@ export interface ServerObject {
 
 export interface InfoObject {
   readonly title: string;
-  /** The version of the interface, not of OpenAPI. */
+  /** The version of the described interface, not the version of OpenAPI. */
   readonly version: string;
   readonly summary?: string | undefined;
   readonly description?: string | undefined;

@@ -9,7 +9,7 @@ import { type Json, setMember } from "./values.ts";
 
 /** Matches any number that `JSON.parse` might round. */
 const LARGE_NUMBER = /\d{16}|[eE]\+?\d{3}/;
-/** Greater than the maximum depth for reading, since a value that was read may be written inside other objects. */
+/** Greater than the maximum depth of parsed JSON, since a parsed value may be written inside other objects. */
 const WRITTEN_DEPTH_MAX = 2 * DEPTH_MAX;
 
 export function exact(value: bigint): number | bigint {
@@ -18,7 +18,7 @@ export function exact(value: bigint): number | bigint {
 }
 
 /**
- * Reads JSON (RFC 8259). The last of duplicate keys wins.
+ * Reads JSON (RFC 8259). If a key is duplicated, the last value wins.
  *
  * @param readDigits converts a number from its text
  * @throws {JsonSyntaxError} if the text is not JSON or is nested too deep; its message is the same on every runtime

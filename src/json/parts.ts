@@ -21,7 +21,7 @@ interface PartsWanted {
   readonly levels: number;
   readonly items?: number;
   readonly member?: (name: string) => boolean;
-  /** True if the last of duplicate keys wins; if false, duplicate keys are an error. @default false */
+  /** If true, the last of several equal keys wins; if false, duplicate keys are an error. @default false */
   readonly takesDuplicates?: boolean;
 }
 
@@ -52,7 +52,7 @@ export function readParts(
       last[depth] = key;
       if (takesDuplicates) continue;
       const known = keys[depth];
-      // An object with one key has no set: creating a set per object would take longer than all the rest.
+      // An object with one key has no set: creating a set for each object would take longer than everything else.
       if (known === undefined) keys[depth] = key;
       else if (typeof known === "string" ? known === key : known.has(key)) {
         throw new JsonSyntaxError("duplicate key in an object", start);

@@ -12,7 +12,7 @@ export type TokenKind = "{" | "}" | "[" | "]" | "key" | "string" | "number" | "l
 
 export class JsonSyntaxError extends SyntaxError {
   override name = "JsonSyntaxError";
-  /** In UTF-16 code units. */
+  /** The position of the error in the text, in UTF-16 code units. */
   readonly offset: number;
 
   constructor(message: string, offset: number) {

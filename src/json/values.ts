@@ -101,7 +101,7 @@ export function createFreeName(
 
 export const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 
-/** Parses a pointer; `undefined` if it is malformed (RFC 6901, section 3). */
+/** Parses a JSON Pointer. Returns `undefined` if it is malformed (RFC 6901, section 3). */
 export function parsePointer(pointer: string): Path | undefined {
   if ((pointer !== "" && !pointer.startsWith("/")) || /~(?![01])/.test(pointer)) return undefined;
   return pointer.split("/").slice(1)
@@ -129,9 +129,9 @@ export function resolvePointer(value: unknown, pointer: string): unknown {
   return path && valueAt(value, path);
 }
 
-/** Parses a pointer from a URI fragment, without `#`; `undefined` if it is malformed (RFC 6901, section 6). */
+/** Parses a pointer from a URI fragment without `#`. Returns `undefined` if it is malformed (RFC 6901, section 6). */
 export function parseFragment(fragment: string): Path | undefined {
-  // Decodes each token by itself: some tools write `%2F` for a slash in a key.
+  // Decodes each token separately, since some tools write `%2F` for a slash in a key.
   const tokens = fragment.split("/").map((token) => decodePercent(token).replaceAll("/", "~1"));
   return parsePointer(tokens.join("/"));
 }

@@ -1,5 +1,5 @@
 /**
- * The interface of a kind of node: OpenRPC and OpenAPI parts with marks, checked by `src/settings/kind-interface.ts`.
+ * The types of a kind's interface, an OpenRPC and an OpenAPI part. `src/settings/kind-interface.ts` validates them.
  *
  * @module
  */
@@ -39,12 +39,11 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   "x-access": {
     on: "operation",
     value: "`read`, `write` or `secret`",
-    text:
-      "The effect of a call. Every operation needs this mark, whatever its HTTP method and its " +
-      "name. `read` changes nothing and shows public data. `secret` changes nothing and shows private " +
-      "data: balances and keys of a wallet, addresses of peers, configuration, logs. `write` is " +
-      "everything else, including an operation whose effect depends on its parameters. An operation " +
-      "that blocks the node for other clients is not a read",
+    text: "The effect of a call. Every operation needs this mark, whatever its HTTP method. " +
+      "`read`: it changes nothing and returns public data. `secret`: it changes nothing, but returns " +
+      "private data, such as wallet balances, keys, peer addresses, configuration or logs. `write`: " +
+      "everything else, including operations whose effect depends on their parameters. An operation " +
+      "that blocks other clients must not be marked `read`",
   },
   "x-cost": {
     on: "operation",
@@ -57,73 +56,73 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     on: "operation",
     value: "`true`",
     text:
-      "The response does not end, or waits for an event: the operation is shown, but never forwarded",
+      "The response never ends, or waits for an event. The operation is shown, but never forwarded",
   },
   "x-since": {
     on: "operation",
     value: 'a version, as in `"0.19"`',
     text:
-      "The first version of the node, or of the software in x-software, that has the operation; without " +
+      "The first version of the node, or of the software in x-software, that has the operation. Without " +
       "this mark, all versions have it",
   },
   "x-software": {
     on: "operation",
     value: "names in lower case, as in `[mastodon]`",
     text:
-      "The software that has the operation, for kinds whose nodes run different software; without this " +
+      "The software that has the operation, for kinds whose nodes run different software. Without this " +
       "mark, all have it. A marked operation is omitted if the node does not report its software",
   },
   "x-common": {
     on: "operation",
     value: "`true`",
-    text: "A client developer uses the operation in the first hour: it is shown before the others",
+    text: "Client developers need the operation first, so it is shown before the others",
   },
   "x-auth": {
     on: "operation",
     value: "`none`",
     text:
-      "The operation is called without the node's secret, since with it the node would return " +
-      "private data",
+      "The operation is called without the node's secret, with which the node would return private " +
+      "data",
   },
   "x-multi-segment": {
     on: "parameter",
     value: "`true` or `encoded`",
     text:
       "A path parameter that may contain slashes. true: it spans several segments. encoded: it " +
-      "is one segment, whose slashes are sent as %2F. In 0.2: x-spans, which still works",
+      "is one segment, whose slashes are sent as %2F. The name in 0.2, x-spans, still works",
   },
   "x-excludes": {
     on: "schema of a parameter",
     value: "a list, as in `[ipns/*.*]`",
-    text: "Forbidden sequences of path segments in a value; `*` matches any characters within a " +
-      "segment, and letter case does not matter",
+    text: "Forbidden sequences of path segments in a value. `*` matches any characters within a " +
+      "segment, and letter case is ignored",
   },
   "x-heavy-from": {
     on: "schema of a parameter",
     value: "a number",
-    text: "A call with this number or a higher number is heavy, as with `x-cost`",
+    text: "A call with this value or a higher one counts as heavy, as with `x-cost`",
   },
   "x-example-from": {
     on: "schema of a parameter",
     value: "a place, as in `head#/hash`, or `none`",
     text:
-      "In a form for a read, the page fills in the node's own value at that place, if the whole value " +
-      "matches the schema's `pattern` and the source is queried anyway. none: no source has such a " +
-      "value and an example from another node would be wrong, so the page asks the reader. Only for " +
-      "the kinds that come with Nodeface; served descriptions do not contain it",
+      "The page fills in the form of a `read` operation with the node's own value at that place, if " +
+      "the source is queried anyway and the whole value matches the schema's `pattern`. none: no source " +
+      "has such a value, and an example from another node would be wrong, so the page asks for a value. " +
+      "The mark is only for built-in kinds, and is omitted from served descriptions",
   },
   "x-unit": {
     on: "schema",
     value: "`quantity`, `wei`, `satoshi` or `unix-time`",
-    text: "The unit of a number in a response; the page shows the converted value. " +
+    text: "The unit of a number in a response. The page shows the converted value. " +
       "`quantity` is a hexadecimal number, `unix-time` counts seconds",
   },
   "x-position": {
     on: "parameter",
     value: "a whole number from 0",
     text:
-      "The position of a parameter in a call by position. The service writes it; in a kind, the " +
-      "order of `params` decides",
+      "The position of a parameter that is sent by position. The service adds this mark, by the order " +
+      "of `params`",
   },
 };
 
@@ -177,14 +176,14 @@ export interface Method extends OperationMarks {
   readonly tags?: readonly { readonly name: string }[] | undefined;
   /** @default "either" */
   readonly paramStructure?: ParamStructure | undefined;
-  /** The parameters, in the order in which a call by position has them. */
+  /** The parameters, in the order in which they are sent by position. */
   readonly params: readonly ContentDescriptor[];
   readonly result: Omit<ContentDescriptor, "required">;
   readonly examples?: readonly MethodExample[] | undefined;
   readonly deprecated?: boolean | undefined;
 }
 
-/** The part of an OpenRPC 1.3 document that a kind has. */
+/** The part of an OpenRPC 1.3 document that a kind may contain. */
 export interface OpenRpcPart {
   /** The path that calls are posted to, below the node's URL. @default the node's URL itself */
   readonly path?: string | undefined;
@@ -204,7 +203,7 @@ export interface RestOperation extends OperationMarks {
   readonly deprecated?: boolean | undefined;
 }
 
-/** The part of an OpenAPI 3.1 document that a kind has. */
+/** The part of an OpenAPI 3.1 document that a kind may contain. */
 export interface OpenApiPart {
   /** Path items by path template, below the node's URL and the base path. */
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;

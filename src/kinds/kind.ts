@@ -35,13 +35,13 @@ export interface MethodCall {
 
 /** A JSON-RPC 2.0 call over HTTP. */
 export interface JsonRpcSource extends SourceOptions, MethodCall {
-  /** In a list, `{ from: reference }` is replaced by the value at that place. */
+  /** If the parameters are a list, an item `{ from: reference }` is replaced by the value at that place. */
   params?: readonly unknown[] | Readonly<Record<string, unknown>> | undefined;
 }
 
 /** JSON by HTTP GET. */
 export interface GetSource extends SourceOptions {
-  /** A path below the node's URL, a whole URL, or the place of a link in another response. */
+  /** A path below the node's URL, an absolute URL, or the place of a link in another response. */
   get: string;
   /** The media type of the request. @default "application/json" */
   accept?: string | undefined;
@@ -49,9 +49,9 @@ export interface GetSource extends SourceOptions {
 
 /** JSON by HTTP POST. */
 export interface PostSource extends SourceOptions {
-  /** A path below the node's URL, or a whole URL. */
+  /** A path below the node's URL, or an absolute URL. */
   post: string;
-  /** The content. @default none */
+  /** The content of the request, as a JSON value. @default none */
   json?: unknown;
 }
 
@@ -104,7 +104,7 @@ export interface FieldOptions {
   unless?: Reference | undefined;
 }
 
-/** The place of a value for a key of the info, with its conversion. */
+/** The place of the value for a key of `/v1/info`, and the conversion of this value. */
 export type Field = Reference | FieldOptions;
 
 /** A file with a secret: its content, or the first group of the regular expression `match`. */
@@ -122,11 +122,11 @@ export type AuthFile =
   );
 
 export interface KindAuth {
-  /** A header of a 401 or 403 response, and a pattern for its value. No secret in `files` is sent unless it matches. */
+  /** A header of a 401 or 403 response, and a pattern for it. Secrets in `files` are sent only after it. */
   refusal?: { readonly header: string; readonly pattern: string } | undefined;
   /** The files in which such a node stores its secret for programs of the same user. */
   files?: readonly AuthFile[] | undefined;
-  /** `none` if reads are called without the secret: with the secret, a node with accounts returns private data. */
+  /** `none` if `read` operations are called without the secret, which could make the node return private data. */
   reads?: "none" | undefined;
   /** An example of `node.auth` for kinds without `files`. */
   example?: AuthFile | undefined;
@@ -145,7 +145,7 @@ export type KindStatusCode =
   | "stalled";
 
 export interface HealthRule {
-  /** Tests of the values at places; all must hold. A test fails if its source has no response. */
+  /** Places, each with a test of the value there. All tests must pass. A test fails if its source has no response. */
   when: Readonly<Record<Reference, Test>>;
   code: KindStatusCode;
   /** A clause for people. `{source#/pointer}` is replaced by the value there. */
@@ -163,7 +163,7 @@ export type NamesIn =
   | {
     /** A regular expression; the first group of each match in the response is a name. */
     readonly names: string;
-    /** If set, each name is that of a group of methods: the part of a method's name before this text. */
+    /** If set, the names are names of method groups. A method's group is the part of its name before this text. */
     readonly before?: string | undefined;
   }
   /** The names are paths below the root, such as `block/get`. */
@@ -171,7 +171,7 @@ export type NamesIn =
 
 /**
  * A request that lists a node's operations: method names if its kind has methods, otherwise paths without their first
- * slash. Operations that the response does not list are omitted; listed methods that the kind lacks are shown unmarked.
+ * slash. Operations that are not listed are omitted. Listed methods that the kind lacks are shown without marks.
  */
 export type Listing =
   & NamesIn
@@ -199,13 +199,13 @@ export interface KindHealth {
   /** The `sync_progress` of a node that is in sync, such as 1. */
   complete?: number | undefined;
   /**
-   * The place of the number, decimal or `0x`, of the highest block that the node or its peers know of. If there are
-   * several places, the highest number is used.
+   * The place of the number (decimal or `0x`) of the highest block that the node or its peers know. If several places
+   * are given, the highest number is used.
    */
   target?: Reference | readonly Reference[] | undefined;
   /** The number of blocks by which a node may be behind `target`. @default 2 */
   lag?: number | undefined;
-  /** The rules for each `chain_id` or `network` in the info; `*` for any other. */
+  /** The rules by `chain_id` or `network` in the info; those of `*` apply to any other network. */
   networks?: Readonly<Record<string, NetworkRules>> | undefined;
 }
 
@@ -224,7 +224,7 @@ export interface Kind extends KindInterface {
   /** The node's own description: a path to OpenAPI or Swagger, or a JSON-RPC method that returns OpenRPC. */
   description?: `/${string}` | MethodCall | undefined;
   listing?: Listing | undefined;
-  /** The evidence in a node's responses: places, each with a regular expression that must match. */
+  /** The evidence for this kind: places in the node's responses, each with a regular expression that must match. */
   detect: Readonly<Record<Reference, string>>;
   auth?: KindAuth | undefined;
   /** Constant values of the info. */
@@ -234,10 +234,10 @@ export interface Kind extends KindInterface {
   health: KindHealth;
   /** The keys of the info for `/v1/history`, at most four. @default height and peers */
   history?: readonly string[] | undefined;
-  /** The places of values that the page inserts in forms, each with its pattern; built from `x-example-from`. */
+  /** The places of values that the page inserts in forms, each with its pattern; collected from `x-example-from`. */
   examples?: Readonly<Record<Reference, string>> | undefined;
   /** The URLs of the files or folders, each at a fixed version, from which the operations were written. */
   written_from?: readonly string[] | undefined;
-  /** The software and version of the node with which the reads were tested, such as `hsd 8.0.0`. */
+  /** The node software and its version with which `read` operations were tested, such as `hsd 8.0.0`. */
   tried?: string | undefined;
 }

@@ -43,10 +43,10 @@ const TABLE = {
     "version",
     "runtime",
   ],
-  nodeface_requests_total: ["counter", 'Responses by path template, or "other"', "route", "status"],
+  nodeface_requests_total: ["counter", "Responses by path template", "route", "status"],
   nodeface_node_queries_total: [
     "counter",
-    "Queries by source; the result is ok, absent or a status code",
+    "Queries by source and result: ok, absent or a status code",
     "source",
     "result",
   ],
@@ -55,8 +55,8 @@ const TABLE = {
   nodeface_call_duration_seconds: ["histogram", "Duration of calls forwarded to the node"],
   nodeface_queue_length: ["gauge", "Calls that wait for a slot at the node"],
   nodeface_event_listeners: ["gauge", "Open streams of events"],
-  nodeface_events_sent_total: ["counter", "Events that were sent, over all listeners"],
-  nodeface_node_identity_changes_total: ["counter", "Switches of the node to another chain"],
+  nodeface_events_sent_total: ["counter", "Events sent to listeners, counted once per listener"],
+  nodeface_node_identity_changes_total: ["counter", "Number of times the node's chain changed"],
   nodeface_description_age_seconds: ["gauge", "Time since the description was read"],
   process_start_time_seconds: ["gauge", "Start time of this program, in seconds since 1970"],
 } as const;
@@ -182,7 +182,7 @@ function linesOf(
 /** Escapes a label's value; `labelOf` has already replaced line feeds. */
 const escape = (text: string) => text.replaceAll(/["\\]/g, "\\$&");
 
-/** The label value that all series beyond a limit share. */
+/** The label value of the one series that collects everything beyond the limit. */
 export const OTHER = "other";
 const SERIES_MAX = 500;
 
@@ -213,7 +213,7 @@ export const BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] 
 const LABELS_MAX = 100;
 
 export interface Observed {
-  /** For each of {@linkcode BOUNDS}, the number of durations up to it. */
+  /** For each of {@linkcode BOUNDS}, the number of durations that do not exceed it. */
   readonly counts: number[];
   count: number;
   sum: number;

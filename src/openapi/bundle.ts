@@ -1,6 +1,6 @@
 /**
- * Bundles a description into one document. The targets of references become components, whose names do not depend on
- * the order of the files.
+ * Bundles a description into one document, in which the targets of references become components. The names of these
+ * components do not depend on the order of the files.
  *
  * @module
  */
@@ -31,7 +31,7 @@ import {
 } from "./structure.ts";
 import { NAMING } from "./tables.ts";
 
-/** The values that replace broken references, by shape. A broken reference of any other shape is omitted. */
+/** The value that replaces a broken reference of each shape. Broken references of any other shape are omitted. */
 const EMPTY: Readonly<Record<Shape, Json>> = {
   schema: {},
   response: { description: "" },
@@ -60,7 +60,7 @@ export function bundle(files: Files): Json {
 interface Plan {
   readonly names: ByShape<string>;
   readonly sections: ReadonlySet<unknown>;
-  /** The components of the root that only refer to a target, and are replaced by it. */
+  /** The components of the root file that consist only of a reference. Each is replaced by its target. */
   readonly hosts: ReadonlySet<unknown>;
   readonly added: ReadonlyMap<Shape, ReadonlyMap<Target, string>>;
 }
@@ -79,15 +79,15 @@ function planComponents(files: Files): Plan {
     sections.add(section);
     for (const key of keys) {
       if (!isComponentName(key) && !key.startsWith("x-")) {
-        const message = `${quote(shorten(key, 80))} must be a name of letters, digits, ., - and _`;
+        const message = `${quote(shorten(key, 80))} may contain only letters, digits, ., - and _`;
         root.diagnostics.add("note", message, () => [...path, key]);
       }
       const value = section[key];
       const isFirst = isObject(value) && names.get(value, shape) === undefined;
       if (isFirst && !isPure(structure, shape, value)) names.set(value, shape, key);
     }
-    // Of several components that only refer to the same target, one is replaced by the target: the component with the
-    // same key as the target, otherwise the first by name.
+    // If several components only refer to the same target, one of them is replaced by the target: the component with
+    // the target's key or, if there is none, the first component in alphabetical order.
     const references = keys.flatMap((key) => {
       const { end, isBroken } = linkOf(section[key], shape) ?? {};
       const isReplaced = isPure(structure, shape, section[key]) && isComponentName(key);
@@ -129,7 +129,7 @@ function planComponents(files: Files): Plan {
 function createCopier(files: Files, { names, sections, hosts }: Plan) {
   const { structure, linkOf } = files;
   const done = new ByShape<unknown>();
-  /** The values that are being copied in place of a reference. */
+  /** The targets that are currently being copied in place of references. */
   const open = new Set<unknown>();
   const sizes = new Map<unknown, number>();
   let copiedSize = 0;
@@ -138,7 +138,7 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     return copiedSize > LIMITS.nodes;
   };
 
-  /** Copies a value and redirects references. Returns the value itself if nothing changes, `undefined` to omit it. */
+  /** Copies a value and redirects its references. Returns the value itself if unchanged, `undefined` if omitted. */
   function copy(value: unknown, shape: Shape, isComponent = false, depth = 0): unknown {
     if (typeof value !== "object" || value === null) return value;
     const name = names.get(value, shape);
@@ -214,7 +214,7 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     return putInPlace(link, end, siblings, depth);
   }
 
-  /** Changes the target of a reference. Omits siblings that OpenAPI ignores, since several tools reject them. */
+  /** Redirects a reference. Omits the members beside `$ref` that OpenAPI ignores, since several tools reject them. */
   function redirect(value: Json, $ref: string, shape: Shape, siblings: Json): Json {
     const hasSiblings = $ref === value.$ref || shape === "schema" || shape === "pathItem";
     return mapMembers(value, (member, key) => {
@@ -254,14 +254,14 @@ function emptyOf(shape: Shape, siblings: Json): Json | undefined {
   return isNothing ? undefined : { ...empty, ...siblings };
 }
 
-/** The maximum lengths of new and of existing names, in characters. Every reference to a target repeats its name. */
+/** The maximum length of a new name and of an existing name. Every reference to a component repeats its name. */
 const LENGTH_MAX = 120, KEPT_LENGTH_MAX = 400;
 
 function isComponentName(name: string): boolean {
   return /^[A-Za-z0-9._-]+$/.test(name) && name.length <= KEPT_LENGTH_MAX;
 }
 
-/** Names a target after the last key that its author chose, or after the last two if it is a property or a status. */
+/** Names a target after the last key in its path that its author chose; a property or a status, after the last two. */
 function nameFor({ member, path, shape, value }: Target): string {
   const chosen = path.filter((key) => !isKeyword(key) && !/^[^/]+\/[^/]+$/.test(key));
   const keys = [stemOf(member.url), ...chosen];

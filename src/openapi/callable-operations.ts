@@ -1,5 +1,5 @@
 /**
- * Lists the operations of a description that are called at the node, in the form that the gateway needs.
+ * Lists the operations in a description that are called at the node, in the form that the gateway needs.
  *
  * @module
  */
@@ -16,11 +16,11 @@ const LENGTH_BOUNDS = ["minLength", "maxLength", "minItems", "maxItems"] as cons
 type Bound = typeof NUMBER_BOUNDS[number] | typeof LENGTH_BOUNDS[number];
 type Bounds = { readonly [B in Bound]?: number | bigint | undefined };
 
-/** The JSON Schema keywords that the gateway checks in a call. `pattern` is not one of them. */
+/** The JSON Schema keywords that the gateway checks in a call. It does not check `pattern`. */
 export interface ValueRule extends Bounds {
   readonly types?: readonly string[] | undefined;
   readonly values?: readonly unknown[] | undefined;
-  /** Patterns of path segments that a string must not contain. */
+  /** Patterns of forbidden path segments in a string, as in `x-excludes`. */
   readonly excludes?: readonly string[] | undefined;
   readonly heavyFrom?: number | undefined;
   readonly items?: ValueRule | undefined;
@@ -35,7 +35,7 @@ export interface NodeParameter {
   readonly in: Place | "body";
   readonly isRequired: boolean;
   readonly rule: ValueRule;
-  /** True if the name is repeated for each item of a list; otherwise commas separate the items. */
+  /** True if a list is sent by repeating the name for each item; otherwise, commas separate the items. */
   readonly isExploded?: boolean;
   readonly multiSegment?: MultiSegment | undefined;
 }
@@ -46,18 +46,18 @@ interface NodeBody {
 }
 
 export interface NodeOperation {
-  /** The name in settings and in the log: `getblock`, or `GET /blocks/{height}`. */
+  /** The name in settings and in the log, such as `getblock` or `GET /blocks/{height}`. */
   readonly name: string;
   readonly operationId: string | undefined;
   /** True for JSON-RPC, false for REST. */
   readonly isMethod: boolean;
   readonly method: string;
-  /** For REST, the template below the node's URL, with the base path; for JSON-RPC, the method's name. */
+  /** For REST, the path template below the node's URL, including the base path; for JSON-RPC, the method's name. */
   readonly path: string;
   readonly access: "read" | "write" | "secret" | undefined;
   /**
-   * True if a server on the network described the operation, or the node's kind does not know it. The operationId and
-   * the path are then not trusted.
+   * True if the operation was described by a server on the network, or is unknown to the node's kind. In these cases,
+   * its operationId and path are not trusted.
    */
   readonly isForeign: boolean;
   readonly isHeavy: boolean;
@@ -75,7 +75,7 @@ export interface NodeOperation {
   readonly obstacle?: string | undefined;
 }
 
-/** The author of a description: the node's operator (a file or a text), its kind, or a server on the network. */
+/** The origin of a description: the node's operator (a file or a text), the node's kind, or a server on the network. */
 export type DescribedBy = "operator" | "kind" | "network";
 
 export function describedBy(entry: string): DescribedBy {
@@ -113,7 +113,7 @@ export function listServersElsewhere(document: Json): string[] {
   return [...urls];
 }
 
-/** Returns an operation's name in settings and the log; `undefined` if the operation is not called at the node. */
+/** Returns the name of an operation in settings and logs, or `undefined` if the operation is not called at the node. */
 export function nameOfNodeOperation(
   document: Json,
   path: string,
@@ -135,7 +135,7 @@ function methodOf(path: string): string | undefined {
 
 function createReader(document: Json, by: DescribedBy) {
   const follow = (value: unknown) => followReference(document, value);
-  /** A cached reader for each depth: a shared schema is read once per depth. */
+  /** The reader for each depth. Its results are cached, so that a shared schema is read only once per depth. */
   const readers = Array.from(
     { length: DEPTH_MAX + 1 },
     (_, depth) => onceFor((schema: Json) => readRule(schema, (value) => ruleOf(value, depth + 1))),
@@ -181,7 +181,7 @@ function createReader(document: Json, by: DescribedBy) {
         isRequired: parameter.required === true || place === "path",
         rule: ruleOf(parameter.schema ?? content.schema),
         isExploded: place === "query" && isForm && parameter.explode !== false,
-        // If trusted, a description from the network could make a parameter match paths of other operations.
+        // In a description from the network, this mark could make a parameter match the paths of other operations.
         multiSegment: by === "network" ? undefined : multiSegmentOf(parameter),
       });
     }
@@ -215,7 +215,7 @@ function createReader(document: Json, by: DescribedBy) {
     return {
       operationId: textOf(operation.operationId),
       access,
-      // A method that the node reports but its kind does not know has no mark.
+      // If the node reports a method that its kind does not contain, the method has no `x-access` mark.
       isForeign: by === "network" || (by === "kind" && access === undefined),
       isHeavy: operation["x-cost"] === "heavy",
       isStreaming: operation["x-streaming"] === true,
@@ -281,7 +281,7 @@ const boundsOf = (schema: Json): Bounds =>
     return typeof bound === "number" || typeof bound === "bigint" ? [[keyword, bound]] : [];
   }));
 
-/** Joins rules that all apply: `properties` and `required` add up; of any other keyword, the last value wins. */
+/** Merges rules that all apply. `properties` and `required` are combined; for other keywords, the last value wins. */
 function joinRules(rules: readonly ValueRule[]): ValueRule {
   const entries = rules.flatMap((rule) =>
     Object.entries(rule).filter(([, value]) => value !== undefined)
@@ -292,17 +292,17 @@ function joinRules(rules: readonly ValueRule[]): ValueRule {
     ...Object.fromEntries(entries),
     ...properties.length > 0 && { properties: Object.fromEntries(properties) },
     ...required.length > 0 && { required },
-    // Not closed, since each part of an `allOf` lists only its own members.
+    // The merged rule is not closed, since each part of an `allOf` lists only its own members.
     isClosed: undefined,
   };
 }
 
-/** The value of each parameter in sample paths: a character that no encoded literal contains. */
+/** Stands for each parameter in sample paths. No percent-encoded literal contains this character. */
 const ANY = "\uf8ff";
-/** The segment counts of spanning parameters in sample paths. A template that matches all samples matches any count. */
+/** The segment counts of a spanning parameter that are tried: a template that matches all of them matches any count. */
 const SPANNED = [1, 2, 50];
 
-/** Finds the operations that no path can reach or whose paths are ambiguous, and the reason for each. */
+/** Finds operations that no path can reach or whose path is ambiguous, each with the reason. */
 function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation, string> {
   const obstacles = new Map<NodeOperation, string>();
   const all = operations.filter(({ isMethod }) => !isMethod).map(templateOf)
@@ -312,14 +312,14 @@ function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation,
         : new Set(names).size < names.length
         ? "its path has two parameters with the same name"
         : names.filter(spans).length > 1
-        ? "its path has two parameters that span segments"
+        ? "its path has two parameters that span several segments"
         : undefined;
       if (obstacle !== undefined) obstacles.set(operation, obstacle);
       return obstacle === undefined;
     })
     .sort((a, b) => a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0);
   for (const [at, own] of all.entries()) {
-    // Since literals sort first, a template without spanning parameters loses all its paths only to an equal template.
+    // Literals sort first. Only an equal template can take every path of a template without spanning parameters.
     const last = all[at - 1];
     const isTwin = last?.rank === own.rank && last.template.source === own.template.source;
     const samples = samplesOf(own);
@@ -348,7 +348,7 @@ function templateOf(operation: NodeOperation): Templated {
   return { operation, template, spans, rank: `${operation.method} ${template.rank}` };
 }
 
-/** Returns sample paths for a template; `undefined` if it has no spanning parameter. */
+/** Returns sample paths for a template, or `undefined` if the template has no spanning parameter. */
 function samplesOf({ template: { names, source }, spans }: Templated): string[] | undefined {
   if (!names.some(spans)) return undefined;
   return SPANNED.map((count) => {

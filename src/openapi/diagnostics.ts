@@ -1,5 +1,5 @@
 /**
- * The diagnostics of a description, each with its place, and the limits that a description must not exceed.
+ * The diagnostics of a description, each with its line and column, and the limits that a description must not exceed.
  *
  * @module
  */
@@ -7,36 +7,36 @@ import { type Json, type Path, valueAt } from "../json/values.ts";
 import { excerpt, printable } from "../untrusted-text.ts";
 
 export const LIMITS = {
-  /** Bytes in one JSON file: 32 MiB. */
+  /** The maximum size of one JSON file in bytes: 32 MiB. */
   json: 33_554_432,
-  /** Bytes in one YAML file, which needs far more memory: 12 MiB. */
+  /** The maximum size of one YAML file in bytes: 12 MiB. Parsing YAML needs far more memory than parsing JSON. */
   yaml: 12_582_912,
-  /** Bytes in all files together: 64 MiB. */
+  /** The maximum total size of all files in bytes: 64 MiB. */
   total: 67_108_864,
-  /** Bytes in all files together, on a runtime without threads: 4 MiB. */
+  /** The maximum total size of all files in bytes, on a runtime without threads: 4 MiB. */
   withoutThread: 4_194_304,
-  /** Bytes of a thread's heap, where the runtime can limit it: 768 MiB. */
+  /** The maximum heap size of a thread in bytes, on a runtime that can limit it: 768 MiB. */
   memory: 805_306_368,
   depth: 256,
   files: 1_000,
   references: 100_000,
-  /** Milliseconds to load all files; a thread must also prepare them in this time. */
+  /** The maximum time for loading all files, in milliseconds. A thread must also prepare them within this time. */
   time: 30_000,
-  /** Values in one file, including the values of an anchor once for each alias. */
+  /** The maximum number of values in one file. The values of an anchor count again for each of its aliases. */
   nodes: 1_000_000,
-  /** Characters in all strings of one YAML file, including those of an anchor once for each alias. */
+  /** The maximum number of characters in the strings of a YAML file. Those of an anchor count again for each alias. */
   text: 33_554_432,
   aliases: 10_000,
-  /** Tokens in one YAML file: a value takes two or three tokens, including those for white space. */
+  /** The maximum number of tokens in one YAML file. A value needs two or three, including those for white space. */
   tokens: 2_500_000,
   lines: 1_000_000,
   errors: 100,
   findings: 10_000,
-  /** The URLs of one server: there is one for each combination of its variables' values. */
+  /** The maximum number of URLs of one server, which has a URL for each combination of its variables' values. */
   combinations: 64,
-  /** Origins that the page may call. A header lists them, and proxies limit a header's length. */
+  /** The maximum number of origins that the page may call. A header lists them, and proxies limit a header's length. */
   origins: 64,
-  /** Security schemes in a document's `security`, and members of a path's `additionalOperations`. */
+  /** The maximum number of security schemes in a document's `security`, and of a path's `additionalOperations`. */
   inherited: 64,
   url: 8192,
 } as const;
@@ -46,15 +46,15 @@ export const formatSize = (bytes: number): string => `${bytes / 1_048_576} MiB`;
 export const formatCount = (count: number): string =>
   String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
 
-/** The messages that YAML and JSON have in common. */
+/** The messages that apply to both YAML and JSON. */
 export const MESSAGES = {
   duplicateKey: "duplicate key; the last value is used",
-  largeNumber: "this number is too large for readers of JSON; it is served as a string",
+  largeNumber: "this number is too large for most JSON parsers; it is served as a string",
   tooManyNodes: `has more than ${formatCount(LIMITS.nodes)} values`,
   tooDeep: `is nested more than ${LIMITS.depth} levels deep`,
 };
 
-/** The reason why a text cannot be read, as a predicate such as `is empty`, and the offset of the error. */
+/** An error in a text: the reason why it cannot be read, as a predicate such as `is empty`, and the error's offset. */
 export class TextError extends Error {
   override name = "TextError";
   readonly offset: number;
@@ -66,15 +66,15 @@ export class TextError extends Error {
 }
 
 export interface Diagnostic {
-  /** The file's path relative to the description: never a path on this machine. */
+  /** The file's path relative to the description. It never reveals a path on this machine. */
   readonly file: string;
   readonly line: number;
-  /** The column from 1, in UTF-16 code units. */
+  /** The column, counted from 1 in UTF-16 code units. */
   readonly column: number;
   readonly message: string;
   /** True if this diagnostic prevents the document from being shown. */
   readonly isFatal: boolean;
-  /** An error affects users of the description; a note is only worth knowing. */
+  /** An `error` affects users of the description; a `note` does not. */
   readonly level: "error" | "note";
   readonly more?: number;
 }
@@ -89,9 +89,9 @@ export interface DiagnosticAt<P extends DiagnosticPlace = DiagnosticPlace> {
   readonly more: number;
 }
 
-/** The diagnostics of a file. Equal diagnostics are kept once, with the place of the first and the number of others. */
+/** The diagnostics of a file. Equal ones are stored once, with the place of the first and the number of repetitions. */
 export interface Diagnostics {
-  /** Calls `placeOf` only for the first diagnostic with this severity and message. */
+  /** Adds a diagnostic. Calls `placeOf` only if this is the first one with this severity and message. */
   add(severity: Severity, message: string, placeOf: () => DiagnosticPlace): void;
   list(): DiagnosticAt[];
   readonly omittedCount: number;
@@ -115,7 +115,7 @@ export function createDiagnostics(): Diagnostics {
   };
 }
 
-/** Adds the line and column in the text to each diagnostic, and sorts by them. */
+/** Adds a line and a column to each diagnostic, and sorts the diagnostics by their position in the text. */
 export function locate(
   file: string,
   text: string,
@@ -141,10 +141,10 @@ export function locate(
     });
 }
 
-/** The offsets of members, by key, for each object and list in a text. */
+/** For each object and list in a text: the offsets of its members by key, or of its items by index. */
 export type Offsets = Map<unknown, Json | number[]>;
 
-/** Returns the offset of the value at a path; if it is missing, the offset of the last value on the way to it. */
+/** Returns the offset of the value at a path. If the value is missing, returns the offset of its nearest ancestor. */
 export function offsetIn(root: unknown, offsets: Offsets, path: Path): number {
   let value = root, offset = 0;
   for (const key of path) {

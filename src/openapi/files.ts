@@ -11,12 +11,12 @@ import { formatSize, LIMITS, TextError } from "./diagnostics.ts";
 import { parse, type Source, unreadable } from "./parse.ts";
 
 export interface File {
-  /** The file's URL after symbolic links and redirects. */
+  /** The file's URL after all symbolic links and redirects are followed. */
   readonly url: URL;
   readonly bytes: Bytes;
-  /** True if the name or the media type says JSON. */
+  /** True if the name or the media type indicates JSON. */
   readonly isJson: boolean;
-  /** A text that changes with the content: a file's time and size, an `ETag`, or a digest. */
+  /** A string that changes when the content changes: a file's time and size, an `ETag`, or a digest. */
   readonly stamp: string;
 }
 
@@ -29,7 +29,7 @@ export type FetchUrl = (
   init: { headers: Record<string, string>; redirect: "manual"; signal: AbortSignal },
 ) => Promise<Response>;
 
-/** The reason why a file cannot be read; messages put `cannot be read:` before it. */
+/** An error whose message is the reason why a file cannot be read, without the prefix `cannot be read:`. */
 export class ReadError extends Error {
   override name = "ReadError";
 }
@@ -52,7 +52,7 @@ export function createReader(
   };
 }
 
-/** Wraps JSON in a file whose stamp is its digest; returns `undefined` if this equals the given stamp. */
+/** Wraps JSON in a file with the JSON's digest as its stamp. Returns `undefined` if the digest equals `stamp`. */
 export async function fileOf(url: URL, bytes: Bytes, stamp?: string): Promise<File | undefined> {
   const current = await digest(bytes);
   return current === stamp ? undefined : { url, bytes, isJson: true, stamp: current };
@@ -77,7 +77,7 @@ async function readUrl(fetch: FetchUrl, asked: URL, stamp?: string): Promise<Fil
     ...stamp?.startsWith('"') && { "if-none-match": stamp },
     ...loginOf(asked),
   };
-  // This URL becomes the visible base of relative servers: remove the login.
+  // The user and password are removed, since this URL is shown: it becomes the base of relative server URLs.
   let url = new URL(asked);
   url.username = url.password = "";
   try {
@@ -89,7 +89,7 @@ async function readUrl(fetch: FetchUrl, asked: URL, stamp?: string): Promise<Fil
         const next = new URL(location, url);
         if (next.origin !== asked.origin) {
           throw new ReadError(
-            `it redirects to another origin, which is not followed: ${next.origin}`,
+            `its redirect to another origin is not followed: ${next.origin}`,
           );
         }
         url = next;
@@ -129,7 +129,7 @@ function loginOf({ username, password }: URL): Record<string, string> {
 }
 
 export interface Member extends Source {
-  /** The base URL of the file's references: its own URL after links and redirects (RFC 3986, section 5.1.3). */
+  /** The base URL for the file's references: the file's URL after links and redirects (RFC 3986, section 5.1.3). */
   readonly url: string;
 }
 
@@ -137,14 +137,14 @@ type LoadedFile = { member: Member } | { member?: undefined; failure: string };
 
 export interface Loader {
   readonly members: ReadonlyMap<string, Member>;
-  /** Loads the root. If that fails, the root has a diagnostic and no value. */
+  /** Loads the root file. If that fails, the returned member has a diagnostic and no value. */
   loadRoot(): Promise<Member>;
   load(reference: string, from: Member): Promise<LoadedFile>;
 }
 
 export function createLoader(entry: URL, read: Reader): Loader {
   const members = new Map<string, Member>();
-  /** The loaded files by URL; several URLs may redirect to one file. */
+  /** The loaded files by URL. Several URLs may lead to the same file. */
   const loaded = new Map<string, LoadedFile>();
   let root = entry;
   const until = performance.now() + LIMITS.time;

@@ -1,6 +1,6 @@
 /**
- * Creates a kind's OpenAPI document, limited to the operations that one node has, and copies the marks of the kind
- * (`kinds/interface.ts`) to a node's own description.
+ * Creates the OpenAPI document of a kind, limited to the operations that a particular node has. Also copies the `x-…`
+ * marks of the kind (see `kinds/interface.ts`) to a node's own description.
  *
  * @module
  */
@@ -37,7 +37,7 @@ import {
 } from "./operations.ts";
 import { NODE, THIS_SERVICE } from "./servers.ts";
 
-/** The part of a kind's interface that a node reports. */
+/** A node's report on the operations that it has: their names, or the software and version that determine them. */
 export interface Offer {
   /** Method names, or paths without their first slash. If `before` is set, the names of method groups. */
   readonly names?: readonly string[] | undefined;
@@ -53,7 +53,7 @@ export interface AboutKind {
   readonly version: string;
 }
 
-/** Creates a kind's document. REST operations have the node as their server; JSON-RPC methods have this service. */
+/** Creates a kind's document. The server of REST operations is the node; the server of JSON-RPC is this service. */
 export function documentOfKind(
   { openrpc, openapi }: KindInterface,
   { title, version }: AboutKind,
@@ -76,7 +76,7 @@ export function documentOfKind(
   }) as Json;
 }
 
-/** Moves the mark `x-example-from` to a symbol, so that it is never written. */
+/** Moves each `x-example-from` mark to a symbol key, so that the mark is never serialized. */
 function withPageMarks(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withPageMarks);
   if (!isObject(value)) return value;
@@ -85,7 +85,7 @@ function withPageMarks(value: unknown): unknown {
   return from === undefined ? marked : { ...marked, [EXAMPLE_FROM]: from };
 }
 
-/** Limits a kind's interface to what a node has: by the node's list of operations, or else by software and version. */
+/** Limits a kind's interface to the operations that a node lists or, without a list, that its software version has. */
 export function offered({ openrpc, openapi }: KindInterface, offer: Offer): KindInterface {
   return {
     ...openrpc && { openrpc: offeredMethods(openrpc, offer) },
@@ -141,7 +141,7 @@ function numbersOf(version: string | undefined): number[] | undefined {
 const OF_OPERATIONS = Object.entries(MARKS).filter(([, { on }]) => on === "operation")
   .map(([name]) => name);
 
-/** Gives the operations in a node's own description the marks of its kind, and removes all other marks. */
+/** Copies the kind's marks to the operations in a node's own description, and removes all other marks. */
 export function withMarks(document: Json, kind: Json = {}): Json {
   const marked = new Map(
     operationsIn(kind).map((located) => {
@@ -157,7 +157,7 @@ export function withMarks(document: Json, kind: Json = {}): Json {
   );
 }
 
-/** Gives the methods in a node's own OpenRPC document the marks of its kind, and removes all other marks. */
+/** Copies the kind's marks to the methods in a node's own OpenRPC document, and removes all other marks. */
 export function withMarksOfMethods(openrpc: Json, kind: Json = {}): Json {
   const known = objectOf(kind.paths);
   const methods = listOf(openrpc.methods).map((method) => {
@@ -168,7 +168,7 @@ export function withMarksOfMethods(openrpc: Json, kind: Json = {}): Json {
   return { ...openrpc, methods };
 }
 
-/** Marks on a parameter's schema; without them, the marks on the operation itself would be wrong. */
+/** The marks on a parameter's schema without which the marks on the operation itself would be wrong. */
 const LIMITS = ["x-excludes", "x-heavy-from"];
 
 function withLimits(method: Json, post: Json): Json {
@@ -185,7 +185,7 @@ function withLimits(method: Json, post: Json): Json {
 
 const PROPERTIES = ["requestBody", "content", "application/json", "schema", "properties"];
 
-/** Tests for a read that is safe only with marks on its parameters: a node's own description may lack these marks. */
+/** Tests for a `read` operation that is safe only if its parameters have marks, which a node's description may lack. */
 function isLimitedRead(kind: Json, { parameters, "x-access": access }: Json): boolean {
   return access === "read" && listOf(parameters).some((value) => {
     const parameter = followReference(kind, value);
@@ -210,7 +210,7 @@ export function withLacking(document: Json, lacks: readonly string[] = []): Json
   const lacking = new Set(lacks.map(pathOfMethod));
   return mapOperationsIn(document, ({ operation, path }) => {
     if (!lacking.has(path)) return operation;
-    const lead = "This node does not have it, as its response to a call showed.";
+    const lead = "This node does not have this method, as its response to a call showed.";
     const description = [lead, textOf(operation.description)].filter(Boolean).join("\n\n");
     return { ...operation, description };
   });
@@ -224,7 +224,7 @@ function mapOperationsIn(document: Json, change: (located: PathOperation) => Jso
   return { ...document, ...paths !== undefined && { paths } };
 }
 
-/** Adds a kind's REST paths to a description without REST paths, and its JSON-RPC methods to one without methods. */
+/** Adds a kind's REST paths to a description that has none, and its JSON-RPC methods to one that has no methods. */
 export function withOtherPart(document: Json, kind: Json = {}): Json {
   const theirs = objectOf(document.paths);
   const present = new Set(Object.keys(theirs).map(isMethodPath));

@@ -33,7 +33,7 @@ import {
 } from "./servers.ts";
 import { upgradeSwagger } from "./upgrade.ts";
 
-/** What a description is made from: its root file, and the parts added to it. Plain data, for another thread. */
+/** The input for a description: its root file and the parts added to it. It is plain data, to be sent to a thread. */
 export interface LoadJob {
   /** The URL of the root file; `KIND_FILES.interface` if only the kind describes the node. */
   readonly entry: string;
@@ -47,7 +47,7 @@ export interface LoadJob {
   readonly isForwarding?: boolean | undefined;
 }
 
-/** The URLs for which a reader returns a kind's interface, and the `Offer`: which of its operations the node has. */
+/** Special URLs, for which a reader returns the interface of the kind, and the `Offer` of the node. */
 export const KIND_FILES = { interface: "kind:interface", offer: "kind:offer" } as const;
 
 export interface Loaded {
@@ -86,7 +86,7 @@ async function loadFiles(
   if (before.some(({ isFatal }) => isFatal)) return { document: undefined, diagnostics: before };
   const { diagnostics } = files.root;
   const bundled = checkOperations(bundle(files), diagnostics);
-  // Marks in a description from the network are not trusted: it could mark anything as a read.
+  // A description from the network is not trusted to mark operations: it could mark any of them as `read`.
   const isTrusted = describedBy(entry) === "operator";
   if (bundled.openapi === undefined && bundled.swagger === undefined) {
     const document = upgradeOpenRpc(isTrusted ? bundled : withMarksOfMethods(bundled, known));
@@ -102,7 +102,7 @@ async function loadFiles(
   return { document, diagnostics: diagnosticsIn(files), basePaths };
 }
 
-/** Lists the diagnostics of all files, the root first; within a file, in the order of its text. */
+/** Lists the diagnostics of all files, beginning with the root file. Within a file, they have the order of its text. */
 export function diagnosticsIn({ root, members }: Files): Diagnostic[] {
   let omittedCount = 0;
   const all = [...members.values()].flatMap((member) => {
@@ -118,7 +118,7 @@ export function diagnosticsIn({ root, members }: Files): Diagnostic[] {
   return limitDiagnostics(all, omittedCount);
 }
 
-/** Patterns of the supported versions; in YAML, a version may be a number. */
+/** Patterns for the supported versions. In YAML, a version may be a number. */
 const VERSIONS: Readonly<Record<string, RegExp>> = {
   openapi: /^3(?:\.[012](?:\.|$)|$)/,
   swagger: /^2(?:\.0)?$/,
@@ -166,7 +166,7 @@ export function lineWithServers(from: string, path: string): string {
   return `description: { from: ${plain(from)}, servers: ${plain(path)} }`;
 }
 
-/** Resolves servers against their document's URL, unless the node has another origin and `servers` is not `keep`. */
+/** Makes the document's URL the base of its servers, unless the node has another origin and `servers` is not `keep`. */
 function contextAt(url: string, where: ServerContext): ServerContext {
   const { node, servers } = where;
   const isElsewhere = node !== undefined && new URL(node).origin !== new URL(url).origin;

@@ -1,5 +1,5 @@
 /**
- * Merges the descriptions of the node, of this service and of a host into one.
+ * Merges the descriptions of the node, of this service and of the host program into one.
  *
  * @module
  */
@@ -40,7 +40,7 @@ function addOperations(document: Json, operations: readonly DescribedOperation[]
   return { ...document, paths: { ...added, ...theirs, ...added } };
 }
 
-/** Adds a host's parts to a document. In the returned operations, references lead to the renamed components. */
+/** Adds a host's parts to a document. The references in the returned operations lead to the renamed components. */
 function addHost(
   document: Json,
   operations: readonly DescribedOperation[],
@@ -75,7 +75,7 @@ export function withHost(
   return addOperations(hosted.document, hosted.operations);
 }
 
-/** The service's own paths that are shown beside a node's paths. The others serve the page and the description. */
+/** The service's own paths that are shown beside the node's paths. Its other paths serve the page and description. */
 const SHOWN = /^\/v1\/(?:info|events|history|health|ready|metrics)$/;
 
 export const TAG = "About this service";
@@ -84,7 +84,7 @@ const TAG_DESCRIPTION = "The identity and the status of this node.";
 /** The servers of the service's own operations, whatever the node's servers are. */
 const SERVERS = [{ url: THIS_SERVICE, description: "The service that shows this description" }];
 
-/** Adds this service's operations to a node's description, except at paths that the node's description has itself. */
+/** Adds this service's operations to a node's description, except at paths that the description already has. */
 export function withServiceOperations(
   own: Json,
   node: Json,
@@ -126,7 +126,7 @@ export function withServiceOperations(
   };
 }
 
-/** Returns the node's paths. If a path equals a path of this service, its first segment moves to the server's URL. */
+/** Returns the node's paths. If this service has the same path, the first segment moves to the server's URL. */
 function withRoom({ servers, paths: all }: Json): Json {
   const moved = Object.entries(objectOf(all)).map(([path, item]) => {
     const [{ url } = {} as Json] = listOf(objectOf(item).servers ?? servers).map(objectOf);
@@ -160,7 +160,7 @@ function referencesIn(value: unknown): string[] {
   );
 }
 
-/** Adds components to `theirs` under names from `wanted`, numbered if taken. `rename` updates a value's references. */
+/** Adds components to `theirs` under their names in `wanted`, with a number if taken. `rename` updates references. */
 export function mergeComponents(
   theirs: Json,
   added: Json,

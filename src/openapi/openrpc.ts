@@ -1,6 +1,6 @@
 /**
- * Converts OpenRPC 1.3 to OpenAPI 3.1. A method becomes a path: `POST /v1/rpc/{method}` takes an object with named
- * parameters. A read whose parameters are all scalars also has a `GET` with a query. Both return the result.
+ * Converts OpenRPC 1.3 to OpenAPI 3.1. Each method becomes `POST /v1/rpc/{method}`, which takes an object with named
+ * parameters. If a `read` method has only scalar parameters, `GET` takes them as a query. Both return the result.
  *
  * @module
  */
@@ -104,10 +104,10 @@ const ANY_PARAMS = {
 /**
  * Converts methods to operations, keeps their extensions (`x-…`), and adds `x-position` to parameters that are sent by
  * position. The `operationId` is the method's name; for `POST` it ends in `_post` if the method also has a `GET`.
- * Of methods with the same name, only the first is converted.
+ * If several methods have the same name, only the first is converted.
  *
  * @param openrpc a document or a part of one; invalid parts are omitted
- * @throws {RangeError} if the parameters and results of all methods are too large, as when they share large schemas
+ * @throws {RangeError} if all parameters and results together are too large, for example if they share large schemas
  */
 export function openApiOfMethods(
   openrpc: unknown,
@@ -173,8 +173,8 @@ interface Parts {
 }
 
 /**
- * Creates a function that returns the scalar type of a schema that allows exactly one, otherwise `undefined`. A query
- * value carries no type, so the schema must determine it.
+ * Creates a function that returns the type of a schema if it allows exactly one scalar type, otherwise `undefined`.
+ * A value in a query carries no type, so the schema must determine the type.
  */
 function createScalarOf(document: Json): (schema: unknown) => string | undefined {
   const known = new Map<Json, string | undefined>();

@@ -62,7 +62,7 @@ export function operationsIn(document: Json): PathOperation[] {
   });
 }
 
-/** Returns the servers of the first object that has any, for example of an operation, its path item, the document. */
+/** Returns the servers of the first holder that has any. Holders are, for example, an operation and its path item. */
 export function serversFor(holders: readonly Json[]): readonly unknown[] {
   return holders.map(({ servers }) => listOf(servers)).find(({ length }) => length > 0) ?? [];
 }
@@ -112,7 +112,7 @@ export function checkOperations(document: Json, diagnostics: Diagnostics): Json 
       return rest;
     });
 
-  /** Checks parameters against the names in a path template. Returns the names of the listed path parameters. */
+  /** Checks parameters against the names in a path template. Returns the names of the path parameters in the list. */
   const checkList = ({ parameters }: Json, at: Path, template: string, names: Set<string>) => {
     const inPath = new Set<string>();
     const seen = new Set<string>();
@@ -142,7 +142,7 @@ export function checkOperations(document: Json, diagnostics: Diagnostics): Json 
     for (const { operation, keys } of operationsOf(item)) {
       const own = checkList(operation, [...path, ...keys], template, names);
       for (const name of names) {
-        // Stops at the limit of diagnostics: a long path may have thousands of parameters.
+        // Stops when the limit of diagnostics is reached: a long path may have thousands of parameters.
         if (diagnostics.omittedCount > 0) return;
         if (shared.has(name) || own.has(name)) continue;
         const message = `the parameters do not include ${nameOf(name)} of the path ${

@@ -1,5 +1,5 @@
 /**
- * Parses a file of a description: its value, its diagnostics, and the offsets of the values in its text.
+ * Parses a file of a description into its value, its diagnostics, and the text offset of each value.
  *
  * @module
  */
@@ -92,7 +92,7 @@ function decode(bytes: Bytes): string {
   }
 }
 
-/** @throws {JsonSyntaxError} if the text is not JSON; it may be YAML */
+/** @throws {JsonSyntaxError} if the text is not JSON, in which case it may be YAML */
 function parseJson(text: string, diagnostics: Diagnostics): Parsed {
   const scanner = new JsonScanner(text);
   const offsets: Offsets = new Map();

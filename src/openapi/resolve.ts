@@ -40,7 +40,7 @@ export interface Link {
   /** The start of the walk that found the reference. */
   readonly start: Target;
   target?: Target;
-  /** The end of the chain of references: a component of the root, or a value that is not a reference. */
+  /** The end of the chain of references: a component of the root file, or a value that is not a reference. */
   end?: Target | undefined;
   isBroken?: boolean;
 }
@@ -143,18 +143,18 @@ export function isPure(structure: Structure, shape: Shape, value: unknown): bool
   return isReference(shape, value) && siblingsOf(structure, shape, value).length === 0;
 }
 
-/** Loads the file of a reference in an example. The reference must be relative and stay within the root's folder. */
+/** Loads the target file of a reference in an example. The reference must be relative and stay in the root's folder. */
 async function loadSample(file: string, from: Member, root: Member, load: Loader["load"]) {
   const isBeside = (url: string) =>
     url.startsWith(new URL(".", root.url).href) && !/%2f|%5c/i.test(url);
   const isRelative = file !== "" && !URL.canParse(file) && URL.canParse(file, from.url);
-  const elsewhere = { member: undefined, failure: "leads to no file in the description's folder" };
+  const elsewhere = { member: undefined, failure: "is not a file in the description's folder" };
   if (!isRelative || !isBeside(new URL(file, from.url).href)) return elsewhere;
   const loaded = await load(file, from);
   return loaded.member && !isBeside(loaded.member.url) ? elsewhere : loaded;
 }
 
-/** Adds a diagnostic about a reference. `failure` is a predicate, such as `leads nowhere`. */
+/** Adds a diagnostic about a reference. `failure` completes the sentence, as in `leads nowhere`. */
 export function report({ reference, start }: Link, failure: string, severity?: Severity): void {
   const isSample = reference.expected === SAMPLE;
   const ref = quote(shorten(withoutLogin(reference.ref), REF_MAX));

@@ -10,11 +10,11 @@ import { lazy, type Resource } from "../lazy.ts";
 import { type DescribedOperation, type DocumentOfHost, withHost, withoutPaths } from "./merge.ts";
 import { createWriter, encodeForm, type Form, rebaseServers } from "./write.ts";
 
-/** The description as it is served. YAML takes long to write, so requests for it may have to wait. */
+/** The description as it is served. Writing YAML takes long, so requests for the YAML may have to wait. */
 export interface Description {
   readonly json: Representation;
   readonly yaml: Resource<Representation>;
-  /** The forms that are served one folder deeper, below `/v1/`. */
+  /** The same documents for the paths below `/v1/`, with server URLs that are relative to that folder. */
   readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
 }
 
@@ -27,7 +27,7 @@ export async function documentOf({ json }: Forms): Promise<Json> {
   return JSON.parse(new TextDecoder().decode(await identityOf(json))) as Json;
 }
 
-/** Prepares the service's own description without the paths in `omitted`; `own` also lacks the host's parts. */
+/** Prepares the service's own description without the paths in `omitted`. `own` is the document without host parts. */
 export async function prepareOwn(
   forms: Forms,
   operations: readonly DescribedOperation[],

@@ -9,9 +9,9 @@ import { isObject, type Json, listOf, mapMembers, objectOf, textOf } from "../js
 import { type Diagnostics, LIMITS } from "./diagnostics.ts";
 import { mapItems, mapOperations } from "./operations.ts";
 
-/** Stands for this service's unknown address when relative URLs are resolved. */
+/** A placeholder for this service's address, which is unknown when relative URLs are resolved. */
 const HERE = "http://here.invalid";
-/** This service's URL, relative to its description: correct behind any prefix and any proxy. */
+/** This service's URL relative to its description, which is correct behind any path prefix and any proxy. */
 export const THIS_SERVICE = ".";
 export const NODE: string = `${THIS_SERVICE}/v1/node`;
 
@@ -19,17 +19,17 @@ export interface ServerContext {
   readonly base?: string | undefined;
   /** The server to use if the document has none. @default base */
   readonly home?: string | undefined;
-  /** The public URL of the node; replaces the document's servers. */
+  /** The public URL of the node, which replaces the document's servers. */
   readonly publicUrl?: string | undefined;
-  /** The URL of the node, if the node served the document: `localhost` then means the node. */
+  /** The URL of the node if the node itself served the document, in which `localhost` then means the node. */
   readonly itself?: string | undefined;
   /** The node's URL, if clients call it through this service. */
   readonly node?: string | undefined;
-  /** `keep` keeps the document's servers; any other value is the base path. @default the path of these servers */
+  /** `keep` to keep the document's servers, otherwise the base path. @default the path of the document's servers */
   readonly servers?: string | undefined;
 }
 
-/** Replaces server URLs that mean the node: by this service's path for the node, or by the node's public or own URL. */
+/** Replaces server URLs that lead to the node: by this service's path for the node, or by its public or own URL. */
 export function withServers(
   document: Json,
   context: ServerContext,
@@ -46,7 +46,7 @@ export function withServers(
   const url = publicUrl ?? atNode ?? (top.length === 0 ? trim(home ?? THIS_SERVICE) : undefined);
   const through = (servers: readonly Json[]) =>
     publicUrl ? servers : throughThisService(servers, where, isForwarding);
-  // Paths and operations may repeat a server of the document, in Swagger 2.0 possibly with another scheme.
+  // Paths and operations may repeat a server of the document. In Swagger 2.0, the scheme may differ.
   const nameOf = (server: Json) => usualUrl(server)?.replace(/^https?:/i, "");
   const atTop = new Set(url === undefined ? [] : top.map(nameOf));
   const placed = mapServers(document, (servers) => {
@@ -71,7 +71,7 @@ function throughThisService(
   return atNode ? [atNode] : mapped;
 }
 
-/** Changes the URLs of servers, and omits duplicates. */
+/** Applies `change` to the URL of each server, and removes duplicates. */
 function mapUrls(servers: readonly Json[], change: (url: string) => string): readonly Json[] {
   const mapped = servers.map((server) => {
     const url = typeof server.url === "string" ? change(server.url) : server.url;
@@ -109,7 +109,7 @@ function isNear(url: string, node: string): boolean {
   return isOfNode || loopbackOriginOf(url) !== undefined;
 }
 
-/** Returns the path of a URL below the node's URL; `undefined` if the URL does not lead to the node. */
+/** Returns the path of a URL relative to the node's URL, or `undefined` if the URL does not lead to the node. */
 function pathAtNode(url: string, node: string, isItself: boolean): string | undefined {
   const host = hostOf(url);
   if (!URL.canParse(host)) return undefined;
@@ -120,7 +120,7 @@ function pathAtNode(url: string, node: string, isItself: boolean): string | unde
   return belowNode(trim(url.slice(host.length)), node);
 }
 
-/** Removes the part of a path that the node's URL already has. */
+/** Removes the start of a path that the node's URL already includes. */
 function belowNode(path: string, node: string): string {
   const base = trim(new URL(node).pathname);
   if (base.endsWith(path)) return "";
@@ -139,7 +139,7 @@ function nearUrl(url: string, { base, publicUrl, itself }: ServerContext): strin
   return origin === HERE ? THIS_SERVICE + trim(withBraces(href.slice(HERE.length))) : url;
 }
 
-/** Lists the paths of the document's servers, and the empty path. */
+/** Lists the empty path and the paths of the document's servers. */
 export function basePathsOf(document: Json): string[] {
   const urls = listOf(document.servers).filter(isObject).flatMap(expand);
   const paths = urls.filter((url) => URL.canParse(url, "http://localhost"))
@@ -156,7 +156,7 @@ function serversOf(document: Json): Json[] {
   return all.flat();
 }
 
-/** Changes the servers that a document, its paths and operations have. Returns the same document if none changes. */
+/** Applies `change` to the servers of a document, its paths and operations. Returns an unchanged document itself. */
 export function mapServers(
   document: Json,
   change: (servers: readonly Json[]) => readonly Json[],
@@ -205,7 +205,7 @@ export function checkServers(
 ): void {
   const servers = serversOf(document);
   if (!(base ?? publicUrl) && servers.some(({ url }) => isRelative(url))) {
-    const message = "the node's URL is unknown; the page calls operations at this service";
+    const message = "the node's URL is unknown, so the page calls its operations at this service";
     diagnostics.add("note", message, () => 0);
   }
   for (const [i, server] of listOf(document.servers).map(objectOf).entries()) {
@@ -214,13 +214,13 @@ export function checkServers(
       const { default: usual, enum: listed } = objectOf(value);
       // The page's `Content-Security-Policy` names each origin, so only listed values of a variable can be used.
       if (Array.isArray(listed) || !open.has(name)) continue;
-      const message = `the page calls operations with {${name}} = ${formatJson(usual)} only; ` +
+      const message = `the page calls operations only with {${name}} = ${formatJson(usual)}; ` +
         'list other values in "enum"';
       diagnostics.add("note", message, () => ["servers", String(i), "variables", name]);
     }
   }
   if (originsOf(document, LIMITS.origins + 1).length > LIMITS.origins) {
-    const message = `the page calls operations at the first ${LIMITS.origins} origins only`;
+    const message = `the page calls operations only at the first ${LIMITS.origins} origins`;
     diagnostics.add("note", message, () => 0);
   }
 }
@@ -231,12 +231,12 @@ function absolute(url: string, base: string): string {
   return URL.canParse(url, folder) ? trim(withBraces(new URL(url, folder).href)) : url;
 }
 
-/** Tests for a URL without a scheme, and without a variable that may contain one. */
+/** Tests for a URL that begins neither with a scheme nor with a variable, which may contain a scheme. */
 function isRelative(url: unknown): boolean {
   return typeof url === "string" && !/^(?:[a-z][\w+.-]*:|\{)/i.test(url);
 }
 
-/** A user and password before a host. After `http:`, parsers also accept backslashes, or no slashes at all. */
+/** Matches a user and password before a host. After `http:`, parsers also accept backslashes, or no slashes at all. */
 const LOGIN = /^(https?:[\\/]*|[^\\/?#]*[\\/]{2,})[^\\/?#]*@/i;
 
 export function withoutLogin(url: string): string {
@@ -247,7 +247,7 @@ function hostOf(url: string): string {
   return /^[^/]*\/\/[^/?#]*/.exec(url)?.[0] ?? url;
 }
 
-/** Returns a URL's origin as written; `undefined` if the host is not loopback. */
+/** Returns the origin of a loopback URL as written, or `undefined` for any other host. */
 function loopbackOriginOf(url: string): string | undefined {
   const origin = /^https?:\/\/[^/?#]+/i.exec(url)?.[0];
   if (!origin || !URL.canParse(origin)) return undefined;
@@ -266,12 +266,12 @@ function variablesOf(template: string): Set<string> {
   return new Set(template.match(/\{[^{}]*\}/g)?.map((part) => part.slice(1, -1)));
 }
 
-/** Returns a server's URL with the defaults of its variables; `undefined` if it is too long. */
+/** Returns a server's URL with its variables' defaults, or `undefined` if the URL is too long. */
 export function usualUrl(server: Json): string | undefined {
   return join(textsOf(server).map(([usual]) => [usual!]))[0];
 }
 
-/** Returns a server's URLs with all listed values of its variables; if there are too many, the URL with defaults. */
+/** Returns a server's URL for each combination of its variables' values. If there are too many, uses the defaults. */
 export function expand(server: Json): string[] {
   const texts = textsOf(server);
   const count = texts.reduce((count, { length }) => count * length, 1);
@@ -289,7 +289,7 @@ function textsOf({ url, variables }: Json): string[][] {
   });
 }
 
-/** Lists all combinations of one text per part, without those that are too long for a URL. */
+/** Lists all combinations of one text per part, except combinations that are too long for a URL. */
 function join(parts: readonly (readonly string[])[]): string[] {
   return parts.reduce<string[]>(
     (urls, texts) =>
@@ -299,7 +299,7 @@ function join(parts: readonly (readonly string[])[]): string[] {
   );
 }
 
-/** Removes users and passwords from a server's variables, and variables that only stand for a user or a password. */
+/** Removes users and passwords from the values of server variables, and variables that stand only for a login. */
 export function variablesWithoutLogin({ url, variables }: Json): unknown {
   if (typeof url !== "string" || !isObject(variables)) return variables;
   const bare = withoutLogin(url);

@@ -16,7 +16,7 @@ import {
   SWAGGER,
 } from "./tables.ts";
 
-/** A kind such as `schema`, a list (`schema[]`), or a map whose keys the author chooses (`{schema}`). */
+/** A kind of object such as `schema`, a list (`schema[]`), or a map whose keys the author chooses (`{schema}`). */
 export type Shape = string;
 
 export interface Rule {
@@ -33,7 +33,7 @@ export interface Structure {
   readonly kinds: Readonly<Record<string, ReadonlyMap<string, Rule>>>;
   /** The path from the root to the shared values (components) of each shape. */
   readonly sections: Readonly<Record<Shape, Path>>;
-  /** True since OpenAPI 3.1: members beside a `$ref` are not ignored, and a schema may be a boolean. */
+  /** True from OpenAPI 3.1 on, where members beside a `$ref` are not ignored and a schema may be a boolean. */
   readonly hasSiblings: boolean;
 }
 
@@ -80,7 +80,7 @@ function versionOf(document: unknown): keyof typeof ROWS {
 
 export const structureOf = (document: unknown): Structure => structureIn(versionOf(document));
 
-/** Compiles the tables of a version on demand: compiling those of all versions would delay the start of the command. */
+/** Compiles the tables of a version on demand. Compiling the tables of all versions would delay the command's start. */
 const structureIn = memoize((name): Structure => {
   const kinds = compile(ROWS[name as keyof typeof ROWS]);
   // Swagger 2.0 has no `components`: its maps of shared values are members of the document itself.
@@ -190,8 +190,8 @@ export function isSample(structure: Structure, shape: Shape, key: string, value:
 }
 
 /**
- * Visits, in the document's order, objects, lists, each {@linkcode SAMPLE}, and strings that are references
- * ({@linkcode NAMING}), but no other data. An object that is in several places is visited once for each of its shapes.
+ * Visits objects, lists, each {@linkcode SAMPLE}, and strings that are references ({@linkcode NAMING}) in the order of
+ * the document, but no other data. An object that occurs in several places is visited once for each of its shapes.
  *
  * @param wrongIn returns the invalid members of a place, which are not visited
  */
@@ -201,7 +201,7 @@ export function* walk(
   seen: Seen = new ByShape(),
   wrongIn?: (place: Place) => ReadonlyMap<string, unknown>,
 ): Generator<Place> {
-  // Nested generators would take time quadratic in the depth.
+  // A stack, since nested generators would need quadratic time in a deep document.
   const stack = [start];
   for (let place = stack.pop(); place; place = stack.pop()) {
     const { shape, value } = place;

@@ -1,9 +1,9 @@
 /**
  * The members of each kind of object in OpenAPI, Swagger 2.0 and OpenRPC.
  *
- * A row lists a kind's members, as in `name! in!:place schema:schema`. After the colon is a shape: a kind (`schema`), a
- * list (`schema[]`), a map (`{schema}`), or a key of {@linkcode NAMING}. Anything else is data without references:
- * `url`, `host`, `sample`, `version`, or a key of {@linkcode CHOICES}.
+ * A row lists the members of one kind, as in `name! in!:place schema:schema`. A shape may follow the colon: a kind
+ * (`schema`), a list (`schema[]`), a map (`{schema}`), or a key of {@linkcode NAMING}. Any other word there is a type
+ * of data that contains no references: `url`, `host`, `sample`, `version`, or a key of {@linkcode CHOICES}.
  *
  * An object that lacks a member marked `!` is invalid; an object that lacks a member marked `*` is incomplete. A member
  * marked `?` may also be a boolean; a member marked `+` may also be a list.
@@ -30,7 +30,7 @@ export const CHOICES: Readonly<Record<string, readonly string[]>> = {
   typeInSwagger: [...TYPES, "null", "file"],
 };
 
-/** For maps whose keys have a required form: the form, and the message for other keys. */
+/** The required form of the keys in some maps, and the message for keys of another form. */
 export const KEYS: Readonly<Record<string, readonly [form: RegExp, message: string]>> = {
   paths: [/^\//, "must begin with /"],
   responses: [
@@ -39,7 +39,7 @@ export const KEYS: Readonly<Record<string, readonly [form: RegExp, message: stri
   ],
   "{operation}": [
     /^(?!(?:get|put|post|delete|options|head|patch|trace|query)$)[\w!#$%&'*+.^`|~-]+$/i,
-    "must be a method without its own key in the path item",
+    "must be an HTTP method that is not itself a key of a path item",
   ],
 };
 
@@ -67,7 +67,7 @@ const COMMON: Rows = {
 const FACETS = "format default enum multipleOf maximum exclusiveMaximum minimum exclusiveMinimum " +
   "maxLength minLength pattern maxItems minItems uniqueItems";
 
-/** OpenAPI 3.0 does not define the members before `FACETS`, but JSON Schema files may have them. */
+/** OpenAPI 3.0 does not define the members listed before `FACETS`, but JSON Schema files may contain them. */
 const SCHEMA_3_0 = "$ref $schema $id $anchor $comment $dynamicAnchor $defs:{schema} " +
   `definitions:{schema} ${FACETS} title description type:type items:schema required maxProperties ` +
   "minProperties properties:{schema} additionalProperties:schema? allOf:schema[] anyOf:schema[] " +

@@ -66,7 +66,7 @@ export function upgradeSwagger(document: Json): Json {
     if (size > most) throw new RangeError("its OpenAPI 3 form would be many times as large");
   };
   let made = 0;
-  /** Creates the content for media types. Every operation may inherit them, so their total number is limited. */
+  /** Creates the `content` for media types. Every operation may inherit them all, so their total number is limited. */
   const contentOf = (types: readonly string[], mediaType: Json): Json => {
     made += types.length;
     checkSize(made);

@@ -1,5 +1,5 @@
 /**
- * Validates a description by the tables in `tables.ts`. Unusable parts are omitted; nothing is repaired.
+ * Validates a description against the tables in `tables.ts`. Unusable parts are omitted; nothing is repaired.
  *
  * @module
  */
@@ -144,7 +144,7 @@ function validateMember(
     const meant = { "3.1": "3.1.2", "3.2": "3.2.0" }[String(value).slice(0, 3)] ?? "3.0.4";
     return { severity: "note", message: `${name} ${misfit}`, value: meant };
   }
-  // Invalid URLs are omitted too: a value that is not a string may contain URLs with passwords.
+  // Invalid URLs are also omitted, since a value that is not a string may contain URLs with passwords.
   const isOmitted = rule.shape !== undefined || rule.type === "url" || rule.type === "host";
   const message = `${name} ${misfit}${isOmitted ? "; it is omitted" : ""}`;
   return { severity, message, isOmitted };
@@ -156,7 +156,7 @@ function withoutLoginIn(type: string, text: string): string {
 }
 
 const LOGIN: MemberDiagnostic = {
-  message: "the user and password in a URL are omitted, since everyone may read what is served",
+  message: "the user and password in a URL are omitted, since the description is public",
   severity: "note",
 };
 
@@ -176,7 +176,7 @@ function unknownMember(
   const others = [...kinds[shape]!.keys()].filter((other) => !Object.hasOwn(value, other));
   // Comparing long names would take too long.
   const meant = key.length > 40 ? undefined : nearest(key, others);
-  // In another version of OpenAPI, this member may contain references; they would not be checked here.
+  // In another version of OpenAPI, this member may contain references, which would not be checked here.
   const isOmitted = isKeyword(key);
   const message = `${name} has no ${nameOf(key)} in ${withArticle(nameOfShape(shape))}`;
   const omitted = isOmitted ? "; it is omitted" : "";

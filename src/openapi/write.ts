@@ -11,14 +11,14 @@ import type { Json } from "../json/values.ts";
 import { escapeOf } from "../untrusted-text.ts";
 import { mapServers } from "./servers.ts";
 
-/** Characters that JSON leaves unescaped, but that YAML 1.2 (section 5.1) forbids or YAML 1.1 reads as line breaks. */
+/** Characters that JSON does not escape, but that YAML 1.2 (section 5.1) forbids or that break lines in YAML 1.1. */
 const UNPRINTABLE = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;
 /** Matches strings with control characters or lone surrogates, and `=` and `<<`, which are special in YAML 1.1. */
 const QUOTED =
   // deno-lint-ignore no-control-regex
   /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\u{d800}-\u{dfff}]|^[=<]+$/u;
 
-/** Tests whether a string must be double-quoted. PyYAML 6.0 rejects an unquoted tab in a string of one line. */
+/** Tests whether a string must be double-quoted. PyYAML 6.0 rejects an unquoted tab in a single-line string. */
 const isQuoted = (text: string): boolean =>
   QUOTED.test(text) || (text.includes("\t") && !text.includes("\n"));
 
@@ -31,7 +31,7 @@ const quotedText: ScalarTag = {
   stringify: ({ value }: Scalar) => JSON.stringify(value).replaceAll(UNPRINTABLE, escapeOf),
 };
 
-/** Writes numbers as in JSON, but `1e-8` as `1.0e-8`: YAML 1.1 reads the former as a string. */
+/** Writes numbers as in JSON, except that `1e-8` becomes `1.0e-8`: in YAML 1.1, `1e-8` is a string. */
 const number: ScalarTag = {
   default: true,
   identify: (value) => typeof value === "number" || typeof value === "bigint",
@@ -53,7 +53,7 @@ export function writeYaml(document: Json): string {
 
 export interface Written {
   readonly text: string;
-  /** The byte offsets of relative server URLs, ascending. One folder deeper, each URL needs a dot inserted there. */
+  /** The byte offsets of relative server URLs, ascending. To serve the text one folder deeper, insert a dot at each. */
   readonly dots: readonly number[];
 }
 
@@ -63,8 +63,8 @@ export interface Writer {
 }
 
 /**
- * Creates a writer. Relative server URLs begin with a dot, and need a second one if the document is served one folder
- * deeper (`../v1/node`). To find these URLs in the text, the writer marks each with a string that no document contains
+ * Creates a writer. Relative server URLs begin with a dot, and need a second dot if the document is served one folder
+ * deeper (`../v1/node`). To find these URLs in the text, the writer puts a string before each that no document contains
  * and that YAML must quote.
  */
 export function createWriter(document: Json): Writer {

@@ -1,5 +1,5 @@
 /**
- * Parses YAML 1.2 within limits, by the core schema: dates and `yes` are strings.
+ * Parses YAML 1.2, with limits and with the core schema, in which dates and `yes` are strings.
  *
  * @module
  */
@@ -30,7 +30,7 @@ import {
   TextError,
 } from "./diagnostics.ts";
 
-/** Uses the core schema, whatever a directive says. `uniqueKeys: true` would take quadratic time. */
+/** Uses the core schema even if a directive asks for another. `uniqueKeys: true` would take quadratic time. */
 const OPTIONS = {
   schema: "core",
   resolveKnownTags: false,
@@ -41,11 +41,11 @@ const OPTIONS = {
 export interface Parsed {
   /** `undefined` if a diagnostic is fatal. */
   readonly value: unknown;
-  /** Returns the offset of the value at a path; if it is missing, the offset of the last value on the way to it. */
+  /** Returns the offset of the value at a path. If the value is missing, returns the offset of its nearest ancestor. */
   readonly offsetOf: (path: Path) => number;
 }
 
-/** @throws {TextError} at the first value that is invalid or beyond a limit */
+/** @throws {TextError} if a value is invalid or exceeds a limit */
 export function parseYaml(text: string, diagnostics: Diagnostics): Parsed {
   countLines(text);
   const document = compose(text, diagnostics);
@@ -63,7 +63,7 @@ function countLines(text: string): void {
 }
 
 /**
- * Does the same as `parseDocument` without recursion: V8 aborts the process if it must compile a regular expression
+ * Does the same as `parseDocument`, but without recursion: V8 aborts the process if it compiles a regular expression
  * when the stack is almost full (Node 20.20). Returns `undefined` if a diagnostic is fatal.
  */
 function compose(text: string, diagnostics: Diagnostics): Document.Parsed | undefined {
@@ -87,7 +87,7 @@ function compose(text: string, diagnostics: Diagnostics): Document.Parsed | unde
         throw new TextError(MESSAGES.tooDeep, parser.offset - lexeme.length);
       }
       if (++tokens > LIMITS.tokens) {
-        const message = `has more than ${formatCount(LIMITS.tokens)} tokens of YAML`;
+        const message = `has more than ${formatCount(LIMITS.tokens)} YAML tokens`;
         throw new TextError(message, parser.offset);
       }
       if (documents.length > 1) break;
@@ -111,7 +111,7 @@ function compose(text: string, diagnostics: Diagnostics): Document.Parsed | unde
 
 const ENOUGH = new Error();
 
-/** Makes a composer throw {@linkcode ENOUGH} at too many errors, since it keeps every error with its stack trace. */
+/** Makes a composer throw {@linkcode ENOUGH} after too many errors, since it stores each error with a stack trace. */
 function limitErrors(composer: Composer): void {
   type OnError = (source: unknown, code: string, message: string, isWarning?: boolean) => void;
   const onError = Reflect.get(composer, "onError") as OnError;
@@ -132,12 +132,12 @@ interface Anchored {
   built?: { value: unknown; height: number; nodes: number; text: number };
 }
 
-/** Builds the value of a document. An alias shares its anchor's value, so it takes no further memory. */
+/** Converts a parsed document to a JavaScript value. An alias shares its anchor's value, so it needs no more memory. */
 function build({ contents }: Document.Parsed, diagnostics: Diagnostics): Parsed {
   const anchors = new Map<string, Anchored>();
   const offsets: Offsets = new Map();
   let nodes = 0, text = 0, aliases = 0;
-  /** The level of the deepest object or list that has been built since the innermost open anchor. */
+  /** The depth of the deepest object or list that has been built since the innermost open anchor began. */
   let deepest = 0;
   let hasMerged = false;
 
@@ -207,7 +207,7 @@ function build({ contents }: Document.Parsed, diagnostics: Diagnostics): Parsed 
     const hasDigits = /\d/.test(source ?? "");
     const message = hasDigits
       ? MESSAGES.largeNumber
-      : "JSON has no such number; it is served as null";
+      : "JSON cannot represent this number; it is served as null";
     diagnostics.add("note", message, () => offset);
     return hasDigits ? source : null;
   };
@@ -266,7 +266,7 @@ function build({ contents }: Document.Parsed, diagnostics: Diagnostics): Parsed 
     }
     if (!hasMerged) {
       const message =
-        "YAML 1.2 has no merge keys: << is merged here, but is an ordinary key for some readers";
+        "YAML 1.2 has no merge keys: << is merged here, but some parsers treat it as an ordinary key";
       diagnostics.add("note", message, () => offset);
     }
     hasMerged = true;

@@ -78,7 +78,7 @@ export function createNodeBeside(
       if (path !== undefined) return path;
       const { rpcPathOf } = await import("../description/known-interface.ts");
       const found = await rpcPathOf(await find());
-      // Until the kind is known, the path is a guess, which is not kept.
+      // While the kind is unknown, the path is only a guess, and is not cached.
       if (await kind() !== undefined) path = found;
       return found;
     },

@@ -30,10 +30,10 @@ import type { NodeBeside } from "./node-beside.ts";
 
 type PageContent = Pick<Content, "page" | "origins">;
 
-/** The longest wait for the first reading of a description, and for the kind of the node, in milliseconds. */
+/** The longest wait for a configured description, and for one found by the node's kind, in milliseconds. */
 const PATIENCE = 10_000, PATIENCE_FOUND = 3000;
 
-/** Resolves when a description can be shown: at first the service's own, if it takes long to read the node's. */
+/** Resolves when a description can be shown. While the node's takes long to read, the service's own is shown. */
 export async function openDescription(
   options: ResolvedOptions,
   beside: NodeBeside,
@@ -47,7 +47,7 @@ export async function openDescription(
   const makePage = async ({ page, origins }: PageContent, notice?: string) =>
     createPage(page, { origins, notice, title, view, icons: await icons.get() });
   const hasNoHistory = typeof options.info === "object" && options.info.history === "off";
-  // A host's operation at one of these paths, of any method, replaces the service's own.
+  // An operation of the host at one of these paths replaces the service's own, whatever its method.
   const omitted = ["/v1/events", "/v1/history"].filter((path) =>
     hasOperationAt(options.operations, path) || (hasNoHistory && path === "/v1/history")
   );

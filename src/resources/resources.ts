@@ -1,5 +1,5 @@
 /**
- * The contents that the service serves, each created at the first request.
+ * The resources that the service serves, each created when it is first requested.
  *
  * @module
  */
@@ -168,7 +168,7 @@ interface RefreshOptions {
   readonly now?: () => number;
 }
 
-/** The longest time that a request waits for a check, in milliseconds. */
+/** The longest time that a request waits for such a check, in milliseconds. */
 const PATIENCE = 250;
 
 /** Wraps a resource so that requests, not a timer, refresh it. `end` stops further checks. */
@@ -203,7 +203,7 @@ export function refreshOnDemand<T extends { refresh(): Promise<void> }>(
   };
 }
 
-/** A link set (RFC 9264) with relations of RFC 8631. Its references are relative, to work behind any prefix. */
+/** A link set (RFC 9264) with relations of RFC 8631. Its links are relative, and so work behind any path prefix. */
 const CATALOG = {
   linkset: [{
     anchor: "../v1/info",

@@ -55,7 +55,7 @@ export const CLI_OPTIONS: {
     also: ["spec"],
     schema: t.PLACE,
     text:
-      "The node's own OpenAPI description: a file or a URL, read again when it changes, or none",
+      "The node's own OpenAPI description: a file or URL, which is reloaded when it changes; or none",
     default: "where nodes of its kind describe themselves",
     example: "openapi.yaml",
     flag: "spec",
@@ -64,7 +64,7 @@ export const CLI_OPTIONS: {
   },
   config: {
     schema: t.FILE,
-    text: "A configuration, YAML or JSON, read again on SIGHUP",
+    text: "A configuration file in YAML or JSON, which is reloaded on SIGHUP",
     default: "nodeface.yaml in the working directory, if there is one",
     flag: "config",
     variables: ["NODEFACE_CONFIG"],
@@ -82,7 +82,7 @@ export const CLI_OPTIONS: {
   port: {
     key: "listen",
     schema: t.PORT,
-    text: "The port to listen on; 0 for a free one",
+    text: "The port to listen on; 0 selects any free port",
     default: "8080",
     flag: "port",
     variables: ["NODEFACE_PORT", "PORT"],
@@ -91,7 +91,7 @@ export const CLI_OPTIONS: {
   forward: {
     key: "forward",
     schema: s.word(FORWARDS, undefined, MEANT_FORWARD),
-    text: "The calls that are forwarded to the node: off, or reads",
+    text: "The calls that are forwarded to the node: off for none, reads for read operations",
     default: "off",
     example: "reads",
     flag: "forward",
@@ -163,8 +163,8 @@ export const placeWithServers = <T>(
   s.object({
     from: s.needed(place, { ...CLI_OPTIONS.spec, text: "The file or URL, or none" }),
     servers: s.setting(t.SERVERS, {
-      text: "The top-level servers of the description. With keep, they stay as they are; a path " +
-        "such as /v1 replaces them, and is the prefix of all operations",
+      text: "The top-level servers of the description. With keep, they stay unchanged. A path " +
+        "such as /v1 replaces them, and becomes the prefix of all operations",
       default: "with node.url, these servers stand for the node, and only their path is used",
       example: "keep",
     }),
@@ -184,8 +184,8 @@ export const pageSettings = <Logo>(logo: Schema<Logo>): SettingsOf<Page<Logo>> =
     example: "Harbour 2",
   }),
   logo: s.setting(logo, {
-    text: `A file with an image: ${LOGO_TYPES}, at most 256 KiB. It is shown beside the title, ` +
-      "and as the icon of the page",
+    text: `A file with an image: ${LOGO_TYPES}, at most 256 KiB. It is shown beside the title ` +
+      "and as the page icon",
     default: "the first letter of the title",
     example: "logo.svg",
   }),
@@ -224,7 +224,7 @@ export function configuration(
   const { hosts, cors, ...shared } = sharedSettings(path);
   const settings: SettingsOf<FileConfig> = {
     listen: s.setting(t.LISTEN, {
-      text: "The address and the port to listen on; an IPv6 address in brackets, as in [::1]:8080",
+      text: "The address and port to listen on. An IPv6 address needs brackets, as in [::1]:8080",
       also: ["host", "port"],
       default: "127.0.0.1:8080",
       example: "127.0.0.1:8080",
@@ -241,9 +241,8 @@ export function configuration(
     ),
     ...shared,
     kinds: s.setting(v.array(v.union([t.KIND_FILE, OWN_KIND], KIND), "a list of kinds"), {
-      text:
-        "Kinds of your own: files in the form of those in spec/kinds/, each named after its kind, " +
-        "or objects with such a file's keys plus a name. Each replaces a known kind with the same name",
+      text: "Your own kinds: files like those in spec/kinds/, each named after its kind, or " +
+        "objects with the keys of such a file and a name. Each replaces a known kind of the same name",
       default: "[]",
       example: "[mine.yaml]",
     }),
@@ -265,7 +264,7 @@ export function sharedSettings(
   return {
     hosts: s.setting(allowed(t.HOST_NAME, "host names"), {
       text: "The host names that are served, besides loopback names and IP addresses. " +
-        'Others are refused with 421. "*" serves any',
+        'Other names are refused with 421. "*" allows any name',
       default: "[]",
       example: "[node.example]",
     }),
@@ -282,12 +281,12 @@ export function sharedSettings(
     events: s.setting(
       s.section<SettingsOf<EventSettings>>({
         listeners: s.setting(s.wholeNumber(1, 10_000), {
-          text: "The maximum concurrent streams of /v1/events",
+          text: "The maximum number of concurrent /v1/events streams",
           default: String(EVENT_DEFAULTS.listeners),
         }),
         per_address: s.setting(s.wholeNumber(1, 10_000), {
-          text: "The most streams to one address. Behind a proxy, all clients have the proxy's" +
-            " address",
+          text: "The maximum number of streams to one address. Behind a proxy, all clients " +
+            "have the proxy's address",
           default: String(EVENT_DEFAULTS.per_address),
           example: "1000",
         }),
@@ -300,10 +299,10 @@ export function sharedSettings(
 function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefined> {
   const settings: SettingsOf<ForwardSettings> = {
     open: s.setting(OPERATIONS, {
-      text: "The operations that need no token: reads, or names. A name is a JSON-RPC " +
-        "method, an operationId, or an HTTP method with a path template; * matches any text, but " +
-        "never opens operations marked write or secret. If the description is fetched over HTTP, " +
-        "neither * nor an operationId can be used",
+      text: "The operations that need no token: reads for all read operations, or names. A " +
+        "name is a JSON-RPC method, an operationId, or an HTTP method with a path template. * " +
+        "matches any text, but never opens operations marked write or secret. If the description " +
+        "is fetched over HTTP, neither * nor an operationId can be used",
       default: "[]",
       example: '[reads, "GET /blocks/*"]',
     }),
@@ -313,7 +312,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
       example: '["POST /transactions"]',
     }),
     token_file: s.setting(path, {
-      text: "A file with the token, of 32 or more characters. It is read on every use",
+      text: "A file with the token (at least 32 characters). It is read on every use",
       example: "/etc/nodeface/token",
     }),
     token_env: s.setting(t.LINE, { text: "An environment variable with the token" }),
@@ -324,12 +323,12 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
       example: "[https://app.example]",
     }),
     timeout: s.setting(t.CALL_TIMEOUT, {
-      text: "The longest time for a call, including its whole response",
+      text: "The maximum duration of a call, including its whole response",
       default: FORWARD_DEFAULTS.timeout,
     }),
-    limit: s.setting(t.SIZE, { text: "The longest response", default: FORWARD_DEFAULTS.limit }),
+    limit: s.setting(t.SIZE, { text: "The response size limit", default: FORWARD_DEFAULTS.limit }),
     concurrency: s.setting(s.wholeNumber(1, 1000), {
-      text: "The maximum concurrent calls to the node. Up to 64 more wait, each for up to 5 s",
+      text: "The maximum number of concurrent calls. Up to 64 more wait, each for at most 5 s",
       default: String(FORWARD_DEFAULTS.concurrency),
     }),
   };

@@ -23,7 +23,7 @@ export function extendKind(base: Kind, own: Json): Json {
   }
   const rules = [...listOf(objectOf(own.health).rules), ...base.health.rules ?? []];
   whole.health = { ...objectOf(whole.health), ...rules.length > 0 && { rules } };
-  // If reads of the base kind are called without the secret, so are those of an extension with its own `auth`.
+  // If `auth.reads` of the base kind is `none`, it also applies to an extension with its own `auth`.
   if (own.auth) whole.auth = { reads: base.auth?.reads, ...objectOf(own.auth) };
   for (const key of ["openrpc", "openapi"] as const) {
     if (own[key] && base[key]) whole[key] = extendPart(objectOf(base[key]), objectOf(own[key]));
@@ -155,7 +155,7 @@ function howLooser(now: Json, before: Json): string | undefined {
   if (dropped) return `no longer has ${dropped}`;
   // A method that changes nothing with some parameters may write with others.
   const isOther = is === "read" && INPUT.some((key) => !isEqual(now[key], before[key]));
-  return isOther ? "is a read with other parameters than before" : undefined;
+  return isOther ? "is marked read, but its parameters are not those of the base kind" : undefined;
 }
 
 function replacedComponents(base: Kind, own: Json): Path[] {
@@ -189,7 +189,7 @@ export function diagnosticsOfExtension(base: Kind, own: Json): Diagnostic[] {
   for (const path of [["openrpc", "path"], ["openapi", "servers"]] as const) {
     const [part, key] = path;
     if (!base[part] || objectOf(own[part])[key] === undefined) continue;
-    found.push({ path, message: `is inherited from ${own.extends}; leave it out`, isKey: true });
+    found.push({ path, message: `is inherited from ${own.extends}; remove it`, isKey: true });
   }
   return found;
 }

@@ -50,11 +50,11 @@ const RULE = s.object({
 
 const NETWORK_RULES: SettingsOf<NetworkRules> = {
   quiet: s.setting(t.AGE, {
-    text: "The longest time between two blocks. A node with an older head_at is stalled",
+    text: "The longest time between two blocks. A node whose head_at is older is stalled",
     example: "3h",
   }),
   peers: s.setting(s.wholeNumber(1), {
-    text: "The fewest peers; with fewer, the status_code is no_peers",
+    text: "The minimum number of peers. A node with fewer has the status_code no_peers",
     example: "1",
   }),
 };
@@ -77,7 +77,7 @@ const HEALTH: SettingsOf<Omit<KindHealth, "ok">> = {
     example: "chain#/headers",
   }),
   lag: s.setting(s.wholeNumber(0), {
-    text: "The number of blocks that a synced node may be behind the target",
+    text: "The maximum number of blocks that a synced node may be behind the target",
     default: "2",
   }),
   networks: s.setting(s.map(t.LINE, s.object(NETWORK_RULES)), {
@@ -105,7 +105,7 @@ const NAMES = {
     }),
     {
       text:
-        "Instead of names, if the response is a JSON tree: the members to read. Names are the " +
+        "For a response that is a JSON tree, instead of names: the members to read. Names are then " +
         "paths from the root, such as block/get",
     },
   ),
@@ -135,22 +135,22 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
   const auth: SettingsOf<KindAuth> = {
     refusal: s.setting(
       s.object({
-        header: s.needed(t.HEADER, { text: "A header of the refusal" }),
+        header: s.needed(t.HEADER, { text: "A header in the refusal" }),
         pattern: s.needed(t.EXPRESSION, { text: "A regular expression for its value" }),
       }),
       {
         text:
-          "How such a node refuses a request. Without this refusal, no secret from a file is sent",
+          "A refusal typical of such a node. A secret from a file is sent only after this refusal",
       },
     ),
     files: s.setting(v.array(authFile(path), "a list of files"), {
       text:
-        "Entries in the form of node.auth: the files on this machine in which such a node stores its " +
-        "secret",
+        "The files, each written like node.auth, in which such a node stores its secret on this " +
+        "machine",
     }),
     reads: s.setting(s.word(["none"]), {
       text:
-        "none: reads are called without the secret, since with it the node would return private " +
+        "none: read operations are called without the secret, with which the node would return private " +
         "data",
     }),
     example: s.setting(authFile(path), {
@@ -167,7 +167,7 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
       v.union([t.PATH, s.object(CALL)], "a path, or a method as in { jsonrpc: rpc.discover }"),
       {
         text:
-          "Where the node describes its own interface: a path to OpenAPI below the node's URL, or a " +
+          "The node's own description of its interface: a path to OpenAPI below the node's URL, or a " +
           "JSON-RPC method that returns OpenRPC",
       },
     ),
@@ -181,7 +181,7 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
       { text: "Places in the node's responses, each with a regular expression. All must match" },
     ),
     auth: s.setting(s.object(auth), {
-      text: "How the node refuses access, and where its secret is",
+      text: "The node's way of refusing access, and the place of its secret",
     }),
     static: s.setting(s.map(t.INFO_KEY, s.json), { text: "Keys with constant values" }),
     sources: needed(s.map(t.SOURCE_NAME, NODE_SOURCE), { text: "The sources by name" }),
@@ -201,15 +201,15 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
         string[]
       >,
       {
-        text: "The keys of the info whose changes are most worth showing, at most four",
+        text: "The keys of the info that /v1/history records, at most four",
         default: "[height, peers]",
       },
     ),
     written_from: s.setting(s.filledList(t.WEB_URL, "a list of URLs"), {
       text:
-        "URLs of the files or folders, at a version, from which the kind's operations were written",
+        "URLs of the files or folders, at a fixed version, from which the operations were derived",
     }),
-    tried: s.setting(t.LINE, { text: "The node and version that its reads were tested with" }),
+    tried: s.setting(t.LINE, { text: "The node and version used to test read operations" }),
     ...interfaceSettings(),
     extends: s.setting(s.word(KIND_NAMES, "a known kind (see nodeface kinds)", KIND_ALIASES), {
       text:
@@ -219,7 +219,7 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
     loosen: s.setting(v.array(t.LINE, "a list of operations"), {
       text:
         "The operations that this file restricts less than the kind that it extends, by method or " +
-        "operationId: a write that is a read here, or a read with other parameters",
+        "operationId. For example, write is changed to read, or a read operation gets other parameters",
     }),
   };
   return v.pipe(
@@ -244,7 +244,7 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
   );
 }
 
-/** Removes `auth.files`, by which a kind that is not built in could send any file to any node. */
+/** Removes `auth.files`, with which a kind that is not built in could send any file to any node. */
 export function withoutSecretFiles(kind: Kind): Kind {
   const { files, ...auth } = kind.auth ?? {};
   return files ? { ...kind, auth: { example: files[0], ...auth } } : kind;
@@ -299,7 +299,7 @@ function diagnosticsBetween(kind: Json): Diagnostic[] {
   }
   const { files, refusal } = objectOf(kind.auth);
   if (listOf(files).length > 0 && !refusal) {
-    const why = "or any node that refuses would be sent a secret";
+    const why = "otherwise any node that refuses a call would get a secret";
     report(["auth", "files"], `needs a refusal beside it, ${why}`, true);
   }
   const fields = { ...objectOf(kind.fields), ...objectOf(kind.static) };

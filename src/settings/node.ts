@@ -77,7 +77,7 @@ export const URL_OPTION: CliOption<string> = {
 export const KIND_OPTION: CliOption<string> = {
   key: "node.kind",
   schema: t.KIND_OR_FILE,
-  text: "The kind of the node, or the file of a kind of your own",
+  text: "The kind of the node, or a file that defines your own kind",
   default: "detected",
   example: "bitcoin",
   flag: "kind",
@@ -103,7 +103,7 @@ export function nodeSettings(
     tls: s.setting(
       s.object({
         ca_file: s.needed(path, {
-          text: "A PEM file: the authority that signed the node's certificate",
+          text: "A PEM file with the authority that signed the node's certificate",
           example: "~/.node/ca.pem",
         }),
       }),
@@ -114,7 +114,7 @@ export function nodeSettings(
       },
     ),
     timeout: s.setting(t.TIMEOUT, {
-      text: "The longest time for a response from the node",
+      text: "The maximum time for a response from the node",
       default: DEFAULTS.timeout,
       example: "5s",
     }),
@@ -123,7 +123,7 @@ export function nodeSettings(
 
 const COMMON: SettingsOf<SourceOptions> = {
   timeout: s.setting(t.TIMEOUT, {
-    text: "The longest time for a response",
+    text: "The maximum time for a response",
     default: "node.timeout",
   }),
   ttl: s.setting(t.AGE, { text: "The time for which a response is valid", default: "info.ttl" }),
@@ -145,7 +145,7 @@ const nodeSources = (path: Schema<string>, get: Schema<string>) => ({
     params: s.setting(
       v.union([v.array(s.json, "a list"), s.map(t.LINE, s.json)], "a list or an object"),
       {
-        text: "Its parameters. In a list, { from: PLACE } stands for a value in another response",
+        text: "The parameters. In a list, { from: PLACE } stands for a value in another response",
         example: "[1, true]",
       },
     ),
@@ -203,16 +203,16 @@ const CONVERSION = v.union([
   s.word(CONVERSIONS),
   s.oneOf({
     count: {
-      count: s.needed(t.POINTER, { text: "Counts the members that have true at this pointer" }),
+      count: s.needed(t.POINTER, { text: "Counts members whose value at this pointer is true" }),
     },
     match: { match: s.needed(t.EXPRESSION, { text: "The first group, or else the whole match" }) },
     add: { add: s.needed(s.NUMBER, { text: "The value plus this number" }) },
     times: { times: s.needed(s.NUMBER, { text: "The value times this number" }) },
     uptime: {
-      uptime: s.needed(s.word(["ms", "s", "m", "h"]), { text: "The start time, from an uptime" }),
+      uptime: s.needed(s.word(["ms", "s", "m", "h"]), { text: "The start time, given the uptime" }),
     },
     join: {
-      join: s.needed(v.string("text"), { text: "All the values, with this text between them" }),
+      join: s.needed(v.string("text"), { text: "All values in one text, separated by this text" }),
     },
   }),
 ], `one of ${CONVERSIONS.join(", ")}, or an object with count, match, add, times, join or uptime`);
@@ -227,7 +227,7 @@ export const FIELD: Schema<Field> = v.union([
   s.object({
     from: s.needed(REFERENCES, {
       text: "The place of the value: a source, # and a JSON Pointer. " +
-        "Of several places, the first with a value is used; sum and join use all",
+        "If several are given, the first with a value is used; sum and join use all of them",
       example: "net#/version",
     }),
     as: s.setting(CONVERSION, {
@@ -252,7 +252,7 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
       example: "5s",
     }),
     stale: s.setting(t.AGE, {
-      text: "The time for which last known values are shown after the node stops responding",
+      text: "The time for which the last known values are shown after the node stops responding",
       default: DEFAULTS.stale,
       example: "2m",
     }),
@@ -270,7 +270,7 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
       example: "5s",
     }),
     history: s.setting(t.HISTORY, {
-      text: "The span of /v1/history, at most 24h, with at most 240 samples; or off",
+      text: "The time that /v1/history covers, at most 24h and 240 samples; or off",
       default: DEFAULTS.history,
       example: "24h",
     }),

@@ -20,18 +20,18 @@ export interface About {
   readonly flag?: string;
   /** The environment variables; the first that is set is read. */
   readonly variables?: readonly string[];
-  /** Wrong keys in a configuration file, for which the right key is suggested. */
+  /** Likely wrong keys in a configuration file. A diagnostic for such a key suggests the right one. */
   readonly also?: readonly string[];
   /** The placeholder for its value in `--help`; a flag without a placeholder is a switch. */
   readonly argument?: string;
 }
 
-/** A setting that a flag or an environment variable can set, as text. */
+/** A setting that can also be set as text, by a flag or an environment variable. */
 export interface CliOption<T = unknown> extends About {
   readonly schema: Schema<T>;
   /** Its key in the configuration file; a dot separates nested keys. */
   readonly key?: string;
-  /** Its names in the previous version, which are read with a warning. */
+  /** Its names in the previous version, which still work but cause a warning. */
   readonly before?: { readonly flag: string; readonly variable: string; readonly key: string };
 }
 
@@ -73,7 +73,7 @@ export function partsOf(schema: Schema): Parts {
 }
 
 interface TextRule<T = string> {
-  /** Returns a whole message for a known mistake. */
+  /** Returns the complete message for a common mistake. */
   readonly explain?: (text: string) => string | undefined;
   /** A further check, after the pattern. @default every matching text is valid */
   readonly isValid?: (text: string) => boolean;
@@ -184,7 +184,7 @@ export function filledMap<K extends string, T>(
   );
 }
 
-/** Makes the schema of an object in one of several forms, each identified by a key that only it has. */
+/** Makes the schema of an object in one of several forms, each identified by a key that no other form has. */
 export function oneOf<F extends Readonly<Record<string, Settings>>>(
   forms: F,
 ): Schema<{ [Key in keyof F]: Output<F[Key]> }[keyof F]> {
@@ -220,7 +220,7 @@ export const json: Schema = v.pipe(
   ),
 );
 
-/** The `lang` that marks issues about secrets: valibot passes no other setting on to issues. */
+/** The `lang` value that marks issues about secrets, since valibot copies no other setting to its issues. */
 const SECRET = "secret";
 
 /** Returns a schema whose messages do not repeat the value, which may be a secret in the wrong place. */
@@ -301,7 +301,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Reads a value by its schema; invalid parts stay unchanged. */
+/** Reads a value according to its schema. Invalid parts stay unchanged. */
 export function readValue<T>(
   value: unknown,
   schema: Schema<T>,
@@ -328,14 +328,14 @@ function diagnosticsOf(issue: Issue, around: Path = []): Diagnostic[] {
   return [{ path, message: WHOLE.includes(type) ? message : mustBe(message, issue), isKey }];
 }
 
-/** Returns those issues of a union that come from the form with the value's type. */
+/** Returns the issues in a union that come from the alternative with the value's type. */
 function issuesOfForm({ issues }: Issue): Issue[] {
   return (issues ?? []).flatMap((issue) =>
     issue.path || issue.kind !== "schema" ? [issue] : issuesOfForm(issue)
   );
 }
 
-/** The start of the only message in which the path does not come first. */
+/** The start of the only message that does not begin with the path. */
 const UNKNOWN_KEY = "unknown key";
 
 export function formatDiagnostic({ path, message }: Diagnostic): string {

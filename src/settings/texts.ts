@@ -80,11 +80,11 @@ export const PLACE: Schema<string> = text("the path of a file, a URL, or none", 
   explain(place) {
     if (/^file:(?!\/\/)/i.test(place)) return "must be a path, or a URL that begins with file:///";
     if (!/^(https?|file):/i.test(place) || URL.canParse(place)) return undefined;
-    return "must be the path of a file, or a URL that can be parsed";
+    return "must be the path of a file, or a valid URL";
   },
 });
 
-/** Tells whether a description is a file, which must exist at the start; a description at a URL may appear later. */
+/** Tells whether a description is a file. A file must exist at the start, but a URL may become available later. */
 export function isFilePlace(place: string): boolean {
   return place !== "none" && !/^(?:https?|file):/i.test(place);
 }
@@ -194,7 +194,7 @@ export const KIND_OR_FILE: Schema<string> = text(KIND_EXPECTED, /^[^\r\n]+$/, {
 export function kindName(own: readonly string[]): Schema<string> {
   const names = [...KIND_NAMES, ...own];
   return v.pipe(
-    // For editors, which suggest these names and accept others.
+    // The list of names is for editors, which suggest these names and accept others.
     v.union([v.picklist(names), v.string()], KIND_EXPECTED),
     v.rawCheck(({ dataset: { value }, addIssue }) => {
       if (typeof value !== "string" || value === "none" || names.includes(value)) return;

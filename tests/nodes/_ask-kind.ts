@@ -100,4 +100,4 @@ export async function callShown(
 
 const RPC = "/v1/rpc/";
 
-const LACKING = "This node does not have it";
+const LACKING = "This node does not have this method";

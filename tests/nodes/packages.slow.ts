@@ -171,7 +171,10 @@ for (const [name, node] of Object.entries(CASES)) {
         await infoOf();
         await app.refresh();
         const { paths } = await read("/spec.json");
-        assert.match(paths[`/v1/rpc/${method}`].post.description, /^This node does not have it/);
+        assert.match(
+          paths[`/v1/rpc/${method}`].post.description,
+          /^This node does not have this method/,
+        );
       }
     },
   );
