@@ -227,7 +227,7 @@ export const FIELD: Schema<Field> = v.union([
   s.object({
     from: s.needed(REFERENCES, {
       text: "The place of the value: a source, # and a JSON Pointer. " +
-        "If several are given, the first with a value is used; sum and join use all of them",
+        'If several are given, the first with a value is used, but "sum" and "join" use all',
       example: "net#/version",
     }),
     as: s.setting(CONVERSION, {
