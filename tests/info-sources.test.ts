@@ -197,10 +197,10 @@ sources(
           { error: { code: 1e400, message: "x".repeat(9000) } },
           "responded with an error: an error (no code)",
         ],
-        [{}, "sent no result in JSON-RPC"],
-        [null, "sent no result in JSON-RPC"],
-        [7, "sent no result in JSON-RPC"],
-        [[], "sent no result in JSON-RPC"],
+        [{}, "sent a response without a JSON-RPC result"],
+        [null, "sent a response without a JSON-RPC result"],
+        [7, "sent a response without a JSON-RPC result"],
+        [[], "sent a response without a JSON-RPC result"],
       ] as const
     ) {
       const { error } = await call(() => Response.json(answer));

@@ -68,7 +68,7 @@ export async function serve(app: Servable, options: ServeOptions = {}): Promise<
   return listening(urlAt(address, taken), keepListening(server, () => listen(taken)));
 }
 
-/** The interval of checks for free file descriptors, and the number of them that is needed to listen again. */
+/** The interval at which to check for free file descriptors, and the number that must be free before the server listens again. */
 const CHECK_DESCRIPTORS_MS = 500, DESCRIPTORS_MIN = 16;
 
 /** Stops listening while file descriptors are exhausted: Bun 1.4 would spin (oven-sh/bun#32705). Returns `close`. */

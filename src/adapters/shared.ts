@@ -63,7 +63,7 @@ export const TIMEOUTS = {
   head: 10_000,
   /** The time from the end of a request's head to the end of its content. */
   content: 10_000,
-  /** The time without any byte sent or received. `node:http` gives a client that does not read twice as much time. */
+  /** The longest time for which no byte may be sent or received. `node:http` gives a client that does not read twice as much time. */
   silence: 13_000,
   check: 2_000,
   /** The time from `close` to the end of the last response. A forwarded call has a second less (see `GRACE_MS`). */

@@ -296,7 +296,9 @@ function readResult({ keep_errors }: JsonRpcSource, response: RpcResponse): Sour
 export function resultOf({ result, error }: RpcResponse): string {
   if (error !== undefined) throw failureOfRpc(error);
   if (result !== undefined) return result;
-  throw new SourceError("bad_answer", "sent no result in JSON-RPC", { isForeign: true });
+  throw new SourceError("bad_answer", "sent a response without a JSON-RPC result", {
+    isForeign: true,
+  });
 }
 
 const NO_METHOD = -32601;

@@ -230,7 +230,7 @@ export interface DigestChallenge {
   /** The name of the algorithm as the server writes it; `undefined` if the server does not send a name. */
   readonly algorithmName: string | undefined;
   readonly isSession: boolean;
-  /** True if the server offers `qop=auth`, false if it does not send `qop`. */
+  /** False if the server does not send `qop`. A challenge with a `qop` that lacks `auth` is not supported. */
   readonly hasQop: boolean;
   readonly isStale: boolean;
 }

@@ -60,7 +60,8 @@ export function wanted(
   if (status === 403 && !name) {
     return new SourceError("forbidden", "forbids the request (403)", {
       number: status,
-      hint: "the node may require credentials (node.auth), or accept only other client addresses",
+      hint:
+        "the node may require credentials (node.auth), or may not accept requests from this service's address",
     });
   }
   const as = name ? `, like ${names.join(" or ")}` : "";
