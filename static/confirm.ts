@@ -22,32 +22,27 @@ export async function readIdentity(): Promise<Identity> {
   }
 }
 
-/** Returns the reason not to send: the node is unknown or on another chain than before. Otherwise `undefined`. */
-export function reasonAgainst(before: Identity, now: Identity): string | undefined {
-  if (!now) return "Not sent: the service does not say which node it has now";
-  const changed = (["chain_id", "network"] as const).find((key) =>
-    before?.[key] !== undefined && before[key] !== now[key]
-  );
-  if (!changed) return undefined;
-  const [was, is] = [before, now].map((identity) => identity?.[changed] ?? "unknown");
-  return `Not sent: the node is on another chain (${is}) than when the form was opened (${was}). ` +
-    "Reload the page to continue";
-}
-
-/** Asks whether to send a request, in a dialog inside `parent`. */
-export function confirm(
+/**
+ * Asks whether to send a request, in a dialog inside `parent`. Returns the reason not to send it; an empty string if the
+ * user confirms it. Does not ask if the node is unknown, or on another chain than when the form was opened.
+ */
+export async function confirm(
+  atOpening: Promise<Identity> | undefined,
   title: string,
-  request: Pick<FormRequest, "method" | "url">,
+  { method, url }: Pick<FormRequest, "method" | "url">,
   values: readonly (readonly [name: string, value: string])[],
-  node: NonNullable<Identity>,
   parent: Element,
-): Promise<boolean> {
-  const rows = [
-    ...Object.entries(KEYS).map(([key, label]) => [label, node[key] ?? ""] as const),
-    ["Request", `${request.method} ${request.url}`] as const,
-    ...values,
-  ].filter(([, value]) => value !== "");
-  const list = rows.flatMap(([name, value]) => {
+): Promise<string> {
+  const [before, now] = await Promise.all([atOpening, readIdentity()]);
+  if (!now) return "Not sent: the service does not say which node it has now";
+  const changed = ["chain_id", "network"].find((key) => before?.[key] && before[key] !== now[key]);
+  if (changed) {
+    return `Not sent: the node is on another chain (${now[changed] ?? "unknown"}) than when the ` +
+      `form was opened (${before![changed]}). Reload the page to continue`;
+  }
+  const ofNode = Object.entries(KEYS).map(([key, label]) => [label, now[key] ?? ""] as const);
+  const rows = [...ofNode, ["Request", `${method} ${url}`] as const, ...values];
+  const list = rows.filter(([, value]) => value !== "").flatMap(([name, value]) => {
     // Line breaks stay; other invisible characters are shown as escapes.
     const textContent = value.split("\n").map(showUnseen).join("\n");
     return [
@@ -57,12 +52,17 @@ export function confirm(
   });
   const cancel = element("button", { textContent: "Cancel" });
   const send = element("button", { value: "send", className: "send", textContent: "Send" });
-  const heading = element("h2", { id: "confirm", textContent: `Send ${title}?` });
-  const actions = element("form", { method: "dialog", className: "actions" }, cancel, send);
-  const dialog = element("dialog", {}, heading, element("dl", {}, ...list), actions);
-  dialog.setAttribute("aria-labelledby", heading.id);
+  const ariaLabel = `Send ${title}?`;
+  const dialog = element(
+    "dialog",
+    { id: "confirm", ariaLabel },
+    element("h2", { textContent: ariaLabel }),
+    element("dl", {}, ...list),
+    element("form", { method: "dialog", className: "actions" }, cancel, send),
+  );
   parent.append(dialog);
-  return new Promise((resolve) => {
+  return await new Promise((resolve) => {
+    const open = new AbortController();
     const onHidden = () => document.hidden && dialog.close();
     const onKey = (event: KeyboardEvent) => {
       // A key that is still held down was pressed before the dialog could be read.
@@ -70,13 +70,12 @@ export function confirm(
       // Otherwise Scalar's client would handle the key, keep the focus, and close.
       event.stopPropagation();
     };
-    addEventListener("keydown", onKey, true);
-    document.addEventListener("visibilitychange", onHidden);
+    addEventListener("keydown", onKey, { capture: true, signal: open.signal });
+    document.addEventListener("visibilitychange", onHidden, { signal: open.signal });
     dialog.addEventListener("close", () => {
-      document.removeEventListener("visibilitychange", onHidden);
-      removeEventListener("keydown", onKey, true);
+      open.abort();
       dialog.remove();
-      resolve(dialog.returnValue === "send");
+      resolve(dialog.returnValue === "send" ? "" : "Not sent");
     });
     dialog.showModal();
     cancel.focus();

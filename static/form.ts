@@ -1,19 +1,24 @@
-/** Makes the forms of the simple page from the data that `src/explorer/render-content.ts` writes. */
+/**
+ * The forms of the simple page: makes them from the data that `src/explorer/render-content.ts` writes, sends their
+ * requests, confirmed if needed, and shows the results.
+ */
 import {
   type BodyData,
-  canBeSent,
+  commandOf,
   type FieldData,
   type Filled,
   fillIn,
   type FormData,
+  type FormRequest,
   isJson,
   mistakeIn,
   mistakeInBody,
   requestOf,
-  writeCurl,
 } from "../src/explorer/form-request.ts";
 import { readLines } from "../src/explorer/json-lines.ts";
-import { element, here } from "./service.ts";
+import { confirm, type Identity, readIdentity } from "./confirm.ts";
+import { showResult, showStatus, sizeOf, timeOf } from "./result.ts";
+import { copyFrom, element, here, isCall } from "./service.ts";
 
 export interface Field {
   readonly name: string;
@@ -22,6 +27,8 @@ export interface Field {
   readonly input: HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
   readonly error: HTMLElement;
   readonly box: HTMLElement;
+  /** Shows an error at the field; an empty string removes it. */
+  readonly mark: (text: string) => void;
   /** Returns the error in a text; an empty string if the text can be sent. */
   readonly mistakeIn: (text: string) => string;
 }
@@ -29,8 +36,8 @@ export interface Field {
 export interface Form {
   readonly title: string;
   readonly data: FormData;
+  /** The parameters, and then the body if there is one. */
   readonly fields: readonly Field[];
-  readonly body: Field | undefined;
   readonly token: Field | undefined;
   readonly command: HTMLElement;
   readonly send: HTMLButtonElement;
@@ -39,25 +46,134 @@ export interface Form {
   readonly element: HTMLFormElement;
 }
 
+/** The maximum length of a response; a longer one is cancelled. */
+const BYTES_MAX = 64 * 1024 * 1024;
+const opened = new WeakSet<HTMLDetailsElement>();
+const plain = document.getElementById("plain")!;
+
 const examples = JSON.parse(document.getElementById("examples")!.textContent!);
 
 /** The tokens that were typed, by security scheme; kept only in memory. */
 const tokens = new Map<string, string>();
 let fieldCount = 0;
 
-export function makeForm(details: HTMLDetailsElement): Form {
+plain.addEventListener("toggle", ({ target }) => {
+  const details = target as HTMLDetailsElement;
+  if (details.matches(".try") && details.open) openForm(details);
+}, true);
+plain.addEventListener("click", ({ target }) => {
+  const button = target as HTMLElement;
+  const line = button.closest(".command")?.querySelector("pre")?.textContent;
+  if (button.matches(".copy")) void copyFrom(button, line!);
+  else if (button.matches(".long")) button.classList.remove("long");
+});
+// These forms were opened before this script ran.
+for (const details of plain.querySelectorAll<HTMLDetailsElement>(".try[open]")) openForm(details);
+
+export function openForm(details: HTMLDetailsElement): void {
+  details.open = true;
+  if (opened.has(details)) return;
+  opened.add(details);
+  const form = makeForm(details);
+  const node = form.data.isWrite ? readIdentity() : undefined;
+  let sending: AbortController | undefined;
+  form.element.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    if (sending) return sending.abort();
+    sending = new AbortController();
+    await submit(form, node, sending.signal);
+    sending = undefined;
+  });
+}
+
+/** @param node the node when the form was opened, if its request needs confirmation */
+async function submit(form: Form, node: Promise<Identity> | undefined, signal: AbortSignal) {
+  const { title, data, fields, send, result, status } = form;
+  // Releases the previous response's download.
+  URL.revokeObjectURL(result.querySelector("a")?.href ?? "");
+  result.replaceChildren();
+  status.replaceChildren();
+  const wrong = checkForm(form);
+  if (wrong) {
+    status.append("Fix the marked field.");
+    return wrong.input.focus();
+  }
+  const request = requestOf(data, readForm(form), here);
+  const values = fields.map(({ name, input }) => [name, input.value] as const);
+  const refusal = node && await confirm(node, title, request, values, plain);
+  if (refusal) return showStatus(form, false, refusal);
+  const started = performance.now();
+  const passed = () => performance.now() - started;
+  send.textContent = "Stop";
+  // Hidden, since screen readers would announce each second.
+  const seconds = element("span", { ariaHidden: "true" });
+  status.replaceChildren("Sending …", seconds);
+  const count = () => seconds.textContent = ` ${Math.round(passed() / 1000)} s`;
+  const timer = setInterval(count, 1000);
+  try {
+    const response = await fetch(request.url, { ...optionsOf(form, request), signal });
+    showResult(form, response, await readBytes(response), passed());
+  } catch (error) {
+    showFailure(form, request.url, error, passed());
+  } finally {
+    clearInterval(timer);
+    send.textContent = "Send";
+  }
+}
+
+function optionsOf({ token }: Form, request: FormRequest): RequestInit {
+  const { method, url, headers: given, body } = request;
+  const headers = new Headers(given as [string, string][]);
+  const secret = token?.input.value.trim();
+  if (secret && new URL(url).origin === location.origin) {
+    headers.set("Authorization", `Bearer ${secret}`);
+  }
+  // Marks the call as one from the service's page: over plain http, browsers do not send `Origin` with each request.
+  if (isCall(url)) headers.set("X-Nodeface", "1");
+  const redirect = secret ? "error" : "follow";
+  return { method, headers, body: body ?? null, cache: "no-store", redirect };
+}
+
+async function readBytes(response: Response): Promise<ArrayBuffer> {
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  let size = 0;
+  const reader = response.body?.getReader();
+  while (reader) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    parts.push(value);
+    size += value.byteLength;
+    if (size > BYTES_MAX) {
+      await reader.cancel();
+      throw new RangeError(`The response is longer than ${sizeOf(BYTES_MAX)}`);
+    }
+  }
+  return new Blob(parts).arrayBuffer();
+}
+
+function showFailure(form: Form, url: string, error: unknown, ms: number): void {
+  const { name, message } = error as Error;
+  if (name === "AbortError") return showStatus(form, false, `Cancelled after ${timeOf(ms)}`);
+  if (error instanceof RangeError) return showStatus(form, false, message, timeOf(ms));
+  const why = new URL(url).origin === location.origin
+    ? "this service cannot be reached"
+    : "the server cannot be reached, or does not allow this page to read its responses (CORS)";
+  showStatus(form, false, `No response: ${why}`, timeOf(ms));
+}
+
+function makeForm(details: HTMLDetailsElement): Form {
   const data: FormData = JSON.parse(details.dataset.try!);
   const filled = fillIn(data, examples);
   const fields = data.fields.map((field, at) => makeField(field, filled.fields[at]!));
-  const body = data.body && makeBody(data.body, filled.body);
+  if (data.body) fields.push(makeBody(data.body, filled.body));
   const token = data.token === undefined ? undefined : makeToken(data.token);
   const send = element("button", { textContent: "Send", className: "send" });
   const article = details.closest("article")!;
   const title = article.querySelector("h3")!.textContent!;
-  const boxes = [...fields, body, token].flatMap((field) => field?.box ?? []);
+  const boxes = [...fields, token].flatMap((field) => field?.box ?? []);
   boxes.push(element("p", { className: "actions" }, send));
   const form: Form = {
-    ...{ title, data, fields, body, token, send },
+    ...{ title, data, fields, token, send },
     command: article.querySelector<HTMLElement>(".command")!,
     status: element("p", { className: "status", role: "status" }),
     result: element("div", { className: "answer" }),
@@ -69,30 +185,21 @@ export function makeForm(details: HTMLDetailsElement): Form {
   return form;
 }
 
-export const readForm = ({ fields, body }: Form): Filled => ({
-  fields: fields.map(({ input }) => input.value),
-  body: body?.input.value ?? "",
-});
-
-/** Marks the fields with errors; returns the first one. */
-export function checkForm({ fields, body }: Form): Field | undefined {
-  const all = [...fields, ...body ? [body] : []];
-  for (const field of all) mark(field, field.mistakeIn(field.input.value));
-  return all.find(({ error }) => error.textContent);
+function readForm({ data, fields }: Form): Filled {
+  const texts = fields.map(({ input }) => input.value);
+  return { fields: texts, body: data.body ? texts.at(-1)! : "" };
 }
 
-export function mark({ input, error }: Field, text: string): void {
-  error.textContent = text;
-  input.ariaInvalid = text ? "true" : null;
+/** Marks the fields with errors; returns the first one. */
+function checkForm({ fields }: Form): Field | undefined {
+  for (const { mark, mistakeIn, input } of fields) mark(mistakeIn(input.value));
+  return fields.find(({ error }) => error.textContent);
 }
 
 function showCommand(form: Form): void {
-  const filled = readForm(form);
-  const line = canBeSent(form.data, filled)
-    ? writeCurl(requestOf(form.data, filled, here), form.token !== undefined)
-    : undefined;
-  form.command.hidden = line === undefined;
-  form.command.querySelector("code")!.textContent = line ?? "";
+  const line = commandOf(form.data, readForm(form), here);
+  form.command.hidden = line === "";
+  form.command.querySelector("code")!.textContent = line;
 }
 
 function makeField(data: FieldData, value: string): Field {
@@ -136,7 +243,7 @@ function makeToken(scheme: string): Field {
 }
 
 function makeLabelled(
-  { name, place, input, mistakeIn }: Omit<Field, "error" | "box">,
+  { name, place, input, mistakeIn }: Omit<Field, "error" | "box" | "mark">,
   facts: readonly string[],
   isRequired = false,
 ): Field {
@@ -149,7 +256,10 @@ function makeLabelled(
   const error = element("p", { id: `${id}-error`, className: "error" });
   const label = element("label", { htmlFor: id }, ...words);
   const box = element("div", { className: "field" }, label, input, error);
-  const field = { name, place, input, mistakeIn, error, box };
-  input.addEventListener("input", () => mark(field, ""));
-  return field;
+  const mark = (text: string) => {
+    error.textContent = text;
+    input.ariaInvalid = text ? "true" : null;
+  };
+  input.addEventListener("input", () => mark(""));
+  return { name, place, input, mistakeIn, error, box, mark };
 }

@@ -30,9 +30,9 @@ const header = () => document.getElementById("node")!;
  * @param isIdle tells whether the document may be reloaded when the description changes
  */
 export function followInfo(base: URL, isClockSet: boolean, isIdle: () => boolean): void {
-  let info: Info = {};
+  /** `undefined` if events cannot be applied to it. */
+  let info: Info | undefined;
   let history: History = {};
-  let isPatchable = false;
   let eventCount = 0;
   let source: EventSource | undefined;
   let isStreaming = false;
@@ -50,11 +50,11 @@ export function followInfo(base: URL, isClockSet: boolean, isIdle: () => boolean
 
   const plot = async () => {
     const found = document.hidden ? undefined : await fetchObject(new URL("v1/history", base));
-    if (found) showHead(info, history = found);
+    if (found) history = found;
+    if (found && info) showHead(info, history);
   };
 
   const show = (found: Info) => {
-    isPatchable = true;
     showHead(info = found, history);
     // A service without a node has no history.
     if (!info.api || isPlotted || !("history" in header().dataset)) return;
@@ -64,8 +64,7 @@ export function followInfo(base: URL, isClockSet: boolean, isIdle: () => boolean
   };
 
   /** Tells whether only a response has the whole info: events lack the time of stale values. */
-  const isIncomplete = () =>
-    !isPatchable || info.status === "stale" || info.updated_at !== undefined;
+  const isIncomplete = () => !info || info.status === "stale" || info.updated_at !== undefined;
 
   const request = async (): Promise<void> => {
     if (document.hidden || isRequesting) return;
@@ -89,14 +88,10 @@ export function followInfo(base: URL, isClockSet: boolean, isIdle: () => boolean
   };
 
   const apply = (event: MessageEvent<string>, known: Info) => {
-    const patched = patchInfo(known, event.data);
-    isPatchable = patched !== undefined;
-    if (patched) {
-      eventCount++;
-      // Stale values are shown with their time, which only a response has.
-      if (patched.status === "stale") info = patched;
-      else show(patched);
-    }
+    info = patchInfo(known, event.data);
+    if (info) eventCount++;
+    // Stale values are shown with their time, which only a response has.
+    if (info && info.status !== "stale") show(info);
     if (isIncomplete()) request();
   };
 
@@ -113,7 +108,7 @@ export function followInfo(base: URL, isClockSet: boolean, isIdle: () => boolean
       schedule();
       apply(event, {});
     });
-    opened.addEventListener("info", (event) => isPatchable ? apply(event, info) : request());
+    opened.addEventListener("info", (event) => info ? apply(event, info) : request());
     opened.addEventListener("description", () => {
       // A reloaded document only shows a notice, since the description may keep changing.
       const [visit] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];

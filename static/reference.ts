@@ -8,15 +8,20 @@ import {
   UNTAGGED,
   wordsOf,
 } from "../src/explorer/labels.ts";
-import { canBeSent, fillIn, requestOf, writeCurl } from "../src/explorer/form-request.ts";
-import { parametersOf, readForm } from "../src/explorer/read-form.ts";
+import { commandOf, fillIn } from "../src/explorer/form-request.ts";
+import { readForm } from "../src/explorer/read-form.ts";
 import { CALL_MARK, TOKEN_SCHEME } from "../src/gateway/annotate-operations.ts";
 import { isObject, type Json, listOf, objectOf, textOf } from "../src/json/values.ts";
 import { ONE_METHOD } from "../src/kinds/interface.ts";
 import { TAG as SERVICE_TAG } from "../src/openapi/merge.ts";
-import { followReference } from "../src/openapi/operations.ts";
+import {
+  followReference,
+  operationsIn,
+  operationsOf,
+  parametersOf,
+} from "../src/openapi/operations.ts";
 import { decodePercent } from "../src/untrusted-text.ts";
-import { confirm, type Identity, readIdentity, reasonAgainst } from "./confirm.ts";
+import { confirm, type Identity, readIdentity } from "./confirm.ts";
 import { followInfo, setClock } from "./head.ts";
 import { base, element, here, isCall, leadToOther, parse, showAddress } from "./service.ts";
 
@@ -45,7 +50,7 @@ const harmless = new Set<string>();
 /** The requests that may change something, with the names of their operations. */
 const writes = new WeakMap<Request, string>();
 
-/** The node at the time when Scalar's client was opened for an operation that may change something. */
+/** The node at the time when Scalar's client was opened. */
 let opened: Promise<Identity> | undefined;
 
 /** Every link in Markdown, and all other links except to fragments and to files that Scalar has made. */
@@ -134,24 +139,15 @@ function downloadServed(event: Event): void {
   element("a", { href: new URL(name, base).href, download: name }).click();
 }
 
-/** Remembers the node when the client is opened for an operation that may change something. */
 function rememberNode({ target }: Event): void {
-  const button = (target as Element).closest(".show-api-client-button");
-  if (!button || [...harmless].some((name) => button.closest(`[id$=${idOf(name)}]`))) return;
-  opened = readIdentity();
+  if ((target as Element).closest(".show-api-client-button")) opened = readIdentity();
 }
 
 /** Sends Scalar's request. If the request may change something, first asks the user, as the simple page does. */
 async function sendRequest(request: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   const name = request instanceof Request && writes.get(request);
-  if (name) await confirmWrite(name, request);
-  return await fetch(request, init);
-}
-
-async function confirmWrite(name: string, request: Request): Promise<void> {
-  const [before, now, body] = await Promise.all([opened, readIdentity(), request.clone().text()]);
-  const reason = reasonAgainst(before, now);
-  if (reason) throw new Error(reason);
+  if (!name) return await fetch(request, init);
+  const body = await request.clone().text();
   const hidden = ["accept", "authorization", "content-type", "x-nodeface"];
   const values = [
     ...new URL(request.url).searchParams,
@@ -160,7 +156,9 @@ async function confirmWrite(name: string, request: Request): Promise<void> {
   ];
   // The dialog is inside Scalar's client, which traps the focus.
   const parent = mount.querySelector(".scalar-client") ?? mount;
-  if (!await confirm(name, request, values, now!, parent)) throw new Error("Not sent");
+  const refusal = await confirm(opened, name, request, values, parent);
+  if (refusal) throw new Error(refusal);
+  return await fetch(request, init);
 }
 
 /** Changes a description to show the same as the simple page. Returns the operations that cannot be called. */
@@ -184,7 +182,7 @@ function arrange(description: Json): string[] {
       const url = `${textOf(server.url) ?? here}${path}`;
       const isRefused = isCall(url) && !isPermitted;
       if (isRefused) refused.push(`${method} ${path}`);
-      const source = isRefused ? undefined : lineOf(description, item, operation, method, url);
+      const source = !isRefused && lineOf(description, item, operation, method, url);
       if (source) operation["x-codeSamples"] = [{ lang: "shell", label: "curl, for sh", source }];
       const badges = wordsOf(operation).map((name) => {
         used.add(name);
@@ -210,19 +208,11 @@ function arrange(description: Json): string[] {
   return refused;
 }
 
-/** Writes the same `curl` command as the simple page; `undefined` if there is none. */
-function lineOf(
-  root: Json,
-  item: Json,
-  operation: Json,
-  method: string,
-  url: string,
-): string | undefined {
+/** Writes the same `curl` command as the simple page; an empty string if there is none. */
+function lineOf(root: Json, item: Json, operation: Json, method: string, url: string): string {
   const address = url.startsWith(`${here}/`) ? url.slice(here.length) : url;
   const form = readForm(root, operation, parametersOf(root, item, operation), method, address);
-  const filled = form && fillIn(form);
-  if (!filled || !canBeSent(form, filled)) return undefined;
-  return writeCurl(requestOf(form, filled, here), form.token !== undefined);
+  return form ? commandOf(form, fillIn(form), here) : "";
 }
 
 /** Removes samples that Scalar would offer to copy, since the description's author is not trusted. */
@@ -232,26 +222,12 @@ function removeSamples(object: Json): void {
   }
 }
 
-/** Lists a path's operations. With the function in `openapi/operations.ts`, all OpenAPI tables would be bundled. */
-function operationsOf(item: unknown): { method: string; operation: Json }[] {
-  const { additionalOperations, ...members } = objectOf(item);
-  return Object.entries({ ...members, ...objectOf(additionalOperations) }).flatMap(
-    ([method, operation]) =>
-      isObject(operation) ? [{ method: method.toUpperCase(), operation }] : [],
-  );
-}
-
-/** Returns the end of an operation's section id, quoted for a selector. */
-function idOf(name: string): string {
-  return JSON.stringify(`/${name.replace(" ", "")}`);
-}
-
+/** Hides the client's buttons in the sections of operations, whose ids end with the method and the path. */
 function hideButtons(operations: readonly string[]): void {
-  if (operations.length === 0) return;
-  const sections = operations.map((name) => `[id$=${idOf(name)}]`).join();
-  const style = document.createElement("style");
-  style.textContent = `:is(${sections}) .show-api-client-button{display:none}`;
-  document.head.append(style);
+  const ids = operations.map((name) => JSON.stringify(`/${name.replace(" ", "")}`));
+  const sections = ids.map((id) => `[id$=${id}]`).join();
+  const textContent = `:is(${sections}) .show-api-client-button { display: none }`;
+  document.head.append(element("style", { textContent }));
 }
 
 /** Resolves server URLs. Relative ones begin with a dot. */
@@ -296,13 +272,12 @@ function isBareText(value: unknown): boolean {
 
 /** Finds Scalar's fragment for a short one of ours. */
 function fragmentOf(description: Json, anchor: string): string | undefined {
-  for (const [path, item] of Object.entries(objectOf(description.paths))) {
-    const found = operationsOf(item).find(({ operation }) => anchorOf(path, operation) === anchor);
-    if (!found || anchor === "") continue;
-    const [tag = UNTAGGED] = listOf(found.operation.tags).map(textOf);
-    return `${tagFragment(tag ?? "")}/${found.method}${path}`;
-  }
-  return undefined;
+  const found = operationsIn(description).find(({ path, operation }) =>
+    anchor !== "" && anchorOf(path, operation) === anchor
+  );
+  if (!found) return undefined;
+  const [tag = UNTAGGED] = listOf(found.operation.tags).map(textOf);
+  return `${tagFragment(tag)}/${found.method}${found.path}`;
 }
 
 /**
@@ -310,10 +285,8 @@ function fragmentOf(description: Json, anchor: string): string | undefined {
  * chose the URLs of these links and images, which may lead to this service.
  */
 function keepHere(): void {
-  const policy = document.createElement("meta");
-  policy.httpEquiv = "Content-Security-Policy";
-  policy.content = `img-src ${new URL("favicon.ico", base)} data: blob:; media-src blob:`;
-  document.head.append(policy);
+  const content = `img-src ${new URL("favicon.ico", base)} data: blob:; media-src blob:`;
+  document.head.append(element("meta", { httpEquiv: "Content-Security-Policy", content }));
   new MutationObserver(() => {
     for (const link of mount.querySelectorAll<HTMLAnchorElement>(LEADING_AWAY)) {
       link.dataset.to = link.textContent === link.href ? "" : ` (${link.href})`;

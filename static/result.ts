@@ -3,7 +3,7 @@ import { type JsonLine, readLines } from "../src/explorer/json-lines.ts";
 import { describeNumber, type Unit } from "../src/explorer/units.ts";
 import { listOf, objectOf } from "../src/json/values.ts";
 import { excerpt } from "../src/untrusted-text.ts";
-import { type Form, mark } from "./form.ts";
+import type { Form } from "./form.ts";
 import { copyFrom, element, parse } from "./service.ts";
 
 /** In characters: the longest text shown at once, the shortest text with a search, the longest indented JSON. */
@@ -65,14 +65,14 @@ function explain(form: Form, status: number, body: string | undefined): void {
   if (sentence) form.status.append(` · ${sentence}`);
   if (status === 401 && form.token) {
     const isTyped = form.token.input.value.trim() !== "";
-    mark(form.token, isTyped ? "the token is not valid" : "the operator's token is required");
+    form.token.mark(isTyped ? "the token is not valid" : "the operator's token is required");
   }
   for (const { in: place, name, rule } of listOf(errors).map(objectOf)) {
     if (typeof name !== "string" || typeof rule !== "string") continue;
     const named = form.fields.filter((field) => field.name === name);
     const field = named.find((field) => field.place === place) ?? named[0] ??
-      (place === "body" ? form.body : undefined);
-    if (field) mark(field, [field.error.textContent, `${name} ${rule}`].filter(Boolean).join("; "));
+      form.fields.find((field) => place === "body" && field.place === "body");
+    if (field) field.mark([field.error.textContent, `${name} ${rule}`].filter(Boolean).join("; "));
     else form.status.append(` · ${name} ${rule}`);
   }
   form.element.querySelector<HTMLElement>("[aria-invalid]")?.focus({ preventScroll: true });
@@ -164,15 +164,14 @@ function makeFold(json: Json, at: number): HTMLElement {
 function showPart(code: HTMLElement, text: string, at: number, length: number): void {
   const from = text.length <= SHOWN_MAX ? 0 : Math.max(0, at - SHOWN_MAX / 2);
   const to = from + SHOWN_MAX;
-  const found = length > 0 ? [element("mark", { textContent: text.slice(at, at + length) })] : [];
+  const mark = element("mark", { textContent: text.slice(at, at + length) });
   code.replaceChildren(
     `${from > 0 ? "…" : ""}${text.slice(from, at)}`,
-    ...found,
+    mark,
     `${text.slice(at + length, to)}${to < text.length ? "…" : ""}`,
   );
-  const [mark] = found;
   const pre = code.parentElement!;
-  if (mark) pre.scrollTop = mark.offsetTop - pre.offsetTop - pre.clientHeight / 2;
+  if (length > 0) pre.scrollTop = mark.offsetTop - pre.offsetTop - pre.clientHeight / 2;
 }
 
 /** Makes a field that searches a text; Enter goes to the next match. */

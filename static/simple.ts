@@ -1,8 +1,9 @@
 /** The simple page: completes the commands, filters the navigation, and marks the operation that is being read. */
+import { onceFor } from "../src/json/values.ts";
 import { decodePercent } from "../src/untrusted-text.ts";
 import { followInfo } from "./head.ts";
 import { base, element, here, leadToOther, showAddress } from "./service.ts";
-import { openForm } from "./try.ts";
+import { openForm } from "./form.ts";
 
 const plain = document.getElementById("plain")!;
 
@@ -69,30 +70,33 @@ function showTarget(): void {
   putAt = topOf(heading);
 }
 
-interface Entry {
-  /** Name, method, path, marks and summary in lower case. */
-  readonly text: string;
-  readonly id: string;
-  /** The navigation items of the operation (omitted for a large description) and of its group. */
-  readonly items: readonly (Element | undefined)[];
-}
+/** Returns an operation's name, method, path, marks and summary in lower case. */
+const textOf = onceFor((article: HTMLElement) =>
+  [...article.querySelectorAll("h3, .line, .gist")].map(({ textContent }) => textContent)
+    .join(" ").toLowerCase()
+);
 
 /** Makes the navigation's filter. In a narrow window, the navigation is a dialog. */
 function makeFilter(): void {
   const nav = plain.querySelector("nav")!;
   const input = nav.querySelector("input")!;
   const told = nav.querySelector("[role=status]")!;
-  const sheet = element("dialog", { ariaLabel: "Operations" });
-  let entries: Entry[] | undefined;
-  let found: Entry[] = [];
+  const sheet = element("dialog", { id: "sheet", ariaLabel: "Operations" });
+  const articles = [...plain.querySelectorAll("article")];
+  let found: HTMLElement[] = [];
 
   const filter = () => {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-    entries ??= listEntries(nav);
-    found = entries.filter(({ text }) => words.every((word) => text.includes(word)));
-    const shown = new Set(found.flatMap(({ items }) => items));
-    for (const item of nav.querySelectorAll("li")) item.hidden = !shown.has(item);
-    told.textContent = words.length > 0 ? `${found.length} of ${entries.length}` : "";
+    found = articles.filter((article) => words.every((word) => textOf(article).includes(word)));
+    // Of each operation and of its group; the navigation of a large description has only the groups.
+    const shown = new Set(found.flatMap((article) => [
+      `#${article.querySelector("h3")!.id}`,
+      `#${article.closest("section")!.querySelector("h2")!.id}`,
+    ]));
+    for (const item of nav.querySelectorAll("li")) {
+      item.hidden = !shown.has(item.querySelector("a")!.getAttribute("href")!);
+    }
+    told.textContent = words.length > 0 ? `${found.length} of ${articles.length}` : "";
   };
   const open = () => {
     if (NARROW.matches && !sheet.open) {
@@ -114,7 +118,7 @@ function makeFilter(): void {
   input.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && found[0]) {
       sheet.close();
-      location.hash = found[0].id;
+      location.hash = found[0].querySelector("h3")!.id;
     } else if (event.key === "Escape" && input.value !== "") {
       // Escape would also close the dialog.
       event.preventDefault();
@@ -129,21 +133,5 @@ function makeFilter(): void {
     if (!isSlash && !(key.toLowerCase() === "k" && (ctrlKey || metaKey))) return;
     event.preventDefault();
     open();
-  });
-}
-
-function listEntries(nav: HTMLElement): Entry[] {
-  const items = new Map(
-    [...nav.querySelectorAll("a")].map((link) => [link.getAttribute("href"), link.closest("li")!]),
-  );
-  return [...plain.querySelectorAll("article")].map((article) => {
-    const parts = [...article.querySelectorAll("h3, .line, .gist")];
-    const { id } = parts[0]!;
-    const group = article.closest("section")!.querySelector("h2")!;
-    return {
-      id,
-      text: parts.map(({ textContent }) => textContent).join(" ").toLowerCase(),
-      items: [items.get(`#${id}`), items.get(`#${group.id}`)],
-    };
   });
 }

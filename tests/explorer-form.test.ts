@@ -159,7 +159,7 @@ form("an operation is a write unless it is known to change nothing", async () =>
 
 form("a curl line is shown with the shell that it is for", async () => {
   const shown = await render({ "/a": { get: DONE } });
-  assert.match(shown, /<div class="command"><small>for sh<\/small><pre><code>curl /);
+  assert.match(shown, /<pre><code>curl .+?<\/code><\/pre><small>for sh<\/small>/);
 });
 
 form("a description of many operations says so, and has a form for each", async () => {

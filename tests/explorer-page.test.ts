@@ -5,7 +5,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { renderParts } from "../src/explorer/render-content.ts";
-import { renderInlineMarkdown, renderMarkdown } from "../src/explorer/markdown.ts";
+import { renderInlineMarkdown, renderMarkdown } from "../src/explorer/html.ts";
 import { gunzipSync } from "node:zlib";
 import { createNodeface } from "../src/index.ts";
 import { until } from "./nodes/_daemon.ts";

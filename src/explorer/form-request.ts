@@ -7,7 +7,7 @@
 import type { NodeExamples } from "../info/source-cache.ts";
 import type { Reference } from "../kinds/kind.ts";
 import type { Place } from "../openapi/callable-operations.ts";
-import { isNodeValue } from "../untrusted-text.ts";
+import { escapeOf, isNodeValue } from "../untrusted-text.ts";
 import type { Units } from "./units.ts";
 
 /** The data of an operation's form, which the HTML passes to the page's script. */
@@ -163,6 +163,12 @@ export function canBeSent({ fields, body }: FormData, filled: Filled): boolean {
     (!body || mistakeInBody(body, filled.body) === "");
 }
 
+/** Writes a filled-in form as a `curl` command; an empty string if it cannot be sent, or the command is not safe. */
+export function commandOf(form: FormData, filled: Filled, base: string): string {
+  if (!canBeSent(form, filled)) return "";
+  return writeCurl(requestOf(form, filled, base), form.token !== undefined) ?? "";
+}
+
 /** Stands for this service's URL, unknown when the HTML is rendered. */
 export const BASE = "$BASE_URL";
 
@@ -193,12 +199,7 @@ const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 export const showUnseen = (text: string): string =>
-  text.replaceAll(
-    UNSEEN,
-    (character) =>
-      character.split("").map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
-        .join(""),
-  );
+  text.replaceAll(UNSEEN, (character) => character.split("").map(escapeOf).join(""));
 
 /** Quotes a text as one word for `sh`; `undefined` if it has invisible characters. */
 export function writeShell(text: string): string | undefined {

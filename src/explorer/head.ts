@@ -265,9 +265,7 @@ export function renderFigures(figures: readonly Figure[], history: History = {})
   return figures.map(({ key, label, value, time }) => {
     const text = escape(value);
     // The script replaces the time with its age; the title keeps the time.
-    const html = time
-      ? `<time datetime="${time}" title="${text}">${text}</time>`
-      : `<b>${text}</b>`;
+    const html = time ? `<time datetime="${time}" title="${text}">${text}</time>` : text;
     return `<div><dt>${escape(label)}</dt><dd>${html}${renderPlot(history, key)}</dd></div>`;
   }).join("");
 }
@@ -303,5 +301,5 @@ function renderPlot(history: History, key: string): string {
   const title = `${low === high ? low : `from ${low} to ${high}`} in the last ` +
     formatAge(end - start).replace(/ ago$/, "");
   return `<svg role="img" viewBox="0 -1 ${WIDTH} ${HEIGHT + 2}" preserveAspectRatio="none">` +
-    `<title>${escape(title)}</title><path d="${path}"/></svg>`;
+    `<title>${escape(title)}</title><path d="${path}" vector-effect="non-scaling-stroke"/></svg>`;
 }

@@ -1,8 +1,10 @@
 /**
- * Escapes text for HTML and fills templates. Every string from a description or a node is untrusted.
+ * Writes HTML: escapes text, renders Markdown, and fills templates. Every string from a description or a node is
+ * untrusted.
  *
  * @module
  */
+import { escapeOf, shorten, startOf } from "../untrusted-text.ts";
 
 /** Stands for the relative URL of `/v1/`, which differs between documents. Escaped text never contains it. */
 export const V1 = "\u0001";
@@ -25,10 +27,7 @@ export function escape(text: string): string {
 
 /** Writes JSON for a script or a single-quoted attribute: escapes the characters that HTML would interpret. */
 export function jsonOf(value: unknown): string {
-  return JSON.stringify(value).replace(
-    /[&<>'\u007f\u2028\u2029]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  return JSON.stringify(value).replace(/[&<>'\u007f\u2028\u2029]/g, escapeOf);
 }
 
 export type Filling = Readonly<Record<string, string>>;
@@ -41,4 +40,80 @@ export function fill(template: string, values: Filling, v1: string): string {
     return value;
   });
   return filled.replaceAll(V1, v1);
+}
+
+const ITEM = /^ {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+/;
+const HEADING = /^ {0,3}#{1,6}[ \t]+/;
+const FENCE = /^ {0,3}(?:```|~~~)/;
+
+/** Each branch stops at the next occurrence of its opening character, so time is linear. */
+const INLINE = /`([^`]+)`|(!?)\[([^[\]]+)\]\(([^()\s]+)\)|\*\*([^*]+)\*\*/g;
+/** Matches URLs that may be linked: relative and http(s), but not, for example, `javascript:`. */
+const FOLLOWABLE = /^(?:https?:|[^:]*$|[^:/?#]*[/?#])/i;
+const BESIDE = /^(?!\/|#|\?|https?:)/i;
+
+/**
+ * Renders the first `length` characters of a subset of Markdown: paragraphs, lists, headings, code, strong emphasis and
+ * links. HTML is escaped, and an image becomes its alternative text. Takes time linear in the length shown.
+ */
+export function renderMarkdown(text: string, length: number): string {
+  if (length === 0) return "";
+  const shown = startOf(text, length);
+  const html = blocks(shown.split(/\r\n?|\n/)).join("");
+  const rest = text.length - shown.length;
+  const count = rest === 1 ? "1 character" : `${rest} characters`;
+  return rest === 0 ? html : `${html}<p class="cut">… ${count} more in the description</p>`;
+}
+
+function blocks(lines: string[]): string[] {
+  const html: string[] = [];
+  let paragraph: string[] = [];
+  let items: string[][] = [];
+  const flush = () => {
+    if (paragraph.length) html.push(`<p>${inline(paragraph.join("\n"))}</p>`);
+    if (items.length) {
+      html.push(`<ul>${items.map((item) => `<li>${inline(item.join("\n"))}</li>`).join("")}</ul>`);
+    }
+    paragraph = [], items = [];
+  };
+  for (let i = 0; i < lines.length; i++) {
+    const line = lines[i]!;
+    if (FENCE.test(line)) {
+      flush();
+      const from = i + 1;
+      do i++; while (i < lines.length && !FENCE.test(lines[i]!));
+      html.push(`<pre><code>${escape(lines.slice(from, i).join("\n"))}</code></pre>`);
+    } else if (line.trim() === "") flush();
+    else if (HEADING.test(line)) {
+      flush();
+      html.push(`<p><strong>${inline(line.replace(HEADING, ""))}</strong></p>`);
+    } else if (ITEM.test(line)) {
+      if (paragraph.length) flush();
+      items.push([line.replace(ITEM, "")]);
+    } else (items.at(-1) ?? paragraph).push(line.trim());
+  }
+  flush();
+  return html;
+}
+
+/** Renders at most `length` characters of one paragraph, without the `p` element. */
+export const renderInlineMarkdown = (text: string, length: number): string =>
+  inline(shorten(text, length));
+
+function inline(text: string): string {
+  let html = "";
+  let end = 0;
+  for (const match of text.matchAll(INLINE)) {
+    const [whole, code, image, label = "", address = "", strong] = match;
+    html += escape(text.slice(end, match.index));
+    end = match.index + whole.length;
+    if (code !== undefined) html += `<code>${escape(code)}</code>`;
+    else if (strong !== undefined) html += `<strong>${escape(strong)}</strong>`;
+    else if (image || !FOLLOWABLE.test(address)) html += escape(label);
+    else {
+      const start = BESIDE.test(address) ? V1 : "";
+      html += `<a href="${start}${escape(address)}" rel="noreferrer">${escape(label)}</a>`;
+    }
+  }
+  return html + escape(text.slice(end));
 }

@@ -60,11 +60,11 @@ export function createPage(
   const constant = {
     v1: V1,
     description: escape(summary),
-    own: escape(title ?? ""),
-    api: escape(api),
-    flags,
     content,
   };
+  const header = `<header id="node" data-title="${escape(title ?? "")}" data-api="${
+    escape(api)
+  }"${flags}>`;
   const alert = notice ? `<p class="notice" role="alert">${escape(notice)}</p>` : "";
   const last = new Map<
     DocumentName,
@@ -73,7 +73,7 @@ export function createPage(
   const renderValues = (view: View, info: Info, ofNode: NodeExamples): Filling => {
     const text = describeInfo(info, naming);
     const icon = `${V1}../favicon.ico${escape(icons.queryOf(text.iconName))}`;
-    const head = renderHead(text, icon, alert + OTHERS[view], calls);
+    const head = `${header}${renderHead(text, icon, OTHERS[view], alert + calls)}</header>`;
     const examples = view === "simple" ? renderExamples(ofNode, sources) : "";
     return { title: escape(text.title), icon, head, examples };
   };

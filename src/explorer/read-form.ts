@@ -9,10 +9,9 @@ import { shorten } from "../untrusted-text.ts";
 import { EXAMPLE_FROM, multiSegmentOf } from "../kinds/interface.ts";
 import type { Reference } from "../kinds/kind.ts";
 import { isPlace, type Place, withoutParameters } from "../openapi/callable-operations.ts";
-import { followReference } from "../openapi/operations.ts";
+import { followReference, type Parameter } from "../openapi/operations.ts";
 import type { BodyData, FieldData, FormData } from "./form-request.ts";
 import { mayChange } from "./labels.ts";
-import { typeOf } from "./read-schema.ts";
 import { unitsOf } from "./units.ts";
 
 /** The media types that can be typed as text, in order of preference. */
@@ -39,15 +38,14 @@ export function readForm(
   method: string,
   address: string,
 ): FormData | undefined {
-  const needsCookie = parameters.some(({ parameter }) =>
-    parameter.in === "cookie" && parameter.required === true
+  const needsCookie = parameters.some(({ place, parameter }) =>
+    place === "cookie" && parameter.required === true
   );
   if (FORBIDDEN_METHODS.includes(method) || needsCookie) return undefined;
   const isRead = operation["x-access"] === "read";
-  const fields = parameters.flatMap(({ parameter }) => {
-    const { in: place } = parameter;
-    return isPlace(place) ? [readField(root, parameter, place, isRead)] : [];
-  });
+  const fields = parameters.flatMap(({ name, place, parameter }) =>
+    isPlace(place) ? [readField(root, name, place, parameter, isRead)] : []
+  );
   const hasBody = operation.requestBody !== undefined && !WITHOUT_BODY.includes(method);
   const body = hasBody ? readBody(root, operation.requestBody, isRead) : undefined;
   if (body === "no text") return undefined;
@@ -63,7 +61,13 @@ export function readForm(
   };
 }
 
-function readField(root: Json, parameter: Json, place: Place, isRead: boolean): FieldData {
+function readField(
+  root: Json,
+  name: string,
+  place: Place,
+  parameter: Json,
+  isRead: boolean,
+): FieldData {
   const media = firstMemberOf(objectOf(parameter.content));
   const content = media === undefined ? undefined : followReference(root, media);
   const schema = followReference(root, parameter.schema);
@@ -78,7 +82,7 @@ function readField(root: Json, parameter: Json, place: Place, isRead: boolean): 
   const isAsked = source !== undefined || (isRequired && !example && !values);
   const about = textOf(parameter.description) ?? textOf(schema.description);
   return {
-    name: textOf(parameter.name) ?? "",
+    name,
     in: place,
     type: typeOf(schema).join(", ") || undefined,
     isRequired: isRequired || undefined,
@@ -92,6 +96,12 @@ function readField(root: Json, parameter: Json, place: Place, isRead: boolean): 
     source,
     hint: isAsked && about ? shorten(about, HINT_LENGTH_MAX) : undefined,
   };
+}
+
+export function typeOf(schema: Json): string[] {
+  const types = [schema.type].flat().slice(0, 8).map((type) => textOf(type) ?? "");
+  const names = types.filter(Boolean).slice(0, 4).join(" or ");
+  return [names, textOf(schema.format) ?? ""].filter(Boolean);
 }
 
 const sourceOf = (schema: Json): Reference | undefined =>
@@ -166,22 +176,6 @@ function tokenOf(root: Json, operation: Json): string | undefined {
       const { type, scheme } = followReference(root, schemes[name]);
       return type === "http" && (textOf(scheme) ?? "").toLowerCase() === "bearer";
     });
-}
-
-export interface Parameter {
-  readonly value: unknown;
-  readonly parameter: Json;
-}
-
-/** Lists the parameters of an operation and its path. The operation's replace those with the same name and location. */
-export function parametersOf(root: Json, item: Json, operation: Json): Parameter[] {
-  const parameters = new Map<string, Parameter>();
-  for (const value of [...listOf(item.parameters), ...listOf(operation.parameters)]) {
-    const parameter = followReference(root, value);
-    const name = textOf(parameter.name);
-    if (name) parameters.set(`${textOf(parameter.in) ?? ""} ${name}`, { value, parameter });
-  }
-  return [...parameters.values()];
 }
 
 const DEPTH_MAX = 5, VALUES_MAX = 200;

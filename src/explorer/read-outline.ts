@@ -4,7 +4,8 @@
  * @module
  */
 import { callNoteOf } from "../gateway/annotate-operations.ts";
-import { createFreeName, type Json, listOf, objectOf, textOf } from "../json/values.ts";
+import { formatJson } from "../json/lossless.ts";
+import { createFreeName, type Json, listOf, objectOf, onceFor, textOf } from "../json/values.ts";
 import { ONE_METHOD } from "../kinds/interface.ts";
 import { nameOfNodeOperation } from "../openapi/callable-operations.ts";
 import { TAG as SERVICE_TAG } from "../openapi/merge.ts";
@@ -12,23 +13,15 @@ import {
   followReference,
   type LocatedOperation,
   operationsOf,
+  type Parameter,
+  parametersOf,
   serversFor,
 } from "../openapi/operations.ts";
 import { usualUrl } from "../openapi/servers.ts";
 import { shorten } from "../untrusted-text.ts";
 import type { FormData } from "./form-request.ts";
 import { anchorOf, methodNameOf, tagFragment, UNTAGGED, wordsOf } from "./labels.ts";
-import { type Parameter, parametersOf, readForm } from "./read-form.ts";
-import {
-  createFieldReader,
-  descriptionOf,
-  factsOf,
-  type Item,
-  LEVELS,
-  nameType,
-  rulesOf,
-  typeOf,
-} from "./read-schema.ts";
+import { readForm, typeOf } from "./read-form.ts";
 
 export interface Outline {
   title: string;
@@ -53,6 +46,7 @@ export interface Operation {
   /** The short URL fragment. Set only under the operation's first tag; empty if the operation has no safe name. */
   anchor: string;
   method: string;
+  /** For a request that the API sends to subscribers, the webhook's name. */
   path: string;
   /** The name of a JSON-RPC method; the summary of any other operation. */
   title: string;
@@ -64,17 +58,28 @@ export interface Operation {
   isCommon: boolean;
   /** The operation's name in settings; `undefined` if it is not called at the node. */
   nodeName: string | undefined;
-  isMethod: boolean;
   /** True for a GET whose equivalent POST is not shown. */
   isPostedToo: boolean;
-  /** True if the API sends this request to subscribers; `path` is then the webhook's name. */
-  isWebhook: boolean;
   call: "open" | "token" | "refused" | undefined;
+  /** Tells who can call the operation, or whom the API calls. */
   callSentence: string;
   items: readonly (readonly [heading: string, items: readonly Item[]])[];
   /** `undefined` if the operation cannot be tried here. */
   form: FormData | undefined;
 }
+
+/** A parameter, a request body, a response, or a field of one. */
+export interface Item {
+  /** The name of a parameter or field, the status of a response, or the media type of a body. */
+  readonly name: string;
+  /** Such as `query`, `array of Transaction`, `required`. */
+  readonly facts: readonly string[];
+  readonly description: string;
+  readonly rules?: readonly Rule[];
+  readonly fields?: readonly Item[];
+}
+
+type Rule = readonly [name: string, value: string];
 
 /** Stands for the origin of this service. */
 const HERE = "http://here.invalid";
@@ -163,7 +168,7 @@ function createOperationReader(root: Json) {
     const address = serverOf([operation, item, root]) + path;
     const summary = text(operation.summary);
     return {
-      ...{ method, path, nodeName, items, isWebhook, isMethod: rpcName !== "" },
+      ...{ method, path, nodeName, items },
       title: rpcName || summary || text(operation.operationId) || path,
       summary: rpcName ? summary : "",
       description: note?.description ?? text(operation.description),
@@ -171,7 +176,7 @@ function createOperationReader(root: Json) {
       marks: wordsOf(operation),
       isCommon: operation["x-common"] === true,
       call: note?.right,
-      callSentence: note?.sentence ?? "",
+      callSentence: isWebhook ? "Sent by the API to its subscribers." : note?.sentence ?? "",
       form: isCalled && hasRoom && !isWebhook
         ? readForm(root, operation, parameters, method, address)
         : undefined,
@@ -183,12 +188,12 @@ const FILLERS = ["The result.", "The answer.", "It is done.", "It was not done."
 
 function createItemReader(root: Json) {
   const fieldsOf = createFieldReader(root);
-  const readParameter = ({ value, parameter }: Parameter): Item => {
+  const readParameter = ({ value, parameter, name, place }: Parameter): Item => {
     const schema = followReference(root, parameter.schema);
     const { example = schema.example, required } = parameter;
     return {
-      name: text(parameter.name),
-      facts: factsOf(text(parameter.in), ...typeOf(schema), required === true && "required"),
+      name,
+      facts: factsOf(place, ...typeOf(schema), required === true && "required"),
       description: descriptionOf(root, value, parameter) || text(schema.description),
       rules: rulesOf({ ...schema, example }),
     };
@@ -260,3 +265,95 @@ function serverOf(holders: Json[]): string {
 
 const isHiddenByScalar = (value: Json) => Boolean(value["x-internal"] || value["x-scalar-ignore"]);
 const text = (value: unknown): string => textOf(value) ?? "";
+
+/** The depth to which references, lists and choices are followed to name a type. */
+const DEPTH_MAX = 4;
+const LEVELS = 2;
+const FIELDS_MAX = 60, OPTIONS_MAX = 4, VALUES_MAX = 12, VALUE_LENGTH_MAX = 80;
+
+const KEYWORDS = [
+  ["one of", "enum"],
+  ["from", "minimum"],
+  ["to", "maximum"],
+  ["pattern", "pattern"],
+  ["default", "default"],
+] as const;
+
+function rulesOf(schema: Json): Rule[] {
+  const rules = KEYWORDS.flatMap(([name, keyword]): Rule[] => {
+    const value = schema[keyword];
+    if (value === undefined || value === null) return [];
+    const values = keyword === "enum" ? listOf(value) : [value];
+    const shown = values.slice(0, VALUES_MAX).map((one) => shorten(write(one), VALUE_LENGTH_MAX));
+    const rest = values.length > VALUES_MAX ? ", …" : "";
+    return values.length > 0 ? [[name, shown.join(", ") + rest]] : [];
+  });
+  const example = write(schema.example ?? listOf(schema.examples)[0] ?? "");
+  const isShown = example !== "" && example.length <= VALUE_LENGTH_MAX;
+  return isShown ? [...rules, ["example", example]] : rules;
+}
+
+const write = (value: unknown): string => textOf(value) ?? formatJson(value);
+
+const factsOf = (...facts: readonly (string | false)[]): string[] =>
+  facts.flatMap((fact) => fact || []);
+
+/** Returns a description. Since OpenAPI 3.1, one beside `$ref` overrides that of the target (3.1.1, section 4.8.23). */
+function descriptionOf(root: Json, value: unknown, resolved: Json): string {
+  const isOld = textOf(root.openapi)?.startsWith("3.0");
+  return (!isOld && textOf(objectOf(value).description)) || (textOf(resolved.description) ?? "");
+}
+
+function nameType(root: Json, value: unknown, depth = 0): string {
+  if (depth === DEPTH_MAX) return "";
+  const schema = followReference(root, value);
+  const inner = (value: unknown) => nameType(root, value, depth + 1);
+  const options = optionsOf(schema);
+  if (options.length > 0) return [...new Set(options.map(inner))].filter(Boolean).join(" or ");
+  if (schema.type === "array") {
+    const item = inner(schema.items);
+    return item && !item.includes(" or ") ? `array of ${item}` : "array";
+  }
+  if (schema.type === "object" || schema.properties || schema.allOf) {
+    const { $ref } = objectOf(value);
+    return typeof $ref === "string" ? /[\w.-]{1,60}$/.exec($ref)?.[0] ?? "object" : "object";
+  }
+  return typeOf(schema).join(", ");
+}
+
+const optionsOf = (schema: Json): unknown[] =>
+  listOf(schema.oneOf ?? schema.anyOf).slice(0, OPTIONS_MAX);
+
+/** Creates a reader of fields. It caches each schema per level, since many references may lead to the same one. */
+function createFieldReader(root: Json): (schema: unknown, levels?: number) => Item[] {
+  const readers: ((schema: unknown) => Item[])[] = [() => []];
+  for (let levels = 1; levels <= LEVELS + 1; levels++) {
+    const readInner = readers[levels - 1]!;
+    const read = onceFor((object: Json) => {
+      const parts = [object, ...listOf(object.allOf).map((part) => followReference(root, part))];
+      const required = new Set(parts.flatMap((part) => listOf(part.required)));
+      const properties = parts.flatMap((part) => Object.entries(objectOf(part.properties)));
+      return properties.slice(0, FIELDS_MAX).map(([name, value]): Item => {
+        const schema = followReference(root, value);
+        return {
+          name,
+          facts: factsOf(nameType(root, value), required.has(name) && "required"),
+          description: descriptionOf(root, value, schema),
+          // Rules for deeper fields would double the length of the page.
+          rules: levels > LEVELS ? rulesOf(schema) : [],
+          fields: readInner(value),
+        };
+      });
+    });
+    readers.push((schema) => read(objectIn(root, schema)));
+  }
+  return (schema, levels = LEVELS) => readers[levels]!(schema);
+}
+
+function objectIn(root: Json, value: unknown, depth = 0): Json {
+  const schema = followReference(root, value);
+  if (depth === DEPTH_MAX || schema.properties) return schema;
+  const inner = (value: unknown) => objectIn(root, value, depth + 1);
+  if (schema.type === "array") return inner(schema.items);
+  return optionsOf(schema).map(inner).find((option) => option.properties ?? option.allOf) ?? schema;
+}

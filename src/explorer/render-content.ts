@@ -7,20 +7,10 @@ import { gzip } from "../http/content-coding.ts";
 import { objectOf } from "../json/values.ts";
 import type { DescribedBy } from "../openapi/callable-operations.ts";
 import { shorten } from "../untrusted-text.ts";
-import {
-  BASE,
-  canBeSent,
-  type FieldData,
-  fillIn,
-  type FormData,
-  requestOf,
-  writeCurl,
-} from "./form-request.ts";
-import { escape, jsonOf, V1 } from "./html.ts";
-import { MARKS } from "./labels.ts";
-import { renderInlineMarkdown, renderMarkdown } from "./markdown.ts";
-import { type Operation, type Outline, readOutline } from "./read-outline.ts";
-import type { Item } from "./read-schema.ts";
+import { BASE, commandOf, type FieldData, fillIn, type FormData } from "./form-request.ts";
+import { escape, jsonOf, renderInlineMarkdown, renderMarkdown, V1 } from "./html.ts";
+import { MARKS, methodNameOf } from "./labels.ts";
+import { type Item, type Operation, type Outline, readOutline } from "./read-outline.ts";
 
 /** The parts of the page that depend on the description: plain data, which a thread can send. */
 export interface PageParts {
@@ -96,7 +86,7 @@ const WITHOUT_SCRIPT =
   "</p></noscript>";
 
 const POSTED_TOO =
-  `<p class="also">Each <b class="get">GET</b> below <code>/v1/rpc</code> also works as a ` +
+  `<p class="call">Each <b class="get">GET</b> below <code>/v1/rpc</code> also works as a ` +
   `<b class="post">POST</b> with the parameters as a JSON object.</p>`;
 
 export async function renderContent(outline: Outline): Promise<string> {
@@ -154,8 +144,10 @@ function renderCalls(outline: Outline, by: DescribedBy | undefined): string {
   if (total === 0) return "";
   const withToken = count(({ call }) => call === "token");
   const callable = withToken + count(({ call }) => call === "open");
-  const areMethods = operations.every(({ isMethod }) => isMethod);
-  const [all, path] = areMethods ? ["methods", "v1/rpc"] : ["operations", "v1/node"];
+  const isMethod = ({ path }: Operation) => methodNameOf(path) !== "";
+  const [all, path] = operations.every(isMethod)
+    ? ["methods", "v1/rpc"]
+    : ["operations", "v1/node"];
   if (callable > 0) {
     const token = withToken > 0 ? `, ${withToken} of them with the token` : "";
     return `<p class="calls"><span>${callable} of ${total} ${all} are enabled here${token}.` +
@@ -168,7 +160,7 @@ function renderCalls(outline: Outline, by: DescribedBy | undefined): string {
     return `<p class="calls">Calls are switched off. Start with <code>--forward reads</code> ` +
       `to try the ${reads} that only read.</p>`;
   }
-  const gets = count(({ method, isMethod }) => method === "GET" && !isMethod);
+  const gets = count((one) => one.method === "GET" && !isMethod(one));
   // Patterns do not apply to descriptions from the network.
   const remedy = by === "network" || gets === 0
     ? "List operations under <code>forward.open</code> in the configuration."
@@ -190,9 +182,9 @@ function renderNavigation({ sections }: Outline, detail: Detail, total: number):
     return `<li>${link(id, shorten(name, NAME_LENGTH_MAX))}${list}</li>`;
   });
   return `<button type="button" id="open-list" aria-haspopup="dialog">Operations (${total})</button>` +
-    `<nav aria-label="Operations"><p id="filter"><input type="search" placeholder="Filter" ` +
+    `<nav aria-label="Operations"><p id="filter"><input type="search" placeholder="Filter (/)" ` +
     `aria-label="Filter the operations" aria-keyshortcuts="/ Control+K" autocomplete="off">` +
-    `<kbd>/</kbd> <span role="status"></span></p><ul>${items.join("")}</ul></nav>`;
+    ` <span role="status"></span></p><ul>${items.join("")}</ul></nav>`;
 }
 
 const renderMethod = (method: string) => `<b class="${method.toLowerCase()}">${method}</b>`;
@@ -232,10 +224,9 @@ function renderOperation(operation: Operation, detail: Detail): string {
     `${marks.map((word) => ` ${renderMark(word)}`).join("")}</p>` +
     (summary ? `<p class="gist">${escape(shorten(summary, detail.summary))}</p>` : "") +
     (callSentence ? `<p class="call">${escape(callSentence)}</p>` : "") +
-    (operation.isWebhook ? `<p class="also">Sent by the API to its subscribers.</p>` : "") +
     renderMarkdown(operation.description, detail.operation) +
     operation.items.map(([heading, items]) => renderItems(heading, items, detail)).join("") +
-    `</div>${form ? renderForm(form, title, detail) : ""}</article>`;
+    `</div>${form ? `<div>${renderForm(form, title, detail)}</div>` : ""}</article>`;
 }
 
 function renderItems(heading: string, items: readonly Item[], detail: Detail): string {
@@ -285,13 +276,11 @@ function renderForm(form: FormData, title: string, detail: Detail): string {
 
 /** Renders the `curl` command, hidden until the form can be sent. */
 function renderCommand(data: FormData): string {
-  const filled = fillIn(data);
-  const request = requestOf(data, filled, data.address.startsWith("/") ? BASE : "");
-  const line = canBeSent(data, filled) ? writeCurl(request, data.token !== undefined) ?? "" : "";
+  const line = commandOf(data, fillIn(data), data.address.startsWith("/") ? BASE : "");
   if (line === "" && data.isEndless) return "";
   const text = escape(data.isEndless ? `${line} -N` : line).replace(BASE, `<var>${BASE}</var>`);
-  return `<div class="command"${line ? "" : " hidden"}><small>for sh</small>` +
-    `<pre><code>${text}</code></pre><button type="button" class="copy">Copy</button></div>`;
+  return `<div class="command"${line ? "" : " hidden"}><pre><code>${text}</code></pre>` +
+    `<small>for sh</small><button type="button" class="copy">Copy</button></div>`;
 }
 
 /** Renders a form that needs no script: for a GET of this service that only reads and needs only query parameters. */

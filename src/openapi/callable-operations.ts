@@ -8,7 +8,13 @@ import { isObject, type Json, listOf, objectOf, onceFor, textOf } from "../json/
 import { type MultiSegment, multiSegmentOf } from "../kinds/interface.ts";
 import { parsePercent } from "../untrusted-text.ts";
 import { pathOfMethod } from "./openrpc.ts";
-import { followReference, type LocatedOperation, operationsIn, serversFor } from "./operations.ts";
+import {
+  followReference,
+  type LocatedOperation,
+  operationsIn,
+  parametersOf,
+  serversFor,
+} from "./operations.ts";
 import { NODE, THIS_SERVICE } from "./servers.ts";
 
 const NUMBER_BOUNDS = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"] as const;
@@ -167,15 +173,12 @@ function createReader(document: Json, by: DescribedBy) {
     return all.length === 0 ? rule : joinRules([rule, ...all]);
   };
 
-  const parametersOf = (item: Json, operation: Json): NodeParameter[] => {
-    const all = new Map<string, NodeParameter>();
-    for (const value of [...listOf(item.parameters), ...listOf(operation.parameters)]) {
-      const parameter = follow(value);
-      const [name, place] = [textOf(parameter.name), textOf(parameter.in)];
-      if (name === undefined || !isPlace(place)) continue;
+  const readParameters = (item: Json, operation: Json): NodeParameter[] =>
+    parametersOf(document, item, operation).flatMap(({ parameter, name, place }) => {
+      if (!isPlace(place)) return [];
       const content = objectOf(Object.values(objectOf(parameter.content))[0]);
       const isForm = parameter.style === undefined || parameter.style === "form";
-      all.set(`${place} ${place === "header" ? name.toLowerCase() : name}`, {
+      return [{
         name,
         in: place,
         isRequired: parameter.required === true || place === "path",
@@ -183,10 +186,8 @@ function createReader(document: Json, by: DescribedBy) {
         isExploded: place === "query" && isForm && parameter.explode !== false,
         // In a description from the network, this mark could make a parameter match the paths of other operations.
         multiSegment: by === "network" ? undefined : multiSegmentOf(parameter),
-      });
-    }
-    return [...all.values()];
-  };
+      }];
+    });
 
   const readBody = onceFor((body: Json): NodeBody => {
     const rules = Object.entries(objectOf(body.content)).map(([type, media]) => [
@@ -233,7 +234,7 @@ function createReader(document: Json, by: DescribedBy) {
         isMethod: false,
         method,
         path: name.slice(method.length + 1),
-        parameters: parametersOf(item, operation),
+        parameters: readParameters(item, operation),
         body: requestBody === undefined ? undefined : readBody(follow(requestBody)),
       };
     },

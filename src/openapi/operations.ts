@@ -12,11 +12,16 @@ import {
   type Path,
   resolveFragment,
   setMember,
+  textOf,
 } from "../json/values.ts";
 import { quote, shorten } from "../untrusted-text.ts";
 import { type Diagnostics, LIMITS, type Severity } from "./diagnostics.ts";
-import { METHODS } from "./tables.ts";
 
+/** The methods that are members of a path item in every version. */
+export const COMMON_METHODS = ["get", "put", "post", "delete", "options", "head", "patch"] as const;
+
+/** The methods that are members of a path item in at least one version (OpenAPI 3.2, section 4.9.1). */
+const METHODS = [...COMMON_METHODS, "trace", "query"];
 const CHAIN_MAX = 16;
 
 /** Follows references within a document; returns an empty object if the chain is too long or leads nowhere. */
@@ -60,6 +65,26 @@ export function operationsIn(document: Json): PathOperation[] {
     const item = objectOf(value);
     return operationsOf(item).map((located) => ({ ...located, path, item }));
   });
+}
+
+export interface Parameter {
+  /** As written: it may be a reference. */
+  readonly value: unknown;
+  readonly parameter: Json;
+  readonly name: string;
+  readonly place: string;
+}
+
+/** Lists the parameters of an operation and its path. The operation's replace those with the same name and location. */
+export function parametersOf(document: Json, item: Json, operation: Json): Parameter[] {
+  const parameters = new Map<string, Parameter>();
+  for (const value of [...listOf(item.parameters), ...listOf(operation.parameters)]) {
+    const parameter = followReference(document, value);
+    const [name = "", place = ""] = [textOf(parameter.name), textOf(parameter.in)];
+    const key = `${place} ${place === "header" ? name.toLowerCase() : name}`;
+    if (name) parameters.set(key, { value, parameter, name, place });
+  }
+  return [...parameters.values()];
 }
 
 /** Returns the servers of the first holder that has any. Holders are, for example, an operation and its path item. */

@@ -10,6 +10,7 @@
  *
  * @module
  */
+import { COMMON_METHODS } from "./operations.ts";
 
 export type Rows = Readonly<Record<string, string>>;
 
@@ -43,13 +44,6 @@ export const KEYS: Readonly<Record<string, readonly [form: RegExp, message: stri
   ],
 };
 
-/** The methods that are members of a path item in every version. */
-export const COMMON_METHODS: readonly string[] = "get put post delete options head patch".split(
-  " ",
-);
-
-/** The methods that are members of a path item in at least one version (OpenAPI 3.2, section 4.9.1). */
-export const METHODS: readonly string[] = [...COMMON_METHODS, "trace", "query"];
 const OPERATIONS = COMMON_METHODS.map((method) => `${method}:operation`).join(" ");
 
 const COMMON: Rows = {

@@ -13,9 +13,9 @@ import {
   objectOf,
   setMember,
 } from "../json/values.ts";
-import { followReference } from "./operations.ts";
+import { COMMON_METHODS, followReference } from "./operations.ts";
 import { type Shape, shapeOfMember, structureOf } from "./structure.ts";
-import { COMMON_METHODS, membersIn, OPENAPI_3_0, SWAGGER } from "./tables.ts";
+import { membersIn, OPENAPI_3_0, SWAGGER } from "./tables.ts";
 
 const CHANGED = /^(?:\$.*|parameters|responses|headers|definitions|discriminator)$/;
 

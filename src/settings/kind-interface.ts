@@ -13,7 +13,7 @@ import {
   type OperationMarks,
 } from "../kinds/interface.ts";
 import { pathOf, structureOf, walk } from "../openapi/structure.ts";
-import { COMMON_METHODS } from "../openapi/tables.ts";
+import { COMMON_METHODS } from "../openapi/operations.ts";
 import { validatePart } from "../openapi/validate.ts";
 import { describeValue } from "../untrusted-text.ts";
 import * as s from "./schema.ts";

@@ -147,7 +147,7 @@ header("the marks of the states differ in shape, with forced colours as well", a
     await page.getByRole("status").getByText(shown, { exact: true }).waitFor();
     shapes.set(
       shown,
-      await page.locator("#node .state").evaluate((element) => {
+      await page.locator("#node .state b").evaluate((element) => {
         const { borderWidth, borderRadius, clipPath } = getComputedStyle(element, "::before");
         return [borderWidth, borderRadius, clipPath].join();
       }),
