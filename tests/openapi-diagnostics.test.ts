@@ -25,7 +25,10 @@ const FILES: Readonly<Record<string, [isShown: boolean, ...diagnostics: string[]
     true,
     '6:16 the reference to "#/components/schemas/B" leads in a circle',
   ],
-  "same-id.yaml": [true, '7:25 the operationId "same" is already used by GET /a; it is omitted'],
+  "same-id.yaml": [
+    true,
+    '7:25 the operationId "same" is already used by GET /a; the second is omitted',
+  ],
   "passwd.yaml": [
     true,
     '5:11 the reference to "/etc/passwd" leads out of the description\'s folder and is not followed',

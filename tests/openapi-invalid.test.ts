@@ -165,7 +165,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       `paths: { /a: { get: { operationId: a, ${GOOD} }, put: { operationId: a, ${GOOD} } } }`,
       "paths /a put operationId",
       undefined,
-      '3:104 note the operationId "a" is already used by GET /a; it is omitted',
+      '3:104 note the operationId "a" is already used by GET /a; the second is omitted',
     ],
     [
       components("parameters: { P: { name: p } }"),

@@ -38,7 +38,7 @@ export const COLOURS: readonly string[] =
 const POLICY = { "content-security-policy": "default-src 'none'; sandbox" };
 
 export interface Icons {
-  /** Returns the query of the icon's URL. Another icon needs another query, since browsers cache icons. */
+  /** Returns the query of the icon's URL. It differs for each icon, since browsers cache icons. */
   readonly queryOf: (name: string) => string;
   /** Prepares the icon for `GET /favicon.ico`; returns the last one if the name has not changed. */
   get(name: string): Promise<Representation>;

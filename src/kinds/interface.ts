@@ -56,7 +56,7 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     on: "operation",
     value: "`true`",
     text:
-      "The response never ends, or waits for an event. The operation is shown, but never forwarded",
+      "The response is endless or waits for events. The operation is shown, but never forwarded",
   },
   "x-since": {
     on: "operation",

@@ -1,5 +1,5 @@
 /**
- * The HTTP/1.1 client on sockets. It uses types from `node:` modules, which hosts that import the library do not need.
+ * The HTTP/1.1 client on sockets. Its types from `node:` modules are not part of the library, so hosts need not install them.
  *
  * @module
  */

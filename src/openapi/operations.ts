@@ -132,7 +132,7 @@ export function checkOperations(document: Json, diagnostics: Diagnostics): Json 
         return operation;
       }
       const id = nameOf(operationId);
-      const message = `the operationId ${id} is already used by ${first}; it is omitted`;
+      const message = `the operationId ${id} is already used by ${first}; the second is omitted`;
       diagnostics.add("note", message, () => [...path, ...keys, "operationId"]);
       return rest;
     });

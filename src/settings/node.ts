@@ -280,7 +280,7 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
       example: "10m",
     }),
     sources: s.setting(s.map(t.SOURCE_NAME, source(path)), {
-      text: "Sources by name, which are added to those of the kind or replace them",
+      text: "Sources by name; each replaces a source of the kind, or is added",
       example: "{ mining: { jsonrpc: getmininginfo } }",
     }),
     fields: s.setting(s.map(t.INFO_KEY, FIELD), {

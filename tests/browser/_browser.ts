@@ -13,7 +13,7 @@ const CHROMIUM = require.resolve("@sparticuz/chromium");
 /** The longest wait for a page, in milliseconds; generous, since only a failure takes that long. */
 export const PATIENCE = 60_000;
 
-/** Events of a page that an operator or a user would object to. */
+/** Page events that an operator or user would object to. */
 export interface Complaints {
   /** Requests to any origin other than the page's own. */
   outside: string[];
