@@ -3,16 +3,13 @@
  * requests, confirmed if needed, and shows the results.
  */
 import {
-  type BodyData,
   commandOf,
   type FieldData,
-  type Filled,
   fillIn,
   type FormData,
   type FormRequest,
   isJson,
   mistakeIn,
-  mistakeInBody,
   requestOf,
 } from "../src/explorer/form-request.ts";
 import { readLines } from "../src/explorer/json-lines.ts";
@@ -164,8 +161,7 @@ function showFailure(form: Form, url: string, error: unknown, ms: number): void 
 function makeForm(details: HTMLDetailsElement): Form {
   const data: FormData = JSON.parse(details.dataset.try!);
   const filled = fillIn(data, examples);
-  const fields = data.fields.map((field, at) => makeField(field, filled.fields[at]!));
-  if (data.body) fields.push(makeBody(data.body, filled.body));
+  const fields = data.fields.map((field, at) => makeField(field, filled[at]!));
   const token = data.token === undefined ? undefined : makeToken(data.token);
   const send = element("button", { textContent: "Send", className: "send" });
   const article = details.closest("article")!;
@@ -185,10 +181,7 @@ function makeForm(details: HTMLDetailsElement): Form {
   return form;
 }
 
-function readForm({ data, fields }: Form): Filled {
-  const texts = fields.map(({ input }) => input.value);
-  return { fields: texts, body: data.body ? texts.at(-1)! : "" };
-}
+const readForm = ({ fields }: Form): string[] => fields.map(({ input }) => input.value);
 
 /** Marks the fields with errors; returns the first one. */
 function checkForm({ fields }: Form): Field | undefined {
@@ -204,27 +197,23 @@ function showCommand(form: Form): void {
 
 function makeField(data: FieldData, value: string): Field {
   const { name, in: place, type = "", isRequired = false, list, example = "", values } = data;
+  const isBody = place === "body";
+  const lines = isBody && isJson(type) ? readLines(value) : undefined;
+  const text = lines?.map(({ text }) => text).join("\n") ?? value;
+  const rows = Math.min(16, Math.max(3, text.split("\n").length));
+  const placeholder = data.hint ?? (data.isFilled ? "" : example);
+  const inputMode = /^(integer|number)/.test(type) ? "decimal" : "text";
   const options = [...isRequired ? [] : [""], ...values ?? []]
     .map((value) => element("option", { value, textContent: value || "–" }));
-  const input = values ? element("select", {}, ...options) : element("input", {
-    type: "text",
-    placeholder: data.hint ?? (data.isFilled ? "" : example),
-    inputMode: /^(integer|number)/.test(type) ? "decimal" : "text",
-  });
-  input.value = value;
-  const facts = [place, type, list ? "comma-separated" : ""];
+  const input = isBody
+    ? element("textarea", { rows, placeholder })
+    : values
+    ? element("select", {}, ...options)
+    : element("input", { type: "text", placeholder, inputMode });
+  input.value = text;
+  const facts = [isBody ? "" : place, type, list ? "comma-separated" : ""];
   const check = (text: string) => mistakeIn(data, text);
   return makeLabelled({ name, place, input, mistakeIn: check }, facts, isRequired);
-}
-
-function makeBody(data: BodyData, example: string): Field {
-  const { type, isRequired, isAsked, examples: [hint = ""] } = data;
-  const lines = isJson(type) ? readLines(example) : undefined;
-  const value = lines?.map(({ text }) => text).join("\n") ?? example;
-  const rows = Math.min(16, Math.max(3, value.split("\n").length));
-  const input = element("textarea", { value, rows, placeholder: isAsked ? hint : "" });
-  const check = (text: string) => mistakeInBody(data, text);
-  return makeLabelled({ name: "body", place: "body", input, mistakeIn: check }, [type], isRequired);
 }
 
 /** Makes the field of a token. Its type is not `password`, since browsers offer to store passwords. */

@@ -149,9 +149,9 @@ examples(
   async () => {
     const { content } = await renderParts(await opened("monero"));
     const [, json] = /data-try='([^']*get_block_header_by_hash[^']*)'/.exec(content)!;
-    const { body } = JSON.parse(json!);
-    assert.equal([body.isRequired, body.isAsked], [true, true]);
-    assert.match(body.examples[0], /^\{"hash":"[0-9a-f]{64}"/);
+    const { fields: [body] } = JSON.parse(json!);
+    assert.equal([body.in, body.isRequired, body.isFilled], ["body", true, undefined]);
+    assert.match(body.example, /^\{"hash":"[0-9a-f]{64}"/);
   },
 );
 

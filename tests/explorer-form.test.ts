@@ -57,13 +57,12 @@ form("has the method, the URL and each parameter, without empty members", async 
 form("an example of a body is its own, or is made of its schema, with all digits", async () => {
   const body = async (media: Json, more: Json = {}) => {
     const operation = { requestBody: { required: true, content: { "application/json": media } } };
-    return (await dataOf(operation, "/a", "post", more))?.body;
+    return (await dataOf(operation, "/a", "post", more))?.fields[0];
   };
   const large = 18446744073709551615n;
   assert.equal(await body({ example: { n: large } }), {
-    type: "application/json",
-    isRequired: true,
-    examples: ['{"n":18446744073709551615}'],
+    ...{ name: "body", in: "body", type: "application/json", isRequired: true, isFilled: true },
+    example: '{"n":18446744073709551615}',
   });
   const schema = {
     type: "object",
@@ -75,7 +74,7 @@ form("an example of a body is its own, or is made of its schema, with all digits
     },
   };
   const components = { schemas: { B: { oneOf: [{ enum: [2, 3] }] } } };
-  assert.equal((await body({ schema }, { components })).examples, ['{"a":"x"}']);
+  assert.equal((await body({ schema }, { components })).example, '{"a":"x"}');
 });
 
 form("a schema that contains itself, or is too large, ends", async () => {
@@ -85,7 +84,8 @@ form("a schema that contains itself, or is too large, ends", async () => {
   const components = { schemas: { S: { type: "object", properties } } };
   const content = { "application/json": { schema: { $ref: "#/components/schemas/S" } } };
   const data = await dataOf({ requestBody: { content } }, "/a", "put", { components });
-  assert.equal(data.body, { type: "application/json", examples: ["{}"] });
+  const known = { name: "body", in: "body", type: "application/json", isFilled: true };
+  assert.equal(data.fields, [{ ...known, example: "{}" }]);
 });
 
 form("an operation that a page cannot send has none", async () => {

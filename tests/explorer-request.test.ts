@@ -9,7 +9,6 @@ import {
   fillIn,
   type FormData,
   mistakeIn,
-  mistakeInBody,
   requestOf,
   showUnseen,
   writeCurl,
@@ -88,7 +87,7 @@ const withFields = (...fields: FieldData[]): FormData => ({ method: "GET", addre
 
 requests("a line has the values of the form, and none of it runs", async () => {
   for (const text of HOSTILE.filter(Boolean)) {
-    const filled = { fields: [text, text, text], body: "" };
+    const filled = [text, text, text];
     const { url } = requestOf(QUERY, filled, "http://127.0.0.1:1/a");
     assert.match(url, /^http:\/\/127\.0\.0\.1:1\/a\/v1\/node\/a%5B1-9%5D\/[\w.~%-]+\?q=[\w.~%-]+$/);
     const [id, q] = [new URL(url).pathname.split("/").at(-1)!, new URL(url).searchParams.get("q")];
@@ -103,27 +102,27 @@ requests("a line has the values of the form, and none of it runs", async () => {
 });
 
 requests("a content is compact JSON with escaped invisible characters", async () => {
-  const content = { type: "application/json", isRequired: true, examples: [] };
-  const form: FormData = {
-    method: "PUT",
-    address: "https://a.example/x y",
-    fields: [],
-    body: content,
+  const content: FieldData = {
+    name: "body",
+    in: "body",
+    type: "application/json",
+    isRequired: true,
   };
+  const form: FormData = { method: "PUT", address: "https://a.example/x y", fields: [content] };
   const body = `{\n  "a": "it's \u202e \u{e0041}", "n": 18446744073709551615\n}`;
-  const request = requestOf(form, { fields: [], body }, "");
+  const request = requestOf(form, [body], "");
   assert.is(request.body, body);
   assert.equal(await runShell(writeCurl(request, false)!), [
     ...["https://a.example/x%20y", "-X", "PUT", "-H", "Content-Type: application/json"],
     ...["--data-raw", `{"a":"it's \\u202e \\udb40\\udc41","n":18446744073709551615}`],
   ]);
-  const text: FormData = { ...form, address: "/a", body: { type: "text/plain", examples: [] } };
-  const unseen = requestOf(text, { fields: [], body: "a\x1b" }, BASE);
+  const fields: FieldData[] = [{ ...content, type: "text/plain" }];
+  const unseen = requestOf({ ...form, address: "/a", fields }, ["a\x1b"], BASE);
   assert.is(writeCurl(unseen, false), undefined);
 });
 
 requests("a method or a header that is not an HTTP token has no line", () => {
-  const filled = { fields: ["x"], body: "" };
+  const filled = ["x"];
   const named = (name: string) => withFields({ name, in: "header" });
   assert.ok(writeCurl(requestOf(named("X-A"), filled, BASE), false));
   assert.is(writeCurl(requestOf(named("@/etc/passwd"), filled, BASE), false), undefined);
@@ -138,14 +137,14 @@ requests("a value of the node is filled in only if it fits its field, whatever i
     ...{ name: "hash", in: "query", isRequired: true, pattern, source: "head#/hash" },
   });
   const valueOf = (value: unknown, pattern = "^0x[0-9a-f]{4}$") =>
-    fillIn(withFields(field(pattern)), { "head#/hash": value as string }).fields[0];
+    fillIn(withFields(field(pattern)), { "head#/hash": value as string })[0];
   assert.is(valueOf("0x12af"), "0x12af");
   for (const wrong of ["0x12", "'; id #", "0x12af\n", 4, null, { length: 6 }]) {
     assert.is(valueOf(wrong), "", JSON.stringify(wrong));
   }
   assert.is(valueOf("a".repeat(129), "^.*$"), "");
   assert.is(valueOf("\u202e", "^.*$"), "");
-  assert.is(fillIn(withFields(field("^.*$"))).fields[0], "");
+  assert.is(fillIn(withFields(field("^.*$")))[0], "");
 });
 
 requests("fields are validated by type, enum, pattern and JSON", () => {
@@ -165,7 +164,7 @@ requests("fields are validated by type, enum, pattern and JSON", () => {
   assert.is(mistakeIn(id, ".."), "n cannot be ..");
   assert.match(mistakeIn({ name: "n", in: "header", type: "string" }, "a\nb"), "ISO 8859-1");
   const body = (type: string, text: string, isRequired = false) =>
-    mistakeInBody({ type, isRequired, examples: [] }, text);
+    mistakeIn({ name: "body", in: "body", type, isRequired }, text);
   assert.match(body("application/json", "{", true), /^body must be JSON: /);
   assert.is(body("application/json", "", true), "body is required");
   assert.is(body("application/json", ""), "");

@@ -15,8 +15,8 @@ export interface FormData {
   readonly method: string;
   /** The URL template; begins with `/` if this service is the server. */
   readonly address: string;
+  /** The parameters, and then the body if there is one. */
   readonly fields: readonly FieldData[];
-  readonly body?: BodyData | undefined;
   readonly token?: string | undefined;
   /** True if the request needs a confirmation, since it may change something. */
   readonly isWrite?: boolean | undefined;
@@ -27,8 +27,8 @@ export interface FormData {
 
 export interface FieldData {
   readonly name: string;
-  readonly in: Place;
-  /** Such as `integer` or `string, date-time`. */
+  readonly in: Place | "body";
+  /** Such as `integer` or `string, date-time`; the media type of a body. */
   readonly type?: string | undefined;
   readonly isRequired?: boolean | undefined;
   /** The way to send several values: `again` repeats the name for each, `comma` joins the values by commas. */
@@ -36,6 +36,8 @@ export interface FieldData {
   /** True if slashes in the value separate path segments. */
   readonly spans?: boolean | undefined;
   readonly example?: string | undefined;
+  /** Shorter examples of a body, for a large description. */
+  readonly shorter?: readonly string[] | undefined;
   /** True if the example is filled in; otherwise it is only shown while the field is empty. */
   readonly isFilled?: boolean | undefined;
   readonly values?: readonly string[] | undefined;
@@ -45,21 +47,6 @@ export interface FieldData {
   readonly hint?: string | undefined;
 }
 
-export interface BodyData {
-  readonly type: string;
-  readonly isRequired?: boolean | undefined;
-  /** Examples, the longest first. */
-  readonly examples: readonly string[];
-  /** True if the example comes from another node: it is only shown while the body is empty. */
-  readonly isAsked?: boolean | undefined;
-}
-
-/** The texts in the form: one for each field, in the order of the fields, and one for the body. */
-export interface Filled {
-  readonly fields: readonly string[];
-  readonly body: string;
-}
-
 export interface FormRequest {
   readonly method: string;
   readonly url: string;
@@ -67,17 +54,15 @@ export interface FormRequest {
   readonly body: string | undefined;
 }
 
-export function fillIn({ fields, body }: FormData, examples: NodeExamples = {}): Filled {
-  return {
-    fields: fields.map(({ source, pattern, values, isRequired, isFilled, example = "" }) => {
-      if (source && pattern) {
-        const value = Object.hasOwn(examples, source) ? examples[source] : "";
-        return isNodeValue(value, pattern) ? value : "";
-      }
-      return (isFilled && example) || (isRequired && values?.[0]) || "";
-    }),
-    body: (!body?.isAsked && body?.examples[0]) || "",
-  };
+/** Returns the text in each field. */
+export function fillIn({ fields }: FormData, examples: NodeExamples = {}): string[] {
+  return fields.map(({ source, pattern, values, isRequired, isFilled, example = "" }) => {
+    if (source && pattern) {
+      const value = Object.hasOwn(examples, source) ? examples[source] : "";
+      return isNodeValue(value, pattern) ? value : "";
+    }
+    return (isFilled && example) || (isRequired && values?.[0]) || "";
+  });
 }
 
 /** Returns the error in a field's text; an empty string if the text can be sent. */
@@ -90,6 +75,7 @@ export function mistakeIn(field: FieldData, text: string): string {
     return `${name} must consist of ISO 8859-1 characters`;
   }
   if (list) return "";
+  if (place === "body") return isJson(type) ? mistakeInJson(text) : "";
   if (/^integer( or null)?(,|$)/.test(type) && !/^-?\d+$/.test(text)) {
     return `${name} must be a whole number`;
   }
@@ -106,9 +92,7 @@ export function mistakeIn(field: FieldData, text: string): string {
   }
 }
 
-export function mistakeInBody({ type, isRequired }: BodyData, text: string): string {
-  if (text.trim() === "") return isRequired ? "body is required" : "";
-  if (!isJson(type)) return "";
+function mistakeInJson(text: string): string {
   try {
     JSON.parse(text);
     return "";
@@ -120,11 +104,11 @@ export function mistakeInBody({ type, isRequired }: BodyData, text: string): str
 export const isJson = (type: string): boolean => /json/i.test(type) && !/ndjson/i.test(type);
 
 /** Makes the request of a form. `base` is this service's URL, without a trailing slash. */
-export function requestOf(form: FormData, filled: Filled, base: string): FormRequest {
-  const { method, address, fields, body } = form;
-  const given = fields.map((field, at) => ({ ...field, text: filled.fields[at] ?? "" }))
+export function requestOf(form: FormData, texts: readonly string[], base: string): FormRequest {
+  const { method, address, fields } = form;
+  const given = fields.map((field, at) => ({ ...field, text: texts[at] ?? "" }))
     .filter(({ text }) => text !== "");
-  const at = (wanted: Place) => given.filter(({ in: place }) => place === wanted);
+  const at = (wanted: FieldData["in"]) => given.filter(({ in: place }) => place === wanted);
   let path = address;
   for (const { name, text, spans } of at("path")) {
     const encoded = spans ? text.split("/").map(percentEncode).join("/") : percentEncode(text);
@@ -139,12 +123,12 @@ export function requestOf(form: FormData, filled: Filled, base: string): FormReq
   const [origin = base] = /^https?:\/\/[^/]*/.exec(address) ?? [];
   const rest = path.startsWith("/") ? path : path.slice(origin.length);
   const headers = at("header").map(({ name, text }) => [name, text] as const);
-  const isSent = body !== undefined && filled.body.trim() !== "";
+  const [body] = at("body").filter(({ text }) => text.trim() !== "");
   return {
     method,
     url: origin + encodeParts(query.length > 0 ? `${rest}?${query.join("&")}` : rest),
-    headers: isSent ? [...headers, ["Content-Type", body.type]] : headers,
-    body: isSent ? filled.body : undefined,
+    headers: body ? [...headers, ["Content-Type", body.type ?? ""]] : headers,
+    body: body?.text,
   };
 }
 
@@ -158,15 +142,13 @@ const percentEncode = (text: string): string =>
 const encodeParts = (address: string): string =>
   address.replaceAll(/[^\w.~/?&=:@,+%-]+/g, percentEncode);
 
-export function canBeSent({ fields, body }: FormData, filled: Filled): boolean {
-  return fields.every((field, at) => mistakeIn(field, filled.fields[at] ?? "") === "") &&
-    (!body || mistakeInBody(body, filled.body) === "");
-}
+export const canBeSent = ({ fields }: FormData, texts: readonly string[]): boolean =>
+  fields.every((field, at) => mistakeIn(field, texts[at] ?? "") === "");
 
 /** Writes a filled-in form as a `curl` command; an empty string if it cannot be sent, or the command is not safe. */
-export function commandOf(form: FormData, filled: Filled, base: string): string {
-  if (!canBeSent(form, filled)) return "";
-  return writeCurl(requestOf(form, filled, base), form.token !== undefined) ?? "";
+export function commandOf(form: FormData, texts: readonly string[], base: string): string {
+  if (!canBeSent(form, texts)) return "";
+  return writeCurl(requestOf(form, texts, base), form.token !== undefined) ?? "";
 }
 
 /** Stands for this service's URL, unknown when the HTML is rendered. */

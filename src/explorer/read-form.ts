@@ -10,7 +10,7 @@ import { EXAMPLE_FROM, multiSegmentOf } from "../kinds/interface.ts";
 import type { Reference } from "../kinds/kind.ts";
 import { isPlace, type Place, withoutParameters } from "../openapi/callable-operations.ts";
 import { followReference, type Parameter } from "../openapi/operations.ts";
-import type { BodyData, FieldData, FormData } from "./form-request.ts";
+import type { FieldData, FormData } from "./form-request.ts";
 import { mayChange } from "./labels.ts";
 import { unitsOf } from "./units.ts";
 
@@ -43,17 +43,18 @@ export function readForm(
   );
   if (FORBIDDEN_METHODS.includes(method) || needsCookie) return undefined;
   const isRead = operation["x-access"] === "read";
-  const fields = parameters.flatMap(({ name, place, parameter }) =>
+  const fields: FieldData[] = parameters.flatMap(({ name, place, parameter }) =>
     isPlace(place) ? [readField(root, name, place, parameter, isRead)] : []
   );
   const hasBody = operation.requestBody !== undefined && !WITHOUT_BODY.includes(method);
   const body = hasBody ? readBody(root, operation.requestBody, isRead) : undefined;
   if (body === "no text") return undefined;
+  if (body) fields.push(body);
   const response = followReference(root, objectOf(operation.responses)["200"]);
   const types = Object.keys(objectOf(response.content));
   const isEndless = types.length > 0 && types.every((type) => /^text\/event-stream/i.test(type));
   return {
-    ...{ method, address, fields, body },
+    ...{ method, address, fields },
     token: address.startsWith("/") ? tokenOf(root, operation) : undefined,
     isWrite: mayChange(method, operation) || undefined,
     isEndless: isEndless || undefined,
@@ -128,7 +129,7 @@ function textOfExample(value: unknown, isList: boolean): string {
   return textOf(value) ?? formatJson(value);
 }
 
-function readBody(root: Json, value: unknown, isRead: boolean): BodyData | undefined | "no text" {
+function readBody(root: Json, value: unknown, isRead: boolean): FieldData | undefined | "no text" {
   const body = followReference(root, value);
   const content = objectOf(body.content);
   const type = typeIn(content);
@@ -143,12 +144,12 @@ function readBody(root: Json, value: unknown, isRead: boolean): BodyData | undef
     ? []
     : [textOfExample(own, false)];
   const isAsked = isRead && isOfNode(root, media.schema);
+  const [example, ...shorter] = texts.filter(Boolean);
   return {
-    type,
+    ...{ name: "body", in: "body", type, example, shorter },
     // If `isAsked`, the body needs values that only the reader knows, so a call without a body is useless.
     isRequired: isAsked || body.required === true || undefined,
-    examples: texts.filter(Boolean),
-    isAsked: isAsked || undefined,
+    isFilled: !isAsked || undefined,
   };
 }
 

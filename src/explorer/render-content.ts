@@ -259,14 +259,14 @@ const name = (text: string): string => escape(shorten(text, NAME_LENGTH_MAX));
 
 /** Renders the `curl` command, and the data for `static/form.ts`. Omits optional parameters beyond the limit. */
 function renderForm(form: FormData, title: string, detail: Detail): string {
-  const { body } = form;
   let left = detail.items;
-  const example = body?.examples.find(({ length }) => length <= detail.body);
-  const data: FormData = {
-    ...form,
-    fields: form.fields.filter(({ isRequired }) => isRequired || left-- > 0),
-    body: body && { ...body, examples: example ? [example] : [] },
-  };
+  const fields = form.fields.flatMap(({ example = "", shorter, ...field }): FieldData[] => {
+    const isBody = field.in === "body";
+    if (!isBody && !field.isRequired && left-- <= 0) return [];
+    const known = [example, ...shorter ?? []];
+    return [{ ...field, example: known.find(({ length }) => !isBody || length <= detail.body) }];
+  });
+  const data: FormData = { ...form, fields };
   const line = renderCommand(data);
   if (form.isEndless) return line;
   return `${line}<details class="try${form.isWrite ? " write" : ""}" data-try='${jsonOf(data)}'>` +
@@ -285,10 +285,10 @@ function renderCommand(data: FormData): string {
 
 /** Renders a form that needs no script: for a GET of this service that only reads and needs only query parameters. */
 function renderWithoutScript(form: FormData): string {
-  const { method, address, fields, body, token, isWrite } = form;
+  const { method, address, fields, token, isWrite } = form;
   const isQuery = /^\/[^{]*$/.test(address) &&
     fields.every((field) => field.in === "query" || (field.in === "header" && !field.isRequired));
-  if (method !== "GET" || !isQuery || body || token || isWrite) return "";
+  if (method !== "GET" || !isQuery || token || isWrite) return "";
   const inputs = fields.filter((field) => field.in === "query").map(renderInput).join("");
   return `<noscript><form action="${V1}..${
     escape(address)
