@@ -1,7 +1,7 @@
 /** Nodeface in `Deno.serve`. Run: deno run --allow-net --allow-read --allow-env examples/deno.ts */
 import { mayAsk, nodeface, port } from "./nodeface.ts";
 
-// Nodeface compresses its responses itself.
+// Compression is off because Nodeface compresses its responses itself.
 Deno.serve({ port, hostname: "127.0.0.1", automaticCompression: false, onListen }, (request) => {
   if (!nodeface.matches(request)) return new Response("The host's own page\n");
   const isAllowed = mayAsk(request.method, request.headers.get("authorization"));

@@ -1,4 +1,4 @@
-/** Nodeface as Fastify routes, without middie. Run: node --import tsx examples/fastify-route.ts */
+/** Nodeface as Fastify routes, without `@fastify/middie`. Run: node --import tsx examples/fastify-route.ts */
 import fastify from "fastify";
 import { listener } from "nodeface/node";
 import { mayAsk, nodeface, port, prefix } from "./nodeface.ts";

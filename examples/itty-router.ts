@@ -1,11 +1,11 @@
-/** Nodeface in itty-router, here on Node. Run: node --import tsx examples/itty-router.ts */
+/** Nodeface in itty-router, in this example on Node. Run: node --import tsx examples/itty-router.ts */
 import { error, Router, text } from "itty-router";
 import { serve } from "nodeface/node";
 import { mayAsk, nodeface, port } from "./nodeface.ts";
 
 const router = Router();
 router.all("*", (request) => {
-  if (!nodeface.matches(request)) return undefined; // the next handler runs
+  if (!nodeface.matches(request)) return undefined; // itty-router then calls the next handler
   const isAllowed = mayAsk(request.method, request.headers.get("authorization"));
   return isAllowed ? nodeface.fetch(request) : error(401);
 });

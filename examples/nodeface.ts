@@ -1,11 +1,11 @@
-/** The service that every example mounts. It stands for a node written in TypeScript, which adds two operations. */
+/** The service that every example mounts. It plays the part of a node in TypeScript that adds two operations. */
 import { createNodeface, type NodefaceOptions } from "nodeface";
 
 export const port = Number(process.env.PORT ?? 8080);
 /** The path at which clients find the service; `""` is the root. */
 export const prefix = process.env.PREFIX ?? "/node";
 
-/** Stands for the host program's own authentication: GET, HEAD and OPTIONS are public, other methods need a password. */
+/** The host program's own authentication. GET, HEAD and OPTIONS are public. All other methods need a token. */
 export function mayAsk(method = "GET", authorization?: string | null): boolean {
   return ["GET", "HEAD", "OPTIONS"].includes(method) || authorization === "Bearer secret";
 }
@@ -18,7 +18,7 @@ const answers = { "application/json": {} };
 
 export const options: NodefaceOptions = {
   prefix,
-  hosts: ["node.example"], // the host names that clients use, besides loopback and IP addresses
+  hosts: ["node.example"], // served in addition to loopback names and IP addresses
   description: process.env.DESCRIPTION, // the node's OpenAPI description, if it has one
   info: () => ({ name: "example", software: "exampled", height: height++, peers: peers.size }),
   operations: [

@@ -1,8 +1,8 @@
-/** Nodeface in a worker, such as Cloudflare's. Bundle it with: wrangler deploy examples/worker.ts */
+/** Nodeface in a worker, for example at Cloudflare. Deploy it with: wrangler deploy examples/worker.ts */
 import { createNodeface } from "nodeface";
 import { mayAsk, options } from "./nodeface.ts";
 
-// The provider sends a worker only requests for the worker's own host names.
+// Any host name is allowed, because a worker receives only requests for its own host names.
 const nodeface = createNodeface({ ...options, hosts: "*" });
 
 export default {

@@ -1,4 +1,4 @@
-/** Values from the node itself, with which the page fills in the forms of reads. */
+/** Tests the example values that the page takes from the node to fill in the forms of read-only operations. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { loadInterface } from "../src/description/known-interface.ts";
@@ -17,11 +17,11 @@ import { documentOfKind } from "../src/openapi/kind.ts";
 import { operationsOf } from "./nodes/_interface.ts";
 import { setScene } from "./_scene.ts";
 
-const examples = suite("values of the node in forms");
+const examples = suite("example values from the node");
 
 const HASH = `0x${"a1".repeat(32)}`;
 
-/** Returns the values for forms that the page takes from the responses of a simulated Ethereum node. */
+/** Returns the example values that the service takes from the responses of a simulated Ethereum node. */
 async function givenBy(head: Json, info: InfoSettings = {}) {
   const results: Json = {
     web3_clientVersion: "anvil/v1.7.1",
@@ -46,7 +46,7 @@ async function givenBy(head: Json, info: InfoSettings = {}) {
   return examples;
 }
 
-examples("are taken from existing queries of the node, if they match", async () => {
+examples("come from responses to existing queries, if they match the pattern", async () => {
   const transactions = [HASH.replace("a1", "b2"), "0x1"];
   assert.equal(await givenBy({ hash: HASH, transactions }), {
     "head#/hash": HASH,
@@ -58,7 +58,7 @@ examples("are taken from existing queries of the node, if they match", async () 
 });
 
 examples(
-  "none is taken from an operator's source, or from one with hidden values",
+  "are not taken from a source that the operator defined, or that has hidden values",
   async () => {
     assert.equal(await givenBy({ hash: HASH }, { hide: ["head_at"] }), {});
     const sources = { head: { jsonrpc: "eth_getBlockByNumber", params: ["earliest", false] } };
@@ -72,7 +72,7 @@ examples(
 for (const [name, { examples: patterns = {}, sources }] of Object.entries(KINDS)) {
   const places = Object.keys(patterns) as Reference[];
   if (places.length === 0) continue;
-  examples(`${name}: they come from public reads, and no description has the mark`, async () => {
+  examples(`${name}: they come from read-only methods; x-example-from is hidden`, async () => {
     const parts = await loadInterface(name);
     const base = parts.openapi?.servers?.[0]?.url;
     const access = new Map(
@@ -89,12 +89,12 @@ for (const [name, { examples: patterns = {}, sources }] of Object.entries(KINDS)
     assert.match(formatJson(parts), "x-example-from");
     assert.not.match(formatJson(document), "x-example-from");
     const { sources: used } = await renderParts(document);
-    // Without calls there are no forms.
+    // The page has no forms here, because the operations cannot be called.
     assert.equal(used, []);
   });
 }
 
-/** Renders the simple page of a description, with values from the node. */
+/** Renders a document of the explorer for a description and example values from the node. */
 async function pageOf(
   document: Json,
   values: Record<string, string>,
@@ -128,7 +128,7 @@ const opened = async (kind = "ethereum") => {
 };
 
 examples(
-  "are in one data block that never contains HTML, next to forms that use them",
+  "are in one data block that never contains HTML, on a page with forms that use them",
   async () => {
     const hostile = `</script><form action="https://a.example">\u2028&'`;
     const values = { "head#/hash": hostile, "head#/unused": "x" };
@@ -145,7 +145,7 @@ examples(
 );
 
 examples(
-  "a body that only the reader can know must be filled in, and shows an example",
+  "a request body that only the user can know must be filled in, and shows an example",
   async () => {
     const { content } = await renderParts(await opened("monero"));
     const [, json] = /data-try='([^']*get_block_header_by_hash[^']*)'/.exec(content)!;
@@ -155,7 +155,7 @@ examples(
   },
 );
 
-examples("a mark in the description itself is ignored, and so is one on a write", async () => {
+examples("x-example-from is ignored in a custom description and on write operations", async () => {
   const get = (more: Json) => ({
     "x-call": "open",
     ...more,

@@ -5,22 +5,21 @@ import { readOutline } from "../src/explorer/read-outline.ts";
 import { renderContent } from "../src/explorer/render-content.ts";
 import type { Json } from "../src/json/values.ts";
 
-const form = suite("the forms of the first HTML");
+const form = suite("forms in the initial HTML");
 
 const DONE = { responses: { 200: { description: "Done" } } };
 
-/** Renders a description with some paths. */
 const render = (paths: Json, more: Json = {}) =>
   renderContent(readOutline({ openapi: "3.1.1", info: { title: "A" }, paths, ...more }));
 
-/** Renders a path with one operation; returns the data of its form, `undefined` if it has none. */
+/** Renders one operation and returns the data of its form, or `undefined` if it has no form. */
 async function dataOf(operation: Json, path = "/a", method = "get", more: Json = {}) {
   const html = await render({ [path]: { [method]: { ...DONE, ...operation } } }, more);
   const [, json] = /data-try='([^']*)'/.exec(html) ?? [];
   return json === undefined ? undefined : JSON.parse(json);
 }
 
-form("has the method, the URL and each parameter, without empty members", async () => {
+form("form data has the method, the URL and all parameters, without empty members", async () => {
   const parameters = [
     { name: "id", in: "path", required: true, schema: { type: "integer" }, example: 7 },
     { name: "kind", in: "query", schema: { type: "string", enum: ["a", "b"], default: "a" } },
@@ -54,7 +53,7 @@ form("has the method, the URL and each parameter, without empty members", async 
   assert.equal(await dataOf({}), { method: "GET", address: "/a", fields: [] });
 });
 
-form("an example of a body is its own, or is made of its schema, with all digits", async () => {
+form("a body has its own example, or one made from its schema, with all digits", async () => {
   const body = async (media: Json, more: Json = {}) => {
     const operation = { requestBody: { required: true, content: { "application/json": media } } };
     return (await dataOf(operation, "/a", "post", more))?.fields[0];
@@ -77,7 +76,7 @@ form("an example of a body is its own, or is made of its schema, with all digits
   assert.equal((await body({ schema }, { components })).example, '{"a":"x"}');
 });
 
-form("a schema that contains itself, or is too large, ends", async () => {
+form("an example is limited if the schema contains itself or is too large", async () => {
   const properties = Object.fromEntries(
     Array.from({ length: 30 }, (_, i) => [`p${i}`, { $ref: "#/components/schemas/S" }]),
   );
@@ -88,7 +87,7 @@ form("a schema that contains itself, or is too large, ends", async () => {
   assert.equal(data.fields, [{ ...known, example: "{}" }]);
 });
 
-form("an operation that a page cannot send has none", async () => {
+form("an operation that a page cannot send has no form", async () => {
   const upload = { content: { "multipart/form-data": {} } };
   assert.is(await dataOf({ requestBody: upload }, "/a", "post"), undefined);
   assert.is(await dataOf({}, "/a", "trace"), undefined);
@@ -99,11 +98,11 @@ form("an operation that a page cannot send has none", async () => {
 });
 
 form(
-  "an operation that is not forwarded has none; one that needs the token names its scheme",
+  "an operation has no form if it is not forwarded; if it needs the token, the form names its scheme",
   async () => {
     const node = { servers: [{ url: "./v1/node" }] };
     assert.is(await dataOf({ "x-call": "refused" }, "/a", "get", node), undefined);
-    // Without `forward`, the page does not mention calls.
+    // Without `forward`, the operation has no `x-call` mark, and no form either.
     assert.is(await dataOf({}, "/a", "get", node), undefined);
     const components = { securitySchemes: { Key: { type: "http", scheme: "Bearer" } } };
     const security = [{ Key: [] }];
@@ -112,7 +111,7 @@ form(
       components,
     });
     assert.is(data.token, "Key");
-    // The secret is for this service only, so no form sends it elsewhere.
+    // The token is meant only for this service, so the form for another server does not ask for it.
     const elsewhere = { servers: [{ url: "https://a.example" }], components };
     assert.equal(await dataOf({ security }, "/a", "get", elsewhere), {
       method: "GET",
@@ -122,7 +121,7 @@ form(
   },
 );
 
-form("without script, there is one if the query says everything, at this service", async () => {
+form("without JavaScript, only a GET that needs nothing but a query has a form", async () => {
   const html = await render({
     "/b": {
       get: {
@@ -135,7 +134,7 @@ form("without script, there is one if the query says everything, at this service
     },
     "/c/{id}": { get: DONE },
     "/d": { post: DONE },
-    // Without a script, nothing would ask for confirmation.
+    // Without JavaScript, the page could not ask for confirmation.
     "/e": { get: { ...DONE, "x-access": "write" } },
   });
   assert.equal([...html.matchAll(/<form action="([^"]*)"/g)].map(([, to]) => to), [`${V1}../b`]);
@@ -143,12 +142,12 @@ form("without script, there is one if the query says everything, at this service
   assert.match(html, `<select name="c"><option></option><option>true</option>`);
 });
 
-form("an operation is a write unless it is known to change nothing", async () => {
+form("an operation counts as a write unless its mark or its method says otherwise", async () => {
   const isWrite = async (method: string, access?: unknown) => {
     const marked = access === undefined ? {} : { "x-access": access };
     return (await dataOf(marked, "/a", method)).isWrite ?? false;
   };
-  // The gateway treats an unknown mark like a missing one.
+  // The gateway treats an unknown `x-access` mark as if it were missing.
   for (const access of [undefined, "sign", "", 7, null, ["read"]]) {
     assert.is(await isWrite("delete", access), true, `DELETE ${access}`);
     assert.is(await isWrite("get", access), false, `GET ${access}`);
@@ -157,12 +156,12 @@ form("an operation is a write unless it is known to change nothing", async () =>
   for (const access of ["read", "secret"]) assert.is(await isWrite("post", access), false);
 });
 
-form("a curl line is shown with the shell that it is for", async () => {
+form("a curl command names the shell that it is written for", async () => {
   const shown = await render({ "/a": { get: DONE } });
   assert.match(shown, /<pre><code>curl .+?<\/code><\/pre><small>for sh<\/small>/);
 });
 
-form("a description of many operations says so, and has a form for each", async () => {
+form("if there are many operations, the HTML has the class many and a form for each", async () => {
   const paths = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, i) => [`/p/${i}`, { get: DONE }]));
   assert.not.match(await render(paths(200)), `class="many"`);
@@ -171,7 +170,7 @@ form("a description of many operations says so, and has a form for each", async 
   assert.is(html.match(/data-try='/g)?.length, 1000);
 });
 
-form("a short link has the name of a method or the operationId, once", async () => {
+form("a short link contains a method name or operationId, and is on the page once", async () => {
   const named = (operationId: string) => ({ get: { ...DONE, operationId, tags: ["A", "B"] } });
   const html = await render({
     "/v1/rpc/get%5Fblock": { post: DONE },

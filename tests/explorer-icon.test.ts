@@ -8,7 +8,7 @@ const icon = suite("the icon of the page");
 
 const bytesOf = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0));
 
-/** A name and the letter in its icon; none if it has no letter. */
+/** Names, each with the letter that its icon shows, or `undefined` if the name has no letter or digit. */
 const LETTERS: [name: string, letter: string | undefined][] = [
   ["litecoind", "L"],
   ["  9 lives", "9"],
@@ -26,7 +26,7 @@ const LETTERS: [name: string, letter: string | undefined][] = [
   ["", undefined],
 ];
 
-/** The first bytes of images, and of other files. */
+/** The first bytes of files, each with its media type, or `undefined` if the file is not an image. */
 const IMAGES: [start: string, type: string | undefined][] = [
   ["\x89PNG\r\n\x1a\n...", "image/png"],
   ["\xff\xd8\xff\xe0...", "image/jpeg"],
@@ -51,7 +51,7 @@ async function ask(app: ReturnType<typeof createNodeface>, path: string): Promis
   return await app.fetch(new Request(`http://localhost${path}`));
 }
 
-/** Requests a service's page, and its icon by the URL in the page. */
+/** Requests a service's page, and the icon at the URL that the page contains. */
 async function show(options: NodefaceOptions) {
   const app = createNodeface({ log() {}, ...options });
   const html = await (await ask(app, "/v1/spec")).text();
@@ -62,13 +62,13 @@ async function show(options: NodefaceOptions) {
   return { app, html, search, icon: await ask(app, pathname + search) };
 }
 
-icon("is the first letter of a name, with its marks", () => {
+icon("shows the first letter of the name, with its accents", () => {
   for (const [name, letter] of LETTERS) {
     assert.is(/>([^<>]+)<\/text>/.exec(drawLetter(name) ?? "")?.[1], letter, JSON.stringify(name));
   }
 });
 
-icon("can be read on each of its colours, one of which a name keeps", () => {
+icon("is readable on every background colour, and always has the same colour for a name", () => {
   for (const colour of COLOURS) {
     const [red, green, blue] = colour.match(/\w\w/g)!.map((hex) => {
       const share = parseInt(hex, 16) / 255;
@@ -83,7 +83,7 @@ icon("can be read on each of its colours, one of which a name keeps", () => {
   assert.is(used.size, COLOURS.length);
 });
 
-icon("is made from the node's name, and does nothing when it is opened by itself", async () => {
+icon("is made from the node's name, and runs no script when it is opened directly", async () => {
   const { icon, search } = await show({ info: () => ({ name: "harbour & more", height: 1 }) });
   assert.is(search, "?name=harbour+%26+more");
   assert.match(await icon.text(), ">H</text>");
@@ -106,22 +106,22 @@ icon("changes when the node reports another name", async () => {
   assert.match(await (await ask(app, "/favicon.ico")).text(), ">S</text>");
 });
 
-icon("waits for no node", async () => {
+icon("is served without waiting for the node", async () => {
   const app = createNodeface({ info: () => new Promise<never>(() => {}), log() {} });
   assert.is((await ask(app, "/favicon.ico")).status, 200);
   await app.close();
 });
 
-icon("has an address even for a malformed name", async () => {
+icon("has a valid URL even if the name is malformed", async () => {
   const { icon } = await show({ info: () => ({ name: "\ud83d<'\"&" }) });
   assert.is(icon.status, 200);
 });
 
-icon("is identified by its bytes", () => {
+icon("the type of a logo is detected from its first bytes", () => {
   for (const [start, type] of IMAGES) assert.is(imageTypeOf(bytesOf(start)), type, start);
 });
 
-icon("is the logo if a host gives one, which runs nothing", async () => {
+icon("is the host's logo if there is one, whose scripts are not run", async () => {
   const { icon, html, search } = await show({ page: { title: "<My> node", logo: SVG } });
   assert.match(search, /^\?logo=\w+$/);
   assert.equal(new Uint8Array(await icon.arrayBuffer()), SVG);
@@ -134,7 +134,7 @@ icon("is the logo if a host gives one, which runs nothing", async () => {
   assert.is.not(other.search, search);
 });
 
-icon("of a host is refused if invalid, with a correction", () => {
+icon("an invalid logo is refused with a message that says what is valid", () => {
   const wrong: [logo: unknown, message: string][] = [
     ["logo.svg", 'page.logo must be the bytes of an image (Uint8Array), not "logo.svg"'],
     [bytesOf("<html>"), "page.logo must be an image of a type that browsers show: PNG, SVG"],
@@ -149,7 +149,7 @@ icon("of a host is refused if invalid, with a correction", () => {
   assert.throws(() => createNodeface({ page: { titel: "a" } } as NodefaceOptions), /mean title/);
 });
 
-/** Repeats a function until it returns a value. */
+/** Calls a function repeatedly until it returns a value other than `undefined`. */
 async function until<T>(attempt: () => Promise<T | undefined>): Promise<T> {
   for (;;) {
     const value = await attempt();

@@ -1,6 +1,4 @@
-/**
- * The first HTML of the simple page. Tests with thousands of operations run in full on Node, and as a sample on Deno
- * and Bun.
+/** Tests the initial HTML of the simple page. Deno and Bun run only some of the tests with thousands of operations.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -11,9 +9,9 @@ import { createNodeface } from "../src/index.ts";
 import { until } from "./nodes/_daemon.ts";
 import { processorTime, sampleOf, testOnNode } from "./_runtime.ts";
 
-const page = suite("the first HTML of the explorer");
+const page = suite("the initial HTML of the explorer");
 
-/** Content that must never be in a page, whatever a description contains. */
+/** Texts of a description that must never become HTML elements, attributes or links in the page. */
 const DANGERS = [
   `<script>document.title = "run"</script>`,
   `"><img src=x onerror=run()>`,
@@ -30,7 +28,7 @@ const DANGERS = [
 ];
 
 page(
-  "shows each operation with its method, path, summary, parameters, answers and curl",
+  "shows each operation with its method, path, summary, parameters, responses and curl command",
   async () => {
     const html = await render({
       info: { title: "A node", version: "7" },
@@ -79,7 +77,7 @@ page(
   },
 );
 
-page("shows the operations of OpenAPI 3.2 as well: QUERY, and those of other methods", async () => {
+page("shows QUERY and additionalOperations, which OpenAPI 3.2 introduced", async () => {
   const html = await render({
     openapi: "3.2.0",
     paths: {
@@ -106,7 +104,7 @@ page("shows the operations of OpenAPI 3.2 as well: QUERY, and those of other met
 });
 
 page(
-  "webhooks are shown, with their tags or below their own heading, but cannot be tried",
+  "webhooks are shown under their tags or under their own heading, but have no form",
   async () => {
     const html = await render({
       openapi: "3.1.1",
@@ -138,14 +136,14 @@ page(
   },
 );
 
-page("a time is absolute in the first HTML, which may be read at any time", async () => {
+page("the initial HTML contains absolute times, because it may be read later", async () => {
   const html = await render({}, { height: 7, head_at: "2026-01-31T08:14:41.5Z" });
   const shown = "2026-01-31 08:14:41 UTC";
   const time = `<time datetime="2026-01-31T08:14:41Z" title="${shown}">${shown}</time>`;
   assert.match(html, `<dt>Latest block</dt><dd>${time}</dd>`);
 });
 
-page("the service's own operations are the last group, closed beside those of a node", async () => {
+page("the service's own operations come last, and are closed if there are others", async () => {
   const get = (tag: string) => ({ get: { tags: [tag], summary: `In ${tag}` } });
   const html = await render({
     tags: [{ name: "Declared" }],
@@ -161,7 +159,7 @@ page("the service's own operations are the last group, closed beside those of a 
   assert.match(await render({}), own.replace("<details>", "<details open>"));
 });
 
-page("marks are words with one explanation each, and common operations come first", async () => {
+page("marks are words that are explained once, and common operations come first", async () => {
   const operation = (marks: Document) => ({ get: { tags: ["T"], ...marks } });
   const html = await render({
     paths: {
@@ -189,7 +187,7 @@ page("marks are words with one explanation each, and common operations come firs
 });
 
 page(
-  "a method is called by its name, and is shown once with its parameters; two operations stay two",
+  "a JSON-RPC method is shown once, under its name; other operations are not merged",
   async () => {
     const method = (summary: string, more: Document = {}) => ({ tags: ["T"], summary, ...more });
     const content = { "application/json": { schema: { $ref: "#/components/schemas/Params" } } };
@@ -234,7 +232,7 @@ page(
 );
 
 page(
-  "the navigation comes before the content, breaks names at words, and has methods",
+  "the navigation comes before the content, shows methods, and breaks long names at words",
   async () => {
     const paths = {
       "/a": { get: { tags: ["T"], summary: "eth_getBlockTransactionCountByNumber v1/b" } },
@@ -252,7 +250,7 @@ page(
   },
 );
 
-page("names and texts have their own direction", async () => {
+page("names and texts can be written from right to left", async () => {
   const name = "المراقبة في الميناء";
   const response = await show({
     tags: [{ name }],
@@ -264,7 +262,7 @@ page("names and texts have their own direction", async () => {
   assert.match(html, `<span dir="auto">`);
 });
 
-page("an operation shows the rules of its parameters, and fields two levels deep", async () => {
+page("an operation shows parameter constraints, and schemas two levels deep", async () => {
   const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
   const html = await render({
     paths: {
@@ -336,14 +334,14 @@ page("an operation shows the rules of its parameters, and fields two levels deep
       "<dt><code>400</code></dt><dd><i>application/problem+json</i> Wrong</dd>",
     ]
   ) assert.match(html, text);
-  // The field `parent` of `parent` is not expanded.
+  // The schema contains itself. The `parent` of a `parent` is not expanded.
   const [article] = html.split("</article>");
   assert.is(article!.split("<summary>Schema: 3 fields").length - 1, 4);
   assert.not.match(html, "The result.");
 });
 
 page(
-  "a description has its version if it has one, and that of a kind has none",
+  "the version is shown only if the description is from the operator or the network",
   async () => {
     const document = { openapi: "3.1.1", info: { title: "A", version: "7.7.7" }, paths: {} };
     for (
@@ -358,7 +356,7 @@ page(
   },
 );
 
-page("links of a description from the network are text", async () => {
+page("if a description was fetched over the network, its links are shown as text", async () => {
   const description =
     "See [the docs](https://a.example/?q=1&b) and ![x](https://a.example/x.png), `[b](c)`";
   const document = { openapi: "3.1.1", info: { title: "A", version: "1", description }, paths: {} };
@@ -371,7 +369,7 @@ page("links of a description from the network are text", async () => {
   assert.is(own.flags, "");
 });
 
-page("200 operations are all named, however long their texts", async () => {
+page("all of 200 operations are listed, even if their texts are long", async () => {
   for (const words of sampleOf([20, 200])) {
     const html = await unpack(manyOperations(200, words));
     assert.is(html.match(/<h3 id="tag\/tag-\d+\/GET[^"]*">Get the \w+ of \w+</g)?.length, 200);
@@ -379,14 +377,14 @@ page("200 operations are all named, however long their texts", async () => {
   }
 });
 
-page("lists of a description are lists, whatever their marks and numbers", () => {
+page("Markdown lists become HTML lists, with any bullet or number", () => {
   for (const mark of ["-", "*", "+", "1.", "2)", "10."]) {
     const html = renderMarkdown(`Before\n\n${mark} one\n${mark} two\n\nafter`, 100);
     assert.match(html, "<ul><li>one</li><li>two</li></ul>", mark);
   }
 });
 
-page("no text is cut within a character", () => {
+page("truncation never splits a character", () => {
   for (const length of [1, 2, 3]) {
     const html = renderMarkdown("\u{1f600}\u{1f601}", length) +
       renderInlineMarkdown("\u{1f600}\u{1f601}", length);
@@ -407,7 +405,7 @@ page("internal operations are omitted, as in Scalar", async () => {
   assert.not.match(html, "hidden<");
 });
 
-page("siblings of a reference come before its target", async () => {
+page("members beside a $ref take precedence over those of its target", async () => {
   const components = {
     parameters: { Full: { name: "full", in: "query", description: "of all" } },
     responses: { Block: { description: "The block" } },
@@ -431,7 +429,7 @@ page("siblings of a reference come before its target", async () => {
   for (const shared of ["of all", "Any block", "The block<"]) assert.match(before, shared);
 });
 
-page("a path that refers to another has the operations of both", async () => {
+page("a path item with a $ref has its own operations and those of the target", async () => {
   const html = await render({
     paths: {
       "/a": { get: { summary: "Theirs to get" }, put: { summary: "Theirs to put" } },
@@ -457,7 +455,7 @@ page("an operation is shown under each of its tags", async () => {
   assert.equal(shown, ["tag/one/GET/a", "tag/two/GET/a"]);
 });
 
-page("every part of it has its own id, to which the navigation links", async () => {
+page("every section has a unique ID, to which the navigation links", async () => {
   const names = ["Foo Bar", "foo-bar", "FOO BAR", "foo bar 2", "!!!", "???"];
   const long = `/${"a".repeat(500)}`;
   const paths = ["/a b", "/a%20b", "/a\tb", "/a\u0001b", "/a\u0002b", `${long}1`, `${long}2`];
@@ -474,7 +472,7 @@ page("every part of it has its own id, to which the navigation links", async () 
   assert.equal(led.filter((id) => !ids.includes(id)), []);
 });
 
-page("the server that is nearest to an operation comes before its path", async () => {
+page("the URL of an operation begins with the most specific of its servers", async () => {
   const here = "<var>$BASE_URL</var>";
   for (
     const [url, address] of [
@@ -493,7 +491,7 @@ page("the server that is nearest to an operation comes before its path", async (
   }
 });
 
-page("has another validator if it may call other servers", async () => {
+page("the ETag depends on the servers that the page may call", async () => {
   const etagOf = async (origin: string) => {
     const servers = [{ url: origin }];
     const { headers } = await show({ servers, paths: { "/a": { servers: [{ url: "/" }] } } });
@@ -504,16 +502,16 @@ page("has another validator if it may call other servers", async () => {
   assert.is.not(await etagOf("http://a.example"), await etagOf("http://b.example"));
 });
 
-page("a number that is too large for a double is shown with its digits", async () => {
+page("a number that is too large for a double is shown with all its digits", async () => {
   const text = '{"openapi":"3.1.1","info":{"title":"a","version":12345678901234567890},"paths":{}}';
   const html = await (await show(text)).text();
   assert.match(html, "Version 12345678901234567890");
 });
 
 for (const danger of sampleOf(DANGERS)) {
-  page(`${JSON.stringify(danger)} is text wherever it is`, async () => {
+  page(`${JSON.stringify(danger)} is shown as text everywhere`, async () => {
     const html = await render(everywhere(danger), everywhereInInfo(danger));
-    // Text in braces in a path is a parameter.
+    // In a path, text in braces is a parameter, so the comparison needs braces too.
     const harmless = danger.includes("{") ? "{a}{b}{c}" : "harmless";
     const plain = await render(everywhere(harmless), everywhereInInfo(harmless));
     assert.equal(tagsOf(html), tagsOf(plain));
@@ -521,7 +519,7 @@ for (const danger of sampleOf(DANGERS)) {
   });
 }
 
-page("a link to a page elsewhere, or beside this one, can be followed", async () => {
+page("absolute and relative links of a description are kept", async () => {
   const html = await render({
     info: { description: "[a](https://a.example/x?y=1&z=2) and [b](docs/b)" },
   });
@@ -529,7 +527,7 @@ page("a link to a page elsewhere, or beside this one, can be followed", async ()
   assert.match(html, `<a href="../docs/b" rel="noreferrer">b</a>`);
 });
 
-page("whatever has the wrong shape is omitted", async () => {
+page("members of the wrong type are omitted", async () => {
   const cycle = { $ref: "#/paths/~1a" };
   const odd = [null, 7, "text", [], [[]], { a: null }, true, cycle];
   for (const value of sampleOf(odd)) {
@@ -549,7 +547,7 @@ page("whatever has the wrong shape is omitted", async () => {
   }
 });
 
-page("a long text is cut, and says so", async () => {
+page("a long text is truncated, and the page says how much is missing", async () => {
   const short = await render({ info: { title: "A node", version: "1", description: "word" } });
   const description = "word ".repeat(400_000);
   const html = await render({ info: { title: "A node", version: "1", description } });
@@ -557,25 +555,25 @@ page("a long text is cut, and says so", async () => {
   assert.match(html, "1996000 characters more in the description");
 });
 
-page("1,000 operations take less than 75 kB, however long their texts", async () => {
+page("1,000 operations take less than 75 kB, even if their texts are long", async () => {
   for (const words of sampleOf([20, 50])) {
     const html = await unpack(manyOperations(1000, words));
     const own = html.split("Get the ").length - 1;
     assert.ok(own >= 1000, `${own}`);
-    // An operation shows no command without a value for its parameter.
+    // The curl command is hidden, because the path parameter has no value.
     assert.is(html.match(/<div class="command" hidden>/g)?.length, 1000);
     assert.match(html, "<h4>Responses</h4>");
-    // A response's description that would exceed the limit is omitted, not cut.
+    // If the description of a response would exceed the limit, it is omitted, not truncated.
     if (words === 20) assert.match(html, "<dt><code>404</code></dt><dd></dd>");
   }
 });
 
-testOnNode(page, "more operations than there is room for are counted", async () => {
+testOnNode(page, "if operations are omitted, the page says how many", async () => {
   const html = await unpack(manyOperations(1500, 0));
   assert.match(html, /… \d+ more operations in the description/);
 });
 
-testOnNode(page, "the work grows in proportion to the description", async () => {
+testOnNode(page, "the processor time grows linearly with the size of the description", async () => {
   const texts = ["[", "`", "**a", "[a](", "- ", "\n", "#", "a ", "$", "{"];
   const time = async (size: number) => {
     const nasty = texts.map((text) => text.repeat(size / text.length));
@@ -588,11 +586,11 @@ testOnNode(page, "the work grows in proportion to the description", async () => 
   };
   await time(10_000);
   const [small, large] = [await time(10_000), await time(100_000)];
-  // The factor 40 is between 10, for linear growth, and 100, for quadratic growth.
+  // The text is ten times as long. Linear growth takes 10 times as long, and quadratic growth 100 times.
   assert.ok(large < 40 * small, `${small} ms for 10 kB, ${large} ms for 100 kB`);
 });
 
-page("only a change of the header makes another page", async () => {
+page("the ETag changes only if the content of the header changes", async () => {
   const etagOf = async (info: Record<string, unknown>) =>
     (await show({ paths: {} }, info)).headers.get("etag");
   const first = await etagOf({ name: "a", height: 1 });
@@ -660,9 +658,9 @@ function manyOperations(count: number, words: number): Document {
   return { info: { title: "Many" }, paths: Object.fromEntries(paths) };
 }
 
-/** Lists the names of a page's elements and of their attributes, in order. */
+/** Lists all tags of a page in order, without the values of their attributes. */
 function tagsOf(html: string): string[] {
-  // Names of several words have a `<wbr>` between the words.
+  // Remove every `<wbr>`, which the page inserts between the words of a name.
   return [...html.replaceAll("<wbr>", "").matchAll(/<[^>]*>/g)].map(([tag]) =>
     tag.replaceAll(/"[^"]*"|'[^']*'/g, '""')
   );
@@ -670,12 +668,10 @@ function tagsOf(html: string): string[] {
 
 type Document = Record<string, unknown>;
 
-/**
- * Requests the page of a description.
- *
- * @param description its members besides the required ones, or its whole text
- * @param info the info from the host
- * @param headers the request headers
+/** Requests the simple page of a service with a description.
+ * @param description the members to add to a minimal description, or a complete description as text
+ * @param info the info object that the host returns
+ * @param headers the headers of the request for the page
  */
 async function show(
   description: Document | string,
@@ -689,20 +685,20 @@ async function show(
   const app = createNodeface({ description: { text }, info: () => info, log() {} });
   const ask = (headers = {}) =>
     app.fetch(new Request("http://localhost/v1/spec/simple", { headers }));
-  // On a busy machine the service shows its own operations first.
+  // On a busy machine, the service may at first show only its own operations.
   await until(async () => !(await (await ask()).text()).includes("is being read"), 60_000);
   const response = await ask(headers);
   assert.is(response.status, 200);
   return response;
 }
 
-/** Returns the page without its style sheet, which contains similar words, and without `dir` attributes. */
+/** Returns the HTML of the page without `dir` attributes and without the style sheet, which contains similar words. */
 async function render(description: Document, info = {}): Promise<string> {
   const html = await (await show(description, info)).text();
   return html.replace(/<style>.*?<\/style>/gs, "").replaceAll(' dir="auto"', "");
 }
 
-/** Returns the page, which must take less than 75 kB in gzip. */
+/** Returns the HTML of the page, and asserts that it takes less than 75 kB in gzip. */
 async function unpack(description: Document): Promise<string> {
   const response = await show(description, {}, { "accept-encoding": "gzip" });
   const packed = await response.arrayBuffer();

@@ -3,9 +3,9 @@ import * as assert from "uvu/assert";
 import { readLines } from "../src/explorer/json-lines.ts";
 import { describeNumber, unitsOf } from "../src/explorer/units.ts";
 
-const units = suite("results for people");
+const units = suite("readable results");
 
-units("a number is shown in its unit, exactly or with ≈", () => {
+units("a number is converted to its unit; rounded values begin with ≈", () => {
   assert.is(describeNumber('"0x13b"', "quantity"), "= 315");
   assert.is(describeNumber("315", "quantity"), "");
   assert.is(describeNumber('"0x21e19e0c9bab2400000"', "wei"), "= 10\u202f000 ether");
@@ -18,7 +18,7 @@ units("a number is shown in its unit, exactly or with ≈", () => {
   assert.is(describeNumber("0", "unix-time"), "= 1970-01-01 00:00:00 UTC");
 });
 
-units("only numbers of up to 78 digits, and times until the year 9999", () => {
+units("only numbers of up to 78 digits and times until the year 9999 are converted", () => {
   assert.match(describeNumber(`"0x${"f".repeat(64)}"`, "quantity"), /^= 115\u202f792/);
   assert.is(describeNumber(`"0x${"f".repeat(65)}"`, "quantity"), "");
   assert.is(describeNumber("9".repeat(79), "satoshi"), "");
@@ -28,7 +28,7 @@ units("only numbers of up to 78 digits, and times until the year 9999", () => {
   }
 });
 
-units("the units of a response go by the names of its members; one with several has none", () => {
+units("units are found by member name; a name with several different units has none", () => {
   const schemas = {
     Quantity: { type: "string", "x-unit": "quantity" },
     Block: {
@@ -57,7 +57,7 @@ units("the units of a response go by the names of its members; one with several 
 
 const textsOf = (text: string) => readLines(text)?.map((line) => line.text).join("\n");
 
-units("JSON is indented as it is written, with all digits", () => {
+units("JSON is indented without changing any number", () => {
   const text = '{"n":18446744073709551615,"d":1.00000000,"list":[1,{"a":[]}],"o":{},"s":"{\\"[,"}';
   assert.is(
     textsOf(text),
@@ -68,7 +68,7 @@ units("JSON is indented as it is written, with all digits", () => {
   assert.is(readLines("{"), undefined);
 });
 
-units("a line knows its value, the member it belongs to, and the line that closes it", () => {
+units("each line has its value, the name of its member, and the number of its closing line", () => {
   const lines = readLines('{"a":[["0x1",2]],"b":{"c":null}}')!;
   assert.equal(
     lines.map(({ name, value, end, count }) => [name, value, end, count]),
@@ -88,7 +88,7 @@ units("a line knows its value, the member it belongs to, and the line that close
   );
 });
 
-units("deeply nested text is readable, and its indentation is limited", () => {
+units("deeply nested JSON can be formatted, and its indentation is limited", () => {
   const depth = 5000;
   const lines = readLines("[".repeat(depth) + "1" + "]".repeat(depth))!;
   assert.is(lines.length, 2 * depth + 1);

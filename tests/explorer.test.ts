@@ -8,7 +8,7 @@ import { ask, askWith } from "./_app.ts";
 
 const explorer = suite("explorer");
 
-/** The paths of the documents, each with its document's name: `reference` is Scalar's, `simple` the simple page. */
+/** The paths of the explorer, each with the document that it shows: Scalar's reference or the simple page. */
 const DOCUMENTS = [
   ["/v1/spec", "reference"],
   ["/v1/spec/reference", "reference"],
@@ -17,7 +17,7 @@ const DOCUMENTS = [
 
 const htmlOf = async (path: string) => await (await ask(path)).text();
 
-/** Returns everything that a document references, as paths. */
+/** Returns the paths of all files and pages that a document references. */
 const referencesOf = (html: string, path: string) =>
   [...html.matchAll(/(?:href|src|data-scalar)="([^"#]+)"/g)].map(([, reference]) => {
     assert.not.match(reference!, /^(\w+:|\/)/);
@@ -35,10 +35,10 @@ for (const [path, view] of DOCUMENTS) {
     for (const reference of references) assert.is((await ask(reference)).status, 200, reference);
   });
 
-  explorer(`${path} runs its own files and inline scripts, and nothing else`, async () => {
+  explorer(`${path} may run only its own files and inline scripts`, async () => {
     const html = await htmlOf(path);
     const scripts = [...html.matchAll(/<script>(.*?)<\/script>/gs)].map(([, script]) => script!);
-    // Data blocks are not scripts: they never run.
+    // The script element with the examples contains data and is never run.
     const running = /<script(?![^>]*\bsrc=)(?! type="application\/json" id="examples">)/g;
     assert.is(html.match(running)?.length ?? 0, scripts.length);
     assert.not.match(html, /\son\w+=/);
@@ -48,7 +48,7 @@ for (const [path, view] of DOCUMENTS) {
     assert.match(policy, `default-src 'none'; script-src ${allowed};`);
   });
 
-  explorer(`${path} has HEAD, a validator of its own, and 304`, async () => {
+  explorer(`${path} supports HEAD, and has its own ETag, with which it responds 304`, async () => {
     const { headers } = await ask(path);
     const etag = headers.get("etag")!;
     const others = DOCUMENTS.filter(([other]) => other !== path);
@@ -75,7 +75,7 @@ explorer("both documents have the same header, and each links to the other", asy
   ]);
 });
 
-explorer("without script the reference links to the simple page", async () => {
+explorer("without JavaScript, the reference redirects to the simple page", async () => {
   for (const [path, view] of DOCUMENTS.filter(([, view]) => view === "reference")) {
     const html = await htmlOf(path);
     const [, target] = /<noscript><meta http-equiv="refresh" content="0; url=([^"]+)"><\/noscript>/
@@ -84,7 +84,7 @@ explorer("without script the reference links to the simple page", async () => {
   }
 });
 
-explorer("page.view says which of them is at /v1/spec; the other keeps its path", async () => {
+explorer("page.view selects the document at /v1/spec; each also has its own path", async () => {
   for (const view of ["reference", "simple"] as const) {
     const app = createNodeface({ page: { view }, log() {} });
     const get = async (path: string) =>
@@ -96,7 +96,7 @@ explorer("page.view says which of them is at /v1/spec; the other keeps its path"
   }
 });
 
-explorer("its files may be kept for a year, and are offered in brotli and gzip", async () => {
+explorer("its files can be cached for a year, and are available in brotli and gzip", async () => {
   const scripts = referencesOf(await htmlOf("/v1/spec"), "/v1/spec")
     .filter((reference) => reference.endsWith(".js"));
   assert.ok(scripts.length > 1);
@@ -112,12 +112,12 @@ explorer("its files may be kept for a year, and are offered in brotli and gzip",
   }
 });
 
-/** Returns the path of the simple page's script. */
+/** Returns the path of the script that the simple page loads. */
 const scriptOf = async () =>
   referencesOf(await htmlOf("/v1/spec/simple"), "/v1/spec/simple")
     .find((path) => path.endsWith("simple.js"))!;
 
-explorer("services of one process share the bytes of its files", async () => {
+explorer("all services in a process share the explorer's files in memory", async () => {
   const path = await scriptOf();
   const find = () => createAssets(ASSETS)(path.slice("/assets/".length));
   const [first, second] = [await find(), await find()];
@@ -125,7 +125,7 @@ explorer("services of one process share the bytes of its files", async () => {
   assert.is(first!.variants.identity!.body, second!.variants.identity!.body);
 });
 
-explorer("no path under /assets/ names anything but the explorer's files", async () => {
+explorer("paths under /assets/ can reach only the explorer's own files", async () => {
   const folder = (await scriptOf()).split("/").at(-2);
   for (
     const path of [

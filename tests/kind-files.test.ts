@@ -1,6 +1,5 @@
-/**
- * The files of kinds, and their errors. The comparisons with the generated files run on Node only. Deno and Bun test
- * only every tenth regular expression.
+/** Tests the files that define kinds, and their error messages. Comparisons with generated files run only on
+ * Node. Deno and Bun test every tenth regular expression.
  */
 import Ajv2020 from "ajv/dist/2020.js";
 import { suite } from "uvu";
@@ -21,7 +20,7 @@ import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 import { sampleOf, testOnNode } from "./_runtime.ts";
 import { operationsOf } from "./nodes/_interface.ts";
 
-const kinds = suite("the files of kinds");
+const kinds = suite("kind files");
 
 const FOLDER = new URL("../spec/kinds/", import.meta.url);
 const textOf = (name: string) => readFileSync(new URL(`${name}.yaml`, FOLDER), "utf8");
@@ -51,7 +50,7 @@ kinds(
 );
 
 testOnNode(kinds, "the kinds built into the service equal those in the files", async () => {
-  // Three kinds are enough, since the build reads all files in the same way.
+  // Three kinds are enough, because the build processes all kind files in the same way.
   for (const name of ["aptos", "bitcoin", "etcd"]) {
     const { openrpc, openapi, ...kind } = parseKind(textOf(name), `${name}.yaml`);
     const { examples, ...known } = KINDS[name]!;
@@ -63,7 +62,7 @@ testOnNode(kinds, "the kinds built into the service equal those in the files", a
   }
 });
 
-kinds("the example of a custom kind is valid", () => {
+kinds("the example file of a custom kind is valid", () => {
   const example = new URL("../examples/kinds/aria2.yaml", import.meta.url);
   const { openrpc } = parseKind(readFileSync(example, "utf8"), "aria2.yaml");
   assert.is(openrpc?.methods.length, 6);
@@ -111,7 +110,6 @@ kinds("secret files are searched for only if the node's refusal identifies its k
   }
 });
 
-/** Lists the regular expressions of a kind. */
 function expressionsOf({ detect, auth, fields, health: { rules = [] } }: Kind): string[] {
   const conversions = Object.values(fields).flatMap((field) =>
     typeof field === "object" && typeof field.as === "object" && "match" in field.as
@@ -128,7 +126,7 @@ function expressionsOf({ detect, auth, fields, health: { rules = [] } }: Kind): 
   ];
 }
 
-/** Creates texts that make an expression backtrack as much as possible. */
+/** Creates texts that are likely to make a regular expression backtrack very often. */
 function hardTexts(expression: string, length: number): string[] {
   const literals = expression.match(/[\w<>=:/. "-]+/g) ?? [];
   const pieces = new Set([
@@ -160,7 +158,7 @@ function hardTexts(expression: string, length: number): string[] {
   });
 }
 
-/** Measures how long an expression takes on a text: the shortest of three runs, in milliseconds. */
+/** Measures how long a regular expression takes to test a text, in milliseconds. The shortest of three runs counts. */
 function timeOf(expression: RegExp, text: string, repeat: number): number {
   const times = [0, 1, 2].map(() => {
     const started = performance.now();
@@ -170,13 +168,12 @@ function timeOf(expression: RegExp, text: string, repeat: number): number {
   return Math.min(...times);
 }
 
-/**
- * An expression that examines every character. Its time is the minimum, since an expression that fails early would seem
- * too fast.
+/** A regular expression that examines every character of a text. Its time is used as the minimum time for
+ * short texts. Otherwise, an expression that fails early on a short text would appear to grow too fast.
  */
 const LOOK = /^[^\0]*\0/;
 
-/** Tells whether an expression takes about sixteen times as long, at most, on a text that is sixteen times as long. */
+/** Returns true if a text that is 16 times as long takes about 16 times as long to test, or less. */
 function isLinear(pattern: string): boolean {
   const expression = new RegExp(pattern);
   const short = hardTexts(pattern, 256);
@@ -186,9 +183,9 @@ function isLinear(pattern: string): boolean {
   });
 }
 
-kinds("the time of every regular expression grows at most linearly with the text", () => {
+kinds("the time of each regular expression grows at most linearly with the text length", () => {
   for (const expression of sampleOf([...new Set(Object.values(KINDS).flatMap(expressionsOf))])) {
-    // A busy machine may make an expression look slow, but not repeatedly.
+    // On a busy machine a fast expression may appear slow, but hardly three times in a row.
     assert.ok([1, 2, 3].some(() => isLinear(expression)), expression);
   }
   for (const slow of ["([^/]+?)(?:\\.git)?/?$", "( +)$", "([a-z]*)c"]) {
@@ -196,7 +193,7 @@ kinds("the time of every regular expression grows at most linearly with the text
   }
 });
 
-/** A valid kind. */
+/** The text of a valid kind file. */
 const GOOD = `
 title: Good
 url: http://127.0.0.1:9000
@@ -208,7 +205,7 @@ fields:
 health: { ok: it answers, target: info#/best }
 `;
 
-/** Lists the errors of a kind. */
+/** Returns the error messages for the text of a kind file. */
 function problems(text: string): readonly string[] {
   try {
     parseKind(text, "mine.yaml");
@@ -219,7 +216,7 @@ function problems(text: string): readonly string[] {
   }
 }
 
-kinds("all errors in a file are reported at once, each with its position and a correction", () => {
+kinds("all errors in a file are reported together, each with position and correction", () => {
   const found = problems(`title: Mine
 url: 127.0.0.1:9000
 detct: {}
@@ -287,7 +284,7 @@ health:
   assert.is(found.length, expected.length, found.join("\n"));
 });
 
-kinds("a listing must have an expression or a tree, and not both", () => {
+kinds("a listing must have either an expression or a tree", () => {
   const of = (more: string) =>
     problems(`title: Mine
 url: http://127.0.0.1:9000
@@ -308,7 +305,7 @@ listing: { get: /all${more} }
   assert.match(of(", tree: { name: Name }")[0]!, "needs children");
 });
 
-kinds("a source may depend on other sources, unless they depend on it", () => {
+kinds("a source may depend on other sources, but not in a circle", () => {
   const of = (sources: string) => problems(GOOD.replace(/^sources: .*$/m, `sources: ${sources}`));
   const head = "a: { jsonrpc: head, params: [{ from: info#/best }, true] }";
   assert.equal(of(`{ info: { get: /info }, ${head} }`), []);
@@ -324,7 +321,7 @@ kinds("a source may depend on other sources, unless they depend on it", () => {
   ]);
 });
 
-kinds("a file that is not a kind is reported as such", () => {
+kinds("a file that does not define a kind is reported", () => {
   assert.match(problems("- a\n")[0]!, "1:1: must be an object with keys such as title, url");
   assert.match(problems("").join("\n"), "needs title");
   assert.equal(problems("a: [b: {"), [
@@ -334,13 +331,13 @@ kinds("a file that is not a kind is reported as such", () => {
   assert.equal(problems(GOOD), []);
 });
 
-kinds("paths in the file of a kind are relative to that file", () => {
+kinds("relative paths in a kind file start from the folder of that file", () => {
   const text = `${GOOD}auth: { example: { basic_file: secret } }\n`;
   const { auth } = parseKind(text, "/etc/nodeface/mine.yaml");
   assert.equal(auth?.example, { basic_file: "/etc/nodeface/secret" });
 });
 
-/** Reads the configuration from command-line arguments and files. */
+/** Reads the configuration from command-line arguments and simulated files. */
 const read = (args: string[], files: Record<string, string>) =>
   readConfig(args, {}, {
     read: (path) =>
@@ -352,7 +349,7 @@ const read = (args: string[], files: Record<string, string>) =>
     isThere: (path) => Promise.resolve(path in files),
   });
 
-/** Lists the configuration errors in command-line arguments and files. */
+/** Returns the errors in command-line arguments and simulated files. */
 async function wrong(args: string[], files: Record<string, string>): Promise<readonly string[]> {
   try {
     await read(args, files);
@@ -363,7 +360,7 @@ async function wrong(args: string[], files: Record<string, string>): Promise<rea
   }
 }
 
-kinds("a configuration may list files of kinds, relative to its own folder", async () => {
+kinds("a configuration may list kind files relative to the configuration's folder", async () => {
   const config = "kinds: [kinds/good.yaml]\nnode: { kind: good }\ninfo: { fields: { x: a#/x } }";
   const files = { "conf/c.yaml": config, "conf/kinds/good.yaml": GOOD };
   const { kinds, node } = await read(["--config", "conf/c.yaml"], files);
@@ -375,7 +372,7 @@ kinds("a configuration may list files of kinds, relative to its own folder", asy
   assert.is((await read(["--config", "conf/c.yaml", "--kind", "etcd"], other)).node.kind, "etcd");
 });
 
-kinds("errors in such files are reported with the name of the file", async () => {
+kinds("errors in kind files are reported with the name of the file", async () => {
   const config = "kinds: [bad.yaml, none.yaml, gone.json, a/bad.yml]\nnode: { kind: gut }\n";
   const files = { "nodeface.yaml": config, "bad.yaml": `${GOOD}colour: blue\n`, "a/bad.yml": GOOD };
   const found = await wrong([], files);
@@ -396,7 +393,7 @@ kinds("errors in such files are reported with the name of the file", async () =>
   assert.is(found.length, 5, found.join("\n"));
 });
 
-kinds("--kind accepts a file, and the configured node is of the kind that it defines", async () => {
+kinds("--kind accepts a kind file, whose kind is then used for the configured node", async () => {
   for (const path of ["good.yaml", "./good.yml", "a/good.json"]) {
     const { kinds, node } = await read(["--kind", path, "http://a"], { [path]: GOOD });
     assert.equal(node, { url: "http://a", kind: "good" });
@@ -410,7 +407,7 @@ kinds("--kind accepts a file, and the configured node is of the kind that it def
   assert.match((await wrong(["--kind", "etdc"], {}))[0]!, "did you mean etcd?");
 });
 
-/** Returns the message of the error that options cause, or an empty string. */
+/** Returns the message of the error that `createNodeface` throws, or an empty string. */
 function complaint(options: unknown): string {
   try {
     createNodeface(options as NodefaceOptions);
@@ -420,7 +417,7 @@ function complaint(options: unknown): string {
   }
 }
 
-kinds("a host passes its own kinds as objects", () => {
+kinds("a host program passes its own kinds as objects", () => {
   const good = parse(GOOD);
   assert.is(complaint({ kinds: { good }, node: { kind: "good" } }), "");
   assert.match(

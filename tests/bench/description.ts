@@ -79,10 +79,12 @@ export async function description({ isQuick }: Options): Promise<Section> {
   }
   return {
     title: "A large description",
-    text: `GitHub's description, 13 MB of JSON or 10 MB of YAML: from the start of the process until
-\`/spec.json\` and \`/v1/spec/simple\` have it, beside the least that has to be done with it on Node 26; until
-\`/spec.yaml\` has it; the longest that \`/v1/info\` has to wait meanwhile; the most memory the process
-has had by then; and what it has a minute later beyond what it had before.`,
+    text:
+      `GitHub's description has 13 MB as JSON and 10 MB as YAML. "Served" is the time from the start of the process
+until \`/spec.json\` and \`/v1/spec/simple\` contain the description. "× least" is the ratio of this time to the minimal
+work with the description on Node 26. "As YAML" is the time until \`/spec.yaml\` contains the description. "Wait" is the
+longest time that a request for \`/v1/info\` takes meanwhile. "MB at most" is the peak memory of the process up to then.
+"MB more after" is the memory that the process uses a minute later, in addition to what it used just after its start.`,
     table,
   };
 }

@@ -87,10 +87,11 @@ export async function explorer({ isQuick }: Options): Promise<Section> {
   }
   const text =
     `Each explorer shows Nodeface's own description in Chromium ${browser.version()} with an
-empty cache, on a line of 1.6 Mbit/s and 150 ms and a processor slowed down four times: until an
-operation can be read, until its first one is sent by whoever presses at once, and answered, and
-what was loaded by then, in brotli. Redoc sends nothing. The last rows are Nodeface's simple page with
-larger descriptions, whose calls go through it to a node.`;
+empty cache, over a connection of 1.6 Mbit/s with a latency of 150 ms, on a processor that is slowed down four times. "Readable" is the time until an operation can
+be read. "Answered" is the time until the first operation has received its response, if each button is pressed as soon
+as it is visible. The last two columns count what was loaded by then, compressed with brotli. Redoc cannot send
+requests. The last rows show Nodeface's simple page with larger descriptions, whose calls go through Nodeface to a
+node.`;
   await browser.close();
   others.close();
   node.close();

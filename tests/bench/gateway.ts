@@ -141,10 +141,11 @@ function writeConfig(url: string, content: object): string {
   return config;
 }
 
-const TEXT = `The processor time of a call, in microseconds, and beside that of
-[\`@fastify/http-proxy\`](https://github.com/fastify/fastify-http-proxy), where less is better; then calls a second.
-All stand before the same node, which sends answers made beforehand: JSON of 111 bytes, and 1 MB. Each call is
-another one. Calls of JSON-RPC are checked and written anew, which a proxy does not do: it stands beside them with
-the same POST, and beside the GET of a method with its small JSON. On Node the proxy runs on the same release,
-beside the others on Node 26. Nodeface checks path, parameters and caller, and keeps count of slots and bytes. The
-last column is the resident memory after the case.`;
+const TEXT = `The table shows the processor time per call in microseconds, and its ratio to that of
+[\`@fastify/http-proxy\`](https://github.com/fastify/fastify-http-proxy); lower is better for both. The next column is
+the number of calls per second. All servers forward to the same node, which sends prepared responses: 111 bytes of
+JSON, or 1 MB. No two calls have the same parameter. Nodeface checks each JSON-RPC call and writes it anew, which the
+proxy does not do. \`POST /v1/rpc\` is compared with the same POST through the proxy, and \`GET of a method\` with a GET
+of the small JSON. Nodeface on Node is compared with the proxy on the same release of Node. On other runtimes,
+Nodeface is compared with the proxy on Node 26. Nodeface also checks the path, the parameters and the caller, and
+counts slots and bytes. The last column is the resident memory after the case.`;

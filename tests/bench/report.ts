@@ -13,24 +13,24 @@ const [LOAD = 0] = loadavg();
 const FILE = `${ROOT}BENCHMARKS.md`;
 
 const METHOD =
-  `Written by \`npm run bench\`. Ratios travel from machine to machine; times, rates and
-sizes are those of the one named at the end.
+  `Written by \`npm run bench\`. Ratios can be compared between machines. Times, rates and sizes are those
+of the machine described at the end.
 
-Each Nodeface stands beside a **bare server**: the plainest and fastest of the same runtime that sends
-the same bytes (status line, all header fields and content, which the run compares) and reads of each
-request what any server has to that answers by path and conditions: the method, the URL, and the
-fields \`Host\`, \`Accept-Encoding\` and \`If-None-Match\`. It finds its answer ready in a map of paths.
-On Node it is \`node:http\`, which is given the content as text and so writes it in one piece with the
-head; on Bun it is \`Bun.serve\` with a \`fetch\` handler, and beside the executable the same compiled.
-On Deno it is \`node:http\` as well, because \`Deno.serve\` cannot cut slow clients, so that Nodeface
-cannot use it. Nodeface also reads \`If-Match\` and \`Origin\`, weighs codings, limits how long a client
-may take, and finds out whether its content is still current.
+On each runtime, Nodeface is compared with a **bare server**: the simplest and fastest server for that runtime that
+sends the same bytes. The run verifies that the status line, all header fields and the content are equal. From
+each request, the bare server reads what any server must read to select a response by path and conditions: the
+method, the URL, and the fields \`Host\`, \`Accept-Encoding\` and \`If-None-Match\`. Its responses are prepared in a
+map of paths. On Node, the bare server uses \`node:http\`; it passes the content as text, so Node writes the
+content together with the head. On Bun, it uses \`Bun.serve\` with a \`fetch\` handler; the Nodeface executable is compared
+with the same server, compiled. On Deno, it also uses \`node:http\`, as Nodeface does: \`Deno.serve\` cannot
+disconnect slow clients. In addition, Nodeface reads \`If-Match\` and \`Origin\`, compares the weights of content
+codings, limits how long a client may take, and checks whether its content is still current.
 
-\`wrk\` makes the load from one thread and 32 connections. The servers of a runtime are measured in turn for
-three seconds each, five times, first to last and then last to first, after they are warmed up. What counts is
-the **processor time of a request**: that of the process, in all its threads, user and system, divided by the
-requests. It is steady where the rate depends on what else the machine does. A ratio is the median of the
-ratios of the rounds.`;
+\`wrk\` generates the load, with one thread and 32 connections. The servers of a runtime are first warmed up.
+They are then measured one after another, for three seconds each, in five rounds; every second round has the
+reverse order. The main result is the **processor time per request**: the user and system time of all threads of
+the server's process, divided by the number of requests. This time is stable, whereas the request rate depends on
+what else the machine does. A ratio is the median of the ratios of all rounds.`;
 
 /** The measured packages, by the folder in which they are installed. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
@@ -73,9 +73,10 @@ async function machine(since: Date): Promise<string> {
 
 ${cpus()[0]?.model ?? process.arch}, ${availableParallelism()} cores, ${memory} GiB, ${type()} ${
     release().split(".").slice(0, 2).join(".")
-  }, ${process.arch}; ${since.toISOString().slice(0, 10)}, in ${minutes} minutes, with a load of ${
-    LOAD.toFixed(1)
-  } before.
+  }, ${process.arch}; ${
+    since.toISOString().slice(0, 10)
+  }. The run took ${minutes} minutes. The load average
+before the run was ${LOAD.toFixed(1)}.
 
 Nodeface ${readPackage("").version} (commit ${commit}), ${[...versions, ...packages].join(", ")}.`;
 }

@@ -61,8 +61,9 @@ async function startAll(
 }
 
 const TEXT =
-  `The processor time of a request for \`/v1/info\`, without its validator (200) and with it (304),
-in microseconds and beside that of the bare server, where less is better: the medians of the rounds. Then requests
-a second, the time from the start of the process to its first response, and its memory at the end. Hono and
-Fastify send the same info with the header fields that they send by themselves; itty-router alone, on srvx or Bun,
-sends the prepared response, so that its row says what routing costs.`;
+  `All requests are for \`/v1/info\`, without \`If-None-Match\` (200) and with it (304). The table shows
+the processor time per request in microseconds, and its ratio to that of the bare server. Both are medians of all
+rounds, and lower is better. The other columns are the requests per second, the time from the start of the process
+to its first response, and the memory of the process at the end. Hono and Fastify send the same info object with
+their default header fields. Only itty-router, which runs on srvx or Bun, sends the prepared response, so its row
+shows the cost of routing.`;

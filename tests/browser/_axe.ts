@@ -1,14 +1,13 @@
-/** Findings of axe on a page. */
+/** Runs axe, an accessibility checker, on a page, and lists its findings. */
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { ROOT } from "../_paths.ts";
 
-/** The script of axe; injecting it bypasses the content policy. */
+/** The axe script. It is injected by Playwright, so the page's content security policy does not block it. */
 const AXE = readFileSync(`${ROOT}tests/node_modules/axe-core/axe.min.js`, "utf8");
 
-/**
- * The serious findings of axe in an unmodified Scalar 1.72.1, with a line in `docs/scalar.md` for each rule. No others
- * are allowed, and the simple page has none of these.
+/** The axe rules that an unmodified Scalar 1.72.1 violates seriously. `docs/scalar.md` has a line for each rule. The
+ * reference may violate no other rule, and the simple page none at all.
  */
 const KNOWN = [
   ...["button-name", "link-name", "label-content-name-mismatch", "scrollable-region-focusable"],
@@ -16,14 +15,14 @@ const KNOWN = [
   "aria-valid-attr-value",
 ];
 
-/** Lists axe's serious or critical findings in the reference, except Scalar's known ones. */
+/** Lists axe's serious or critical findings in the reference, without those that are known of Scalar. */
 export const unknownIn = async (page: Page): Promise<string[]> =>
   (await serious(page)).filter((found) => !KNOWN.some((rule) => found.startsWith(`${rule}: `)));
 
-/** Lists axe's serious or critical findings: the rule, the element and the fault. */
+/** Lists axe's serious or critical findings. Each text contains the rule, the element and the explanation. */
 export async function serious(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
-  // An element that is still fading in has less contrast than it will have.
+  // Wait for animations: while an element fades in, its contrast is lower than at the end.
   await page.evaluate(() =>
     Promise.allSettled(document.getAnimations().map(({ finished }) => finished))
   );

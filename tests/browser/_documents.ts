@@ -1,4 +1,4 @@
-/** Descriptions of nodes as the page receives them: with this service's operations. */
+/** Creates descriptions of nodes as the page receives them, which includes this service's own operations. */
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { createNodeface } from "../../src/index.ts";
@@ -9,19 +9,19 @@ import { openApiOfMethods } from "../../src/openapi/openrpc.ts";
 import { withServiceOperations } from "../../src/openapi/merge.ts";
 import { pathOf } from "../description/_load.ts";
 
-/** Describes a JSON-RPC node: all methods of a known kind. */
+/** Returns the description of a JSON-RPC node, with all methods of a known kind (bitcoin). */
 export async function describeChain(): Promise<Json> {
   const { openrpc } = await loadInterface("bitcoin");
   const parts = openApiOfMethods(openrpc);
   return await complete({ ...START, info: { title: "Bitcoin", version: "1" }, ...parts });
 }
 
-/** Describes a REST node by its own description. */
+/** Returns the description of a REST node, based on the node's own OpenAPI file. */
 export async function describeStorage(): Promise<Json> {
   return await complete(parse(readFileSync(pathOf("ergo-openapi.yaml"), "utf8")));
 }
 
-/** Describes a node with few operations, all marked. */
+/** Returns the description of a node with only four operations, all of which have an `x-access` mark. */
 export async function describeBroker(): Promise<Json> {
   const get = (tag: string, summary: string, marks: Json) => ({
     get: { tags: [tag], summary, responses: { 200: { description: "The answer." } }, ...marks },

@@ -1,12 +1,12 @@
-/** Actions of the browser suites on the documents of the explorer. */
+/** Helpers with which the browser suites operate the explorer's two documents. */
 import { mkdirSync } from "node:fs";
 import type { Page, Route } from "playwright-core";
 import { ROOT } from "../_paths.ts";
 
-/** The folder, ignored by git, for the screenshots of a test run. */
+/** The folder for the screenshots of a test run. Git ignores it. */
 const SCREENSHOTS = `${ROOT}tests/.cache/screenshots/`;
 
-/** A healthy node. */
+/** The info object of a healthy node. */
 export const NODE = {
   name: "harbour-2",
   software: "litecoind",
@@ -20,21 +20,21 @@ export const NODE = {
   api: { software: "nodeface", version: "0.2.0", started_at: "2026-01-31T08:15:00.000Z" },
 };
 
-/** The path of the simple page, below the URL of a service. */
+/** The path of the simple page, relative to the service's URL. */
 export const SIMPLE = "v1/spec/simple";
 
-/** Visits the reference and waits for Scalar. */
+/** Opens the reference and waits until Scalar shows it. */
 export async function visit(page: Page, url: string, fragment = ""): Promise<void> {
   await page.goto(`${url}v1/spec${fragment}`);
   await mounted(page);
 }
 
-/** Waits for Scalar. */
+/** Waits until Scalar shows the reference. */
 export async function mounted(page: Page): Promise<void> {
   await page.locator("#scalar h1").first().waitFor();
 }
 
-/** Holds requests until they are released, and then continues or aborts them. */
+/** Delays matching requests until the returned function is called, and then calls `end` to continue or abort each. */
 export async function hold(
   page: Page,
   pattern: string,
@@ -54,13 +54,13 @@ export async function picture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: `${SCREENSHOTS}${name}.png`, animations: "disabled" });
 }
 
-/** Opens Scalar's client at an operation and sends its request. */
+/** Opens an operation in Scalar's client and sends the request. */
 export async function send(page: Page, path: string): Promise<void> {
   await page.getByRole("button", { name: new RegExp(`^Test Request.*get ${path}\\)`) }).click();
   await page.getByRole("button", { name: /^Send get request/ }).click();
 }
 
-/** Presses Tab until an element whose name matches has the focus. */
+/** Presses Tab until the focus is on an element whose name matches. */
 export async function tabTo(page: Page, name: RegExp): Promise<void> {
   for (let presses = 0; presses < 80; presses++) {
     await page.keyboard.press("Tab");
@@ -74,12 +74,12 @@ export async function tabTo(page: Page, name: RegExp): Promise<void> {
   throw new Error(`Nothing that can be reached with Tab is called ${name}`);
 }
 
-/** The layout shift of a page. */
+/** The global variable in which a page adds up its layout shift. */
 export interface Shifts {
   shift: number;
 }
 
-/** Sums up the layout shift of the page from its start. */
+/** Adds up the layout shift of the page, beginning when the page starts to load. */
 export function observeShifts(): void {
   const shifts = globalThis as unknown as Shifts;
   shifts.shift = 0;

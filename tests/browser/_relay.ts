@@ -1,17 +1,17 @@
-/** A node for browser suites: a real anvil behind a relay that records the methods received. */
+/** A node for browser suites: a real anvil behind a relay that records which JSON-RPC methods are called. */
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { ROOT } from "../_paths.ts";
 import { freePort } from "../_port.ts";
 import { startDaemon } from "../nodes/_daemon.ts";
 
-/** The program of the node. */
+/** The path of the anvil program. */
 export const ANVIL: string = `${ROOT}tests/node_modules/.bin/anvil`;
 
-/** A node that counts calls. */
+/** A running node that records the calls it receives. */
 export interface CountedNode {
   readonly url: string;
-  /** The called methods, in order. */
+  /** The names of the called methods, in the order of the calls. */
   readonly arrived: string[];
   stop(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Services in this process that a browser visits. */
+/** Starts services, inside this process, for a browser to visit. */
 import { serve } from "../../src/adapters/node.ts";
 import { createIcons } from "../../src/explorer/files.ts";
 import { createPage, type DocumentName } from "../../src/explorer/page.ts";
@@ -11,23 +11,23 @@ import { NodeEvents } from "../../src/info/events.ts";
 import type { Info } from "../../src/info/info.ts";
 import { formatJson } from "../../src/json/lossless.ts";
 
-/** A listening service; its URL ends with a slash. */
+/** A service that listens on a port. Its URL ends with a slash. */
 export interface Served {
   url: string;
   close(): Promise<void>;
 }
 
-/** The content that a service shows. */
+/** The parts of a service that a suite replaces. */
 export interface Shown {
-  /** The info object; `undefined` makes the request for it fail. */
+  /** Returns the info object, or `undefined` to make requests for `/v1/info` fail. */
   info?: () => Record<string, unknown> | undefined;
-  /** The OpenAPI description, instead of the service's own. */
+  /** The OpenAPI description to show instead of the service's own. */
   document?: unknown;
-  /** Handles a request first; `undefined` passes it on. */
+  /** Handles a request before the service does, or returns `undefined` to leave it to the service. */
   answer?: (request: Request) => Promise<Response | undefined>;
 }
 
-/** Serves a complete service, with the given info and description in place of its own. */
+/** Starts a complete service that shows the given info object and description instead of its own. */
 export function serveNode({ info, document, answer: first }: Shown = {}): Promise<Served> {
   const own = createNodeface();
   const page = pageOf(document);
@@ -39,7 +39,7 @@ export function serveNode({ info, document, answer: first }: Shown = {}): Promis
     if (special) return special;
     if (pathname === "/v1/info" && info) {
       if (!known) return new Response(null, { status: 503 });
-      // No cache: a suite may repeat a request within a second.
+      // The info object is read for every request, not cached, because a suite may repeat a request within a second.
       return answer(await json(known), request);
     }
     if (pathname === "/v1/events" && info) {
@@ -66,7 +66,7 @@ const headersFor = createCommonHeaders("*");
 const answer = (representation: Representation, request: Request): Response | Promise<Response> =>
   representation.respond(request, headersFor(request));
 
-/** The info of a service without a node. */
+/** The info object of a service that has no node. */
 const SELF = { name: "nodeface", software: "nodeface", version: "0.1.0", status: "ok" };
 
 async function pageOf(document: unknown) {

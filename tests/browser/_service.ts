@@ -1,4 +1,4 @@
-/** A service in its own process with a real anvil, and the page that shows it. */
+/** Starts a service in its own process with a real anvil as its node, and checks what a page shows of this node. */
 import type { Page } from "playwright-core";
 import { freePort } from "../_port.ts";
 import { readMetrics } from "../_metrics.ts";
@@ -10,18 +10,18 @@ export interface WatchedService {
   /** The service's URL, with a trailing slash. */
   readonly url: string;
   readonly node: Daemon;
-  /** The current process; a different one after each start. */
+  /** The current process of the service. `start` replaces it. */
   process: Daemon;
-  /** Starts the service on the same port as before. */
+  /** Starts the service again, on the same port as before. */
   start(): Promise<void>;
   /** Counts the open event streams. */
   listeners(): Promise<number>;
-  /** Makes the node mine a block; returns its height. */
+  /** Makes the node mine a block, and returns the height of that block. */
   mine(): Promise<number>;
   stop(): Promise<void>;
 }
 
-/** Starts a node that does not mine by itself, and a service for it. */
+/** Starts a service and its node. The node mines a block only when `mine` is called. */
 export async function startService(): Promise<WatchedService> {
   const [port, ofNode] = [await freePort(), await freePort()];
   const node = await startDaemon([ANVIL, "--port", String(ofNode), "--silent"], ofNode);
@@ -54,7 +54,7 @@ export async function startService(): Promise<WatchedService> {
   return service;
 }
 
-/** Waits until a page shows a height and a healthy node. */
+/** Waits until a page shows the given block height and that the node is healthy. */
 export async function showsHeight(page: Page, height: number, timeout?: number): Promise<void> {
   const options = timeout === undefined ? {} : { timeout };
   await page.locator("#node dl div", { hasText: "Height" })
@@ -62,7 +62,7 @@ export async function showsHeight(page: Page, height: number, timeout?: number):
   await page.locator('#node [data-state="answers"], #node [data-state="synced"]').waitFor(options);
 }
 
-/** Hides or shows a page. */
+/** Makes a page believe that it is hidden or visible, like a tab in the background or foreground. */
 export const look = (page: Page, hidden: boolean): Promise<void> =>
   page.evaluate((hidden) => {
     Object.defineProperty(document, "hidden", { configurable: true, value: hidden });

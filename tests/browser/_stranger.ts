@@ -1,21 +1,19 @@
-/** Attempts by a page of another origin. Each function runs in that page, so it uses nothing from this module. */
+/** Attempts of another origin's page to call the node. Each function runs in that page, without this module. */
 
-/** The targets of the attempts. */
+/** The URLs and the body that the page uses in its attempts. */
 export interface Targets {
-  /** The URL of a call by GET. */
+  /** The URL that calls a method with GET. */
   readonly method: string;
-  /** The URL for JSON-RPC bodies. */
+  /** The URL that accepts JSON-RPC bodies with POST. */
   readonly rpc: string;
-  /** A URL of the page's own origin that redirects to the call. */
+  /** A URL in the page's own origin that redirects to `method`. */
   readonly redirect: string;
-  /** A JSON-RPC body with a call. */
+  /** A JSON-RPC body that calls the method. */
   readonly body: string;
 }
 
-/**
- * Makes every attempt that is possible without leaving the page.
- *
- * @returns the result of each attempt: `nothing`, or the text of a response
+/** Tries every way to call the method that does not navigate away from the page.
+ * @returns each attempt with its result: `nothing`, or the text of the response
  */
 export async function attempt({ method, rpc, redirect, body }: Targets) {
   const results: [name: string, got: string][] = [];
@@ -103,7 +101,7 @@ export async function attempt({ method, rpc, redirect, body }: Targets) {
   return results;
 }
 
-/** Leaves the page for its target, in one of several ways. */
+/** Navigates from the page to a URL of the service, in the named way. */
 export function leave(
   [how, { method, rpc, redirect, body }]: readonly [string, Targets],
 ): void {
@@ -121,7 +119,7 @@ export function leave(
       method,
       enctype,
     });
-    // As plain text, the form is sent as `name=value`, which is JSON with this name and this value.
+    // With the type text/plain, a form is sent as `name=value`. This name and this value make it valid JSON.
     const input = Object.assign(document.createElement("input"), {
       name: `${body.slice(0, -1)},"a":"`,
       value: `"}`,

@@ -1,4 +1,4 @@
-/** Sends every read of a real node from the simple page. */
+/** Calls all read-only operations of a real node from the forms of the simple page. */
 import type { Page } from "playwright-core";
 import * as assert from "uvu/assert";
 import { type Json, listOf, objectOf } from "../../src/json/values.ts";
@@ -9,15 +9,15 @@ import { type AskedNode, formOf, isHarmless, paramsOf } from "../nodes/_interfac
 import { closePages, launch } from "./_browser.ts";
 import { fillForm, openForm, operationAt, sendForm } from "./_try.ts";
 
-/** The results of a node's reads. */
+/** The results of calling a node's read-only operations. */
 export interface Reads {
   readonly sent: number;
-  /** Reads with a response that differs from the node's own. */
+  /** Operations for which the page showed another result than the node itself returned. */
   readonly wrong: readonly string[];
 }
 
-/**
- * Sends each read that has example values from its filled-in form, and compares the page with the node's own response.
+/** Calls each read-only operation that has example values: fills in its form, sends it, and compares the status on
+ * the page with the node's own response.
  */
 export async function sendReads(node: AskedNode, kind: string): Promise<Reads> {
   const { openrpc } = markedAs("read", await loadInterface(kind));
@@ -37,7 +37,7 @@ export async function sendReads(node: AskedNode, kind: string): Promise<Reads> {
       sent++;
       const direct = await node.call!(method.name, formOf(method, params));
       const code = "error" in direct ? direct.error.code : undefined;
-      // -32602 means that the parameters are invalid, -32601 that the method is missing.
+      // The error -32602 means that the parameters are invalid; -32601 means that the method does not exist.
       const expected = code === undefined
         ? /^200 /
         : code === -32602
@@ -57,7 +57,7 @@ export async function sendReads(node: AskedNode, kind: string): Promise<Reads> {
   return { sent, wrong };
 }
 
-/** Sends a read with an invalid parameter; returns the message beside the field. */
+/** Calls a read-only operation with an invalid parameter, and returns the message beside the form field. */
 export async function sendWrong(
   node: AskedNode,
   kind: string,
@@ -91,7 +91,7 @@ async function openPage(page: Page, url: string): Promise<Page> {
   return page;
 }
 
-/** Returns the values as entered: each in its field, or all of them as the body. */
+/** Returns the texts to enter into a form: one per field, or a JSON body with all values. */
 function valuesFor(item: Json, params: Readonly<Record<string, unknown>>): Record<string, string> {
   const { get } = objectOf(item);
   if (get === undefined) return { body: JSON.stringify(params) };

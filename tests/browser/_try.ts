@@ -1,7 +1,7 @@
-/** Actions of the browser suites on the forms of the simple page. */
+/** Helpers with which the browser suites operate the forms of the simple page. */
 import type { Locator, Page } from "playwright-core";
 
-/** Finds an operation of the simple page by its short name. */
+/** Finds an operation on the simple page by the name in its short link. */
 export const operationAt = (page: Page, name: string): Locator =>
   page.locator(`#plain article[id="op/${name}"]`);
 
@@ -18,16 +18,16 @@ export async function openForm(operation: Locator): Promise<Locator> {
 export interface Shown {
   /** The status, such as `200 OK`. */
   readonly status: string;
-  /** The whole line below the form. */
+  /** The whole line below the form, which begins with the status. */
   readonly line: string;
-  /** The content; an empty string if there is none. */
+  /** The content of the response, or an empty string if it has none. */
   readonly text: string;
 }
 
 /** Sends the form and waits for the response. */
 export async function sendForm(operation: Locator): Promise<Shown> {
   await operation.getByRole("button", { name: "Send", exact: true }).click();
-  // A write needs a confirmation.
+  // The page asks for confirmation before it sends a write operation.
   if (await operation.locator(".try.write").count() > 0) await confirmSent(operation.page());
   const status = operation.locator(".status b");
   await status.waitFor();
@@ -39,11 +39,11 @@ export async function sendForm(operation: Locator): Promise<Shown> {
   };
 }
 
-/** Confirms a write. */
+/** Confirms that a write operation is to be sent. */
 export const confirmSent = (page: Page): Promise<void> =>
   page.locator("#plain dialog").getByRole("button", { name: "Send", exact: true }).click();
 
-/** Fills in fields by name; all other fields are emptied. */
+/** Enters the given values into the fields with these names, and empties all other fields. */
 export async function fillForm(form: Locator, values: Record<string, string>): Promise<void> {
   for (const field of await form.locator("input, select, textarea").all()) {
     const name = await field.getAttribute("name") ?? "";

@@ -6,12 +6,12 @@ import { closePages, launch, PATIENCE } from "./_browser.ts";
 import { NODE, send, SIMPLE, tabTo, visit } from "./_page.ts";
 import { type Served, serveNode } from "./_serve.ts";
 
-const accessibility = suite("the explorer for everyone");
+const accessibility = suite("accessibility of the explorer");
 
 let server: Served;
 let browser: Browser;
 
-/** The info with which the header shows the most. */
+/** An info object with which the header shows as many elements as possible. */
 const INFO = {
   ...NODE,
   status: "stale",
@@ -27,10 +27,10 @@ accessibility.after(async () => {
   await server?.close();
 });
 
-/** Widths of a window, in pixels. */
+/** The window widths to test, in pixels. */
 const WIDTHS = [1280, 390];
 
-/** Asserts that axe finds nothing in a page, at each width. */
+/** Asserts that `find` reports nothing about a page at any of the window widths. */
 async function assertFine(page: Page, find: (page: Page) => Promise<string[]>) {
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 900 });
@@ -42,7 +42,7 @@ for (const colorScheme of ["light", "dark"] as const) {
   const options = { colorScheme, bypassCSP: true };
 
   accessibility(
-    `axe finds nothing serious in the simple page, and in the reference while it loads, ${colorScheme}`,
+    `axe finds nothing serious in the simple page, nor in the reference while it loads, ${colorScheme}`,
     () =>
       inPage(options, async (page) => {
         await page.route("**/standalone.esm.js", () => {});
@@ -55,7 +55,7 @@ for (const colorScheme of ["light", "dark"] as const) {
   );
 
   accessibility(
-    `axe finds nothing new in the reference, ${colorScheme}`,
+    `axe finds only the known problems of Scalar in the reference, ${colorScheme}`,
     () =>
       inPage(options, async (page) => {
         await visit(page, server.url);
@@ -68,7 +68,7 @@ for (const colorScheme of ["light", "dark"] as const) {
 }
 
 accessibility(
-  "with the keyboard alone an operation is reached, opened, sent and closed",
+  "the keyboard alone is enough to reach an operation, open it, send it and close it",
   () =>
     inPage({ viewport: { width: 1280, height: 900 } }, async (page) => {
       await visit(page, server.url);
@@ -88,7 +88,7 @@ accessibility(
     }),
 );
 
-/** Opens a separate page. */
+/** Runs a test in a page with its own browser context. */
 async function inPage(options: BrowserContextOptions, work: (page: Page) => Promise<void>) {
   const context = await browser.newContext(options);
   try {

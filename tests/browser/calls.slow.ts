@@ -15,26 +15,26 @@ import { attempt, leave, type Targets } from "./_stranger.ts";
 import { ANVIL, type CountedNode, startCountedNode } from "./_relay.ts";
 import type { Served } from "./_serve.ts";
 
-const calls = suite("calls to a node in a browser");
+const calls = suite("calls to a node from a browser");
 
-/** An address of this machine other than loopback, if any: browsers trust plain http less at such an address. */
+/** A non-loopback address of this machine, if it has one. Browsers restrict pages that are served there over http. */
 const FAR = Object.values(networkInterfaces()).flat()
   .find((address) => address?.family === "IPv4" && !address.internal)?.address;
 
 const TOKEN = "0123456789abcdef-0123456789abcdef";
 
-/** The method that a page of another origin tries to call; nothing else calls it at the node. */
+/** The method that a page of another origin tries to call. Nothing else in these tests calls it. */
 const METHOD = "eth_gasPrice";
 
 let browser: Browser;
 let node: CountedNode;
 let folder: string;
-/** Services for the same node, named by their setting `forward`. */
+/** Two services for the same node. With `open`, some operations are forwarded; with `off`, none are. */
 let open: Served;
 let off: Served;
-/** Serves pages of another origin. */
+/** A server whose pages belong to another origin. */
 let stranger: Server;
-/** Another server in a description, and the requests it received: path and `Authorization`. */
+/** A server that the description names in addition to the node. `heard` lists the requests that it received. */
 let elsewhere: Server;
 let both: Served;
 const heard: [path: string, authorization: string | undefined][] = [];
@@ -94,7 +94,7 @@ calls.after(async () => {
   if (folder) rmSync(folder, { recursive: true });
 });
 
-/** Describes an operation at the node and one elsewhere, with the same kind of secret. */
+/** Describes operations at the node and at another server. Both use a secret of the same type. */
 function describeBoth() {
   const get = (summary: string) => ({
     summary,
@@ -129,14 +129,14 @@ function describeBoth() {
   };
 }
 
-/** Returns the URL of a service under another host name. */
+/** Replaces the host name in the URL of a service. */
 const at = (url: string, host: string): string => {
   const other = new URL(url);
   other.hostname = host;
   return other.href;
 };
 
-/** Opens the explorer at one of its operations. */
+/** Opens the reference at one of its operations. */
 async function visitOperation(
   page: Page,
   service: string,
@@ -148,7 +148,7 @@ async function visitOperation(
   await mounted(page);
 }
 
-/** Opens Scalar's client at an operation. */
+/** Opens an operation in Scalar's client. */
 async function openClient(page: Page, path: string) {
   await page.getByRole("button", {
     name: new RegExp(`^Test Request.* ${path}\\)`),
@@ -157,7 +157,7 @@ async function openClient(page: Page, path: string) {
     .waitFor();
 }
 
-/** Sends the client's request. */
+/** Sends the request from Scalar's client. */
 async function send(page: Page, path: string) {
   const [response] = await Promise.all([
     page.waitForResponse((response) => new URL(response.url()).pathname === path),
@@ -182,7 +182,7 @@ async function inPage(work: (page: Page) => Promise<void>) {
   try {
     const page = await context.newPage();
     page.setDefaultTimeout(PATIENCE);
-    // tsx adds this helper to functions, but the page lacks it.
+    // tsx inserts calls of this helper into functions, but the page does not have it.
     await page.addInitScript("globalThis.__name = (named) => named");
     await work(page);
   } finally {
@@ -194,7 +194,7 @@ const missing = without(ANVIL);
 const test = (name: string, check: () => Promise<void>, lacks = missing) =>
   testWhere(calls, lacks, name, check);
 
-/** The host names at which a service is visited. */
+/** The host names under which the browser visits a service. */
 const HOSTS: readonly [host: string | undefined, what: string][] = [
   ["127.0.0.1", "loopback"],
   [FAR, "plain http beyond loopback"],
@@ -249,7 +249,7 @@ for (const [host, what] of HOSTS) {
 }
 
 test(
-  "the token is typed in once and is nowhere but in memory",
+  "the token is typed in once and is kept only in memory",
   () =>
     inPage(async (page) => {
       const path = "/v1/rpc/eth_accounts";
@@ -279,7 +279,7 @@ test(
       await openClient(page, path);
       assert.is((await send(page, path)).status, 200);
       assert.not.match(await keptBy(page), TOKEN);
-      // A sample has a variable in place of the token, on the page and when it is copied.
+      // A code sample contains a variable instead of the token, both on the page and in the clipboard.
       await page.getByRole("button", { name: "Code Snippet" }).click().catch(() => {});
       const samples = page.locator("#scalar .scalar-code-block");
       await samples.filter({ hasText: "$NODEFACE_TOKEN" }).first().waitFor();
@@ -310,7 +310,7 @@ test(
     }),
 );
 
-test("Test Request of a write is sent when it is confirmed, and to the chain of before", () =>
+test("a write is sent only when it is confirmed, and only to the same chain as before", () =>
   inPage(async (page) => {
     const path = "/v1/rpc/eth_sendTransaction";
     const arrived = () => node.arrived.filter((method) => method === "eth_sendTransaction").length;
@@ -356,7 +356,7 @@ test("Test Request of a write is sent when it is confirmed, and to the chain of 
     assert.is(arrived(), 1);
   }));
 
-/** Returns everything that a page stores, and its URL. */
+/** Returns the URL of a page and everything that the page stores in the browser. */
 const keptBy = (page: Page): Promise<string> =>
   page.evaluate(async () => {
     const databases = await indexedDB.databases();
@@ -369,7 +369,7 @@ const keptBy = (page: Page): Promise<string> =>
     ]);
   });
 
-test("the token is sent to no other server, though it is selected for all operations", () =>
+test("the token is sent only to this service, even if it is selected for all operations", () =>
   inPage(async (page) => {
     await page.goto(`${both.url}v1/spec`);
     await mounted(page);
@@ -388,7 +388,7 @@ test("the token is sent to no other server, though it is selected for all operat
     ]);
   }));
 
-test("the only sample is our line for sh, and nothing unseen is in it", () =>
+test("the only code sample is the curl command for sh, without invisible characters", () =>
   inPage(async (page) => {
     await page.goto(`${both.url}v1/spec#tag/all/GET/theirs`);
     await mounted(page);
@@ -402,11 +402,11 @@ test("the only sample is our line for sh, and nothing unseen is in it", () =>
       texts.join(),
     );
     assert.not.match(texts.join(), /\p{Cf}|(?!\n)\p{Cc}/u);
-    // No other client can be chosen.
+    // The page offers no samples for other languages or clients.
     assert.is(await page.locator("#scalar button[data-testid=client-picker]").count(), 0);
   }));
 
-test("with forward: off the page says so, and offers no request that would be refused", () =>
+test("without `forward`, the page says that calls are off and offers no Test Request", () =>
   inPage(async (page) => {
     await visitOperation(page, off.url, "chain", "GET/v1/rpc/eth_chainId");
     await page.locator("#node").getByText("Calls are switched off").waitFor();
@@ -416,7 +416,7 @@ test("with forward: off the page says so, and offers no request that would be re
     assert.is(response.status(), 403);
   }));
 
-test("the head says how many can be called, and where a client connects; a button copies it", () =>
+test("the header shows the number of enabled methods, and the client URL with a Copy button", () =>
   inPage(async (page) => {
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     for (const path of [SIMPLE, "v1/spec"]) {
@@ -430,7 +430,7 @@ test("the head says how many can be called, and where a client connects; a butto
     }
   }));
 
-test("an operation that is not forwarded shows the reason, even without a script", async () => {
+test("if an operation is not forwarded, the page says why, even without JavaScript", async () => {
   const context = await browser.newContext({ javaScriptEnabled: false });
   try {
     const page = await context.newPage();
@@ -456,7 +456,7 @@ test("an operation that is not forwarded shows the reason, even without a script
   }
 });
 
-/** Pages of other origins: what they are, the host name of the page, and that of the service. */
+/** Pages of other origins. Each has a description, the host name of the page, and the host name of the service. */
 const STRANGERS: readonly [
   what: string,
   page: string | undefined,
@@ -464,8 +464,8 @@ const STRANGERS: readonly [
 ][] = [
   ["of the same site", "127.0.0.1", "127.0.0.1"],
   ["of another site", "localhost", "127.0.0.1"],
-  ["beyond loopback", FAR, FAR],
-  ["of the network, after loopback", FAR, "127.0.0.1"],
+  ["from a network address", FAR, FAR],
+  ["from a network address, against loopback", FAR, "127.0.0.1"],
 ];
 
 for (const [what, from, to] of STRANGERS) {
@@ -480,7 +480,7 @@ for (const [what, from, to] of STRANGERS) {
   });
 
   test(
-    `a page ${what} can neither call nor read by what it loads and sends`,
+    `a page ${what} cannot call or read the node with any request that it sends or loads`,
     () =>
       inPage(async (page) => {
         await page.goto(origin());
@@ -493,7 +493,7 @@ for (const [what, from, to] of STRANGERS) {
   );
 
   test(
-    `a page ${what} can neither call nor read by going there`,
+    `a page ${what} cannot call or read the node by navigating to the service`,
     () =>
       inPage(async (page) => {
         for (
@@ -528,7 +528,7 @@ for (const [what, from, to] of STRANGERS) {
   );
 }
 
-test("the explorer can make the calls that pages of other origins cannot", () =>
+test("the explorer itself can make the call that pages of other origins cannot make", () =>
   inPage(async (page) => {
     await page.goto(`${open.url}v1/spec`);
     const text = await page.evaluate(

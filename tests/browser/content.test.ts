@@ -36,7 +36,7 @@ content.after(async () => {
 });
 
 content(
-  "without script, it links to the simple page, where every operation can be read",
+  "without JavaScript, the reference leads to the simple page, which shows every operation",
   () =>
     inPage({ javaScriptEnabled: false, viewport: DESKTOP }, async (page) => {
       await page.goto(`${server.url}v1/spec`);
@@ -51,7 +51,7 @@ content(
       await page.setViewportSize(PHONE);
       assert.ok(await fitsInWidth(page));
       await picture(page, "no-script-phone");
-      // Without script, Chromium reports an unused preload as failed.
+      // If JavaScript is off, Chromium reports unused preloads as failed.
     }, false),
 );
 
@@ -62,7 +62,7 @@ for (
   ] as const
 ) {
   content(
-    `nothing jumps while ${path} is loaded, ${viewport.width} px`,
+    `the layout does not shift while ${path} loads, ${viewport.width} px`,
     () =>
       inPage({ viewport }, async (page) => {
         await page.addInitScript(observeShifts);
@@ -77,7 +77,7 @@ for (
 
 for (const colorScheme of ["light", "dark"] as const) {
   content(
-    `a ${colorScheme} system gets a ${colorScheme} page, which can be switched`,
+    `on a ${colorScheme} system the page is ${colorScheme}, and a button switches it`,
     () =>
       inPage({ colorScheme, viewport: DESKTOP }, async (page) => {
         const lightness = () =>
@@ -99,7 +99,7 @@ for (const colorScheme of ["light", "dark"] as const) {
 }
 
 content(
-  "a phone shows everything about the node within its width",
+  "on a phone, all facts about the node fit the width of the screen",
   () =>
     inPage({ viewport: PHONE }, async (page) => {
       await visit(page, server.url);
@@ -112,7 +112,7 @@ content(
 );
 
 content(
-  "the simple page is light on paper",
+  "the simple page is printed in light colours",
   () =>
     inPage({ viewport: DESKTOP, colorScheme: "dark" }, async (page) => {
       await page.goto(server.url + SIMPLE);
@@ -125,7 +125,7 @@ content(
 );
 
 content(
-  "while Scalar loads, the simple page is shown; if it cannot be loaded, a message says so",
+  "the reference says that it is loading, or that it cannot be loaded and where the simple page is",
   () =>
     inPage({ viewport: DESKTOP }, async (page) => {
       const release = await hold(page, "**/standalone.esm.js", (route) => route.abort());
@@ -144,7 +144,7 @@ content(
 );
 
 content(
-  "each document links to the other at the operation in view",
+  "each document links to the other one, at the operation that is in view",
   () =>
     inPage({ viewport: DESKTOP }, async (page) => {
       const fragment = "#tag/operations/GET/v1/health";
@@ -153,10 +153,10 @@ content(
       await page.getByRole("link", { name: "Simple page" }).click();
       await page.waitForURL(`${server.url}${SIMPLE}${fragment}`);
       await inView(page, fragment.slice(1));
-      // Scrolls to an operation other than the link's target.
+      // Scroll from the operation in the URL to another one.
       const id = "tag/description/GET/spec.json";
       await page.evaluate((id) => document.getElementById(id)!.scrollIntoView(), id);
-      // `click` of the link would scroll to it, although it is in view.
+      // `link.click()` is not used, because it would scroll the page even though the link is in view.
       const { x, y } = (await page.getByRole("link", { name: "Full reference" }).boundingBox())!;
       await page.mouse.click(x + 5, y + 5);
       await page.waitForURL(`${server.url}v1/spec/reference#${id}`);
@@ -179,7 +179,7 @@ content(
     }),
 );
 
-content("a description from the network adds no links, and loads nothing", async () => {
+content("a description fetched over the network adds no links and loads nothing", async () => {
   const url = "https://elsewhere.example/";
   const text = `[follow](${url}) [near](/v1/health?near) ![seen](${url}seen.png) ` +
     `![seen](/v1/health?seen) <img src="/v1/health?seen"> <a href="${url}">as HTML</a>`;
@@ -238,7 +238,7 @@ content("a description from the network adds no links, and loads nothing", async
     assert.is(page.url().replace(/#.*/, ""), here);
     assert.is(context.pages().length, 1);
     assert.is(await page.locator("#scalar img:visible").count(), 0);
-    // `failed` also names the requests that the policy blocked.
+    // `failed` also contains requests that the content security policy blocked; they have no status.
     assert.equal(complaints.failed.filter((text) => /^\d/.test(text)), []);
     assert.not.match(complaints.outside.join(), "follow");
     const loaded = await page.evaluate(() =>
@@ -255,14 +255,14 @@ content("a description from the network adds no links, and loads nothing", async
   }
 });
 
-/** Waits until the start of an element is in the upper half of the window. */
+/** Waits until the top of an element is in the upper half of the window. */
 const inView = (page: Page, id: string) =>
   page.waitForFunction((id) => {
     const top = document.getElementById(id)?.getBoundingClientRect().top;
     return top !== undefined && top >= 0 && top < innerHeight / 2;
   }, id);
 
-/** Runs a test in a page of its own browser context; fails if the page has caused complaints. */
+/** Runs a test in a page with its own browser context. Unless `quiet` is false, any complaint fails the test. */
 async function inPage(
   options: BrowserContextOptions,
   work: (page: Page) => Promise<void>,

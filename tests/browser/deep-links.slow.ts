@@ -8,10 +8,10 @@ import { type Served, serveNode } from "./_serve.ts";
 
 const deepLinks = suite("links to an operation");
 
-/** The largest movement allowed, in pixels: the height of a line of text. */
+/** The maximum distance, in pixels, that an operation may move: the height of a line of text. */
 const LINE = 24;
 
-/** Links, and the operation that each one targets. */
+/** Link fragments, each with the ID of the operation that it leads to. */
 const LINKS: readonly (readonly [fragment: string, operation: string])[] = [
   [
     "#tag/transactions/GET/transactions/unconfirmed",
@@ -41,7 +41,7 @@ deepLinks.after(async () => {
 for (const viewport of VIEWPORTS) {
   for (const [fragment, operation] of LINKS) {
     deepLinks(
-      `${fragment} is opened at once and does not move, ${viewport.width} px`,
+      `the operation at ${fragment} opens at once and does not move, ${viewport.width} px`,
       () =>
         inPage({ viewport }, async (page) => {
           await page.addInitScript(`{ const OPERATION = ${JSON.stringify(operation)}; ${NOTE} }`);
@@ -62,7 +62,7 @@ for (const viewport of VIEWPORTS) {
     );
 
     deepLinks(
-      `${fragment} leads to the operation in the reference, ${viewport.width} px`,
+      `${fragment} leads to the right operation in the reference, ${viewport.width} px`,
       () =>
         inPage({ viewport }, async (page) => {
           await visit(page, server.url, fragment);
@@ -78,7 +78,7 @@ for (const viewport of VIEWPORTS) {
   }
 
   deepLinks(
-    `a link into the closed group and a short link work without script, ${viewport.width} px`,
+    `short links work without JavaScript, even into the closed group, ${viewport.width} px`,
     () =>
       inPage({ viewport, javaScriptEnabled: false }, async (page) => {
         for (
@@ -99,7 +99,7 @@ for (const viewport of VIEWPORTS) {
 }
 
 deepLinks(
-  "no value in a link gets into a form, or replaces typed text",
+  "values in a link are never entered into a form and never replace typed text",
   () =>
     inPage({}, async (page) => {
       const operation = page.locator('article[id="op/getHeaderIds"]');
@@ -135,13 +135,13 @@ deepLinks(
     }),
 );
 
-/** The operation in one animation frame: the position of its heading, null if hidden, and whether its form is open. */
+/** The state of the operation in an animation frame. `top` is the position of its heading, or null if it is hidden. */
 interface Noted {
   readonly top: number | null;
   readonly isOpen: boolean;
 }
 
-/** A script for the page: it records each frame that differs from the previous one. */
+/** A script that runs in the page and records each frame that differs from the previous frame. */
 const NOTE = `
   globalThis.noted = [];
   globalThis.shift = 0;
@@ -164,7 +164,7 @@ const NOTE = `
   };
   requestAnimationFrame(look);`;
 
-/** Runs a test in a page of its own browser context; fails if `watch` has recorded any complaint. */
+/** Runs a test in a page with its own browser context. Any complaint that `watch` records fails the test. */
 async function inPage(options: BrowserContextOptions, work: (page: Page) => Promise<void>) {
   const context = await browser.newContext(options);
   try {
@@ -172,7 +172,7 @@ async function inPage(options: BrowserContextOptions, work: (page: Page) => Prom
     const complaints = await watch(page, new URL(server.url).origin);
     page.setDefaultTimeout(30_000);
     await work(page);
-    // Without script, Chromium cancels the modules that it has begun to load: these count as failed.
+    // If JavaScript is off, Chromium cancels the modules that it has begun to load, and reports them as failed.
     const { javaScriptEnabled = true } = options;
     assert.equal({ ...complaints, ...!javaScriptEnabled && { failed: [] } }, QUIET);
   } finally {

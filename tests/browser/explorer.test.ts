@@ -31,7 +31,7 @@ explorer.after.each(async () => {
   assert.equal(complaints, QUIET);
 });
 
-explorer("both operations of the node are visible", async () => {
+explorer("two of the service's own operations can be opened", async () => {
   for (
     const [name, path] of [["Get the node's information", "/v1/info"], [
       "Open the explorer",
@@ -44,7 +44,7 @@ explorer("both operations of the node are visible", async () => {
   }
 });
 
-explorer("Test Request and Send show this service's own response", async () => {
+explorer("Test Request followed by Send shows this service's own response", async () => {
   const [answer] = await Promise.all([
     page.waitForResponse((response) => response.url() === `${server.url}v1/info`),
     send(page, "/v1/info"),
@@ -54,7 +54,7 @@ explorer("Test Request and Send show this service's own response", async () => {
   await page.getByText(info.started_at).waitFor();
 });
 
-explorer("an HTML response is shown as text, which no policy has to block", async () => {
+explorer("an HTML response is shown as text, so it cannot violate the content policy", async () => {
   await page.locator("#scalar").getByRole("link", { name: "Open the explorer" }).first().click();
   await send(page, "/v1/spec");
   await page.getByText("<!DOCTYPE html>").first().waitFor();
@@ -66,7 +66,7 @@ explorer("search finds an operation", async () => {
   await page.getByRole("option", { name: /Open the explorer/ }).first().waitFor();
 });
 
-explorer("both forms of the description can be downloaded", async () => {
+explorer("the description can be downloaded as JSON and as YAML", async () => {
   const served = await (await fetch(`${server.url}spec.json`)).json();
   const buttons = page.getByRole("button", { name: "Download OpenAPI Document" });
   for (
@@ -82,7 +82,7 @@ explorer("both forms of the description can be downloaded", async () => {
   }
 });
 
-explorer("a deep link is still followed after a reload", async () => {
+explorer("after a reload, the operation of a deep link is in view again", async () => {
   const fragment = "#tag/description/GET/.well-known/api-catalog";
   await visit(page, server.url, fragment);
   const inView = (id: string) =>

@@ -26,7 +26,7 @@ filter.after(async () => {
   await Promise.all([chain?.close(), broker?.close()]);
 });
 
-/** Opens the simple page, and waits until its script has marked the operation in view. */
+/** Opens the simple page, and waits until its script has run. */
 async function open(url: string, width = 1280, hash = ""): Promise<Page> {
   const context = await browser.newContext({ viewport: { width, height: 800 }, bypassCSP: true });
   const page = await context.newPage();
@@ -44,7 +44,7 @@ const field = (page: Page) => page.getByRole("searchbox", { name: "Filter the op
 
 const links = (page: Page) => page.locator("#plain nav li li a:visible");
 
-filter("/ and Ctrl+K focus the filter, which finds by name, path, summary and access", async () => {
+filter("/ and Ctrl+K focus the filter, which matches name, path, summary and access", async () => {
   const page = await open(broker.url);
   const all = await links(page).count();
   await page.keyboard.press("/");
@@ -55,7 +55,7 @@ filter("/ and Ctrl+K focus the filter, which finds by name, path, summary and ac
       ["/stacksz", ["What its threads do"]],
       ["sensitive", ["What its threads do", "List who is connected"]],
       ["read show", ["Show the server", "Show its streams"]],
-      // The service's own operations are listed while they match.
+      // The filter also finds the service's own operations, whose group is closed otherwise.
       ["/v1/health", ["Probe the node"]],
       ["nothing like that", []],
     ] as const
@@ -79,7 +79,7 @@ filter("/ and Ctrl+K focus the filter, which finds by name, path, summary and ac
   await page.close();
 });
 
-filter("shortcuts do not take keys typed into a form", async () => {
+filter("keys typed into a form field do not act as shortcuts", async () => {
   const page = await open(chain.url);
   await page.evaluate(() => {
     for (const details of document.querySelectorAll("details")) details.open = true;
@@ -91,7 +91,7 @@ filter("shortcuts do not take keys typed into a form", async () => {
   await page.close();
 });
 
-filter("in a narrow window the list is a sheet, which a choice closes", async () => {
+filter("in a narrow window, the list is a sheet that closes after a choice", async () => {
   const page = await open(chain.url, 820);
   const sheet = page.getByRole("dialog", { name: "Operations" });
   assert.is(await page.locator("#plain nav").isVisible(), false);
@@ -104,7 +104,7 @@ filter("in a narrow window the list is a sheet, which a choice closes", async ()
   await page.waitForFunction(() => location.hash.endsWith("/getblockhash"));
   await page.keyboard.press("Control+k");
   await sheet.waitFor();
-  // The first press empties the field, the second one closes the sheet.
+  // The first Escape empties the field, and the second Escape closes the sheet.
   await page.keyboard.press("Escape");
   assert.is(await field(page).inputValue(), "");
   await page.keyboard.press("Escape");
@@ -114,7 +114,7 @@ filter("in a narrow window the list is a sheet, which a choice closes", async ()
   await page.close();
 });
 
-filter("the operation in view is marked in the navigation, in sight", async () => {
+filter("the navigation marks the operation in view and scrolls to its entry", async () => {
   const page = await open(chain.url);
   for (const name of ["getblockcount", "getrawtransaction"]) {
     await page.evaluate((name) => location.hash = `#op/${name}`, name);
@@ -129,7 +129,7 @@ filter("the operation in view is marked in the navigation, in sight", async () =
 });
 
 filter(
-  "a link's target is marked, not its neighbour, until the reader scrolls on",
+  "the target of a link stays marked in the navigation until the user scrolls",
   async () => {
     const page = await open(chain.url, 1280, "#op/getblockhash");
     // After two frames, the page's observer has seen the elements near the viewport.
@@ -145,7 +145,7 @@ filter(
     await page.keyboard.press("Enter");
     await marked.getByText("getblockcount").waitFor();
     const ids = await page.locator("#plain h3").evaluateAll((all) => all.map(({ id }) => id));
-    // The last operations cannot be scrolled to the top.
+    // The last operations are tested because the page cannot scroll them to the top.
     for (const id of [...ids.slice(0, 2), ...ids.slice(-3)]) {
       await page.evaluate((id) => location.hash = id, id);
       await page.waitForFunction((id) => document.getElementById(id)!.checkVisibility(), id);

@@ -9,10 +9,10 @@ const header = suite("the header of the explorer");
 
 const { synced: _, ...ANSWERS } = NODE;
 
-/** An integer with as many digits as a node's response may have. */
+/** A long integer, such as a node may send. A JavaScript number would lose most of its digits. */
 const LONG = 1234567890123456789012345678901234567890n;
 
-/** The info in each state, and the status in the header. */
+/** An info object for each state, with the state that the header shows. */
 const STATES: [info: Record<string, unknown>, shown: string][] = [
   [NODE, "In sync"],
   [{ ...ANSWERS, head_at: "2026-01-31T08:14:41Z" }, "Online"],
@@ -81,7 +81,7 @@ header.after.each(() => page.close());
 
 for (const [state, shown] of STATES) {
   header(
-    `"${shown}" is in the first HTML, and a refresh changes nothing`,
+    `"${shown}" is in the initial HTML, and a refresh changes nothing`,
     async () => {
       info = state;
       const complaints = await watch(page, new URL(server.url).origin);
@@ -97,7 +97,7 @@ for (const [state, shown] of STATES) {
   );
 }
 
-header("it follows the node from state to state without a reload", async () => {
+header("it shows each new state of the node without a reload", async () => {
   await visit(page, server.url);
   for (const [state, shown] of STATES) {
     info = state;
@@ -108,7 +108,7 @@ header("it follows the node from state to state without a reload", async () => {
   }
 });
 
-header("a long number keeps all of its digits when the page refreshes", async () => {
+header("a long number keeps all digits when the header is refreshed", async () => {
   await open(page);
   for (const height of [LONG, 9007199254740993n, 2n ** 64n - 1n]) {
     info = { ...NODE, height };
@@ -119,7 +119,7 @@ header("a long number keeps all of its digits when the page refreshes", async ()
   }
 });
 
-header("a long reason is shown as a whole on a phone and in print, within the page", async () => {
+header("on a phone and in print, a long reason is shown completely and fits the page", async () => {
   const reason = `requires credentials (401), ${"which the operator has to give ".repeat(4)}`
     .trim();
   info = { ...NODE, status: "degraded", status_reason: reason, height: LONG };
@@ -137,7 +137,7 @@ header("a long reason is shown as a whole on a phone and in print, within the pa
   }
 });
 
-header("the marks of the states differ in shape, with forced colours as well", async () => {
+header("state symbols have different shapes, even with forced colours", async () => {
   await page.emulateMedia({ forcedColors: "active" });
   await open(page);
   const shapes = new Map<string, string>();
@@ -157,7 +157,7 @@ header("the marks of the states differ in shape, with forced colours as well", a
   assert.is(new Set(states.map((state) => shapes.get(state))).size, states.length);
 });
 
-header("a new state is announced, a new duration in the same state is not", async () => {
+header("screen readers announce a new state, but no new duration of the same state", async () => {
   const live = () => page.locator("#node .state").getAttribute("aria-live");
   const quiet = (minutes: number) => ({
     ...NODE,
@@ -179,7 +179,7 @@ header("a new state is announced, a new duration in the same state is not", asyn
   assert.is(await live(), null);
 });
 
-header("a failure is shown, and the last known values stay", async () => {
+header("if the service is unreachable, the header says so and keeps the last values", async () => {
   await open(page);
   info = undefined;
   await refresh(page);
@@ -190,7 +190,7 @@ header("a failure is shown, and the last known values stay", async () => {
   await page.getByRole("status").getByText("In sync").waitFor();
 });
 
-header("it refreshes by itself while the page is visible, not while it is hidden", async () => {
+header("it refreshes automatically, but only while the page is visible", async () => {
   await page.clock.install();
   await open(page);
   const answer = page.waitForResponse(`${server.url}v1/info`);
@@ -203,7 +203,7 @@ header("it refreshes by itself while the page is visible, not while it is hidden
   assert.is(asked, 0);
 });
 
-header("values of a node are text, never HTML", async () => {
+header("values from a node are shown as text, never as HTML", async () => {
   const hostile = `<img src=x onerror="document.title='run'">`;
   info = { name: hostile, software: hostile, chain_id: hostile, status: hostile, height: hostile };
   info.status_reason = hostile;
@@ -222,19 +222,19 @@ async function open(page: Page): Promise<void> {
   const told = page.waitForResponse(`${server.url}v1/info`);
   await page.goto(server.url + SIMPLE, { waitUntil: "commit" });
   await told;
-  // The script has run: it fills in the URLs below the header.
+  // Wait until the script has run, which fills in the URLs below the header.
   await page.waitForFunction((origin) => {
     const address = document.querySelector("#plain var");
     return address?.textContent === origin;
   }, server.url.replace(/\/$/, ""));
-  // The info has arrived: the header shows times as ages.
+  // Wait until the info object has arrived; the header then shows ages instead of times.
   await page.waitForFunction(() =>
     [...document.querySelectorAll<HTMLElement>("#node time")]
       .every(({ textContent, title }) => textContent !== title)
   );
 }
 
-/** Makes the header request the info now, as when a page is shown again, and waits for the response. */
+/** Makes the header request `/v1/info` as it does when a page becomes visible, and waits for the response. */
 async function refresh(page: Page): Promise<void> {
   const answer = page.waitForResponse(`${server.url}v1/info`);
   await look(page, false);
@@ -242,7 +242,7 @@ async function refresh(page: Page): Promise<void> {
   await page.evaluate(() => new Promise((painted) => requestAnimationFrame(painted)));
 }
 
-/** Hides or shows the page. */
+/** Makes the page believe that it is hidden or visible. */
 const look = (page: Page, hidden: boolean) =>
   page.evaluate((hidden) => {
     Object.defineProperty(document, "hidden", { configurable: true, value: hidden });

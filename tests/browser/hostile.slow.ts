@@ -5,9 +5,9 @@ import { closePages, launch, watch } from "./_browser.ts";
 import { SIMPLE } from "./_page.ts";
 import { serveNode } from "./_serve.ts";
 
-const hostile = suite("the explorer of a hostile description");
+const hostile = suite("the explorer with a hostile description");
 
-/** Code that would run if a text of the description were used as anything but text. */
+/** Code that would run if the page inserted it as HTML or as a link, instead of as text. */
 const ATTACK = [
   `<script>globalThis.ran = true</script>`,
   `<img src="data:," onerror="globalThis.ran = true">`,
@@ -22,32 +22,32 @@ let browser: Browser;
 hostile.before(async () => void (browser = await launch()));
 hostile.after(() => closePages(browser));
 
-hostile("none of its content runs, and no other host gets a request", async () => {
+hostile("no code in a description runs, and no other host gets a request", async () => {
   await inExplorer(describe(ATTACK), async (page, complaints) => {
     for (const link of await page.locator(":is(#scalar, #plain)").getByText("follow").all()) {
       if (await link.isVisible()) await link.click();
     }
     assert.ok(await page.locator(":is(#scalar h1, #plain h2)").first().isVisible());
     assert.is(await page.evaluate(() => "ran" in globalThis), false);
-    // Chromium also reports requests that the policy then blocks, so only those with a response count.
+    // Chromium also reports requests that the content policy blocks, so only requests with a response count.
     const answered = complaints.failed.filter((text) => /^\d+ /.test(text));
     assert.equal(answered, []);
   });
 });
 
-hostile("a text of 2 MB does not keep the page from being read", async () => {
+hostile("the page stays readable with a text of 2 MB", async () => {
   await inExplorer(describe("word ".repeat(400_000)), async (page) => {
     assert.ok(await page.locator(":is(#scalar h1, #plain h2)").first().isVisible());
   });
 });
 
-// A description may have 256 levels; each schema here takes two.
+// A description may be nested 256 levels deep, and each of these schemas adds two levels.
 for (const depth of [60, 115]) {
-  hostile(`a schema ${depth} levels deep does not keep the page from being read`, async () => {
+  hostile(`the page stays readable with a schema that is ${depth} levels deep`, async () => {
     let schema: unknown = { type: "string" };
     for (let i = 0; i < depth; i++) schema = { type: "object", properties: { a: schema } };
     await inExplorer(describe("deep", schema), async (page) => {
-      // If Scalar fails, the link to the simple page remains.
+      // If Scalar fails, the page still shows the link to the simple page.
       assert.ok(
         await page.locator(
           "#scalar h1:visible, #plain h2:visible, #loading a:visible, #other:visible",
@@ -76,7 +76,7 @@ function describe(text: string, schema: unknown = { type: "string", description:
   };
 }
 
-/** Calls `work` on the simple page of a description, then on the reference once Scalar has started or failed. */
+/** Calls `work` with a description's simple page, and then with the reference when Scalar has started or failed. */
 async function inExplorer(
   document: unknown,
   work: (
@@ -91,7 +91,7 @@ async function inExplorer(
     await page.goto(server.url + SIMPLE);
     await page.locator("#plain h2").first().waitFor();
     await work(page, complaints);
-    // Scalar may fail before anything is visible.
+    // Scalar may fail before it shows anything.
     const givenUp = new Promise((resolve) => page.once("pageerror", resolve));
     await page.goto(`${server.url}v1/spec`, { waitUntil: "commit" });
     await Promise.race([page.locator("#scalar h1").first().waitFor(), givenUp]);

@@ -8,9 +8,9 @@ import { mounted, picture, SIMPLE } from "./_page.ts";
 import { ANVIL } from "./_relay.ts";
 import { showsHeight, startService, type WatchedService } from "./_service.ts";
 
-const live = suite("the page of a service that is away for a while");
+const live = suite("the page during and after an outage");
 
-/** The length of the outage, and the time after it within which the page must be current, in milliseconds. */
+/** The length of the outage, and the time within which the page must then be up to date, both in milliseconds. */
 const [AWAY, RIGHT] = [60_000, 5_000];
 
 let browser: Browser;
@@ -34,7 +34,7 @@ live.after.each(async () => {
   await service.stop();
 });
 
-/** Waits until both documents show the outage and it has lasted for `AWAY`; then mines a block. Returns the height. */
+/** Waits until both documents show the outage and `AWAY` has passed. Then mines a block and returns its height. */
 async function away(): Promise<number> {
   const since = performance.now();
   for (const page of pages) {
@@ -49,7 +49,7 @@ const anvil = without(ANVIL);
 testWhere(
   live,
   anvil,
-  "after a minute in which it hangs, the page is right within 5 s",
+  "after the service has hung for a minute, the page is up to date within 5 s",
   async () => {
     service.process.signal("SIGSTOP");
     const height = await away();
@@ -61,7 +61,7 @@ testWhere(
 testWhere(
   live,
   anvil,
-  "after a restart that takes a minute, the page is right within 5 s",
+  "after the service was stopped for a minute, the page is up to date within 5 s",
   async () => {
     await service.process.stop();
     const height = await away();
@@ -74,7 +74,7 @@ testWhere(
 testWhere(
   live,
   anvil,
-  "if a node is gone for longer than its values are shown, its name stays",
+  "if a node has been unreachable for so long that its values are hidden, its name stays",
   async () => {
     const height = await service.mine();
     for (const page of pages) await showsHeight(page, height);

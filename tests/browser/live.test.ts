@@ -9,7 +9,7 @@ import { ANVIL } from "./_relay.ts";
 import { type Served, serveNode } from "./_serve.ts";
 import { look, showsHeight, startService, type WatchedService } from "./_service.ts";
 
-const live = suite("the page of a node that changes");
+const live = suite("live updates of the page");
 
 let browser: Browser;
 let page: Page;
@@ -32,7 +32,7 @@ live.after(() => closePages(browser));
 
 const anvil = without(ANVIL);
 
-/** Collects the requests of a page for a path, from now on. */
+/** Starts collecting the requests that a page makes to a path. */
 function requestsFor(page: Page, path: string): string[] {
   const urls: string[] = [];
   page.on("request", (request) => {
@@ -41,7 +41,7 @@ function requestsFor(page: Page, path: string): string[] {
   return urls;
 }
 
-/** Stops the clock of a page; from now on the test advances it. */
+/** Stops the clock of a page, so that it advances only when the test advances it. */
 async function stopTime(page: Page): Promise<void> {
   const now = Date.now();
   await page.clock.install({ time: now });
@@ -49,7 +49,7 @@ async function stopTime(page: Page): Promise<void> {
 }
 
 for (const document of ["v1/spec", SIMPLE]) {
-  testWhere(live, anvil, `${document} has one stream, and none while it is hidden`, async () => {
+  testWhere(live, anvil, `${document} has one event stream, but none while hidden`, async () => {
     service = await startService();
     const { url, listeners, mine } = service;
     const streams = requestsFor(page, "/v1/events");
@@ -72,7 +72,7 @@ for (const document of ["v1/spec", SIMPLE]) {
   });
 }
 
-live("without a stream it requests the info, and retries less and less often", async () => {
+live("without a stream, it polls /v1/info and retries the stream less and less often", async () => {
   let info: Record<string, unknown> = NODE;
   server = await serveNode({
     info: () => info,
@@ -94,7 +94,7 @@ live("without a stream it requests the info, and retries less and less often", a
 });
 
 live(
-  "an event is shown with all its digits and changes no prototype, or the info is requested",
+  "an event is applied with all digits and without changing a prototype; if invalid, /v1/info is read",
   async () => {
     const told = new TextEncoder();
     let info: Record<string, unknown> = { ...NODE, height: 7 };
@@ -130,12 +130,12 @@ live(
       tell("info", `{"height":${100 + i}}`);
       await shown(String(100 + i)).waitFor();
     }
-    // An event lacks the time of stale values, so the page requests the info.
+    // Events do not contain the time of stale values, so the page requests `/v1/info`.
     info = { ...info, status: "stale", updated_at: "2026-01-31T08:15:00Z" };
     const time = page.locator("#node dt").getByText("As of");
     tell("info", `{"status":"stale"}`);
     await time.waitFor();
-    // An event that arrives during the request is newer than the response, and lacks the time too.
+    // An event that arrives during this request is newer than the response, but does not contain the time either.
     const release = await hold(page, "**/v1/info");
     const first = stream;
     await look(page, false);
@@ -150,7 +150,7 @@ live(
   },
 );
 
-/** Serves a node whose stream and history the test writes. */
+/** Serves a node whose event stream and history are supplied by the test. */
 async function serveTold(history?: () => unknown) {
   let stream: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | undefined;
   server = await serveNode({
@@ -165,7 +165,7 @@ async function serveTold(history?: () => unknown) {
   });
   return {
     url: server.url,
-    /** Waits for the stream of the current document, and announces another description. */
+    /** Waits until the page has opened its stream, and sends an event that the description has changed. */
     async describe() {
       await until(() => Promise.resolve(stream !== undefined));
       const opened = stream!;
@@ -175,7 +175,7 @@ async function serveTold(history?: () => unknown) {
   };
 }
 
-live("the last hour of a figure is drawn, with a text, whatever the history holds", async () => {
+live("charts of figures have a text, and are drawn even from a malformed history", async () => {
   const at = (second: number) => new Date(1_800_000_000_000 + second * 1000).toISOString();
   let history: unknown = {
     at: [at(0), at(15), at(30)],
@@ -198,7 +198,7 @@ live("the last hour of a figure is drawn, with a text, whatever the history hold
   assert.is(await height.locator("title").textContent(), "2 in the last 15 seconds");
 });
 
-live("a new description is shown at once if no form is open, and only once", async () => {
+live("the first new description is shown at once if no form is open", async () => {
   const { url, describe } = await serveTold();
   await page.goto(url + SIMPLE);
   const told = page.getByText("The description has changed.");
@@ -212,7 +212,7 @@ live("a new description is shown at once if no form is open, and only once", asy
   await shown;
 });
 
-live("a new description is announced if a form is open, and in the reference", async () => {
+live("a new description is only announced if a form is open, or in the reference", async () => {
   const { url, describe } = await serveTold();
   const told = page.getByText("The description has changed.");
   for (const document of [`${SIMPLE}#op/getInfo`, "v1/spec"]) {

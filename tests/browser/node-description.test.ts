@@ -11,11 +11,11 @@ import { createNodeface } from "../../src/index.ts";
 import { pathOf } from "../description/_load.ts";
 import { closePages, type Complaints, launch, watch } from "./_browser.ts";
 
-const explorer = suite("a node's own interface in Chromium");
+const explorer = suite("a node's own description in Chromium");
 
 const ERGO = readFileSync(pathOf("ergo-openapi.yaml"), "utf8");
 
-/** Returns a URL with another origin, which leads to the same server. */
+/** Returns a URL that has another origin but leads to the same server. */
 const otherName = (url: string) => url.replace("127.0.0.1", "localhost");
 
 let node: Server;
@@ -27,7 +27,7 @@ let page: Page;
 let complaints: Complaints;
 
 explorer.before(async () => {
-  // A node that allows requests from pages, so that a page can try it.
+  // The node allows requests from pages of other origins, so that the explorer can call it directly.
   node = createServer((request, response) => {
     asked.push(`${request.method} ${request.url}`);
     response.writeHead(200, {
@@ -38,7 +38,7 @@ explorer.before(async () => {
   });
   await new Promise<void>((resolve) => node.listen(0, resolve));
   nodeUrl = `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
-  // Both servers in the description lead to this node; the service does not know that it is a node.
+  // Both servers in the description lead to this node, but the service is not configured with a node.
   const text = ERGO.replace("- url: /\n", `- url: ${nodeUrl}\n`)
     .replace("http://213.239.193.208:9053", otherName(nodeUrl));
   const app = createNodeface({ description: { text } });
@@ -60,21 +60,19 @@ explorer.after.each(async () => {
   await page.close();
 });
 
-/** Opens the explorer at an operation and waits until it can be tried. */
+/** Opens the reference at an operation and waits until the operation is shown. */
 async function open(name: string, fragment: string) {
   await page.goto(`${server.url}v1/spec#${fragment}`);
   await page.getByRole("heading", { name }).first().waitFor();
 }
 
-/** Opens the dialog to try an operation. */
+/** Opens the dialog that sends requests for an operation. */
 async function tryOut(button: RegExp) {
   await page.getByRole("button", { name: button }).first().click();
 }
 
-/**
- * Sends the request of the dialog; resolves to the requested URL.
- *
- * @param others matches the URLs that the page itself requests, for the node's card
+/** Presses Send in the dialog and returns the requested URL.
+ * @param others matches URLs that the page requests on its own to update the header
  */
 async function send(others: RegExp = /\/v1\/info$/): Promise<string> {
   const [answer] = await Promise.all([
@@ -86,7 +84,7 @@ async function send(others: RegExp = /\/v1\/info$/): Promise<string> {
   return answer.url();
 }
 
-explorer("every tag of the node's description is shown, and this service's", async () => {
+explorer("every tag of the node's description is shown, and the tag of this service", async () => {
   await open("Ergo Node API", "");
   const { paths } = parse(ERGO);
   const tags = new Set<string>(["About this service"]);
@@ -99,7 +97,7 @@ explorer("every tag of the node's description is shown, and this service's", asy
   assert.equal(complaints, { outside: [], console: [], failed: [], refused: [] });
 });
 
-explorer("Send of one of the node's operations calls the node", async () => {
+explorer("Send calls the node if the operation belongs to the node", async () => {
   await open("Get the information about the Node", "tag/info/GET/info");
   await tryOut(/Test Request.*get \/info/);
   assert.is(await send(), `${nodeUrl}/info`);
@@ -108,7 +106,7 @@ explorer("Send of one of the node's operations calls the node", async () => {
   assert.equal(complaints, { outside: [`${nodeUrl}/info`], console: [], failed: [], refused: [] });
 });
 
-explorer("Send calls another server of the description if it is chosen", async () => {
+explorer("Send calls the server that the user chose, if the description has several", async () => {
   await open("Get the information about the Node", "tag/info/GET/info");
   await tryOut(/Test Request.*get \/info/);
   await page.getByRole("dialog").getByText(nodeUrl).first().click();
@@ -124,7 +122,7 @@ explorer("Send calls another server of the description if it is chosen", async (
 });
 
 explorer(
-  "operations called through this service have no request to send if calls are off",
+  "if calls are off, operations that would go through this service have no Test Request",
   async () => {
     const app = createNodeface({
       description: { text: ERGO },
@@ -144,7 +142,7 @@ explorer(
   },
 );
 
-explorer("Send of one of this service's operations calls this service", async () => {
+explorer("Send calls this service if the operation belongs to this service", async () => {
   await open("Get the node's information", "tag/about-this-service/GET/v1/info");
   await tryOut(/Test Request.*get \/v1\/info/);
   assert.is(await send(/^$/), `${server.url}v1/info`);

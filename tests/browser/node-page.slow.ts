@@ -94,7 +94,7 @@ for (const [name] of NODES) {
   }
 }
 
-/** Asserts that a page is accessible, and that its layout hardly shifted while it loaded. */
+/** Asserts that a page is accessible and fits its width, and that its layout hardly shifted while it loaded. */
 async function assertFit(
   page: Page,
   find: (page: Page) => Promise<string[]>,
@@ -108,7 +108,7 @@ async function assertFit(
 }
 
 nodePage(
-  "in print has absolute times, and the closed group as well",
+  "in print, shows absolute times and the content of the closed group",
   () =>
     inPage("chain", { viewport: DESKTOP, colorScheme: "dark" }, async (page, url) => {
       await page.goto(url + SIMPLE, { waitUntil: "commit" });
@@ -124,7 +124,7 @@ nodePage(
     }),
 );
 
-nodePage("a link into the closed group opens it, with and without a script", async () => {
+nodePage("a link into the closed group opens the group, with and without JavaScript", async () => {
   const fragment = "#tag/about-this-service/GET/v1/health";
   for (const javaScriptEnabled of [true, false]) {
     await inPage("broker", { viewport: DESKTOP, javaScriptEnabled }, async (page, url) => {
@@ -135,7 +135,7 @@ nodePage("a link into the closed group opens it, with and without a script", asy
 });
 
 nodePage(
-  "Scalar lists each method once by its name, with its marks, and this service last",
+  "Scalar lists each method once, by name and with its marks, and lists this service last",
   () =>
     inPage("chain", { viewport: DESKTOP }, async (page, url) => {
       await visit(page, url, "#tag/blockchain/GET/v1/rpc/gettxoutsetinfo");
@@ -155,7 +155,7 @@ nodePage(
 );
 
 nodePage(
-  "Scalar lists common operations first, and this service after undeclared tags",
+  "Scalar lists common operations first, and lists this service after undeclared tags",
   () =>
     inPage("broker", { viewport: DESKTOP }, async (page, url) => {
       await visit(page, url, "#tag/server/GET/varz");
@@ -168,7 +168,7 @@ nodePage(
 );
 
 nodePage(
-  "shows ages by the service's clock, and keeps them current",
+  "calculates ages with the service's clock, and keeps them up to date",
   () =>
     inPage("chain", { viewport: DESKTOP }, async (page, url) => {
       await page.clock.install({ time: new Date(Date.now() - 86_400_000 * 30) });
@@ -177,7 +177,7 @@ nodePage(
       await block.getByText(/^1\d minutes ago$/).waitFor();
       assert.match(await block.getAttribute("title") ?? "", /^\d{4}-.* UTC$/);
       const before = await block.textContent();
-      // Repeated, since each new info sets the page's clock back to that of the service.
+      // Advance the clock repeatedly, because each new info object sets it back to the service's time.
       await until(async () => {
         await page.clock.runFor(180_000);
         return await block.textContent() !== before;
@@ -201,7 +201,7 @@ nodePage("its icon changes once the node reports its name", async () => {
   });
 });
 
-/** Runs a test in a page of its own browser context; fails if the page has caused complaints. */
+/** Runs a test in a page with its own browser context. Unless `quiet` is false, any complaint fails the test. */
 async function inPage(
   name: string,
   options: BrowserContextOptions,
@@ -221,7 +221,7 @@ async function inPage(
   }
 }
 
-/** Reads the positions and sizes of elements together, since the script replaces some. */
+/** Returns the positions and sizes of elements. They are read in one step, because the script may replace elements. */
 const placesOf = (page: Page, selector: string) =>
   page.evaluate(
     (selector) =>
@@ -230,14 +230,14 @@ const placesOf = (page: Page, selector: string) =>
     selector,
   );
 
-/** Waits until the script has written how long ago each time was. */
+/** Waits until the script has replaced every time in the header by its age. */
 const shownAges = (page: Page) =>
   page.waitForFunction(() =>
     [...document.querySelectorAll<HTMLElement>("#node time")]
       .every(({ textContent, title }) => textContent !== title)
   );
 
-/** Tells whether the node's name is in larger type than every other visible heading. */
+/** Returns true if the node's name has a larger font size than every other visible heading. */
 const isNameLargest = (page: Page) =>
   page.evaluate(() => {
     const sizes = [...document.querySelectorAll("h1, h2, h3")]

@@ -9,11 +9,11 @@ import type { Served } from "./_serve.ts";
 const operations = suite("a host's operations in a browser");
 
 let browser: Browser;
-/** Two hosts with their own pages; `cors` lists only the first. */
+/** Two servers with pages of their own origins. Only the origin of `friend` is listed in `cors`. */
 let friend: Served;
 let stranger: Served;
 let node: Served;
-/** The calls that the handlers received. */
+/** The calls that the operations' handlers received. */
 let called: string[];
 
 operations.before(async () => {
@@ -47,7 +47,7 @@ operations.after(async () => {
   for (const server of [friend, stranger, node]) await server?.close();
 });
 
-/** The requests of a page. */
+/** A request that a page sends. */
 interface Sent {
   method: string;
   mode?: "no-cors";
@@ -55,7 +55,7 @@ interface Sent {
   headers?: Record<string, string>;
 }
 
-/** Returns the part of a response that a page can read: the content, or only that it failed. */
+/** Sends a request from a page. Returns the content if the page can read it, or else `opaque` or `failed`. */
 async function fetchIn(page: Page, path: string, init: Sent): Promise<string> {
   const url = new URL(path, node.url).href;
   return await page.evaluate(async ([url, init]) => {
@@ -68,7 +68,7 @@ async function fetchIn(page: Page, path: string, init: Sent): Promise<string> {
   }, [url, init] as const);
 }
 
-/** The ways in which a page can send a change; the first two need no preflight. */
+/** Requests with which a page may try to change something. The first two need no preflight. */
 const CHANGES: readonly Sent[] = [
   { method: "POST", mode: "no-cors", body: "a" },
   { method: "POST", body: "a" },
@@ -76,7 +76,7 @@ const CHANGES: readonly Sent[] = [
   { method: "DELETE" },
 ];
 
-/** The attacker's page: on another port, which is the same site, and with another host name, which is another site. */
+/** URLs of the attacker's page. Another port belongs to the same site as the service; another host name does not. */
 const VISITS: readonly [site: string, url: () => string][] = [
   ["of the same site", () => stranger.url],
   ["of another site", () => stranger.url.replace("127.0.0.1", "localhost")],
@@ -84,7 +84,7 @@ const VISITS: readonly [site: string, url: () => string][] = [
 
 for (const [site, url] of VISITS) {
   for (const path of ["/v1/closed", "/v1/open"]) {
-    operations(`a page ${site} can neither call nor read ${path}`, async () => {
+    operations(`a page ${site} cannot call or read ${path}`, async () => {
       const page = await browser.newPage();
       await page.goto(url());
       for (const init of CHANGES) {
@@ -106,7 +106,7 @@ for (const [site, url] of VISITS) {
   }
 }
 
-operations("a page of a listed origin can call and read", async () => {
+operations("a page of a listed origin can call an operation and read the response", async () => {
   const page = await browser.newPage();
   await page.goto(friend.url);
   for (const init of CHANGES.slice(1)) {
@@ -119,7 +119,7 @@ operations("a page of a listed origin can call and read", async () => {
   await page.close();
 });
 
-operations("a page of the service itself can call and read", async () => {
+operations("a page of the service itself can call operations and read responses", async () => {
   const page = await browser.newPage();
   await page.goto(new URL("/v1/info", node.url).href);
   for (const init of CHANGES) assert.is(await fetchIn(page, "/v1/closed", init), "done");

@@ -28,7 +28,7 @@ prefix.after(async () => {
   await node?.close();
 });
 
-prefix("behind a proxy that strips it, page, files, header and Send all stay below", async () => {
+prefix("if a proxy strips the prefix, all requests of the page still contain it", async () => {
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
   const complaints = await watch(page, new URL(url).origin);
   const asked: string[] = [];
@@ -47,7 +47,7 @@ prefix("behind a proxy that strips it, page, files, header and Send all stay bel
   await page.close();
 });
 
-prefix("the curl lines and the server are those of the prefix", async () => {
+prefix("the curl commands and the server URL contain the prefix", async () => {
   const page = await browser.newPage();
   page.setDefaultTimeout(PATIENCE);
   await page.goto(url + SIMPLE);
@@ -57,10 +57,10 @@ prefix("the curl lines and the server are those of the prefix", async () => {
   await page.close();
 });
 
-/** Prefixes in front of the service: the part that a proxy strips, and the part that the service knows. */
+/** Two-part prefixes. A proxy strips the first part, and the service is configured with the second part. */
 const MOUNTS = [["", ""], ["", "/deep/node"], ["/outer", ""]] as const;
 
-/** The description of a node whose address is unknown. */
+/** The description of a node whose address the service does not know. */
 const NOWHERE = `openapi: 3.1.1
 info: { title: Nowhere, version: "1" }
 servers: [{ url: /v2 }]
@@ -76,7 +76,7 @@ const PEERS = {
   handle: () => new Response("[]"),
 } as const;
 
-/** An operation to try: its path, its tag, and the prefix of its path. */
+/** An operation to send. `below` is the path of its server, which comes before its own path. */
 type Tried = readonly [path: string, tag: string, below: string];
 
 const SHOWN: readonly [title: string, NodefaceOptions, readonly Tried[]][] = [
@@ -90,7 +90,7 @@ const SHOWN: readonly [title: string, NodefaceOptions, readonly Tried[]][] = [
 
 for (const [stripped, known] of MOUNTS) {
   for (const [title, options, tried] of SHOWN) {
-    prefix(`Send of ${title} at "${stripped}${known}" goes where the operation is`, async () => {
+    prefix(`Send uses the right URL for ${title} at "${stripped}${known}"`, async () => {
       const app = createNodeface({ ...options, prefix: known, log() {} });
       const served = await serve(app, { hostname: "127.0.0.1", port: 0 });
       const outer = stripped ? await strip(stripped, served.url) : undefined;
@@ -104,7 +104,7 @@ for (const [stripped, known] of MOUNTS) {
           const fragment = `#tag/${tag}/GET${path}`;
           await page.goto(`${base}/${SIMPLE}${fragment}`);
           const curl = page.locator("#plain pre", { hasText: path }).first();
-          // The query is cut off: it has the examples of optional fields.
+          // The query is ignored, because it contains the examples of optional fields.
           const [command] = (await curl.textContent() ?? "").replaceAll(/['"]/g, "").split("?");
           assert.is(command, `curl ${base}${below}${path}`);
           await visit(page, `${base}/`, fragment);
@@ -124,7 +124,7 @@ for (const [stripped, known] of MOUNTS) {
   }
 }
 
-/** Starts a proxy that silently strips a prefix, and serves nothing outside of it. */
+/** Starts a proxy that strips a prefix without telling the service, and responds 404 to all other paths. */
 async function strip(prefix: string, target: string): Promise<Server> {
   const server = createServer((asked, answer) => {
     if (!asked.url?.startsWith(`${prefix}/`)) return void answer.writeHead(404).end();

@@ -1,4 +1,4 @@
-/** *Test Request* in Scalar's reference sends reads to real nodes, with the values that it fills in. */
+/** Calls read-only operations of real nodes from Scalar's *Test Request*, with the values that it has filled in. */
 import type { Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -8,9 +8,9 @@ import { PROGRAMS } from "../nodes/_start-chains.ts";
 import { closePages, launch, PATIENCE } from "./_browser.ts";
 import { visit } from "./_page.ts";
 
-const reference = suite("the reads of real nodes from the reference");
+const reference = suite("read-only operations of real nodes, called from the reference");
 
-/** The reads by kind of node: some without parameters, some with examples, some with a body. */
+/** The methods to call on each kind of node: some without parameters, some with examples, some with a body. */
 const READS: Readonly<Record<string, readonly string[]>> = {
   ethereum: [
     ...["eth_chainId", "eth_blockNumber", "eth_gasPrice", "eth_syncing", "web3_clientVersion"],
@@ -24,7 +24,7 @@ const READS: Readonly<Record<string, readonly string[]>> = {
 
 for (const [kind, methods] of Object.entries(READS)) {
   const { path, start } = PROGRAMS[kind]!;
-  testWhere(reference, without(path), `${kind}: ten respond, and nothing is typed`, async () => {
+  testWhere(reference, without(path), `${kind}: ten methods need no typing`, async () => {
     const node = await start();
     const { url, service } = await startBeside(node, kind);
     const browser = await launch();
@@ -43,7 +43,7 @@ for (const [kind, methods] of Object.entries(READS)) {
   });
 }
 
-/** Opens a method in Scalar's client and sends it; resolves to the status of the response. */
+/** Sends a method from Scalar's client without changing any value, and returns the status of the response. */
 async function sendAsOpened(page: Page, method: string): Promise<number> {
   await page.evaluate((method) => location.hash = `#op/${method}`, method);
   await page.getByRole("button", { name: new RegExp(`^Test Request.*/${method}\\)`) }).click();

@@ -1,4 +1,4 @@
-/** Confirmed writes, and readable results, on the simple page. */
+/** Tests how the simple page confirms write operations and presents results. */
 import type { Browser, Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -10,7 +10,7 @@ import { type Served, serveNode } from "./_serve.ts";
 import { look } from "./_service.ts";
 import { confirmSent, openForm, operationAt, sendForm } from "./_try.ts";
 
-const results = suite("writes and results on the simple page");
+const results = suite("write operations and results on the simple page");
 
 let browser: Browser;
 let server: Served;
@@ -135,7 +135,7 @@ async function inPage(work: (page: Page) => Promise<void>) {
   }
 }
 
-/** Presses the *Send* button of a write, and waits for the confirmation. */
+/** Presses *Send* in the form of a write operation, and waits until the page asks for confirmation. */
 async function ask(page: Page) {
   const operation = operationAt(page, "give");
   await openForm(operation);
@@ -146,7 +146,7 @@ async function ask(page: Page) {
 }
 
 results(
-  "a write is sent once confirmed, and the question shows all of it",
+  "a write operation is sent only after a confirmation that shows the whole request",
   () =>
     inPage(async (page) => {
       const { operation, dialog } = await ask(page);
@@ -163,7 +163,7 @@ results(
 );
 
 results(
-  "Cancel has the focus, a held key does not confirm, and a hidden page asks nothing",
+  "the confirmation focuses Cancel, ignores a held key, and closes if the page is hidden",
   () =>
     inPage(async (page) => {
       const { dialog } = await ask(page);
@@ -192,7 +192,7 @@ results(
 );
 
 results(
-  "nothing is sent to another chain than that of the opened form, or to an unknown one",
+  "nothing is sent if the chain is unknown or has changed since the form was opened",
   () =>
     inPage(async (page) => {
       const operation = operationAt(page, "give");
@@ -256,7 +256,7 @@ results(
   "a download never has a type that a browser opens",
   () =>
     inPage(async (page) => {
-      // The content security policy does not let the page read a blob, so its type is recorded here.
+      // Record each blob's type here, because the content security policy prevents the page from reading a blob.
       await page.evaluate(() => {
         const make = URL.createObjectURL.bind(URL);
         const types: string[] = [];
@@ -274,7 +274,7 @@ results(
     }),
 );
 
-results("JSON of 8 MB or more is shown as it came", () =>
+results("JSON of 8 MB or more is shown without formatting", () =>
   inPage(async (page) => {
     for (const [name, start] of [["shorter", '{\n  "a": "xx'], ["long", '{"a":"xx']] as const) {
       const operation = operationAt(page, name);
@@ -284,7 +284,7 @@ results("JSON of 8 MB or more is shown as it came", () =>
     }
   }));
 
-results("an error is a sentence at its field", () =>
+results("an error is explained beside its field or status", () =>
   inPage(async (page) => {
     const refused = operationAt(page, "refused");
     await openForm(refused);
@@ -311,7 +311,7 @@ results("an error is a sentence at its field", () =>
   }));
 
 results(
-  "a long call shows its duration, and a service that is gone is reported",
+  "a long call shows how long it has taken, and an unreachable service is reported",
   () =>
     inPage(async (page) => {
       await page.route("**/t/slow", () => {});

@@ -9,7 +9,7 @@ import { picture, SIMPLE } from "./_page.ts";
 import type { Served } from "./_serve.ts";
 import { openForm, operationAt, sendForm } from "./_try.ts";
 
-const everyone = suite("the forms of the simple page for everyone");
+const everyone = suite("accessibility of the simple page's forms");
 
 const LONG = "0x" + "a".repeat(250);
 
@@ -64,7 +64,7 @@ async function inPage(options: BrowserContextOptions, work: (page: Page) => Prom
 for (const colorScheme of ["light", "dark"] as const) {
   for (const width of [1280, 390, 320]) {
     everyone(
-      `axe finds nothing serious before, while and after something is tried, ${colorScheme}, ${width} px`,
+      `axe finds nothing serious before, during and after a request, ${colorScheme}, ${width} px`,
       () =>
         inPage({ colorScheme, viewport: { width, height: 800 } }, async (page) => {
           const fits = () =>
@@ -93,7 +93,7 @@ for (const colorScheme of ["light", "dark"] as const) {
 }
 
 everyone(
-  "with only the keyboard, an operation is opened, filled in, sent, and its response read",
+  "the keyboard alone is enough to open an operation, send it and reach its response",
   () =>
     inPage({}, async (page) => {
       await operationAt(page, "things").locator("summary").focus();
@@ -125,7 +125,7 @@ everyone(
       await page.keyboard.press("Tab");
       assert.equal(await focused(), ["Send", "solid"]);
       await page.keyboard.press("Enter");
-      // The invalid field has the focus.
+      // Wait until the focus is on the invalid field.
       await page.waitForFunction(() => document.activeElement?.matches("select[aria-invalid]"));
       for (
         const name of ["body application/json", "Send", "Response body", "Copy"]
@@ -137,7 +137,7 @@ everyone(
 );
 
 everyone(
-  "on a phone every control is at least 44 px high and wide",
+  "on a phone, every control is at least 44 px high and 44 px wide",
   () =>
     inPage({ viewport: { width: 390, height: 844 }, hasTouch: true }, async (page) => {
       const operation = operationAt(page, "things");
@@ -153,7 +153,7 @@ everyone(
     }),
 );
 
-everyone("on paper there are no forms", () =>
+everyone("a printed page has no forms", () =>
   inPage({}, async (page) => {
     await openForm(operationAt(page, "things"));
     await page.emulateMedia({ media: "print" });

@@ -6,9 +6,9 @@ import { sendReads, sendWrong } from "./_try-node.ts";
 
 const { path, start } = PROGRAMS.ethereum!;
 
-const anvil = suite("the reads of anvil from the simple page");
+const anvil = suite("read-only operations of anvil, called from the simple page");
 
-testWhere(anvil, without(path), "every one is answered as the node answers", async () => {
+testWhere(anvil, without(path), "each operation shows the node's own result", async () => {
   const node = await start();
   try {
     const { sent, wrong } = await sendReads(node, "ethereum");
@@ -19,7 +19,7 @@ testWhere(anvil, without(path), "every one is answered as the node answers", asy
   }
 });
 
-testWhere(anvil, without(path), "a parameter that is wrong is marked at its field", async () => {
+testWhere(anvil, without(path), "an invalid parameter is marked at its field", async () => {
   const node = await start();
   try {
     const body = '{ "nonsense": 1 }';

@@ -1,4 +1,4 @@
-/** The read-only operations of litecoind (`apt-get install litecoind`), called from the simple page. */
+/** Calls the read-only operations of litecoind (`apt-get install litecoind`) from the simple page. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { testWhere, without } from "../_needs.ts";
@@ -7,9 +7,9 @@ import { sendReads, sendWrong } from "./_try-node.ts";
 
 const { path, start } = PROGRAMS.bitcoin!;
 
-const litecoind = suite("the reads of litecoind from the simple page");
+const litecoind = suite("read-only operations of litecoind, called from the simple page");
 
-testWhere(litecoind, without(path), "every one is answered as the node answers", async () => {
+testWhere(litecoind, without(path), "each operation shows the node's own result", async () => {
   const node = await start();
   try {
     const { sent, wrong } = await sendReads(node, "bitcoin");

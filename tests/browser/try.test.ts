@@ -9,9 +9,9 @@ import { NODE, SIMPLE, tabTo } from "./_page.ts";
 import { type Served, serveNode } from "./_serve.ts";
 import { fillForm, openForm, operationAt, sendForm } from "./_try.ts";
 
-const tries = suite("operations tried in the simple page");
+const tries = suite("calling operations from the simple page");
 
-/** The requests received. */
+/** The requests that the server received. */
 const asked: { method: string; target: string; headers: Headers; body: string }[] = [];
 
 const DIGITS = "18446744073709551615";
@@ -124,7 +124,7 @@ const DOCUMENT = {
   components: { securitySchemes: { key: { type: "http", scheme: "bearer" } } },
 };
 
-/** Opens a simple page. */
+/** Runs a test in the simple page of a server. */
 async function inPage(
   work: (page: Page, complaints: Complaints) => Promise<void>,
   { server = described, ...options }: BrowserContextOptions & { server?: Served } = {},
@@ -141,7 +141,7 @@ async function inPage(
 }
 
 tries(
-  "each of this service's own operations succeeds, and the console stays empty",
+  "each of this service's own operations succeeds without a message on the console",
   () =>
     inPage(async (page, complaints) => {
       const { paths } = await (await fetch(`${own.url}spec.json`)).json();
@@ -150,7 +150,7 @@ tries(
       assert.ok(names.length >= 8, String(names));
       for (const name of names) {
         const operation = operationAt(page, name);
-        // The response of `getEvents` does not end, so this operation has no form.
+        // `getEvents` has no form, because its response never ends.
         if (name === "getEvents") {
           assert.is(await operation.locator(".try").count(), 0);
           continue;
@@ -165,7 +165,7 @@ tries(
     }, { server: own }),
 );
 
-tries("an unhealthy status is a response like any other", () =>
+tries("an unhealthy status (503) is shown like any other response", () =>
   inPage(async (page) => {
     const operation = operationAt(page, "getHealth");
     const form = await openForm(operation);
@@ -176,7 +176,7 @@ tries("an unhealthy status is a response like any other", () =>
   }, { server: own }));
 
 tries(
-  "a form and its curl line send the fields that are filled in, and no others",
+  "a form and its curl command send only the fields that are filled in",
   () =>
     inPage(async (page) => {
       const operation = operationAt(page, "things");
@@ -219,14 +219,14 @@ tries("missing required fields are marked, and nothing is sent", () =>
     assert.is(await id.getAttribute("aria-invalid"), null);
   }));
 
-/** Returns the message that describes a field. */
+/** Returns the error message beside a form field. */
 const errorOf = (page: Page, name: string) =>
   page.locator(`.try[open] [name="${name}"]`).evaluate((field) =>
     document.getElementById(field.getAttribute("aria-describedby")!)!.textContent
   );
 
 tries(
-  "the fields that a 400 response names are marked, and other errors are listed",
+  "if a 400 response names fields, they are marked; its other errors are listed",
   () =>
     inPage(async (page) => {
       const operation = operationAt(page, "wrong");
@@ -248,7 +248,7 @@ tries(
     }),
 );
 
-tries("numbers are shown as they came, with the headers that matter", () =>
+tries("numbers keep all digits, and only useful headers are shown", () =>
   inPage(async (page) => {
     const operation = operationAt(page, "numbers");
     await openForm(operation);
@@ -264,7 +264,7 @@ tries("numbers are shown as they came, with the headers that matter", () =>
   }));
 
 tries(
-  "a large response is truncated, can be searched as a whole, and links to the whole",
+  "a large response is truncated, but can be searched and downloaded completely",
   () =>
     inPage(async (page) => {
       const operation = operationAt(page, "large");
@@ -297,7 +297,7 @@ tries("binary and empty responses are shown too", () =>
   }));
 
 tries(
-  "with the keyboard alone an operation is found, filled in, sent and read",
+  "the keyboard alone is enough to find an operation, fill it in, send it and read the response",
   () =>
     inPage(async (page) => {
       const operation = operationAt(page, "things");
@@ -331,7 +331,7 @@ tries("a response can be copied", () =>
   }));
 
 tries(
-  "a token is typed in once, sent to this service alone, and is in no command",
+  "a token is typed in once, is sent only to this service, and is not part of curl commands",
   () =>
     inPage(async (page) => {
       const form = await openForm(operationAt(page, "secret"));
@@ -356,7 +356,7 @@ tries(
 );
 
 tries(
-  "a server elsewhere is distinguished from an unreachable one, and an upload has no form",
+  "if another server cannot be reached, the page says so; an upload has no form",
   () =>
     inPage(async (page) => {
       assert.is(await operationAt(page, "file").locator(".try").count(), 0);
@@ -379,7 +379,7 @@ tries("a call without a response can be cancelled", () =>
   }));
 
 tries(
-  "without script, a form sends a read if all of it is in the query",
+  "without JavaScript, a form can send a read-only operation that uses only the query",
   () =>
     inPage(async (page) => {
       assert.is(await page.getByText("Try it", { exact: true }).first().isVisible(), false);
@@ -392,10 +392,10 @@ tries(
 );
 
 tries(
-  "without a script, only a plain GET has a form; others show their command",
+  "without JavaScript, only a plain GET has a form; other operations show a curl command",
   () =>
     inPage(async (page) => {
-      // A command without its required values is not shown.
+      // A curl command is hidden if a required value is missing.
       assert.is(await operationAt(page, "things").locator("pre").isVisible(), false);
       for (const name of ["wrong", "secretRead", "elsewhere"]) {
         assert.is(await operationAt(page, name).locator("form").count(), 0, name);

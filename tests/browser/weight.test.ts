@@ -18,7 +18,7 @@ weight.after(async () => {
   await server?.close();
 });
 
-weight("the simple page requests its script and the info, and nothing of Scalar's", async () => {
+weight("the simple page requests its own script and data, but nothing of Scalar", async () => {
   const context = await browser.newContext();
   const { asked } = await visit(context, SIMPLE);
   const names = asked.map(({ path }) => path.split("/").at(-1)).sort();
@@ -27,11 +27,11 @@ weight("the simple page requests its script and the info, and nothing of Scalar'
 });
 
 weight(
-  "files for browsing the reference load at once, the client on first use",
+  "the reference loads the files for reading at once, and Scalar's client only when it is used",
   async () => {
     const context = await browser.newContext();
     const { page, asked } = await visit(context);
-    // All preloaded files, and the script that the page begins with.
+    // The page loads all preloaded modules and its own start script.
     const preloaded = await page.locator("link[rel=modulepreload]").count();
     assert.is(asked.filter(({ path }) => path.endsWith(".js")).length, preloaded + 1);
     assert.is(asked.filter(({ path }) => path === "/spec.json").length, 1);
@@ -56,7 +56,7 @@ weight(
   },
 );
 
-/** Visits a document, and counts the bytes received for each path. */
+/** Opens a document, and lists the requested paths with the number of bytes received for each. */
 async function visit(context: BrowserContext, document = "v1/spec") {
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE);
