@@ -371,7 +371,7 @@ header("keeps the name of a node that is gone, and says when and where it was se
   assert.equal(facts, [seen, ["At height", height]]);
   const text = describeNamed(info, NAMING);
   assert.equal([text.iconName, text.title], ["litecoind", "litecoind · Version 0.21.4 · main"]);
-  assert.match(renderHead(text, ""), `<dt>At height</dt><dd>${height}</dd>`);
+  assert.match(renderHead(text, ""), `<dt>At height</dt><dd><b>${height}</b></dd>`);
   // A current value takes precedence over the last known one.
   assert.is(describeInfo({ ...info, name: "harbour-2" }).name, "harbour-2");
   assert.is(describeNamed(info, { ...NAMING, title: "Mine" }).name, "Mine");

@@ -265,7 +265,9 @@ export function renderFigures(figures: readonly Figure[], history: History = {})
   return figures.map(({ key, label, value, time }) => {
     const text = escape(value);
     // The script replaces the time with its age; the title keeps the time.
-    const html = time ? `<time datetime="${time}" title="${text}">${text}</time>` : text;
+    const html = time
+      ? `<time datetime="${time}" title="${text}">${text}</time>`
+      : `<b>${text}</b>`;
     return `<div><dt>${escape(label)}</dt><dd>${html}${renderPlot(history, key)}</dd></div>`;
   }).join("");
 }
