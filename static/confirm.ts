@@ -35,7 +35,9 @@ export async function confirm(
 ): Promise<string> {
   const [before, now] = await Promise.all([atOpening, readIdentity()]);
   if (!now) return "Not sent: the service does not say which node it has now";
-  const changed = ["chain_id", "network"].find((key) => before?.[key] && before[key] !== now[key]);
+  const changed = ["chain_id", "network"].find((key) =>
+    before?.[key] !== undefined && before[key] !== now[key]
+  );
   if (changed) {
     return `Not sent: the node is on another chain (${now[changed] ?? "unknown"}) than when the ` +
       `form was opened (${before![changed]}). Reload the page to continue`;
