@@ -57,6 +57,9 @@ const repeating = (name: string, ...command: string[]): Server => ({
 });
 const peer = (file: string) => `${ROOT}tests/bench/peers/${file}.mjs`;
 
+/** The peer with which a row of the table compares like with like: it sends validators, 304, and Nodeface's headers. */
+export const WITH_MIDDLEWARE = "Hono with middleware";
+
 /** @param program the runtime and its flags, to be followed by `dist/main.js`; `undefined` for the executable */
 function runtime(
   id: string,
@@ -85,7 +88,7 @@ const NODES = (["Node 20", "Node 22", "Node 26"] as const).map((name) => {
   const node = PROGRAMS[name];
   const peers = {
     ...{ "itty-router": [node, peer("itty")], Hono: [node, peer("hono")] },
-    Fastify: [node, peer("fastify")],
+    ...{ [WITH_MIDDLEWARE]: [node, peer("hono-middleware")], Fastify: [node, peer("fastify")] },
   };
   return runtime(name.toLowerCase().replace(" ", ""), name, [node], [node, NODE_HTTP], peers);
 });
@@ -97,6 +100,7 @@ export const RUNTIMES: readonly Runtime[] = [
   }),
   runtime("bun", "Bun", [BUN], [BUN, FETCH], {
     ...{ "itty-router": [BUN, peer("itty")], Hono: [BUN, peer("hono")] },
+    [WITH_MIDDLEWARE]: [BUN, peer("hono-middleware")],
   }),
   runtime("executable", "executable", undefined, [BARE_EXECUTABLE], {}),
 ];
