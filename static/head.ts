@@ -1,7 +1,6 @@
 /**
- * Keeps the header of the reference and of the simple page current while the page is visible: by a stream of changes,
- * and by requests. These are rare while there is a stream, but still needed: if the service hangs, the stream is merely
- * silent.
+ * Keeps the header of the reference and of the simple page current while the page is visible: requests the info after
+ * each event, and from time to time, since the stream of a service that hangs is merely silent.
  */
 import {
   describeInfo,
@@ -25,28 +24,20 @@ let clockOffset: number | undefined;
 let shownFigures = "";
 const header = () => document.getElementById("node")!;
 
-/**
- * @param isClockSet true if another response provides the service's time; a stream does not
- * @param isIdle tells whether the document may be reloaded when the description changes
- */
-export function followInfo(base: URL, isClockSet: boolean, isIdle: () => boolean): void {
-  /** `undefined` if events cannot be applied to it. */
+/** @param isIdle tells whether the document may be reloaded when the description changes */
+export function followInfo(base: URL, isIdle: () => boolean): void {
   let info: Info | undefined;
   let history: History = {};
-  let eventCount = 0;
   let source: EventSource | undefined;
   let isStreaming = false;
   let isRequesting = false;
+  /** True if there was an event after the last request began. */
+  let isOutdated = false;
   let isPlotted = false;
   let interval = INTERVAL;
   let retry = RETRY;
   let requesting: ReturnType<typeof setTimeout> | undefined;
   let listening: ReturnType<typeof setTimeout> | undefined;
-
-  const schedule = () => {
-    clearTimeout(requesting);
-    requesting = setTimeout(request, isStreaming ? INTERVAL_BESIDE : interval);
-  };
 
   const plot = async () => {
     const found = document.hidden ? undefined : await fetchObject(new URL("v1/history", base));
@@ -63,36 +54,29 @@ export function followInfo(base: URL, isClockSet: boolean, isIdle: () => boolean
     setInterval(plot, INTERVAL_BESIDE);
   };
 
-  /** Tells whether only a response has the whole info: events lack the time of stale values. */
-  const isIncomplete = () => !info || info.status === "stale" || info.updated_at !== undefined;
-
   const request = async (): Promise<void> => {
     if (document.hidden || isRequesting) return;
+    clearTimeout(requesting);
     isRequesting = true;
-    const before = eventCount;
+    isOutdated = false;
     const found = await fetchObject(new URL("v1/info", base));
     isRequesting = false;
-    // An event that came during the request is newer than its response.
-    if (eventCount !== before) {
-      if (isIncomplete()) return request();
-    } else if (found) {
+    if (found) {
       interval = INTERVAL;
       show(found);
     } else {
       interval = Math.min(2 * interval, INTERVAL_MAX);
       showState(describeState("silent"));
-      // A new stream begins with the whole info as soon as the service is back.
+      // A new stream begins with an event as soon as the service is back.
       listen();
     }
-    schedule();
+    if (isOutdated) return request();
+    requesting = setTimeout(request, isStreaming ? INTERVAL_BESIDE : interval);
   };
 
-  const apply = (event: MessageEvent<string>, known: Info) => {
-    info = patchInfo(known, event.data);
-    if (info) eventCount++;
-    // Stale values are shown with their time, which only a response has.
-    if (info && info.status !== "stale") show(info);
-    if (isIncomplete()) request();
+  const requestAgain = () => {
+    isOutdated = true;
+    request();
   };
 
   const listen = () => {
@@ -101,14 +85,12 @@ export function followInfo(base: URL, isClockSet: boolean, isIdle: () => boolean
     isStreaming = false;
     if (document.hidden) return;
     const opened = source = new EventSource(new URL("v1/events?events=info,description", base));
-    opened.addEventListener("snapshot", (event) => {
+    opened.addEventListener("snapshot", () => {
       isStreaming = true;
-      interval = INTERVAL;
       retry = RETRY;
-      schedule();
-      apply(event, {});
+      requestAgain();
     });
-    opened.addEventListener("info", (event) => info ? apply(event, info) : request());
+    opened.addEventListener("info", requestAgain);
     opened.addEventListener("description", () => {
       // A reloaded document only shows a notice, since the description may keep changing.
       const [visit] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
@@ -118,14 +100,13 @@ export function followInfo(base: URL, isClockSet: boolean, isIdle: () => boolean
     // Browsers differ in the failures after which they reconnect a stream.
     opened.addEventListener("error", () => {
       opened.close();
-      if (isStreaming) {
-        isStreaming = false;
-        schedule();
-      }
+      const wasStreaming = isStreaming;
+      isStreaming = false;
       if (interval > INTERVAL) retry = RETRY;
       // A random delay: other pages have lost their streams at the same moment.
       listening = setTimeout(listen, retry * (1 - Math.random() / 2));
       retry = Math.min(2 * retry, INTERVAL_MAX);
+      if (wasStreaming) requestAgain();
     });
   };
 
@@ -136,12 +117,11 @@ export function followInfo(base: URL, isClockSet: boolean, isIdle: () => boolean
   });
   setInterval(showAges, 1000);
   listen();
-  if (isClockSet) schedule();
-  else request();
+  request();
 }
 
 /** Sets the service's clock from a `Date` header, since the browser's clock may be wrong. */
-export function setClock(date: string | null): void {
+function setClock(date: string | null): void {
   const time = Date.parse(date ?? "");
   if (Number.isNaN(time)) return;
   clockOffset = time - Date.now();
@@ -210,54 +190,17 @@ function find<Found extends HTMLElement>(selector: string): Found {
 
 async function fetchObject(address: URL): Promise<Json | undefined> {
   try {
-    const response = await fetch(address, { signal: AbortSignal.timeout(INTERVAL) });
+    const signal = AbortSignal.timeout(INTERVAL);
+    const response = await fetch(address, { cache: "no-cache", signal });
     setClock(response.headers.get("date"));
-    return response.ok ? parseInfo(await response.text()) : undefined;
+    const content: unknown = JSON.parse(await response.text(), keepDigits);
+    return response.ok && isObject(content) ? content : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Matches the strings and numbers in a JSON text. */
-const SCALARS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[-+.\deE]*/g;
-
-/**
- * Parses the info. Integers of 16 digits or more become `bigint`s: since not every browser gives a reviver the source
- * of a number, their digits are first written as a string that begins with NUL.
- *
- * @throws {SyntaxError} if the text is not JSON
- */
-export function parseInfo(text: string): Json | undefined {
-  const marked = text.replaceAll(
-    SCALARS,
-    (scalar) => /^-?\d{16,}$/.test(scalar) ? `"\\u0000${scalar}"` : scalar,
-  );
-  const info: unknown = JSON.parse(
-    marked,
-    (_, value) =>
-      typeof value === "string" && /^\0-?\d+$/.test(value) ? BigInt(value.slice(1)) : value,
-  );
-  return isObject(info) ? info : undefined;
-}
-
-/** Applies an event's data to an info; `undefined` if that fails. */
-export function patchInfo(info: Info, data: string): Info | undefined {
-  try {
-    const patch = parseInfo(data);
-    return patch && applyPatch(info, patch, 32) as Json;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Applies a JSON Merge Patch (RFC 7396) up to a depth. The results have no prototype that a key could change. */
-function applyPatch(target: unknown, patch: unknown, depth: number): unknown {
-  if (!isObject(patch)) return patch;
-  if (depth === 0) throw new RangeError("The patch is too deep");
-  const patched: Json = { __proto__: null, ...isObject(target) && target };
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === null) delete patched[key];
-    else patched[key] = applyPatch(patched[key], value, depth - 1);
-  }
-  return patched;
+/** Reads long integers as `bigint`s. Browsers before 2025 give no `source`, and round them. */
+function keepDigits(_: string, value: unknown, { source = "" } = {}): unknown {
+  return /^-?\d{16,}$/.test(source) ? BigInt(source) : value;
 }

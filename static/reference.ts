@@ -22,7 +22,7 @@ import {
 } from "../src/openapi/operations.ts";
 import { decodePercent } from "../src/untrusted-text.ts";
 import { confirm, type Identity, readIdentity } from "./confirm.ts";
-import { followInfo, setClock } from "./head.ts";
+import { followInfo } from "./head.ts";
 import { base, element, here, isCall, leadToOther, parse, showAddress } from "./service.ts";
 
 interface Scalar {
@@ -61,7 +61,7 @@ const isForeign = "foreign" in document.getElementById("node")!.dataset;
 const mount = document.getElementById("scalar")!;
 const { scalar } = document.querySelector<HTMLScriptElement>("script[data-scalar]")!.dataset;
 
-followInfo(base, true, () => false);
+followInfo(base, () => false);
 showAddress();
 leadToOther(() => location.hash);
 document.querySelector(".skip")!.addEventListener("click", skip);
@@ -75,7 +75,7 @@ await show().catch((error) => {
 
 async function show(): Promise<void> {
   const [description, { createApiReference }]: [Json, Scalar] = await Promise.all([
-    fetchDescription(),
+    fetch(new URL("spec.json", base)).then((response) => response.json()),
     import(new URL(scalar!, location.href).href),
   ]);
   hideButtons(arrange(description));
@@ -107,12 +107,6 @@ async function show(): Promise<void> {
     // This service's operations come last.
     tagsSorter: (a: Tag, b: Tag) => Number(a.name === SERVICE_TAG) - Number(b.name === SERVICE_TAG),
   });
-}
-
-async function fetchDescription(): Promise<Json> {
-  const response = await fetch(new URL("spec.json", base));
-  setClock(response.headers.get("date"));
-  return await response.json();
 }
 
 /**

@@ -17,7 +17,7 @@ let current: Element | undefined, putAt: number | undefined;
 addEventListener("hashchange", showTarget);
 for (const name of plain.querySelectorAll("var")) name.textContent = here;
 showAddress();
-followInfo(base, false, isIdle);
+followInfo(base, isIdle);
 leadToOther(() => current ? `#${current.id}` : "");
 makeFilter();
 followReader();

@@ -9,10 +9,7 @@ import {
   renderFigures,
   renderHead,
 } from "../src/explorer/head.ts";
-import { parseInfo, patchInfo } from "../static/head.ts";
-import { patchBetween } from "../src/info/events.ts";
 import { formatJson, parseJson } from "../src/json/lossless.ts";
-import { isEqual } from "../src/json/values.ts";
 import { STATUS_CODES } from "../src/metrics/metrics.ts";
 import { ROOT } from "./_paths.ts";
 import { sampleSize } from "./_runtime.ts";
@@ -196,7 +193,7 @@ header("the page's script reads an info as the service wrote it", () => {
   for (const info of infos) {
     const said = describeInfo(info);
     for (const text of [formatJson(info, 2) + "\n", formatJson(info)]) {
-      assert.equal(describeInfo(parseInfo(text)!), said, text);
+      assert.equal(describeInfo(parseJson(text) as Info), said, text);
     }
   }
 });
@@ -244,7 +241,7 @@ header("cuts a number that has thousands of digits", () => {
   const info = { height: 10n ** 70_000n };
   const { facts: [fact] } = describeInfo(info);
   assert.ok(fact?.[1] && fact[1].length <= 80);
-  assert.equal(describeInfo(parseInfo(formatJson(info, 2))!).facts, [fact]);
+  assert.equal(describeInfo(parseJson(formatJson(info, 2)) as Info).facts, [fact]);
 });
 
 /** A history of three samples, 15 s apart, whose last columns belong to the kind. */
@@ -404,63 +401,6 @@ header(
     assert.is(name, `${"x".repeat(79)}…`);
   },
 );
-
-/** An info, an event, and the resulting info; `undefined` if the page has to request it. */
-const PATCHES: [info: string, patch: string, patched: string | undefined][] = [
-  ['{"a":"b","c":1}', '{"a":"c","d":{"e":null,"f":1}}', '{"a":"c","c":1,"d":{"f":1}}'],
-  ['{"a":{"b":1,"c":2}}', '{"a":{"b":null}}', '{"a":{"c":2}}'],
-  ['{"a":[1,2]}', '{"a":{"b":1}}', '{"a":{"b":1}}'],
-  ['{"a":{"b":1}}', '{"a":[null,{"b":null}]}', '{"a":[null,{"b":null}]}'],
-  ['{"height":1}', '{"height":9007199254740993}', '{"height":9007199254740993}'],
-  ["{}", '{"a":1', undefined],
-  ["{}", "", undefined],
-  ["{}", "null", undefined],
-  ["{}", "[1]", undefined],
-  ["{}", '"a"', undefined],
-  ["{}", nested(31), nested(31)],
-  ["{}", nested(32), undefined],
-  ["{}", nested(100_000), undefined],
-];
-
-function nested(depth: number): string {
-  return `${'{"a":'.repeat(depth)}{}${"}".repeat(depth)}`;
-}
-
-header("an info event is applied as a merge patch, or not at all", () => {
-  for (const [info, patch, patched] of PATCHES) {
-    const made = patchInfo(parseInfo(info)!, patch);
-    assert.is(made && formatJson(made), patched, patch.slice(0, 100));
-  }
-});
-
-header("no name in a patch changes anything but a member of that name", () => {
-  const patch =
-    '{"__proto__":{"a":1},"constructor":{"prototype":{"a":1}},"b":{"__proto__":{"a":1}}}';
-  const info = patchInfo({ b: { c: 1 }, status: "ok" }, patch)!;
-  const again = patchInfo(info, '{"__proto__":{"d":1},"b":{"__proto__":{"d":1}}}')!;
-  for (const object of [info, info.b, info.__proto__, again, again.b, again.__proto__]) {
-    assert.is(Object.getPrototypeOf(object), null);
-  }
-  assert.is(({} as Info).a, undefined);
-  assert.is(({} as Info).d, undefined);
-  assert.equal([again.status, (again.b as Info).c, (again.b as Info).a], ["ok", 1, undefined]);
-});
-
-header("the service's patches give the page the same info", () => {
-  const word = fc.constantFrom("a", "b", "c");
-  const dictionary = <T>(value: fc.Arbitrary<T>) =>
-    fc.dictionary(word, value, { noNullPrototype: true });
-  const simple = fc.oneof(word, fc.integer(), fc.bigInt(2n ** 60n, 2n ** 80n));
-  const values = dictionary(fc.oneof(simple, fc.array(simple), dictionary(simple)));
-  fc.assert(
-    fc.property(values, values, (before, after) => {
-      const patch = formatJson(patchBetween(before, after) ?? {});
-      const patched = patchInfo(parseInfo(formatJson(before))!, patch)!;
-      assert.ok(isEqual(parseJson(formatJson(patched)), after), patch);
-    }),
-    { numRuns: sampleSize(300) },
-  );
-});
 
 header("is text, whatever the node says", () => {
   const hostile = `<b>"&'\u0000`;

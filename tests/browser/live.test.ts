@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import { testWhere, without } from "../_needs.ts";
 import { until } from "../nodes/_daemon.ts";
 import { closePages, launch, PATIENCE } from "./_browser.ts";
-import { hold, NODE, SIMPLE, visit } from "./_page.ts";
+import { NODE, SIMPLE, visit } from "./_page.ts";
 import { ANVIL } from "./_relay.ts";
 import { type Served, serveNode } from "./_serve.ts";
 import { look, showsHeight, startService, type WatchedService } from "./_service.ts";
@@ -59,7 +59,7 @@ for (const document of ["v1/spec", SIMPLE]) {
     const requests = requestsFor(page, "/v1/info");
     await showsHeight(page, await mine());
     await showsHeight(page, await mine());
-    assert.equal(requests, []);
+    assert.ok(requests.length >= 2 && requests.length <= 6, `${requests.length} requests`);
     await look(page, true);
     await until(async () => await listeners() === 0);
     const height = await mine();
@@ -93,68 +93,42 @@ live("without a stream, it polls /v1/info and retries the stream less and less o
   assert.ok(streams.length >= 4 && streams.length <= 8, `${streams.length} streams`);
 });
 
-live(
-  "an event is applied with all digits and without changing a prototype; if invalid, /v1/info is read",
-  async () => {
-    const told = new TextEncoder();
-    let info: Record<string, unknown> = { ...NODE, height: 7 };
-    let stream: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | undefined;
-    const tell = (event: string, data: string) =>
-      stream!.enqueue(told.encode(`event: ${event}\ndata: ${data}\n\n`));
-    server = await serveNode({
-      info: () => info,
-      answer: ({ url }) => {
-        if (!url.includes("/v1/events")) return Promise.resolve(undefined);
-        const body = new ReadableStream({ start: (controller) => void (stream = controller) });
-        const headers = { "content-type": "text/event-stream" };
-        return Promise.resolve(new Response(body, { headers }));
-      },
-    });
-    const shown = (text: string) => page.locator("#node dd").getByText(text, { exact: true });
-    const streams = requestsFor(page, "/v1/events");
-    const requested = page.waitForResponse(`${server.url}v1/info`);
-    await page.goto(server.url + SIMPLE);
-    await requested;
-    await until(() => Promise.resolve(stream !== undefined));
-    tell("snapshot", `{"name":"a","status":"ok","height":1}`);
-    await shown("1").waitFor();
-    tell(
-      "info",
-      `{"height":9007199254740993,"__proto__":{"x":1},"constructor":{"prototype":{"x":1}}}`,
-    );
-    await shown("9\u202f007\u202f199\u202f254\u202f740\u202f993").waitFor();
-    assert.is(await page.evaluate(() => (Object.prototype as { x?: number }).x), undefined);
-    for (const [i, wrong] of ["{", `${'{"a":'.repeat(33)}1${"}".repeat(33)}`, "[]"].entries()) {
-      tell("info", wrong);
-      await shown("7").waitFor();
-      tell("info", `{"height":${100 + i}}`);
-      await shown(String(100 + i)).waitFor();
-    }
-    // Events do not contain the time of stale values, so the page requests `/v1/info`.
-    info = { ...info, status: "stale", updated_at: "2026-01-31T08:15:00Z" };
-    const time = page.locator("#node dt").getByText("As of");
-    tell("info", `{"status":"stale"}`);
-    await time.waitFor();
-    // An event that arrives during this request is newer than the response, but does not contain the time either.
-    const release = await hold(page, "**/v1/info");
-    const first = stream;
-    await look(page, false);
-    await until(() => Promise.resolve(streams.length === 2 && stream !== first));
-    tell("snapshot", `{"status":"stale","height":7}`);
-    await time.waitFor({ state: "detached" });
-    release();
-    await time.waitFor();
-    info = { ...NODE, height: 8 };
-    tell("info", `{"status":"ok"}`);
-    await time.waitFor({ state: "detached" });
-  },
-);
+live("the info is requested after each event, and again if an event comes meanwhile", async () => {
+  let info: Record<string, unknown> = { ...NODE, height: 7 };
+  const { url, tell } = await serveTold({ info: () => info });
+  const shown = (text: string) => page.locator("#node dd").getByText(text, { exact: true });
+  await page.goto(url + SIMPLE);
+  await shown("7").waitFor();
+  await tell("snapshot");
+  info = { ...NODE, height: 9007199254740993n };
+  await tell("info");
+  await shown("9\u202f007\u202f199\u202f254\u202f740\u202f993").waitFor();
+  let release = () => {};
+  const held = new Promise<void>((resolve) => release = resolve);
+  const answered = new Promise<void>((resolve) =>
+    page.route("**/v1/info", async (route) => {
+      const response = await route.fetch();
+      resolve();
+      await held;
+      await route.fulfill({ response });
+    }, { times: 1 })
+  );
+  await tell("info");
+  await answered;
+  info = { ...NODE, height: 8 };
+  await tell("info");
+  release();
+  await shown("8").waitFor();
+});
 
-/** Serves a node whose event stream and history are supplied by the test. */
-async function serveTold(history?: () => unknown) {
+/** Serves a node whose info, history and events are supplied by the test. */
+async function serveTold({ info = () => NODE, history }: {
+  info?: () => Record<string, unknown>;
+  history?: () => unknown;
+} = {}) {
   let stream: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | undefined;
   server = await serveNode({
-    info: () => NODE,
+    info,
     answer: ({ url }) => {
       if (history && url.endsWith("/v1/history")) return Promise.resolve(Response.json(history()));
       if (!url.includes("/v1/events")) return Promise.resolve(undefined);
@@ -165,12 +139,11 @@ async function serveTold(history?: () => unknown) {
   });
   return {
     url: server.url,
-    /** Waits until the page has opened its stream, and sends an event that the description has changed. */
-    async describe() {
+    /** Waits until the page has opened a stream, and sends an event. The next page has to open another stream. */
+    async tell(event: string) {
       await until(() => Promise.resolve(stream !== undefined));
-      const opened = stream!;
-      stream = undefined;
-      opened.enqueue(new TextEncoder().encode(`event: description\ndata: {"etag":"a"}\n\n`));
+      stream!.enqueue(new TextEncoder().encode(`event: ${event}\ndata: {}\n\n`));
+      if (event === "description") stream = undefined;
     },
   };
 }
@@ -184,7 +157,7 @@ live("charts of figures have a text, and are drawn even from a malformed history
     height: [1, "</svg><img src=x>", 3],
     "<img src=y>": [1, 2, 3],
   };
-  const { url } = await serveTold(() => history);
+  const { url } = await serveTold({ history: () => history });
   await stopTime(page);
   await page.goto(url + SIMPLE);
   const height = page.locator("#node dl div", { hasText: "Height" }).getByRole("img");
@@ -199,13 +172,13 @@ live("charts of figures have a text, and are drawn even from a malformed history
 });
 
 live("the first new description is shown at once if no form is open", async () => {
-  const { url, describe } = await serveTold();
+  const { url, tell } = await serveTold();
   await page.goto(url + SIMPLE);
   const told = page.getByText("The description has changed.");
   const reloaded = page.waitForEvent("load");
-  await describe();
+  await tell("description");
   await reloaded;
-  await describe();
+  await tell("description");
   await told.waitFor();
   const shown = page.waitForEvent("load");
   await page.getByRole("button", { name: "Show it" }).click();
@@ -213,13 +186,13 @@ live("the first new description is shown at once if no form is open", async () =
 });
 
 live("a new description is only announced if a form is open, or in the reference", async () => {
-  const { url, describe } = await serveTold();
+  const { url, tell } = await serveTold();
   const told = page.getByText("The description has changed.");
   for (const document of [`${SIMPLE}#op/getInfo`, "v1/spec"]) {
     await page.goto("about:blank");
     await page.goto(url + document);
     if (document !== "v1/spec") await page.locator(".try[open]").waitFor();
-    await describe();
+    await tell("description");
     await told.waitFor();
   }
 });
