@@ -328,7 +328,7 @@ export function createApp(checked: CheckedOptions): App {
     matches({ url, originalUrl = url }) {
       const target = parseTarget(url);
       if (!target) return false;
-      // Only a router that strips its mount path passes less than the whole prefix.
+      // Some host routers remove the path at which they mount the app, so that the URL has only a part of the prefix.
       const strip = originalUrl === url ? prefix.stripWhole : prefix.strip;
       return findPath(strip(target.pathname)) !== undefined;
     },

@@ -208,7 +208,7 @@ lacking("an operator's own description says that a method is missing, too", asyn
   const init = { method: "POST", headers: { "content-type": "application/json" }, body: "{}" };
   for (const { name } of methods) await read(`/v1/rpc/${name}`, init);
   let found: boolean[] = [];
-  // The method is noted after the response to its call, once the node has been queried.
+  // The service notes that a method is missing only after it has responded to the call.
   for (let tries = 0; tries < 100 && !found[1]; tries++) {
     await nextTurn();
     found = (await described()).map((text) => LACKING.test(text));

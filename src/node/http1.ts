@@ -92,7 +92,7 @@ export class ResponseReader {
   #left = 0;
   #isKept = false;
   #begun = "";
-  /** The length of the head so far. After the head, the length of all chunk extensions and trailers so far. */
+  /** The length of the head so far; while the body is read, that of its chunk extensions and trailers so far. */
   #headLength = 0;
   #joined: Bytes = NOTHING;
   #joinedLength = 0;

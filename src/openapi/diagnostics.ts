@@ -24,7 +24,7 @@ export const LIMITS = {
   time: 30_000,
   /** The maximum number of values in one file. The values of an anchor count again for each of its aliases. */
   nodes: 1_000_000,
-  /** The maximum number of characters in the strings of a YAML file. Those of an anchor count again for each alias. */
+  /** The maximum number of characters in the strings of a YAML file. The strings of an anchor count again for each alias. */
   text: 33_554_432,
   aliases: 10_000,
   /** The maximum number of tokens in one YAML file. A value needs two or three, including those for white space. */

@@ -19,7 +19,7 @@ const TIMEOUT = 30_000;
  * Sends bytes, and reads until the expected responses are complete or the connection is closed.
  *
  * @param bytes the bytes to send, as a Latin-1 string
- * @param expected the number of responses, and true if they have no body, like responses to HEAD
+ * @param expected `answers` is the number of responses; `bodiless` is true if they have no body, as for HEAD
  */
 export function exchange(
   url: string,
