@@ -163,8 +163,8 @@ export const placeWithServers = <T>(
   s.object({
     from: s.needed(place, { ...CLI_OPTIONS.spec, text: "The file or URL, or none" }),
     servers: s.setting(t.SERVERS, {
-      text: "The top-level servers of the description. With keep, they stay unchanged. If it is " +
-        "a path such as /v1, it replaces the servers and becomes the prefix of all operations",
+      text: "The top-level servers of the description. With keep, they stay unchanged. A path " +
+        "such as /v1 replaces the servers, and becomes the prefix of all operations",
       default: "with node.url, these servers stand for the node, and only their path is used",
       example: "keep",
     }),
