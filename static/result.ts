@@ -6,10 +6,10 @@ import { excerpt } from "../src/untrusted-text.ts";
 import type { Form } from "./form.ts";
 import { copyFrom, element, parse } from "./service.ts";
 
-/** In characters: the longest text shown at once, the shortest text with a search, the longest indented JSON. */
-const SHOWN_MAX = 100_000, SEARCHED_MIN = 1000, FORMATTED_MAX = 8_000_000;
-/** The fewest lines of an object or list that is folded, and the most lines that are shown at once. */
-const FOLDED_MIN = 40, LINES_MAX = 1000;
+/** In characters: the longest text shown, and the longest indented JSON. */
+const SHOWN_MAX = 1_000_000, FORMATTED_MAX = 8_000_000;
+/** The fewest lines of an object or list that is folded, the depth to which, and the most lines shown at once. */
+const FOLDED_MIN = 40, DEPTH_MAX = 64, LINES_MAX = 10_000;
 /** The longest value that is shown as a whole, in characters; CSS truncates longer values to a single line. */
 const VALUE_MAX = 120;
 /** The number of a body's lines that are scrolled into view. */
@@ -97,21 +97,15 @@ function showContent(
   const formatted = lines?.map((line) => line.text).join("\n") ?? text;
   const code = element("code");
   const pre = element("pre", { tabIndex: 0, role: "region", ariaLabel: "Response body" }, code);
-  const units = new Map(Object.entries(form.data.units ?? {}));
-  const show = () => {
-    code.replaceChildren();
-    if (lines) showLines(code, { lines, units }, 0, lines.length);
-    else showPart(code, formatted, 0, 0);
-  };
   const copy = element("button", { type: "button", textContent: "Copy" });
   copy.addEventListener("click", () => copyFrom(copy, formatted));
-  tools.append(copy);
-  if (formatted.length > SEARCHED_MIN) tools.append(...makeSearch(formatted, code, show), download);
-  if (!lines && formatted.length > SHOWN_MAX) {
-    tools.append(` The first ${sizeOf(SHOWN_MAX)} are shown.`);
+  tools.append(copy, download);
+  if (lines) showLines(code, lines, new Map(Object.entries(form.data.units ?? {})));
+  else {
+    code.append(formatted.slice(0, SHOWN_MAX));
+    if (formatted.length > SHOWN_MAX) tools.append(` The first ${sizeOf(SHOWN_MAX)} are shown.`);
   }
   form.result.append(pre, tools);
-  show();
   return pre;
 }
 
@@ -122,83 +116,43 @@ function downloadOf(form: Form, bytes: ArrayBuffer, ending: string): HTMLAnchorE
   return element("a", { href, download: `${name}.${ending}`, textContent });
 }
 
-type Json = { lines: readonly JsonLine[]; units: ReadonlyMap<string, Unit> };
-
-/** Shows lines of JSON. Large objects and lists are folded, and rendered when opened. */
-function showLines(parent: HTMLElement, json: Json, from: number, to: number): void {
-  const { lines, units } = json;
-  let at = from;
-  for (let shown = 0; at < to && shown < LINES_MAX; shown++) {
-    const line = lines[at]!;
-    if (at > 0 && line.end - at >= FOLDED_MIN) {
-      parent.append(makeFold(json, at));
-      at = line.end + 1;
-      continue;
-    }
-    const unit = units.get(line.name);
-    const note = unit && line.value ? describeNumber(line.value, unit) : "";
-    const isLong = line.value.length > VALUE_MAX;
-    const span = element("span", { className: isLong ? "long" : "", textContent: line.text });
-    if (note) span.dataset.note = note;
-    parent.append(note || isLong ? span : line.text, ++at < to ? "\n" : "");
-  }
-  if (at >= to) return;
-  const more = element("button", { type: "button", textContent: `${to - at} more lines` });
-  more.addEventListener("click", () => {
+/** Shows lines of JSON. Large objects and lists are folded; a browser's search opens them. */
+function showLines(
+  code: HTMLElement,
+  lines: readonly JsonLine[],
+  units: ReadonlyMap<string, Unit>,
+): void {
+  const more = element("button", { type: "button" });
+  const open: { parent: HTMLElement; end: number }[] = [];
+  let parent = code;
+  let at = 0;
+  const show = () => {
     more.remove();
-    showLines(parent, json, at, to);
-  });
-  parent.append(more);
-}
-
-function makeFold(json: Json, at: number): HTMLElement {
-  const { text, count, end } = json.lines[at]!;
-  const summary = element("summary", { textContent: text });
-  summary.dataset.note = `… ${count} ${text.endsWith("[") ? "]" : "}"}`;
-  const fold = element("details", {}, summary);
-  fold.addEventListener("toggle", () => showLines(fold, json, at + 1, end + 1), { once: true });
-  return fold;
-}
-
-/** Shows the part of a text around a match, and marks the match. */
-function showPart(code: HTMLElement, text: string, at: number, length: number): void {
-  const from = text.length <= SHOWN_MAX ? 0 : Math.max(0, at - SHOWN_MAX / 2);
-  const to = from + SHOWN_MAX;
-  const mark = element("mark", { textContent: text.slice(at, at + length) });
-  code.replaceChildren(
-    `${from > 0 ? "…" : ""}${text.slice(from, at)}`,
-    mark,
-    `${text.slice(at + length, to)}${to < text.length ? "…" : ""}`,
-  );
-  const pre = code.parentElement!;
-  if (length > 0) pre.scrollTop = mark.offsetTop - pre.offsetTop - pre.clientHeight / 2;
-}
-
-/** Makes a field that searches a text; Enter goes to the next match. */
-function makeSearch(text: string, code: HTMLElement, showAll: () => void): HTMLElement[] {
-  const lower = text.toLowerCase();
-  const label = { placeholder: "Find", ariaLabel: "Find in the response" };
-  const input = element("input", { type: "search", name: "find", ...label });
-  const told = element("span", { role: "status" });
-  let at = -1;
-  const find = (from: number, isBack: boolean): void => {
-    const wanted = input.value.toLowerCase();
-    const search = (start?: number) =>
-      isBack ? lower.lastIndexOf(wanted, start) : lower.indexOf(wanted, start);
-    at = wanted ? search(from) : -1;
-    if (wanted && at < 0) at = search();
-    const line = `Line ${text.slice(0, at).split("\n").length}`;
-    told.textContent = at >= 0 ? line : wanted && "Not found";
-    if (at < 0) showAll();
-    else showPart(code, text, at, wanted.length);
+    for (const to = at + LINES_MAX; at < Math.min(to, lines.length); at++) {
+      const { text, name, value, count, end } = lines[at]!;
+      if (at > 0 && end - at >= FOLDED_MIN && open.length < DEPTH_MAX) {
+        const summary = element("summary", { textContent: text });
+        summary.dataset.note = `… ${count} ${text.endsWith("[") ? "]" : "}"}`;
+        const fold = element("details", {}, summary);
+        parent.append(fold);
+        open.push({ parent, end });
+        parent = fold;
+        continue;
+      }
+      const unit = units.get(name);
+      const note = unit && value ? describeNumber(value, unit) : "";
+      const isLong = value.length > VALUE_MAX;
+      const span = element("span", { className: isLong ? "long" : "", textContent: text });
+      if (note) span.dataset.note = note;
+      const isLast = at === open.at(-1)?.end;
+      parent.append(note || isLong ? span : text, isLast || at === lines.length - 1 ? "" : "\n");
+      if (isLast) parent = open.pop()!.parent;
+    }
+    more.textContent = `${lines.length - at} more lines`;
+    if (at < lines.length) code.append(more);
   };
-  input.addEventListener("input", () => find(0, false));
-  input.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter") return;
-    event.preventDefault();
-    find(event.shiftKey ? at - 1 : at + 1, event.shiftKey);
-  });
-  return [input, told];
+  more.addEventListener("click", show);
+  show();
 }
 
 /** Scrolls the status and the first lines of a body into view. */

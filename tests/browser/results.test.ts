@@ -228,7 +228,7 @@ results(
       const notes = await pre.evaluate((pre) =>
         [...pre.querySelectorAll("[data-note]")].map((line) => (line as HTMLElement).dataset.note)
       );
-      assert.equal(notes, [
+      assert.equal(notes.slice(0, 4), [
         "= 315",
         "= 2026-11-22 08:32:20 UTC",
         "= 50 coins",
@@ -236,10 +236,12 @@ results(
       ]);
       assert.is(await pre.locator("img").count(), 0);
       assert.is(await pre.locator(".long").count(), 1);
-      assert.is(await pre.getByText('"at": 299').count(), 0);
+      // The browser's search opens the list, since its text is there.
+      const last = pre.getByText('"at": 299');
+      assert.is(await last.count(), 1);
+      assert.not.match(await pre.innerText(), '"at": 299');
       await pre.locator("summary").click();
-      await pre.getByRole("button", { name: "201 more lines" }).click();
-      await pre.getByText('"at": 299').waitFor();
+      await last.waitFor();
       assert.equal(await serious(page), []);
       await operation.getByRole("button", { name: "Copy" }).nth(1).click();
       await operation.getByRole("button", { name: "Copied" }).waitFor();
