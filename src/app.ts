@@ -130,7 +130,7 @@ export function createApp(checked: CheckedOptions): App {
     ],
     catch: (error, { method, url }, routing) => {
       routing.isFinished = false;
-      // The query may contain secrets.
+      // The query may contain secrets, so it is not logged.
       const [target] = url.replace(/^\w+:\/\/[^/]*/, "").split("?");
       const message = `${method} ${target} failed with 500: ${describeError(error)}`;
       log(message, { code: "error", level: "error", error });
@@ -287,7 +287,7 @@ export function createApp(checked: CheckedOptions): App {
       const asked = found.get(request.headers.get("access-control-request-method") ?? "");
       if (asked) routing.named = asked;
       const { headersFor } = namedOf(routing);
-      // Browsers cache all methods in the response, so each of them must allow the same origins.
+      // Browsers cache all methods in a preflight response, so each of these methods must allow the same origins.
       const open = methods.filter((method) => found.get(method)!.headersFor === headersFor);
       const isAllOfOwn = headersFor === ownHeaders && open.length === methods.length;
       if (headersFor(request).headers.some(([name]) => name === "access-control-allow-origin")) {

@@ -71,7 +71,7 @@ export function createCollector(): { push(part: Bytes): void; take(): Bytes[] } 
 /** The length of each part of the content, in bytes (for text: in UTF-16 code units). */
 export const PART_LENGTH = 65_536;
 
-/** Yields content in parts without a large buffer; text becomes UTF-8. A part is valid until the next is requested. */
+/** Yields content in parts without a large buffer; text becomes UTF-8. A part is valid until the next one is taken. */
 export function* partsOf(content: string | Bytes): Generator<Bytes> {
   const encoder = new TextEncoder();
   const buffer = new Uint8Array(typeof content === "string" ? 3 * (PART_LENGTH + 1) : 0);
@@ -91,6 +91,6 @@ export function byteLengthOf(text: string): number {
   return length;
 }
 
-/** Tells whether content is in so many short parts that they need more memory than the bytes. */
+/** Tells whether content is in so many short parts that the parts need more memory than their bytes. */
 export const isInTinyParts = (parts: number, length: number): boolean =>
   parts > 1024 && length < parts * 64;

@@ -1,5 +1,5 @@
 /**
- * Nodeface as a library: a node's REST face as one `fetch` function.
+ * Nodeface as a library: a node's REST interface as one `fetch` function.
  *
  * @module
  */
@@ -65,7 +65,7 @@ export type { View } from "./explorer/page-settings.ts";
 export type { DescriptionPlace } from "./description/watch.ts";
 
 /**
- * Creates a service. It reads nothing before the first request or `ready`.
+ * Creates a service, which reads nothing until its first request or a call to `ready`.
  *
  * @throws {TypeError} if options are invalid; the message lists every error
  * @example

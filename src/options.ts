@@ -20,8 +20,8 @@ import type { DocumentOptions, Operation } from "./host-operations/operation.ts"
 /** The options of a service. */
 export interface NodefaceOptions<Paths extends readonly string[] = readonly string[]> {
   /**
-   * The host names to serve besides loopback names and IP literals; `"*"` allows any. Others get 421, since a page on
-   * another site could make its own host name resolve to this service. @default []
+   * The host names to serve besides loopback names and IP literals; `"*"` allows any. Requests for other names get 421,
+   * since a page on another site could make its own host name resolve to this service. @default []
    */
   hosts?: Hosts | undefined;
   /**
@@ -44,22 +44,22 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
    * @default the parts of the node's description, or of this service's own
    */
   document?: DocumentOptions | undefined;
-  /** Kinds of node by name, like files in `spec/kinds/`. Each replaces the built-in kind of that name. @default {} */
+  /** Kinds of node by name, like files in `spec/kinds/`. Each replaces a built-in kind of the same name. @default {} */
   kinds?: Readonly<Record<string, Kind>> | undefined;
   /** The title, logo and first view of the page. @default the node's name, and its first letter as logo */
   page?: PageSettings | undefined;
-  /** The node: its URL, or settings like `node` in the configuration file. */
+  /** The node: its URL, or settings as under `node` in the configuration file. */
   node?: string | URL | NodeOptions | undefined;
-  /** The calls to forward to the node, like `forward` in the configuration file. @default "off" */
+  /** The calls to forward to the node, written like `forward` in the configuration file. @default "off" */
   forward?: Forward | undefined;
   /** If true, the service has `/v1/metrics` for Prometheus. @default false */
   metrics?: boolean | undefined;
   /** The limits of `/v1/events`. */
   events?: EventSettings | undefined;
   /**
-   * Settings like `info` in the configuration file; or a function that returns the info, called again when its last
-   * result is a second old. The result becomes JSON, with the limits of a node's response. `synced: false` means that
-   * the node is syncing. If the function throws, rejects or exceeds `node.timeout`, the node is `unreachable`.
+   * Settings as under `info` in the configuration file; or a function that returns the info. Each result is used for a
+   * second, and is converted to JSON with the limits of a node's response. `synced: false` means that the node is
+   * syncing. If the function throws, rejects or exceeds `node.timeout`, the node is `unreachable`.
    * @default the info that nodes of this kind report
    */
   info?: InfoSettings | HostInfo | undefined;
@@ -97,7 +97,7 @@ export interface DescriptionWithServers {
   readonly servers?: string | undefined;
 }
 
-/** The settings for the node, whose URLs may also be `URL` objects. */
+/** The settings for the node, in which URLs may also be `URL` objects. */
 export interface NodeOptions extends Omit<NodeSettings, "url" | "public_url"> {
   /** The node's URL, `http:` or `https:`. */
   url?: string | URL | undefined;

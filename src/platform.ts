@@ -1,5 +1,5 @@
 /**
- * The platform beyond web standards: brotli, the environment, files, programs, sockets and threads. The
+ * Access to the platform beyond web standards: brotli, the environment, files, programs, sockets and threads. The
  * `node:` modules are imported on demand, so that a worker can load this file.
  *
  * @module
@@ -27,7 +27,7 @@ const PROGRAM_FAILURES: Readonly<Record<string, string>> = {
   NotCapable: "the runtime has not been allowed to run it",
 };
 
-/** The only variables that a program inherits; others may hold secrets. */
+/** The only environment variables that a program inherits; others may hold secrets. */
 const PROGRAM_ENVIRONMENT = ["PATH", "HOME", "LANG"];
 
 export interface Bounds {
@@ -36,7 +36,7 @@ export interface Bounds {
   readonly signal?: AbortSignal;
 }
 
-/** Compresses consecutive parts of one content. Returns `undefined` if the runtime has no encoder. */
+/** Compresses `parts` as one content. Returns `undefined` if the runtime has no encoder. */
 export async function compress(
   coding: "br" | "gzip",
   parts: Iterable<Bytes>,
@@ -66,13 +66,13 @@ export function readVariable(name: string): string | undefined {
   }
 }
 
-/** Returns the URL of a file, whose path may be relative, or begin with `~/` or `$CREDENTIALS_DIRECTORY/`. */
+/** Returns the URL of a file. Its path may be relative, or begin with `~/` or `$CREDENTIALS_DIRECTORY/`. */
 export async function fileUrl(path: string): Promise<URL> {
   const { pathToFileURL } = await import("node:url").catch(withoutFiles);
   return pathToFileURL(expand(path));
 }
 
-/** Finds a file, whose name must come from the operator, never from a request. `stamp` changes with the content. */
+/** Finds a file. Its name must come from the operator, never from a request. `stamp` changes with the content. */
 export async function findFile(
   url: URL,
 ): Promise<{ readonly url: URL; readonly size: number; readonly stamp: string }> {
@@ -89,7 +89,7 @@ export async function findFile(
   }
 }
 
-/** Reads a file, whose name must come from the operator, never from a request. */
+/** Reads a file. Its name must come from the operator, never from a request. */
 export async function readFile(place: string | URL, { limit, timeout }: Bounds): Promise<Bytes> {
   try {
     // A network disk may hang.
@@ -127,7 +127,7 @@ async function read(place: string | URL, limit: number): Promise<Bytes> {
 
 const BUFFER_BYTES_MIN = 65_536;
 
-/** Runs a program without a shell; returns its output. Kills it and its children if it exceeds the bounds. */
+/** Runs a program without a shell; returns its output. Kills the program and its children if it exceeds the bounds. */
 export async function runProgram(
   command: readonly string[],
   { limit, timeout, signal }: Bounds,
@@ -186,14 +186,14 @@ function killGroup(leader: number): boolean {
   }
 }
 
-/** True unless this is a worker, which has only `fetch`. With `nodejs_compat`, workerd also has `versions.node`. */
+/** True unless this is a worker, where only `fetch` exists. With `nodejs_compat`, workerd also has `versions.node`. */
 export const HAS_SOCKETS: boolean = globalThis.process?.versions?.node !== undefined &&
   globalThis.navigator?.userAgent !== "Cloudflare-Workers";
 
 export interface Thread {
   /** @throws {DOMException} `DataCloneError` if the message is not plain data */
   send(message: unknown, transfer?: readonly ArrayBuffer[]): void;
-  /** Ends the thread at once, except on Deno 2.9, which waits until its running task has ended. */
+  /** Ends the thread at once, except on Deno 2.9, which waits until the thread's running task has ended. */
   end(): void;
 }
 
@@ -265,7 +265,7 @@ export async function warnOfReaders(name: string, path: string): Promise<string 
   }
 }
 
-/** The variable that systemd sets (systemd.exec, section Credentials). */
+/** The environment variable in which systemd passes a folder of secrets (systemd.exec, section Credentials). */
 export const CREDENTIALS_DIRECTORY = "CREDENTIALS_DIRECTORY";
 const CREDENTIALS = /^\$(?:CREDENTIALS_DIRECTORY|\{CREDENTIALS_DIRECTORY\})(?=\/)/;
 const HOME = /^~(?=\/)/;

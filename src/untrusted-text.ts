@@ -68,7 +68,7 @@ export function describeValue(value: unknown): string {
   return typeof value === "symbol" ? "a symbol" : String(value);
 }
 
-/** Percent-decodes a text as UTF-8; `undefined` if it is malformed. */
+/** Percent-decodes a text as UTF-8; returns `undefined` if it is malformed. */
 export function parsePercent(text: string): string | undefined {
   if (!text.includes("%")) return text;
   try {

@@ -1,7 +1,7 @@
 /**
  * Selects the rows of long test tables. Node runs all rows. To keep `npm test` short, Deno and Bun run only some rows
- * of a table that tests nothing but our own code. If a table depends on streams, timers, sockets or URL parsing, they
- * run all rows as well.
+ * of a table that tests only our own code. If a table depends on streams, timers, sockets or URL parsing, Deno and Bun
+ * run all its rows too.
  */
 import process from "node:process";
 import type { Test } from "uvu";
@@ -23,7 +23,7 @@ export function sampleSize(count: number): number {
 
 /**
  * Returns the shortest processor time, in milliseconds, that some work takes in several runs. Other processes hardly
- * affect this time. Only tests that run on Node use this function.
+ * affect processor time. Only tests that run on Node use this function.
  */
 export async function processorTime(runs: number, work: () => unknown): Promise<number> {
   let best = Infinity;

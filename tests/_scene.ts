@@ -46,8 +46,8 @@ export interface Scene {
   /** Advances both clocks. */
   pass(milliseconds: number): void;
   /**
-   * Returns the body of `GET /v1/info`, without the facts about the service itself, after all running and due queries
-   * have ended. The result does not depend on the machine's speed.
+   * Waits until all running and due queries have ended, and returns the body of `GET /v1/info` without the facts about
+   * the service itself. The result does not depend on the machine's speed.
    */
   info(): Promise<Record<string, unknown>>;
   /** Returns the info that a request gets if its maximum wait ends while a query is still running. */

@@ -42,7 +42,7 @@ function bundle(module: string): string {
     platform: "node",
     target: "node20",
     external: [`${ROOT}src/generated/*`],
-    // The `sideEffects` in package.json name modules in `dist`, so they must not be applied to the source modules.
+    // `sideEffects` in package.json lists modules in `dist`, so it must not be applied to the source modules.
     ignoreAnnotations: true,
     // CommonJS packages need `require` to load Node's built-in modules.
     banner: {
@@ -53,7 +53,10 @@ function bundle(module: string): string {
   return outfile;
 }
 
-/** Runs a function for all commands at once, since each mostly waits. The message of an error names the runtime. */
+/**
+ * Runs a function for all commands at once, since each command mostly waits. If one fails, the error message names its
+ * runtime.
+ */
 export async function withEach<T>(
   commands: Iterable<readonly [runtime: string, T]>,
   act: (command: T, runtime: string) => Promise<void>,
@@ -85,7 +88,7 @@ export interface Running {
   stderr(): string;
   /** Resolves when the process has exited. */
   ended: Promise<Ended>;
-  /** Closes the pipe for the standard output, as `head` does, or for the standard error. @default "stdout" */
+  /** Closes the pipe from standard output, as `head` does, or the pipe from standard error. @default "stdout" */
   leave(output?: "stdout" | "stderr"): void;
   /** Sends the process a signal, and waits until it exits. @default SIGTERM */
   stop(signal?: NodeJS.Signals): Promise<Ended>;
@@ -172,7 +175,7 @@ function launch(
   return { child, ended, ready, printed };
 }
 
-/** Returns the flags of `deno task start`, including its permissions, and its module. */
+/** Returns the arguments of `deno task start`: its flags, including the permissions, and its module. */
 function denoFlags(): string[] {
   const { tasks } = JSON.parse(readFileSync(`${ROOT}deno.json`, "utf8"));
   return tasks.start.command.split(" ").slice(2);

@@ -43,7 +43,7 @@ process.exit(process.exitCode ?? 0);
 function processorSeconds(): number {
   try {
     const stat = readFileSync("/proc/self/stat", "utf8");
-    // After the process name, there are the user and system times of the process and of its children, in 1/100 s.
+    // These fields are the user and system times of the process and of its children, in 1/100 s.
     const times = stat.slice(stat.lastIndexOf(")") + 2).split(" ").slice(11, 15);
     return times.reduce((sum, ticks) => sum + Number(ticks), 0) / 100;
   } catch {

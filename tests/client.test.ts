@@ -37,7 +37,7 @@ function read(answer: string, length = answer.length, method = "GET"): Read {
 const OK = "HTTP/1.1 200 OK\r\n";
 const CHUNKED = "Transfer-Encoding: chunked\r\n";
 
-/** Complete responses, each with its text, and with true if the connection can be reused afterwards. */
+/** Complete responses, each with its text, and whether the connection can be reused afterwards. */
 const WHOLE: readonly [answer: string, text: string, isKept: boolean, method?: string][] = [
   [`${OK}Content-Length: 2\r\n\r\nok`, "ok", true],
   [`${OK}Content-Length: 2\r\nContent-Length: 2\r\n\r\nok`, "ok", true],
@@ -260,7 +260,7 @@ class Talkative extends Duplex {
     done();
   }
 
-  /** As on Deno, bytes that arrived while the connection was idle are read only after a call of `ref`. */
+  /** Bytes that arrived while the connection was idle are read only after a call of `ref`, as on Deno. */
   ref() {
     if (this.#isUsed) this.push(`${OK}Content-Length: 1\r\n\r\n0`);
     this.#isUsed = true;

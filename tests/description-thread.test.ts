@@ -126,7 +126,7 @@ const bytesOf = async (response: Response) => new Uint8Array(await response.arra
 large("has the same content and a related ETag for clients with and without gzip", async () => {
   const description = { text: describe(1700), name: "a.json" };
   const app = createNodeface({ description, log() {} });
-  // The test waits here, since early requests do not wait for a description that takes long to read.
+  // The test waits here, since early requests do not wait for a description that takes a long time to read.
   await app.refresh();
   const ask = async (path: string, coding: string, init: RequestInit = {}) => {
     const headers = { "accept-encoding": coding, ...init.headers };

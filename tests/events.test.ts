@@ -200,7 +200,7 @@ events("a listener that missed many events gets the complete info instead", asyn
   const told = await read({ id }).events();
   assert.equal(told.map(({ event }) => event), ["snapshot"]);
   assert.is((told[0]!.data as Json).height, 299);
-  // A few long events have the same effect.
+  // A few long events have the same effect as many short ones.
   for (let height = 300; height < 303; height++) {
     node.take(info({ height, text: `${height}${"x".repeat(30_000)}` }));
   }

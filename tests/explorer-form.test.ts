@@ -134,7 +134,7 @@ form("without JavaScript, only a GET that needs nothing but a query has a form",
     },
     "/c/{id}": { get: DONE },
     "/d": { post: DONE },
-    // Without JavaScript, the page could not ask for confirmation.
+    // A write has no form here, since the page could not ask for confirmation without JavaScript.
     "/e": { get: { ...DONE, "x-access": "write" } },
   });
   assert.equal([...html.matchAll(/<form action="([^"]*)"/g)].map(([, to]) => to), [`${V1}../b`]);

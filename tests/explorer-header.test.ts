@@ -16,7 +16,7 @@ import { sampleSize } from "./_runtime.ts";
 
 const header = suite("the header of the explorer");
 
-/** The name of the page if the info has none. */
+/** The name of the page for an info object without a name. */
 const NAMING = { api: "Their API" };
 
 const describeInfo = (info: Info) => {
@@ -28,7 +28,7 @@ const describeInfo = (info: Info) => {
 const SPACE = "\u202f";
 const API = { software: "nodeface", version: "0.2.0", started_at: "2026-01-31T08:15:00.000Z" };
 
-/** An info, and the header's text on its state. */
+/** An info object, and the header's texts about its state. */
 const STATES: [info: Info, label: string, note: string][] = [
   [{ status: "ok", synced: true, api: API }, "In sync", ""],
   [{ status: "ok", api: API }, "Online", ""],
@@ -102,7 +102,7 @@ const VALUES: [key: string, value: unknown, shown: string][] = [
   ["head_at", 1769847300, ""],
 ];
 
-/** An info, the operator's title, and the resulting name of the page with the line below it. */
+/** An info object, the operator's title, and the resulting name of the page with the line below it. */
 const NAMES: [info: Info, title: string | undefined, name: string, about: string][] = [
   [{ name: "a", software: "b", version: "1", network: "c", api: API }, undefined, "a", "b 1 · c"],
   [{ name: "a", software: "b", api: API }, " My\n node ", "My node", "b"],
@@ -243,7 +243,7 @@ header("cuts a number that has thousands of digits", () => {
   assert.ok(fact?.[1] && fact[1].length <= 80);
 });
 
-/** A history of three samples, 15 s apart, whose last columns belong to the kind. */
+/** A history of three samples, 15 s apart, whose last columns are those of the kind. */
 const HISTORY = {
   interval: 15,
   at: ["2026-01-31T08:14:30.000Z", "2026-01-31T08:14:45.000Z", "2026-01-31T08:15:00.000Z"],
@@ -268,7 +268,7 @@ header("has at most four figures, with those of the history and their past", () 
     html,
     `<title>from 100 to 103 in the last 30 seconds</title><path d="M0 24L120 16L240 0" `,
   );
-  // A column that starts late and does not change.
+  // This column starts late and does not change.
   assert.match(html, `<title>7 in the last 30 seconds</title><path d="M120 12L240 12" `);
   const more = { ...info, updated_at: "2026-01-31T08:15:00Z", head_at: "2026-01-31T08:15:00Z" };
   assert.is(describeNamed(more, NAMING, HISTORY).figures.length, 4);
@@ -411,7 +411,7 @@ header("is text, whatever the node says", () => {
 
 header.run();
 
-/** Lists the integers around every power of ten and of two up to 40 digits, as nodes may send them. */
+/** Lists integers that nodes may send: those around every power of ten and of two, with up to 40 digits. */
 function numbers(): (number | bigint)[] {
   const powers = Array.from({ length: 40 }, (_, digits) => 10n ** BigInt(digits));
   const doubles = Array.from({ length: 130 }, (_, bits) => 2n ** BigInt(bits));

@@ -586,7 +586,7 @@ testOnNode(page, "the processor time grows linearly with the size of the descrip
   };
   await time(10_000);
   const [small, large] = [await time(10_000), await time(100_000)];
-  // The text is ten times as long. Linear growth takes 10 times as long, and quadratic growth 100 times.
+  // The second text is ten times as long. Linear growth multiplies the time by 10, and quadratic growth by 100.
   assert.ok(large < 40 * small, `${small} ms for 10 kB, ${large} ms for 100 kB`);
 });
 
@@ -698,7 +698,7 @@ async function render(description: Document, info = {}): Promise<string> {
   return html.replace(/<style>.*?<\/style>/gs, "").replaceAll(' dir="auto"', "");
 }
 
-/** Returns the HTML of the page, and asserts that it takes less than 75 kB in gzip. */
+/** Returns the HTML of the page, and asserts that its gzip form takes less than 75 kB. */
 async function unpack(description: Document): Promise<string> {
   const response = await show(description, {}, { "accept-encoding": "gzip" });
   const packed = await response.arrayBuffer();

@@ -1,4 +1,6 @@
-/** The node's responses to calls. Deno and Bun run only some rows of tables that test only our own code. */
+/**
+ * Tests the handling of the node's responses. Deno and Bun run only some rows of tables that test only our own code.
+ */
 import type { Socket } from "node:net";
 import process from "node:process";
 import { suite } from "uvu";
@@ -235,7 +237,10 @@ answers("a response with the content coding identity is passed on", async () => 
   assert.equal([answer.status, answer.headers.get("content-encoding")], [200, null]);
 });
 
-/** Starts a node. After each complete request, it passes the connection and the number of requests to `answer`. */
+/**
+ * Starts a node. After each complete request, the node calls `answer` with the connection and the number of requests so
+ * far.
+ */
 const raw = async (
   answer: (socket: Socket, count: number) => void,
   use: (url: string, count: () => number) => Promise<void>,

@@ -1,4 +1,4 @@
-/** Calls from browser pages. Deno and Bun run only some rows of tables that test only our own code. */
+/** Tests calls from browser pages. Deno and Bun run only some rows of tables that test only our own code. */
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -13,7 +13,7 @@ const MOZILLA = "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/140.0";
 const node = nodeOf(browsers);
 let rest: Gateway;
 let rpc: Gateway;
-/** Two services: the first has no allowed origin, and the second has one. */
+/** Two services: the first lists no origin in `origins`, and the second lists one. */
 let asOrigins: Gateway[];
 browsers.before(() => {
   rest = forwarding(node.url, REST, OPEN);
@@ -240,7 +240,8 @@ browsers(
     assert.is((await post(methods, "/v1/rpc/send", headers)).status, 403);
     const call = await methods.rpc({ id: 1, method: "send", params: ["a"] }, { headers });
     assert.is((await call.json()).error.code, -32011);
-    // This refusal applies to every client, so a page of any origin may read its reason, in both forms of a call.
+    // Every client is refused this call, so a page of any origin may read the reason, at `/v1/rpc/{method}` and
+    // `/v1/rpc`.
     const reason = /^balance is not forwarded: /;
     const refused = await post(methods, "/v1/rpc/balance", headers);
     assert.is(refused.status, 403);
@@ -275,7 +276,7 @@ for (
       };
       assert.is((await rest.ask("/v1/node/any", init)).status, 415);
       assert.is((await rpc.ask("/v1/rpc/number", init)).status, 415);
-      // Some JSON-RPC clients send no content type. It is required only if a request may come from a page.
+      // Some JSON-RPC clients send no content type. A content type is required only if a request may come from a page.
       const agent = { "user-agent": "Mozilla/5.0", "x-nodeface": "1" };
       const ofPage = { ...init, headers: { ...init.headers, ...agent } };
       assert.is((await rpc.ask("/v1/rpc", type ? init : ofPage)).status, 415);

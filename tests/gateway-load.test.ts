@@ -474,7 +474,7 @@ load(
 
 const MIB = 1024 * 1024;
 
-/** Creates a function that makes calls with responses of a given length. The responses are never released. */
+/** Creates a function that makes calls with responses of a given length, and never releases the responses. */
 const leasing = (timeout = 10_000) => {
   const sent: string[] = [];
   const block = new Uint8Array(MIB);
@@ -534,7 +534,8 @@ load(
     }
     assert.is(await send(40), 40);
     assert.is(await send(1 * MIB, true), MIB);
-    // The total size of short responses is limited too. Above it, only calls with the token are sent to the node.
+    // The total size of short responses is limited too. Above this limit, only calls with the token are sent to the
+    // node.
     let filled: number | UpstreamError = 0;
     while (typeof filled === "number") filled = await send(16_000);
     assert.ok(filled.wasRefused);

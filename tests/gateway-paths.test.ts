@@ -13,8 +13,8 @@ paths.before(() => {
 });
 
 /**
- * Paths below `/v1/node`, each with the URL that the node receives if that differs. The path is forwarded byte for
- * byte, but the query is rewritten.
+ * Paths below `/v1/node`, each with the URL that the node receives if it differs from the path. The path is forwarded
+ * byte for byte, but the query is rewritten.
  */
 const SENT: readonly (readonly [path: string, url?: string])[] = [
   ["/status"],
@@ -105,7 +105,7 @@ const REFUSED: readonly (readonly [path: string, status: number])[] = [
   ["/files/a%5Cb", 400],
   ["/http://127.0.0.1/status", 404],
   ["/@127.0.0.1/status", 200],
-  // A template does not match the paths of its sibling templates.
+  // A template does not match a path that the node might take for another operation's path.
   ["/peers/connect", 403],
   ["/peers/c%6Fnnect", 404],
   ["/peers/CONNECT", 404],

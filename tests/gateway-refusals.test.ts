@@ -1,6 +1,6 @@
 /**
- * Permissions: the settings, the order of refusals, and the token. Deno and Bun run only some rows of tables that test
- * only our own code.
+ * Tests permissions: the settings, the order of refusals, and the token. Deno and Bun run only some rows of tables that
+ * test only our own code.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -46,7 +46,9 @@ const settings = (more: object = {}) => ({
   token_file: file,
   ...more,
 });
-/** One service for each description and setting. It is reused, since creating it takes longer than a request. */
+/**
+ * One service for each description and setting. Each service is reused, since creating one takes longer than a request.
+ */
 const services = new Map<string, Gateway>();
 function shared(
   description: typeof REST | typeof RPC,

@@ -1,4 +1,4 @@
-/** JSON-RPC calls. Deno and Bun run only some rows of tables that test only our own code. */
+/** Tests JSON-RPC calls. Deno and Bun run only some rows of tables that test only our own code. */
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -365,7 +365,9 @@ rpc("a batch may have 1 to 100 calls", async () => {
   assert.is(node.come.length, 100);
 });
 
-/** Errors of a node, each with its status at `/v1/rpc/{method}`, and with its form at `/v1/rpc` if that differs. */
+/**
+ * Errors of a node, each with its status at `/v1/rpc/{method}` and, if `/v1/rpc` changes the error, the changed error.
+ */
 const ERRORS: readonly (readonly [error: unknown, status: number, passed?: object])[] = [
   [{ code: -32602, message: "Invalid params" }, 400],
   [{ code: -32601, message: "Method not found" }, 404],

@@ -136,7 +136,7 @@ settings(
   },
 );
 
-/** Creates the operations of a description that comes from the network if `isForeign`, or otherwise from the disk. */
+/** Creates the operations of a description that comes from the network (if `isForeign`) or from the disk. */
 const operations = (isForeign: boolean): NodeOperation[] =>
   ([
     ["GET", "/status", "getStatus", undefined],
@@ -182,7 +182,7 @@ const OPENS: readonly [names: Forward, own: string, foreign: string][] = [
   [{ with_token: ["GET /status", "send", "GET /keys"] }, "t-tt", "t-tt"],
   [{ with_token: ["*"] }, "tt--", "----"],
   [{ with_token: ["*", "send", "GET /keys"] }, "tttt", "--tt"],
-  // Even if `*` in `with_token` does not allow an operation, it keeps the operation from being public.
+  // `*` in `with_token` keeps every operation from being public, even an operation that `*` does not allow.
   [{ open: ["reads"], with_token: ["*"] }, "tt--", "----"],
 ];
 

@@ -1,4 +1,4 @@
-/** Path templates from any description, tested with paths of any form. */
+/** Tests path templates from any description with paths of any form. */
 import process from "node:process";
 import fc from "fast-check";
 import { suite } from "uvu";
@@ -234,7 +234,7 @@ templates("matching a path takes time in proportion to its length", async () => 
       `GET /${names[0]}`,
     ]),
   );
-  // With backtracking, each of these would take minutes.
+  // With backtracking, each of these requests would take minutes.
   assert.is((await ask(`/v1/node/${"a".repeat(200)}`)).status, 200);
   assert.is((await ask(`/v1/node/${"-".repeat(5000)}`)).status, 400);
   assert.is((await ask(`/v1/node/${"a-".repeat(2500)}/y`)).status, 404);

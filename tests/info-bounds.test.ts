@@ -35,7 +35,7 @@ const ODD = [
   ],
 ];
 
-/** The member names in all JSON pointers of kinds. */
+/** The member names in the JSON pointers of all kinds. */
 const KEYS = [
   ...new Set(
     Object.values(KINDS).flatMap(({ fields, detect }) =>
@@ -80,7 +80,7 @@ function randomNode(random: () => number): typeof fetch {
   };
 }
 
-/** The number of rounds. Deno and Bun run a tenth as many. `NODEFACE_RANDOM_ANSWERS` overrides it. */
+/** The number of rounds. Deno and Bun run a tenth as many. `NODEFACE_RANDOM_ANSWERS` overrides this number. */
 const ROUNDS = Number(globalThis.process?.env?.NODEFACE_RANDOM_ANSWERS ?? sampleSize(600));
 
 bounds(

@@ -263,7 +263,7 @@ failures(
   },
 );
 
-/** Starts a node that responds to one request on each connection, and closes the connection at the second one. */
+/** Starts a node that responds to one request on each connection, and closes the connection at the second request. */
 function playForgetful(): Promise<Played> & { requests: () => number } {
   let requests = 0;
   const played = playTcp((socket) => {

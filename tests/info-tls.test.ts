@@ -106,7 +106,10 @@ let ca: string;
 
 const TRUST = { ca_file: join(folder, "ca.pem") };
 
-/** Creates a context that trusts the authority. It is not shared, since it keeps TLS sessions with closed servers. */
+/**
+ * Creates a context that trusts the authority. Contexts are not shared, since they keep TLS sessions with closed
+ * servers.
+ */
 const trusting = (url: string) => contextFor(url, { tls: TRUST });
 
 tls.before(async () => {

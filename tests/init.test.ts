@@ -176,7 +176,7 @@ starts(
 /** Checks a configuration without reading the files that it names. */
 const readFile = (text: string, name: string) => checkFile(parseConfiguration(text, name));
 
-/** Lists the path and the description of every setting in the file, except of nested objects. */
+/** Lists the path and the description of every setting in the file, except nested objects. */
 function* leaves(settings: Settings, path = ""): Generator<[path: string, about: string]> {
   for (const [key, setting] of Object.entries(settings)) {
     const { entries } = partsOf(setting);

@@ -1,6 +1,6 @@
 /**
  * Operations in kind files, and the errors that are found there. Node checks the examples and schemas of every kind.
- * Deno and Bun check those of every tenth kind.
+ * Deno and Bun check only every tenth kind.
  */
 import Ajv2020 from "ajv/dist/2020.js";
 import { suite } from "uvu";
@@ -28,7 +28,7 @@ fields: { version: info#/version }
 health: { ok: it answers }
 `;
 
-/** Lists the errors in a kind that has the given operations, each with its line and column. */
+/** Lists the errors, with line and column, in a kind that has the given operations. */
 function problems(offer: string): readonly string[] {
   try {
     parseKind(KIND + offer, "mine.yaml");
@@ -156,7 +156,7 @@ interfaces(
         ["11:75", "unknown key openrpc.methods[2].x-acess; did you mean x-access?"],
         [
           "12:15",
-          'openrpc.methods[3].name is "a", as is the name of methods[0]',
+          'openrpc.methods[3].name is "a", which is already the name of methods[0]',
         ],
         ["13:7", "openrpc.methods[4] needs summary"],
         ["14:37", '"type" must be one of array, boolean, integer'],
@@ -328,7 +328,7 @@ interfaces(
   },
 );
 
-/** For each kind, a pattern of operations that must not be marked as reads: method names, or HTTP methods and paths. */
+/** By kind, a pattern of operations that must not have `x-access: read`: method names, or HTTP methods and paths. */
 const NO_READS: Readonly<Record<string, RegExp>> = {
   activitypub: /^(DELETE|PUT|PATCH) |\/(search|resolve_object|users\/show)$/,
   algorand:

@@ -61,7 +61,7 @@ const anyJson = fc.letrec((tie) => ({
   ),
 })).value;
 
-/** Returns what parsing gives back for a value: `-0` becomes `0`, and a large integer becomes a `bigint`. */
+/** Returns a value as it is after formatting and parsing: `-0` becomes `0`, and a large integer becomes a `bigint`. */
 function readAgain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(readAgain);
   if (typeof value === "object" && value !== null) {

@@ -168,12 +168,12 @@ function timeOf(expression: RegExp, text: string, repeat: number): number {
   return Math.min(...times);
 }
 
-/** A regular expression that examines every character of a text. Its time is used as the minimum time for
- * short texts. Otherwise, an expression that fails early on a short text would appear to grow too fast.
+/** A regular expression that examines every character of a text. The time that it takes is the minimum time for
+ * short texts. Otherwise, the time of an expression that fails early on a short text would appear to grow too fast.
  */
 const LOOK = /^[^\0]*\0/;
 
-/** Returns true if a text that is 16 times as long takes about 16 times as long to test, or less. */
+/** Returns true if testing a text that is 16 times as long takes at most about 16 times as long. */
 function isLinear(pattern: string): boolean {
   const expression = new RegExp(pattern);
   const short = hardTexts(pattern, 256);

@@ -1,6 +1,6 @@
 /**
- * The info object that the service derives from recorded node responses. Node tests all recordings, Deno and Bun a
- * sample.
+ * The info object that the service derives from recorded node responses. Node tests all recordings; Deno and Bun
+ * test a sample.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -13,7 +13,7 @@ import { play, RECORDINGS } from "./nodes/_recorded.ts";
 
 const kinds = suite("kinds");
 
-/** The time for recordings that do not state a time. */
+/** The simulated time for recordings that do not state a time. */
 const NOW = "2026-11-21T10:00:00Z";
 
 kinds(
@@ -68,7 +68,7 @@ for (const [name, recording] of sampleOf([...RECORDINGS])) {
         assert.is(updated_at, new Date(recording.now ?? NOW).toISOString());
       }
       const { static: fixed = {} } = KINDS[recording.kind]!;
-      // This is longer than any kind caches a response.
+      // No kind caches a response for this long.
       for (let minute = 0; minute < 90; minute++) {
         pass(minute === 0 ? 1000 : 60_000);
         const { status, status_code, status_reason: _, last_seen, ...last } = await info();

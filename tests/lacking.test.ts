@@ -1,5 +1,5 @@
 /**
- * A method that a node turns out not to have is learned from a call, marked in the description, and forgotten later.
+ * A call shows that the node lacks a method. The method is then marked in the description, and forgotten later.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -208,7 +208,7 @@ lacking("an operator's own description says that a method is missing, too", asyn
   const init = { method: "POST", headers: { "content-type": "application/json" }, body: "{}" };
   for (const { name } of methods) await read(`/v1/rpc/${name}`, init);
   let found: boolean[] = [];
-  // The service notes that a method is missing only after it has responded to the call.
+  // The service responds to the call before it records that the method is missing.
   for (let tries = 0; tries < 100 && !found[1]; tries++) {
     await nextTurn();
     found = (await described()).map((text) => LACKING.test(text));

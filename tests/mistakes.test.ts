@@ -149,7 +149,7 @@ const VARIABLES: readonly Row<Record<string, string>>[] = [
   ],
 ];
 
-/** Invalid configurations and their errors, each without its prefix `n.yaml:`. */
+/** Invalid configurations, and the errors in them, without the prefix `n.yaml:`. */
 const CONFIGURATIONS: readonly Row<string>[] = [
   [
     "prot: 1",
@@ -365,7 +365,7 @@ fields: { version: info#/version }
 health: { ok: it answers }
 `;
 
-/** Additions that make this kind invalid and their errors, each without its prefix `mine.yaml:`. */
+/** Lines that make this kind invalid when added, and the resulting errors, without the prefix `mine.yaml:`. */
 const KINDS: readonly Row<string>[] = [
   [
     "colour: blue",

@@ -35,7 +35,7 @@ const KIND: Kind = {
   health: { ok: "it answers" },
 };
 
-/** Creates a `fetch` that returns a response by path, or by status if the value is a number. */
+/** Creates a `fetch` that responds with the JSON value for the path; a number is a status without content. */
 const answers = (paths: Record<string, unknown>): typeof fetch => (input) => {
   const answer = paths[new URL(String(input)).pathname] ?? 404;
   const isStatus = typeof answer === "number";

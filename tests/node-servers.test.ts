@@ -247,7 +247,7 @@ servers(
   },
 );
 
-/** The messages of `check` for descriptions and configurations with which no operation can be called. */
+/** Descriptions and configurations with which no operation can be called, and the resulting messages of `check`. */
 const NOTHING: readonly (readonly [
   from: object | undefined,
   config: object,

@@ -7,7 +7,7 @@ const references = suite("references in a description");
 
 const PET = { type: "object", properties: { name: { type: "string" } } };
 
-/** A reference in `root.json`, the files besides, and the name of the component that the reference must lead to. */
+/** A reference in `root.json`, the other files, and the name of the component that the reference must lead to. */
 const SHAPES: Readonly<Record<string, [ref: string, files: Json, name: string]>> = {
   "a whole file": ["pet.json", { "pet.json": PET }, "pet"],
   "a file in a folder above of a folder below": ["b/../c/pet.json", { "c/pet.json": PET }, "pet"],

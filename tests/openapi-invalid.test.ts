@@ -1,6 +1,6 @@
 /**
- * Omitted parts and diagnostics of invalid descriptions. Node runs all tests that put random values at random
- * positions; Deno and Bun run a sample.
+ * The parts omitted from invalid descriptions, and the diagnostics. Node runs all tests that put random values at
+ * random positions; Deno and Bun run a sample.
  */
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
@@ -260,7 +260,7 @@ for (const [version, cases] of Object.entries(CASES)) {
   }
 }
 
-/** Version members without a patch or with a number, and the version that is served. */
+/** Version members that are numbers or lack a patch version, and the version that is served. */
 const VERSIONS = [
   ["openapi: 3.1", "3.1.2"],
   ["openapi: 3.0", "3.0.4"],

@@ -110,7 +110,7 @@ openrpc("without required parameters, the body and its members are optional", ()
   assert.not("required" in requestBody.content["application/json"].schema);
 });
 
-/** Schemas for the only parameter of a method, and true if the method then has a GET operation. */
+/** Schemas for the only parameter of a method. `isGettable` is true if the method then has a GET operation. */
 const GETTABLE: readonly (readonly [schema: unknown, isGettable: boolean])[] = [
   [{ type: "string" }, true],
   [{ type: "integer", enum: [1, 2] }, true],

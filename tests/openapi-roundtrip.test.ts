@@ -1,4 +1,4 @@
-/** Random descriptions that are written and parsed again. Node runs hundreds of them, Deno and Bun a sample. */
+/** Random descriptions that are written and parsed again: hundreds on Node, and a sample on Deno and Bun. */
 import fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -192,7 +192,7 @@ roundTrip("both forms have the same content, even for parsers of YAML 1.1", () =
 });
 
 /**
- * Tells whether UTF-8 can represent a text. It may not, because the library may fold a line within a surrogate pair.
+ * Tells whether UTF-8 can represent a text. It cannot if the library has folded a line within a surrogate pair.
  */
 function isText(text: string): boolean {
   return new TextDecoder().decode(new TextEncoder().encode(text)) === text;

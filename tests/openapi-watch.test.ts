@@ -43,7 +43,7 @@ fresh.before.each(() => {
 });
 fresh.after.each(() => rmSync(folder, { recursive: true }));
 
-/** Writes a file and gives it a new modification time, even if the test is fast. */
+/** Writes a file and gives it a new modification time, however soon after the last write. */
 function write(path: string, text: string) {
   writeFileSync(path, text);
   utimesSync(path, ++time, time);

@@ -43,7 +43,7 @@ async function ask(
   return { response, told };
 }
 
-/** Creates a request with any headers: in browsers and some runtimes, `Request` does not accept `Origin`. */
+/** Creates a request that may have any header. In browsers and some runtimes, `Request` does not accept `Origin`. */
 function requestOf(path: string, { method = "GET", headers = {} }: RequestInit): Request {
   const fields = new Headers();
   const request = new Request(`http://localhost${path}`, { method });
@@ -210,7 +210,7 @@ const FOREIGN: readonly Record<string, string>[] = [
   { "sec-fetch-site": "anything" },
 ];
 
-/** Returns the number of calls of a handler, and the response. */
+/** Returns the number of calls to a handler, and the response. */
 async function call(made: Partial<Operation>, headers: Record<string, string>) {
   let calls = 0;
   const handle = () => {

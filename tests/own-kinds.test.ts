@@ -20,7 +20,7 @@ import { play, playedBy } from "./_sources.ts";
 
 const own = suite("custom kinds");
 
-/** Reads a configuration. With arguments, the text is the file that `--kind` names. */
+/** Reads a configuration. If there are arguments, the text is that of the file given with `--kind`. */
 const read = (text: string, args: string[] = []) =>
   readConfig(args, {}, {
     read: () => Promise.resolve(text),

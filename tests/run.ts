@@ -83,7 +83,7 @@ const slowOf = (...starts: string[]) =>
 /** Measurements, during which nothing else may run on the machine. */
 const ALONE = slowOf("release/start", "gateway/attack");
 /**
- * Suites that change shared files, such as the package, so that they run one after the other. No other suite reads
+ * Suites that run one after the other because they change shared files, such as the package. No other suite reads
  * these files.
  */
 const BESIDE_OTHERS = slowOf("gateway/", "hosts/", "release/").filter((run) =>
@@ -106,8 +106,7 @@ const CI = [
   .map((row) => slow.filter(({ name }) => row.includes(name)));
 
 /**
- * The number of rows that run at the same time. Suites often wait, so that fewer rows would leave two processors half
- * idle.
+ * The number of rows that run at the same time. Suites often wait, so fewer rows would leave two processors half idle.
  */
 const LANES = 4;
 
@@ -178,7 +177,7 @@ async function execute(
   return { name, seconds, ...read(status, output) };
 }
 
-/** Parses the counts that uvu prints. If the process was interrupted, it has not printed them. */
+/** Parses the counts that uvu prints. uvu does not print them if the process is interrupted. */
 function read(
   status: number | null,
   output: string,

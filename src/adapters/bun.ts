@@ -71,7 +71,7 @@ export async function serve(app: Servable, options: ServeOptions = {}): Promise<
 /** The interval at which to check for free file descriptors, and the number that must be free before the server listens again. */
 const CHECK_DESCRIPTORS_MS = 500, DESCRIPTORS_MIN = 16;
 
-/** Stops listening while file descriptors are exhausted: Bun 1.4 would spin (oven-sh/bun#32705). Returns `close`. */
+/** Stops listening if file descriptors run out: Bun 1.4 would otherwise spin (oven-sh/bun#32705). Returns `close`. */
 function keepListening(first: BunServer, listen: () => BunServer): () => Promise<void> {
   const servers = new Set([first]);
   let current: BunServer | undefined = first;
@@ -87,7 +87,7 @@ function keepListening(first: BunServer, listen: () => BunServer): () => Promise
       try {
         servers.add(current = listen());
       } catch {
-        // Another process has taken the port, but it may exit.
+        // Another process has taken the port; the next check tries again.
       }
     }
   }, CHECK_DESCRIPTORS_MS);
@@ -130,7 +130,7 @@ async function respond(app: Servable, callbacks: Callbacks, request: Request, se
       response = new Response(new Blob([...parts]), response);
       whenSent(request, server, release);
     } else if (!response.headers.has("content-length") && response.body) {
-      // Only bodies of unknown length are streams: prepared bytes have a length, and Bun sends them without a stream.
+      // A body without a known length is a stream, which may fail. Bun sends prepared bytes without a stream.
       const onFailure = (error: unknown) => {
         // The stream may fail because the client has disconnected.
         if (request.signal.aborted) return;
@@ -149,7 +149,7 @@ async function respond(app: Servable, callbacks: Callbacks, request: Request, se
   return response;
 }
 
-/** The longest content in bytes that is read whole: a stream would take a third of a short call's time (Bun 1.4). */
+/** Content of up to this many bytes is read whole: a stream would take a third of a short call's time (Bun 1.4). */
 const SHORT_MAX = 16_384;
 
 function readWhole(request: ServedRequest): void {
@@ -162,7 +162,7 @@ function readWhole(request: ServedRequest): void {
 
 const SENT_INTERVAL_MS = 100;
 
-/** Calls a function when a response has ended. Bun 1.4 has no event for that, but `requestIP` then returns null. */
+/** Calls a function when a response has ended. Bun 1.4 emits no event, but `requestIP` returns null from then on. */
 function whenSent(request: Request, server: BunServer, listener: () => void): void {
   const check = () => {
     if (server.requestIP(request)) setTimeout(check, SENT_INTERVAL_MS);

@@ -92,7 +92,7 @@ export class Connections {
   }
 }
 
-/** Counts the written bytes that the system has accepted; `undefined` if it has accepted all of them. */
+/** Returns the number of written bytes that the system has accepted; `undefined` if it has accepted all bytes. */
 function bytesTaken(socket: Socket): number | undefined {
   type Handle = { readonly bytesWritten: number; readonly writeQueueSize: number };
   const { _handle: handle } = socket as { _handle?: Handle | null };

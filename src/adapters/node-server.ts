@@ -121,7 +121,7 @@ export function createNodeServer(
 
 /**
  * A message that limits tiny parts: the parser emits one part per chunk, up to 10,000 from a single read of the socket.
- * The reader sees the part that exceeds the limit and refuses the content; later parts are dropped, including the end.
+ * The reader gets the part that exceeds the limit, and refuses the content. Later parts and the end are dropped.
  */
 class Message extends IncomingMessage {
   #parts = 0;
@@ -138,7 +138,7 @@ class Message extends IncomingMessage {
     return super.push(part, encoding);
   }
 
-  /** Fails the reader, but leaves the connection open for the response. */
+  /** Makes the content unreadable, but leaves the connection open for the response. */
   breakOff(): void {
     this.#breaksOff = true;
     this.destroy(new Error("The content of the request cannot be read"));
@@ -176,7 +176,7 @@ export async function serveHttp(
   });
 }
 
-/** Passes a message from our own or a host's server to the app, and sends the response. Never rejects. */
+/** Passes a request, from our own or a host's server, to the app, and sends the response. Never rejects. */
 export async function respond(
   app: Servable,
   callbacks: Callbacks,
@@ -297,13 +297,13 @@ async function sendParts(
     // Text is sent in the same packet as the head, but bytes are not. Two packets take twice as long (Node 26.10).
     return void response.end(Buffer.from(parts[0]!).toString("latin1"), "latin1");
   }
-  // Deno 2.9 reports no progress within a write, so during a long one, the client would seem to have stopped reading.
+  // Deno 2.9 reports no progress within a write, so during a long write, the client would seem to have stopped reading.
   if (!IS_DENO) response.cork();
   for (const part of IS_DENO ? shortPartsOf(parts) : parts) response.write(part);
   response.end();
 }
 
-/** Returns method and target of a message for the access log. The target `*` becomes `/*`, as on Bun and workerd. */
+/** Returns the method and target for the access log. The target `*` becomes `/*`, as on Bun and workerd. */
 const logHeadOf = ({ method = "GET", url = "/" }: IncomingMessage) => ({
   method,
   url: url === "*" ? "/*" : url,
@@ -323,7 +323,7 @@ function endWith(response: ServerResponse, endEntry: EndEntry): void {
 /** Responses that wait for an earlier one on the same connection. */
 const queued = new WeakMap<Socket, Set<ServerResponse>>();
 
-/** Closes a response when its connection closes. A queued response has no socket yet, so it would get no event. */
+/** Closes a response when its connection closes. A queued response has no socket, so it would get no `close` event. */
 function closeWithSocket(response: ServerResponse): void {
   const { socket } = response.req;
   const waiting = queued.get(socket) ?? new Set();
@@ -337,7 +337,7 @@ function closeWithSocket(response: ServerResponse): void {
   response.once("close", () => waiting.delete(response));
 }
 
-/** Closes the connection if the content is too slow; `requestTimeout` of `node:http` ends with the response. */
+/** Closes the connection if the content is too slow: `node:http` applies `requestTimeout` only until the response. */
 function limitContent(message: IncomingMessage, response: ServerResponse): void {
   const timer = setTimeout(() => message.socket.destroy(), TIMEOUTS.content);
   timer.unref();
@@ -371,7 +371,7 @@ const REFUSALS: Readonly<Record<string, readonly [HttpStatus, string]>> = {
 };
 
 function refuseUnparsed(socket: Socket, code = "", endEntry?: EndEntry): void {
-  // It was already refused. Closing the socket before it is idle could lose the refusal (RFC 9112, section 9.6).
+  // A refusal was already sent. Closing a socket that is not idle could lose the refusal (RFC 9112, section 9.6).
   if (!socket.writable) return;
   const [status, detail] = REFUSALS[code] ?? [400, "The request is not valid HTTP"];
   const body = Buffer.from(problemText(status, detail));

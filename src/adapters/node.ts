@@ -29,7 +29,7 @@ export type Listener = (
  *
  * The limits that `serve` sets for slow clients are not set here: they belong to the host's server.
  *
- * @returns a listener. For a path that the app does not serve, it does not respond but calls `next`, if given.
+ * @returns a listener, which calls `next`, if given, for a path that the app does not serve
  */
 export function listener(app: Servable, callbacks: Callbacks = {}): Listener {
   return (message, response, next) => {
@@ -67,7 +67,7 @@ function withParsedBody(message: IncomingMessage, request: Request): Request {
   return new Request(request.url, { ...init, body: held } as RequestInit);
 }
 
-/** Restores the content from a parser's result, without white space and number formats; `undefined` if impossible. */
+/** Restores the content from a parser's result, except white space and number formats; `undefined` if impossible. */
 function contentOf(body: unknown, type: string): Buffer<ArrayBuffer> | undefined {
   if (typeof body === "string") return Buffer.from(body);
   if (body instanceof Uint8Array) return Buffer.from(body);

@@ -26,7 +26,7 @@ export interface ServeOptions extends Callbacks {
   port?: number | undefined;
 }
 
-/** The callbacks of a server. Errors that they throw do not change the response. */
+/** The callbacks of a server. An error that a callback throws does not change the response. */
 export interface Callbacks {
   /** Called once per request, when its response has ended. May be replaced while the server runs. */
   onAnswer?: ((record: AnswerRecord) => void) | undefined;
@@ -49,7 +49,7 @@ export interface AnswerRecord {
 /** `sent`: the system took all bytes; `aborted`: the connection closed early; `failed`: the body's stream failed. */
 export type Outcome = "sent" | "aborted" | "failed";
 
-/** A listening server. `await using` closes it. */
+/** A listening server, which `close` or `await using` closes. */
 export interface Listening extends Closeable {
   /** The address that the server listens on, such as `http://127.0.0.1:8080/`, even if `hostname` is a name. */
   readonly url: string;
@@ -57,16 +57,16 @@ export interface Listening extends Closeable {
   close(): Promise<void>;
 }
 
-/** The timeouts in milliseconds. Together they disconnect every idle client within 30 seconds. */
+/** The timeouts in milliseconds, which together disconnect every idle client within 30 seconds. */
 export const TIMEOUTS = {
   /** The time from the start of the connection, or the end of the last response, to the end of a request's head. */
   head: 10_000,
   /** The time from the end of a request's head to the end of its content. */
   content: 10_000,
-  /** The longest time for which no byte may be sent or received. `node:http` gives a client that does not read twice as much time. */
+  /** The longest time without a byte sent or received. `node:http` allows twice the time if a client does not read. */
   silence: 13_000,
   check: 2_000,
-  /** The time from `close` to the end of the last response. A forwarded call has a second less (see `GRACE_MS`). */
+  /** The time from `close` to the end of the last response. A forwarded call gets a second less (see `GRACE_MS`). */
   grace: 5_000,
 } as const;
 
@@ -112,7 +112,7 @@ export function urlAt(address: string, port: number): string {
 /** A function that ends an entry of the access log; only the first call counts. */
 export type EndEntry = (outcome: Outcome, status?: number) => void;
 
-/** Begins the log entry for a request, even if the parser refused it. Returns `undefined` without an access log. */
+/** Begins the log entry for a request, even if the parser refused it. Returns `undefined` if there is no log. */
 export function beginEntry(
   { onAnswer }: Callbacks,
   request?: { readonly method: string; readonly url: string },

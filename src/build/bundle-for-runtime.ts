@@ -39,7 +39,7 @@ export const COMMON = {
 
 type Runtime = "deno" | "bun" | "worker";
 
-/** Bundles into `outfile`, and for Bun into modules beside it. @returns the folders of the bundled packages */
+/** Bundles into `outfile`; for Bun, also into modules beside that file. @returns the folders of the bundled packages */
 export async function bundle(runtime: Runtime, outfile: string): Promise<string[]> {
   const isWorker = runtime === "worker";
   // A Bun executable can contain several modules.

@@ -13,7 +13,7 @@ import { createNodeface } from "../index.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
-/** A shell script that runs a program, and kills it when the script's input closes, which Node's exit also does. */
+/** A shell script that runs a program, and kills it when the script's input closes: at the latest, when Node exits. */
 const GUARD = `exec 3<&0; "$0" "$@" 3<&- & program=$!
 { read -r _ <&3; kill "$program"; } 2> /dev/null & wait "$program"`;
 

@@ -40,19 +40,19 @@ const PATCHES: readonly Patch[] = [
   {
     file: "chunks/ScalarTooltip.vue",
     why:
-      "Scalar does not tell `reference.ts` a secret's scheme: `bearerFormat` marks the service's token",
+      "Scalar does not tell `reference.ts` a secret's scheme, so `bearerFormat` marks the service's token",
     from: "name:`Authorization`,value:r||t,format:`bearer`})}if(e.type===`oauth2`)",
     with: "name:`Authorization`,value:r||t,format:`bearer`,bearerFormat:e.bearerFormat})}" +
       "if(e.type===`oauth2`)",
   },
 ];
 
-/** The version of Scalar in which each patch was needed, since no setting has the same effect. */
+/** The version of Scalar for which each patch is needed: no setting of this version has the same effect. */
 const SEEN_WITH = "1.72.1";
 const ENTRY = "standalone.esm.js";
 const STATIC_IMPORT = /(?:^|[;}\n])(?:import|export)\b(?:[^;'"()]*?from)?\s*["'](\.[^"']+)["']/g;
 
-/** Returns the patched entry and chunks; throws if a patch does not apply, or for another version of Scalar. */
+/** Returns the patched entry and chunks; throws if a patch does not apply or Scalar has another version. */
 export async function readScalar(folder: string): Promise<Map<string, Buffer>> {
   const { version } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
   if (version !== SEEN_WITH) {

@@ -84,7 +84,7 @@ ${content.replaceAll(RELATIVE_LINK, "$1")}
 `;
 }
 
-/** A link that works only in the checkout. In the notes, it is replaced by its text, the name of the file. */
+/** A link that works only in the checkout. The notes contain only the link's text, which is a file's name. */
 const RELATIVE_LINK = /\[([^\]]+)\]\((?!https?:)[^)]+\)/g;
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) release();

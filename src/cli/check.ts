@@ -119,7 +119,7 @@ function describeSources(config: Config, inspection: Inspection): Section[] {
   }];
 }
 
-/** Reports fields of the operator that have no value although their sources have responded. */
+/** Reports the operator's own fields that have no value although their sources have responded. */
 function describeEmptyFields({ kinds = {}, info: settings }: Config, inspection: Inspection) {
   const { plan, outcomes, info } = inspection;
   const kind = Object.hasOwn(kinds, plan.kind ?? "") ? kinds[plan.kind!] : undefined;

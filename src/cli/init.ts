@@ -112,7 +112,7 @@ function whyKind({ node }: Config, detection: Detection | undefined): string {
   const isFound = detection?.kind !== undefined;
   const because = isFound
     ? excerpt(detection.because)
-    : "the node refuses access as this kind does";
+    : "the node refuses access in a way typical of this kind";
   return `It was detected: ${because}`;
 }
 

@@ -368,7 +368,7 @@ function explainUnknownVariables(env: Environment, used: readonly unknown[]): st
   return withPrefix(tryRead(() => Object.keys(env)) ?? []).flatMap((end) => {
     const name = PREFIX + end;
     if (VARIABLES.has(name) || used.includes(name)) return [];
-    // With the common prefix, all names would look similar.
+    // With their common prefix, all variables would look similar.
     const meant = nearest(end, known);
     return `unknown environment variable ${name}${didYouMean(meant && PREFIX + meant)}`;
   });

@@ -225,7 +225,7 @@ function addressOf(url: string): string {
 
 const UNKNOWN = "-";
 
-/** A token (RFC 9110, section 5.6.2). */
+/** The syntax of an HTTP method, which is a token (RFC 9110, section 5.6.2). */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**

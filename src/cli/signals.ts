@@ -1,6 +1,6 @@
 /**
- * The entry imports this module first: until a command handles signals, SIGINT and SIGTERM end the process with exit
- * code 0.
+ * The command's entry point imports this module first. Until a command handles signals, SIGINT and SIGTERM end the
+ * process with exit code 0.
  *
  * @module
  */

@@ -28,7 +28,7 @@ export interface YamlFile {
   readonly name: string;
   /** The content. Integers that `number` cannot represent exactly are `bigint`s. */
   readonly value: unknown;
-  /** The top-level keys with old names; `value` has their new names. */
+  /** The old names of top-level keys in the file; `value` has the new names. */
   readonly renamed: readonly string[];
   /** Formats diagnostics with their places, in the order of the file. */
   describe(diagnostics: readonly Diagnostic[]): string[];
@@ -101,7 +101,7 @@ function explain({ code, message }: YAMLError, what: string): string {
   return `is not YAML: ${message}`;
 }
 
-/** Returns the offset of a value or of its key. If it is missing, returns the offset of the nearest existing parent. */
+/** Returns the offset of a value or of its key; for a missing value, the offset of the nearest existing parent. */
 function offsetOf(document: Document, { path, isKey }: Pick<Diagnostic, "path" | "isKey">): number {
   let node: unknown = document.contents;
   let offset = document.contents?.range?.[0] ?? 0;

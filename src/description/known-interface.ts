@@ -112,7 +112,7 @@ async function loadInterfaceJson(kind: string): Promise<Uint8Array<ArrayBuffer>>
 const parse = (json: Uint8Array): KindInterface =>
   objectOf(parseJson(new TextDecoder().decode(json)));
 
-/** Loads the interface of a known kind, or an empty object if it has none. Integers above 2^53 become `bigint`s. */
+/** Loads the interface of a known kind (if it has none, an empty object). Integers above 2^53 become `bigint`s. */
 export const loadInterface = async (kind: string): Promise<KindInterface> =>
   parse(await loadInterfaceJson(kind));
 

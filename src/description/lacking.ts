@@ -35,7 +35,7 @@ export class LackingMethods {
       .map(([method]) => method).sort();
   }
 
-  /** Forgets all methods if the version has changed. If it is unknown, the node only does not respond: keeps them. */
+  /** Forgets all methods if the version has changed. An unknown version only means that the node does not respond. */
   #forgetOthers({ software, version }: NodeVersion): void {
     if (software === undefined && version === undefined) return;
     const now = `${software} ${version}`;

@@ -39,7 +39,7 @@ export interface PrepareJob extends Omit<LoadJob, "isForwarding"> {
 export interface Prepared extends Omit<Loaded, "document"> {
   /** `undefined` if a diagnostic is fatal. */
   readonly content: Content | undefined;
-  /** The stamp of each file by URL. The stamp of a file that cannot be read is empty. */
+  /** The stamp of each file, by URL. The stamp of a file that cannot be read is empty. */
   readonly stamps: ReadonlyMap<string, string>;
 }
 

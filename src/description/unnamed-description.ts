@@ -85,7 +85,7 @@ export function keepFound<T>(
       of.offer = { ...asked, software, version };
       of.offeredAt = now();
     } catch {
-      // The last offer remains valid.
+      // The node's previous answer remains valid.
     }
   }
 

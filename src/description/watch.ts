@@ -70,7 +70,7 @@ export function keepCurrent<T>(
 ): WatchedDescription<T> {
   let stamps: Prepared["stamps"] = new Map();
   let shows: "own" | "older" = "own";
-  /** Resolves when the YAML is written. The description is not read again before, since both need much memory. */
+  /** Resolves when the YAML is written. Until then, the description is not read again, to save memory. */
   let written: Promise<void> = Promise.resolve();
   const opened = lazy(() => open(options));
   const live: WatchedDescription<T> & { current: Shown<T> } = {

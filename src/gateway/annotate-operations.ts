@@ -84,7 +84,7 @@ export function annotateCalls(
   return { document: withSchemes(changed, taken, isWanted ? scheme : undefined), operations };
 }
 
-/** Reads the annotations by `annotateCalls`. `sentence` is empty if every client may call the operation. */
+/** Reads the annotations that `annotateCalls` made. `sentence` is empty if every client may call the operation. */
 export function callNoteOf(
   operation: Json,
 ): { right: Permission; sentence: string; description: string } | undefined {

@@ -63,7 +63,7 @@ export async function callPath(gateway: Gateway, call: Call, lease: Lease): Prom
   const inContent = await inTurn(size, () => wrongInContent(content, operation));
   const wrong = [...read.path.wrong, ...read.query.wrong, ...read.headers.wrong, ...inContent];
   if (wrong.length > 0) return refuseParameters(wrong.slice(0, WRONG_MAX));
-  // A parameter may produce the path of another operation: `/peers/{address}` with `connect` is `/peers/connect`.
+  // A parameter may produce another operation's path: `/peers/{address}` with address `connect` is `/peers/connect`.
   if (match.isTakenByOther()) return notFound();
   const url = join(gateway.base, call.path, queryOf(read.query));
   if (url === undefined) return notFound();

@@ -71,7 +71,7 @@ export async function callRpc(gateway: Gateway, call: Call, lease: Lease): Promi
   if (foreign) return refuseRpc(foreign);
   if (hasTokenInQuery(query)) return refuseRpc(TOKEN_IN_QUERY);
   if (request.headers.has("upgrade")) return refuseRpc(NO_UPGRADE);
-  // npm's bitcoin-core sends no content type. Browsers must send one, since any page can send a request without it.
+  // npm's bitcoin-core sends no content type. Browsers must send one: any page can send requests without a type.
   const types = looksLikeBrowser(request.headers) ? TYPES : [...TYPES, ""];
   const hasToken = await gateway.hasToken(request);
   const content = await readContent(call, types, lease, hasToken);
@@ -119,7 +119,7 @@ export async function callRpc(gateway: Gateway, call: Call, lease: Lease): Promi
   });
 }
 
-/** Returns the call if the node may receive it, otherwise an error response, or nothing for a notification. */
+/** Returns the call if the node may receive it; otherwise, an error response, or `undefined` for a notification. */
 async function checkCall(gateway: Gateway, call: Call, one: RpcCall, most: number) {
   const { id, method, isJsonRpc1 } = one;
   const fail = ({ code, message }: RpcError, data?: object) => {

@@ -16,7 +16,7 @@ export interface Call {
   readonly path: string;
   /** The query without its `?`. */
   readonly query: string;
-  /** `isRead` becomes true when the content was read to its end. If not, the connection closes after the response. */
+  /** `isRead` becomes true when the content was read to its end; otherwise, the response closes the connection. */
   readonly content: { isRead: boolean };
   /** Makes a response that has the common headers. A refusal gets these headers later. */
   readonly makeResponse: MakeResponse;
@@ -57,7 +57,7 @@ export async function readContent(
     return NO_CONTENT;
   }
   const declared = Number(headers.get("content-length") ?? 0);
-  // Requests over HTTP/2, and requests made by the host, may omit the length, so empty content may have any type.
+  // Over HTTP/2 or from the host, a request without a length may have empty content, which may be of any type.
   const most = isTaken ? BODY_MAX : 0;
   const hold = (length: number) => lease.holdBody(length, hasToken);
   const bytes = declared > most ? TOO_LARGE : await readBody(readChunks, most, hold);

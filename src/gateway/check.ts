@@ -170,7 +170,7 @@ export interface WrongParameter {
   readonly rule: string;
 }
 
-/** Refuses invalid parameters. The response names them and the rules that they break, but never shows their values. */
+/** Refuses invalid parameters. The response names the parameters and the broken rules, but never shows values. */
 export function refuseParameters(wrong: readonly WrongParameter[]): Response {
   const [{ name, rule }] = wrong as [WrongParameter];
   const others = wrong.length - 1;
@@ -330,7 +330,7 @@ export function checkParams(
   return { params, wrong };
 }
 
-/** Splits a text into the described parameters. Refuses unknown names. Returns `undefined` if there are too many. */
+/** Splits a text into the described parameters, and refuses others. Returns `undefined` for too many array items. */
 function splitParams(
   parameters: readonly NodeParameter[],
   text: string,

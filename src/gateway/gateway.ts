@@ -127,7 +127,7 @@ export class Gateway {
 
   /**
    * Returns the reason why a client may not call an operation; `undefined` if it may. `call-path.ts` and `call-rpc.ts`
-   * send nothing to the node without asking here.
+   * must call this before they send anything to the node.
    *
    * @param what completes the message "Pages of other origins may not call …"
    */

@@ -188,7 +188,7 @@ export class Lease {
       try {
         for (let part = await next(); part; part = await next()) {
           read += part.byteLength;
-          // Nobody waits for the rest of the response, so other tasks come before reading it.
+          // Nobody waits for the rest of the response, so other tasks run in between.
           if (read <= DRAIN_MAX) continue;
           read = 0;
           await nextTurn();

@@ -24,7 +24,7 @@ export interface PathMatch {
   isTakenByOther(): boolean;
 }
 
-/** Finds the operation for a percent-encoded path and a method. Returns `methods` if the path requires one of them. */
+/** Finds the operation for a percent-encoded path and a method. Returns `methods` if the path has only these. */
 export type MatchPath = (
   path: string,
   method: string,
@@ -36,7 +36,7 @@ const LENGTH_MAX = 256;
 const FORBIDDEN =
   /[\\\p{Cc}\u2024\u2025\u2044\u2215\u2216\u29f5\u29f8\u29f9\ufe52\ufe68\uff0e\uff0f\uff3c\ufffd]/u;
 
-/** Stands for an encoded slash if the node does not treat it as a plain slash. Parameters with NUL are refused. */
+/** Stands for an encoded slash that the node does not treat as a plain slash. Parameters with NUL are refused. */
 const OPAQUE_SLASH = "\0";
 
 interface Compiled {
@@ -81,7 +81,7 @@ export function createPathMatcher(policy: readonly PolicyEntry[]): MatchPath {
             return literal +
               decodePercent(isOpaque(text, at) ? text.replaceAll("%2F", slash) : text);
           }).join("");
-        // A description may mark a parameter `encoded` by mistake. That must not allow calls to restricted operations.
+        // A parameter may be marked `encoded` by mistake. Such a mistake must not allow calls to restricted operations.
         return isTaken(own, readBy(OPAQUE_SLASH), true) ||
           (texts.some(isOpaque) && isTaken(own, readBy("/"), false));
       },
@@ -112,9 +112,9 @@ const methodOf = ({ entry }: Compiled): string => entry.operation.method;
 const CLOSED = { open: 0, token: 1, refused: 2 } as const;
 
 /**
- * Returns the operations with more specific templates that a node might choose for a path instead of `own`. Each has
- * the method of `own` or a stricter permission (since a node might ignore the method). If `isSure` is false, each has a
- * stricter permission.
+ * Returns the operations with more specific templates that a node might choose for a path instead of `own`: those
+ * with the method of `own`, and those with a stricter permission (since a node might ignore the method). If `isSure` is
+ * false, returns only operations with a stricter permission.
  */
 function takersOf(own: Compiled, fits: readonly Compiled[], isSure: boolean): Compiled[] {
   const at = fits.findIndex(({ rank }) => rank === own.rank);

@@ -10,7 +10,7 @@ import type { NodeOperation } from "../openapi/callable-operations.ts";
 /** The one-word values of `forward`: `off` forwards nothing, and `reads` forwards all read-only operations. */
 export const FORWARDS = ["off", "reads"] as const;
 
-/** Invalid values (some are booleans in YAML), and the value that a message suggests, as in "did you mean off?" */
+/** Invalid values (some are YAML booleans), each with the value that a message suggests, as in "did you mean off?" */
 export const MEANT_FORWARD: Readonly<Record<string, (typeof FORWARDS)[number]>> = {
   ...{ true: "reads", on: "reads", yes: "reads", read: "reads" },
   ...{ false: "off", no: "off", none: "off" },
@@ -140,7 +140,7 @@ function decideOne(
   if (byToken.length > 0) {
     return refused(
       isForeign
-        ? "with_token matches it by *, which does not apply to a description read over the network"
+        ? "a * in with_token does not match operations in a description read over the network"
         : `it is marked ${access}; with_token must name it without *`,
     );
   }
@@ -159,7 +159,7 @@ function decideOne(
   return refused("it has no access mark; name it under open or with_token");
 }
 
-/** The way in which a configured name matches. The author controls what operationIds and patterns match. */
+/** How a configured name matches. The description's author controls what operationIds and patterns match. */
 export type NameMatch = "name" | "operationId" | "pattern";
 
 function matchesOf(names: readonly string[], operation: NodeOperation): NameMatch[] {

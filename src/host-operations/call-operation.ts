@@ -120,7 +120,7 @@ function checkResponse(value: unknown, { method, path }: Operation, how: string)
   return value;
 }
 
-/** Tests by its members whether a value is a `Response`, since a framework may have its own class. */
+/** Tells from its members whether a value is a `Response`: a framework may have a `Response` class of its own. */
 function isLikeResponse(value: unknown): value is Response {
   return typeof value === "object" && value !== null && "clone" in value &&
     typeof (value as Response).status === "number" && (value as Response).headers !== undefined;

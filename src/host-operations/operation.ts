@@ -20,8 +20,8 @@ export interface Operation<Path extends string = string> {
    */
   cors?: Cors | undefined;
   /**
-   * Responds to a request, also to HEAD if the method is GET. The server may cut off a response that pauses for more
-   * than twelve seconds.
+   * Responds to a request, which may be a HEAD request if the method is GET. The server may cut off a response that
+   * pauses for more than twelve seconds.
    *
    * @param params the parameters of the path, decoded
    * @param context the arguments that the host passed to `fetch` after the request, such as a worker's `env` and `ctx`;

@@ -10,7 +10,7 @@ import { FastResponse, problem, REASONS } from "./response.ts";
 
 const EVENTS_MAX = 256, BYTES_MAX = 1_048_576, AGE_MAX_MS = 3_600_000;
 
-/** A listener is disconnected if more than this number of bytes wait for it, unless they belong to a single event. */
+/** A listener is disconnected if more bytes than this are waiting to be sent to it, unless they are a single event. */
 const WAITING_MAX = 65_536;
 
 /** `Bun.serve` closes a stream that is silent for 12 s by default (Bun 1.4). */
@@ -26,7 +26,7 @@ const HEADERS: readonly [string, string][] = [
 
 export interface EventStreamOptions<Name extends string> {
   readonly names: readonly Name[];
-  /** Returns the full state, sent first and in place of lost events. The object stays the same until the state changes. */
+  /** Returns the full state to send first and in place of lost events, as the same object until the state changes. */
   readonly snapshot: () => object;
   readonly listeners: number;
   readonly perAddress: number;
@@ -65,7 +65,7 @@ export class EventStream<Name extends string> {
     this.#options = options;
   }
 
-  /** Created on the first use, since workers have no random numbers before the first request. */
+  /** The prefix is created on first use, since workers have no random numbers before the first request. */
   get #log(): string {
     return this.#prefix ??= crypto.getRandomValues(new BigUint64Array(1))[0]!.toString(36);
   }

@@ -5,11 +5,11 @@
  */
 export interface PathTemplate {
   readonly names: readonly string[];
-  /** A text that is equal for templates that match the same paths. */
+  /** A text that is the same for all templates that match the same paths. */
   readonly source: string;
-  /** Sorts templates that match the same path: literals, then names, then multi-segment names; long literals first. */
+  /** Orders templates that match the same path: long literals, short literals, placeholders, multi-segment ones. */
   readonly rank: string;
-  /** Returns the text for each name, in linear time. The path must come from {@linkcode normalizePath}. */
+  /** Returns the text of each placeholder, in linear time. The path must come from {@linkcode normalizePath}. */
   match(path: string): readonly string[] | undefined;
 }
 
@@ -18,7 +18,7 @@ const NAME = /\{([^{}]*)\}/;
 /** Code units that sort after every literal. */
 const ONE = "\ufffe", SPAN_OR_END = "\uffff";
 
-/** Compiles a template. The first multi-segment name matches as much as possible. */
+/** Compiles a template. The first multi-segment placeholder matches as much as possible. */
 export function parsePathTemplate(
   template: string,
   spans: (name: string) => boolean = () => false,
@@ -35,7 +35,7 @@ export function parsePathTemplate(
       : ONE
   );
   const spanning = names.findIndex(spans);
-  /** The index of the name that receives the text that no other name matches. */
+  /** The index of the placeholder that receives all text that the other placeholders do not match. */
   const middle = spanning < 0 ? names.length - 1 : spanning;
   const [first, last] = [literals[0]!, literals.at(-1)!];
   const match = (path: string): readonly string[] | undefined => {
@@ -92,7 +92,7 @@ export const foldPath = (path: string): string =>
 
 export const readSegment = (segment: string): string => segment.split(/[;?#]/, 1)[0]!.trim();
 
-/** Folds text as lenient servers may. It is upper-cased first, which makes some letters equal, such as ı and i. */
+/** Folds text as lenient servers may. Upper-casing it first makes some letters equal, such as ı and i. */
 export const fold = (text: string): string =>
   text.normalize("NFKC").replaceAll(/\p{Cf}/gu, "").replaceAll("+", " ").toUpperCase()
     .toLowerCase();

@@ -128,7 +128,7 @@ function makeVariant(
   const validators = {
     "cache-control": cache,
     etag,
-    // A cache updates stored headers from a 304 (RFC 9111, section 3.2).
+    // A 304 has this header too, since a cache updates stored headers from a 304 (RFC 9111, section 3.2).
     ...(policy && { "cross-origin-resource-policy": policy }),
   };
   const all = {
@@ -162,7 +162,7 @@ function headMaker(status: HttpStatus, own: Readonly<Record<string, string>>): M
   return (common) => heads.get(common) ?? make(common);
 }
 
-/** Returns a function that makes a value on demand, and anew after garbage collection. Concurrent callers share it. */
+/** Returns a function that makes a value on demand, again after garbage collection, but once for concurrent calls. */
 function share<T extends WeakKey>(make: () => Promise<T>): () => Promise<T> {
   let last: WeakRef<T> | undefined;
   let making: Promise<T> | undefined;
@@ -183,7 +183,7 @@ const acceptedCodings = memoize((accept): readonly ContentCoding[] =>
     .encodings(CODINGS, { preferred: CODINGS })
 );
 
-/** A list member; commas between quotes do not separate members. */
+/** A member of a comma-separated list; commas between quotes do not separate members. */
 const MEMBER = /(?:"[^"]*"|[^",]+|")+/g;
 
 /** An entity tag (RFC 9110, section 8.8.3). */

@@ -31,7 +31,7 @@ export interface RequestTarget {
   readonly host: string | undefined;
 }
 
-/** Parses the `url` of a request, which is absolute or a path. Returns `undefined` if it is malformed. */
+/** Parses a request's `url`, whether absolute or only a path. Returns `undefined` if the `url` is malformed. */
 export const parseTarget: (url: string) => RequestTarget | undefined = memoize((url) => {
   const isPath = url.startsWith("/");
   try {
@@ -81,7 +81,7 @@ const TARGET_LENGTH_MAX = 8192;
 
 /**
  * Creates a guard against malformed targets and DNS rebinding: a page can make its own host name resolve to this
- * machine, and then read this service as its own origin. Requests with such a host get 421 (RFC 9110, section 15.5.20).
+ * machine, and read this service as its own origin. Requests for unknown hosts get 421 (RFC 9110, section 15.5.20).
  */
 export function createHostGuard(
   hosts: Hosts,
@@ -128,7 +128,7 @@ export interface Prefix {
   locate(reference: string, pathname: string, original: string | undefined): string;
 }
 
-/** @param prefix the path at which a host mounts the service, such as `/deep/node`, or `""` for none */
+/** @param prefix the path at which the host application mounts the service, such as `/deep/node`, or `""` for none */
 export function createPrefix(prefix: string): Prefix {
   const parts = prefix.split("/").slice(1);
   // For the prefix `/deep/node`, the list is `/deep/node`, `/node` and `""`.

@@ -1,5 +1,5 @@
 /**
- * Responses: a class whose instances adapters send fast, problem details (RFC 9457), and the headers of every response,
+ * Responses: a class whose instances are fast to send, problem details (RFC 9457), and the headers of every response,
  * including CORS (Fetch standard). Like `platform.ts`, this file uses more than web standards.
  *
  * @module
@@ -17,7 +17,7 @@ export interface NodeForm {
 
 type Body = Bytes | ReadableStream<Bytes> | null;
 
-/** A response as parts for `node:http`. A native `Response` would take a tenth of a short call's time (Deno 2.9). */
+/** A response as parts for `node:http`. Making a native `Response` takes a tenth of a short call's time (Deno 2.9). */
 class KeptResponse {
   readonly #body: Body;
   readonly #init: ResponseInit;
@@ -57,7 +57,7 @@ class KeptResponse {
   }
 }
 
-// On workerd, body members are defined one prototype higher.
+// On workerd, the prototype of `Response.prototype` defines the members that read the body.
 const levels = [Response.prototype, Object.getPrototypeOf(Response.prototype)];
 for (const name of levels.flatMap(Object.getOwnPropertyNames) as (keyof Response)[]) {
   if (name in KeptResponse.prototype) continue;
@@ -74,7 +74,7 @@ Object.setPrototypeOf(KeptResponse.prototype, Response.prototype);
 const BLOB_BYTES_MIN = 65_536;
 const blobs = new WeakMap<Bytes, Blob>();
 
-/** Makes long bodies `Blob`s: Bun copies bytes for each `Response` (https://github.com/oven-sh/bun/issues/35138). */
+/** Puts long bodies in `Blob`s: Bun copies bytes for each `Response` (https://github.com/oven-sh/bun/issues/35138). */
 export function sendable(body: Body): Body | Blob {
   if (!(body instanceof Uint8Array) || body.byteLength < BLOB_BYTES_MIN) return body;
   let blob = blobs.get(body);

@@ -60,7 +60,7 @@ interface ConversionContext {
 
 /** The placeholder that some nodes send in place of a 64-bit number that they hide. */
 const ALL_BITS = 18446744073709551615n;
-/** The start time is kept if the one computed from a newer uptime differs by fewer milliseconds than this. */
+/** A start time computed from a newer uptime is ignored if it differs from the last by fewer milliseconds than this. */
 const UPTIME_JITTER = 3000;
 const MATCHED_LENGTH = 1024;
 
@@ -107,7 +107,7 @@ export function numberFrom(value: unknown): number | bigint | undefined {
   return value.includes(".") ? Number(value) : exact(BigInt(value));
 }
 
-/** Matches a value's text against a regular expression. Returns the first group; without a group, the whole match. */
+/** Matches a value's text against a regular expression. Returns the first group, or else the whole match. */
 export function match(value: unknown, expression: string): string | undefined {
   const text = typeof value === "boolean" ? String(value) : textOf(value);
   if (text === undefined) return undefined;
@@ -166,7 +166,7 @@ function sinceEpoch(number: number): number {
   return number < 1e17 ? number / 1e3 : number / 1e6;
 }
 
-/** Multiplies and removes the rounding error of binary fractions, so that 3 times 0.1 is 0.3. */
+/** Multiplies, and then removes the rounding error of binary fractions, so that 3 times 0.1 is 0.3. */
 function times(value: unknown, factor: number): number | undefined {
   const product = Number(numberFrom(value) ?? NaN) * factor;
   return Number.isFinite(product) ? Number(product.toPrecision(15)) : undefined;

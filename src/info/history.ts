@@ -62,7 +62,7 @@ export class History {
       ["status", ...this.#columns].map((key) => [key, plottable(info[key])]),
     );
     const kept = samples.filter((sample) => monotonic - sample.monotonic <= this.#span);
-    // An early sample replaces an early one before it, so a status that keeps changing does not shorten the history.
+    // An early sample replaces the early sample before it, so a status that keeps changing does not shorten history.
     if (!isDue && !last.isDue) kept.pop();
     const sample = { monotonic, date, took, values, isDue };
     this.#memory.samples = [...kept, sample].slice(-SAMPLES_MAX);

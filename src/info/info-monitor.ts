@@ -34,9 +34,9 @@ const PATIENCE = 20;
 const PAUSE = 10_000;
 /** If a request needs a new snapshot, it waits for the sources' timeout plus this many milliseconds. */
 const GRACE = 200;
-/** Milliseconds until a failing node is queried again: the first delay, the longest, and that while clients listen. */
+/** Milliseconds until a failing node is queried again: the first delay, the longest, and the longest with listeners. */
 const BACKOFF_FIRST = 1000, BACKOFF_MAX = 24_000, BACKOFF_LISTENED = 3000;
-/** A query is abandoned after this many milliseconds, since workerd stops it when the request that started it ends. */
+/** A query is abandoned after this many milliseconds, since workerd stops a query when the request behind it ends. */
 const QUERY_MAX = 60_000;
 /** The maximum time for which optional sources may delay a snapshot, in milliseconds. */
 const OPTIONAL_PATIENCE = 200;
@@ -177,7 +177,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     return isValid ? published.snapshot : await this.#publish();
   }
 
-  /** Queries the node if a query is due, without a client's request. Resolves when the query ends; never rejects. */
+  /** Queries the node if a query is due, even without a request. Resolves when the query ends; never rejects. */
   async look(): Promise<void> {
     if (this.#isDue(this.#now().monotonic)) this.#start(true);
     if (this.#state.name === "querying") await withTimeout(this.#state.done, QUERY_MAX, () => {});

@@ -13,7 +13,7 @@ import { represent, type Representation } from "../http/representation.ts";
 
 /** The info object of a node. It may have further keys. Keys whose value is unknown are omitted. */
 export interface Info {
-  /** The operator's name for this node. */
+  /** The name that the operator gave this node. */
   name?: string | undefined;
   software?: string | undefined;
   version?: string | undefined;

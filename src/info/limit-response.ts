@@ -26,7 +26,7 @@ export interface SourceResponse {
   readonly omitted: readonly string[];
 }
 
-/** The maximum number of members that `omitted` names, and the maximum length of a name in UTF-16 code units. */
+/** The maximum number of members that `omitted` lists, and the maximum length of each pointer in UTF-16 code units. */
 const NAMED_MAX = 3;
 const NAME_LENGTH = 80;
 

@@ -22,9 +22,9 @@ export interface PlannedSource {
 
 /**
  * The effect of a source's failure. The deciding sources are the requests among the kind's sources, or among all
- * sources if none belong to the kind. If there are no such requests, every source is a deciding source.
- * - `required`: if none of these sources responds, the node is unreachable.
- * - `degrading`: a deciding source with its own `ttl`, unless all of them have one; if it fails, the node is degraded.
+ * sources if no source belongs to the kind. If there are no such requests, every source is a deciding source.
+ * - `required`: a deciding source that is not `degrading`; if no required source responds, the node is unreachable.
+ * - `degrading`: a deciding source with its own `ttl`, if another has no `ttl`; if it fails, the node is degraded.
  * - `optional`: any other source; its failure does not affect the status.
  */
 export type Role = "required" | "degrading" | "optional";
@@ -76,7 +76,7 @@ export function makePlan(
   };
   for (const field of Object.values(fields)) referencesOf(field).forEach(take);
   if (kind) referencesOfHealth(kind.health).forEach(take);
-  // An example is taken only from a source of the kind that is queried anyway and that provides no hidden field.
+  // Examples are taken only from those of the kind's sources that are queried anyway and provide no hidden field.
   const hidden = allFields.filter(([key]) => hide.includes(key))
     .flatMap(([, field]) => referencesOf(field).map((reference) => parseReference(reference)[0]));
   const examples = (Object.entries(kind?.examples ?? {}) as [Reference, string][])

@@ -33,15 +33,15 @@ export interface InfoSettings {
   watch?: Duration | "off" | undefined;
   /** The time span that `/v1/history` covers, from 4 min to 24 h. @default "1h" */
   history?: Duration | "off" | undefined;
-  /** After this time without a new block, at least 10 s, the node is stalled. @default depends on kind and network */
+  /** A node without a new block for this time, at least 10 s, is stalled. @default depends on kind and network */
   stalled_after?: Duration | undefined;
   /** Constant values for keys of `/v1/info`. */
   static?: Readonly<Record<string, unknown>> | undefined;
   /** Keys of `/v1/info` to omit. */
   hide?: readonly string[] | undefined;
-  /** Sources in addition to the kind's sources. A source with the same name replaces that of the kind. */
+  /** Sources in addition to the kind's sources. A source with the same name replaces the kind's source. */
   sources?: Readonly<Record<string, Source>> | undefined;
-  /** Fields in addition to the kind's fields. A field with the same key replaces that of the kind. */
+  /** Fields in addition to the kind's fields. A field with the same key replaces the kind's field. */
   fields?: Readonly<Record<string, Field>> | undefined;
 }
 

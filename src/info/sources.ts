@@ -1,5 +1,5 @@
 /**
- * Queries all sources of `/v1/info` at the same time: HTTP, JSON-RPC, files, programs, and the host's function.
+ * Queries all sources of `/v1/info` at the same time: HTTP, JSON-RPC, files, programs, and the host's `info`.
  *
  * @module
  */
@@ -31,7 +31,7 @@ import { RESERVED_KEYS } from "./settings.ts";
 export type Taken = ReadonlyMap<string, unknown>;
 
 export type QueryOutcome =
-  /** The time until the response arrived, in milliseconds. */
+  /** The time that the response took to arrive, in milliseconds. */
   & { readonly took: number }
   & (
     | {
@@ -323,7 +323,7 @@ function failureOfRpc(json: string): SourceError {
   });
 }
 
-/** @param path a path that is absolute, relative to the working directory, or begins with a start for `isAnchored` */
+/** @param path a path that is absolute, relative to the working directory, or accepted by `isAnchored` */
 export async function readFileSource(path: string, limits: RequestLimits): Promise<SourceResponse> {
   try {
     const bytes = await readFile(path, { limit: LIMITS.bytes, ...limits });
@@ -369,7 +369,7 @@ async function callHost(
   }
 }
 
-/** Errors and results of the host's function may be secret, so they appear only in the hint, which is for the log. */
+/** Errors and results of the host's `info` function may be secret, so they appear only in the hint, for the log. */
 const hostError = (what: string): SourceError =>
   new SourceError("bad_answer", "cannot report its state", { hint: `info() ${what}` });
 

@@ -152,7 +152,7 @@ export class StateLog {
     log(`${label} ${message}`, { code: "identity", level: "warn" });
   }
 
-  /** Logs a start time that moves back. A restart moves it forward, so the node's uptime was read in the wrong unit. */
+  /** Logs a start time that moves back. Restarts move it forward, so the uptime was probably read in the wrong unit. */
   #logStart(started: unknown, now: number): void {
     const { label, log, hide, memory } = this.#options;
     const at = Date.parse(String(started));

@@ -193,7 +193,7 @@ function syncing(reason: string): NodeStatus {
   return { status: STATUS_OF.syncing, code: "syncing", reason, synced: false };
 }
 
-/** Reasons without values. They replace reasons that contain a hidden value. */
+/** Reasons without values, which replace reasons that contain a hidden value. */
 const PLAIN_REASONS: Readonly<Partial<Record<StatusCode, string>>> = {
   bad_answer: "responds with something unexpected",
   warming_up: "is warming up",

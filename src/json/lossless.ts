@@ -9,7 +9,7 @@ import { type Json, setMember } from "./values.ts";
 
 /** Matches any number that `JSON.parse` might round. */
 const LARGE_NUMBER = /\d{16}|[eE]\+?\d{3}/;
-/** Greater than the maximum depth of parsed JSON, since a parsed value may be written inside other objects. */
+/** Written JSON may be nested deeper than parsed JSON, since a parsed value may be written inside other objects. */
 const WRITTEN_DEPTH_MAX = 2 * DEPTH_MAX;
 
 export function exact(value: bigint): number | bigint {
@@ -43,7 +43,7 @@ export function parseJson(
   }
 }
 
-/** Writes JSON, including `bigint`s, with `indent` spaces. Throws a `RangeError` if a value is circular or too deep. */
+/** Writes JSON, including `bigint`s, indented by `indent`. Throws a `RangeError` if a value is circular or too deep. */
 export function formatJson(value: unknown, indent = 0): string {
   try {
     return JSON.stringify(value, undefined, indent) ?? "null";

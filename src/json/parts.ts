@@ -1,5 +1,5 @@
 /**
- * Finds the offsets of parts of a JSON text, so that these can be forwarded unchanged.
+ * Finds the offsets of parts of a JSON text, so that these parts can be forwarded unchanged.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export interface Part {
   count: number;
 }
 
-/** Selects the parts to return. All others are only checked. */
+/** Selects the parts to return. All other parts are only checked for errors. */
 interface PartsWanted {
   readonly levels: number;
   readonly items?: number;

@@ -28,7 +28,7 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === "number" || typeof value === "bigint" ? String(value) : undefined;
 }
 
-/** Sets a member. A member named `__proto__` is defined, since an assignment would set the prototype of the object. */
+/** Sets a member. `__proto__` is set by `defineProperty`, since an assignment would change the object's prototype. */
 export function setMember(object: Json, key: string, value: unknown): void {
   if (key !== "__proto__") object[key] = value;
   else Object.defineProperty(object, key, { ...ASSIGNED, value });
@@ -129,7 +129,7 @@ export function resolvePointer(value: unknown, pointer: string): unknown {
   return path && valueAt(value, path);
 }
 
-/** Parses a pointer from a URI fragment without `#`. Returns `undefined` if it is malformed (RFC 6901, section 6). */
+/** Parses a URI fragment (without `#`) as a pointer. Returns `undefined` if it is malformed (RFC 6901, section 6). */
 export function parseFragment(fragment: string): Path | undefined {
   // Decodes each token separately, since some tools write `%2F` for a slash in a key.
   const tokens = fragment.split("/").map((token) => decodePercent(token).replaceAll("/", "~1"));

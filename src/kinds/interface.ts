@@ -1,5 +1,5 @@
 /**
- * The types of a kind's interface, an OpenRPC and an OpenAPI part. `src/settings/kind-interface.ts` validates them.
+ * The types of a kind's interface: OpenRPC and OpenAPI parts. `src/settings/kind-interface.ts` validates them.
  *
  * @module
  */
@@ -89,7 +89,7 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     value: "`true` or `encoded`",
     text:
       "A path parameter that may contain slashes. true: it spans several segments. encoded: it " +
-      "is one segment, whose slashes are sent as %2F. The name in 0.2, x-spans, still works",
+      "is one segment, whose slashes are sent as %2F. Its old name, x-spans, still works",
   },
   "x-excludes": {
     on: "schema of a parameter",
@@ -121,7 +121,7 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     on: "parameter",
     value: "a whole number from 0",
     text:
-      "The position of a parameter that is sent by position. The service adds this mark, by the order " +
+      "The position of a parameter that is sent by position. The service adds this mark, in the order " +
       "of `params`",
   },
 };

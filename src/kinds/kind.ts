@@ -39,7 +39,7 @@ export interface JsonRpcSource extends SourceOptions, MethodCall {
   params?: readonly unknown[] | Readonly<Record<string, unknown>> | undefined;
 }
 
-/** JSON by HTTP GET. */
+/** An HTTP GET request for JSON. */
 export interface GetSource extends SourceOptions {
   /** A path below the node's URL, an absolute URL, or the place of a link in another response. */
   get: string;
@@ -47,7 +47,7 @@ export interface GetSource extends SourceOptions {
   accept?: string | undefined;
 }
 
-/** JSON by HTTP POST. */
+/** An HTTP POST request for JSON. */
 export interface PostSource extends SourceOptions {
   /** A path below the node's URL, or an absolute URL. */
   post: string;
@@ -73,9 +73,9 @@ export type Source = JsonRpcSource | GetSource | PostSource | FileSource | Comma
  * - `hex`: a number from its hexadecimal form, or the reverse
  * - `number`: a number from its decimal form
  * - `not`: true for false, null, 0 and "", otherwise false
- * - `count`: the number of members; with a pointer, of members whose value at this pointer is true
+ * - `count`: the number of members; with a pointer, of those members whose value at the pointer is true
  * - `match`: the first group of a regular expression, or its whole match
- * - `time`: RFC 3339 from a text or from the seconds (or milliseconds, …) since 1970, decimal or `0x`
+ * - `time`: an RFC 3339 time, from a text or from the seconds (or milliseconds, …) since 1970, decimal or `0x`
  * - `uptime`: the start time (RFC 3339), from an uptime in seconds or in another unit
  * - `sum`: the sum of the values at all places
  * - `add`, `times`: the value plus or times a constant, such as -1 or 0.001
@@ -107,7 +107,7 @@ export interface FieldOptions {
 /** The place of the value for a key of `/v1/info`, and the conversion of this value. */
 export type Field = Reference | FieldOptions;
 
-/** A file with a secret: its content, or the first group of the regular expression `match`. */
+/** A file with a secret, which is its whole content, or the first group of the regular expression `match`. */
 export type AuthFile =
   & { match?: string | undefined }
   & (
@@ -122,11 +122,11 @@ export type AuthFile =
   );
 
 export interface KindAuth {
-  /** A header of a 401 or 403 response, and a pattern for it. Secrets in `files` are sent only after it. */
+  /** A header of a 401 or 403 response, and its pattern. Secrets in `files` are sent only after such a response. */
   refusal?: { readonly header: string; readonly pattern: string } | undefined;
-  /** The files in which such a node stores its secret for programs of the same user. */
+  /** The files in which a node of this kind stores its secret for programs of the same user. */
   files?: readonly AuthFile[] | undefined;
-  /** `none` if `read` operations are called without the secret, which could make the node return private data. */
+  /** `none` if `read` operations are called without the secret, with which they could return private data. */
   reads?: "none" | undefined;
   /** An example of `node.auth` for kinds without `files`. */
   example?: AuthFile | undefined;
@@ -205,7 +205,7 @@ export interface KindHealth {
   target?: Reference | readonly Reference[] | undefined;
   /** The number of blocks by which a node may be behind `target`. @default 2 */
   lag?: number | undefined;
-  /** The rules by `chain_id` or `network` in the info; those of `*` apply to any other network. */
+  /** The rules for each `chain_id` or `network` in the info; the rules of `*` apply to any other network. */
   networks?: Readonly<Record<string, NetworkRules>> | undefined;
 }
 
@@ -217,7 +217,7 @@ export interface Kind extends KindInterface {
   loosen?: readonly string[] | undefined;
   /** The name of the kind, for people. */
   title: string;
-  /** The usual URL of such a node, for people: no request is sent there automatically. */
+  /** The usual URL of a node of this kind, for people: no request is sent there automatically. */
   url: string;
   /** Other names for the kind: programs and networks. */
   aliases?: readonly string[] | undefined;

@@ -123,7 +123,7 @@ export function serviceSamples(
   meters: Meters,
   gauges: Readonly<Partial<Record<MetricName, number | undefined>>>,
 ): Samples {
-  // Node has `navigator` since version 21.
+  // Node has had `navigator` since version 21.
   const { navigator } = globalThis as { navigator?: { userAgent?: string } };
   // On workerd, the start time is unknown.
   const startedAt = performance.timeOrigin > 0 ? performance.timeOrigin / 1000 : undefined;

@@ -1,5 +1,6 @@
 /**
- * The HTTP/1.1 client on sockets. Its types from `node:` modules are not part of the library, so hosts need not install them.
+ * The HTTP/1.1 client on sockets. It uses types from `node:` modules, but the library's public types do not, so hosts
+ * need not install `@types/node`.
  *
  * @module
  */
@@ -27,7 +28,7 @@ export async function openerOf(ca: string | undefined): Promise<OpenSocket> {
   };
 }
 
-/** The time for which an idle connection is kept: usually, and if a request with `isOnce` opened the connection. */
+/** The usual time for which an idle connection is kept, and the time if a request with `isOnce` opened it. */
 const IDLE_TIMEOUT_MS = 4000, ONCE_TIMEOUT_MS = 500;
 
 /** Creates a client. If a reused connection turns out to be closed, a request without `isOnce` is sent again. */
@@ -65,7 +66,7 @@ export function createSocketClient(open: OpenSocket): Client {
 export interface Connection {
   /** Tells whether a request can be sent. Unsolicited bytes close the connection, since no response is expected. */
   isFree(): Promise<boolean>;
-  /** Sends a request once, and calls `free` when the connection is reusable. Rejects with `StaleError` if it is closed. */
+  /** Sends a request once. Calls `free` when the connection is reusable; rejects with `StaleError` if it is closed. */
   exchange(request: NodeRequest, free: () => void): Promise<NodeResponse>;
 }
 

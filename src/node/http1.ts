@@ -16,7 +16,7 @@ export interface RequestContent {
 }
 
 export interface NodeRequest extends RequestContent {
-  /** Ends the exchange when it is aborted. The exchange then rejects with the signal's reason. */
+  /** When the signal is aborted, the exchange ends and rejects with the signal's reason. */
   readonly signal: Signal;
   /** If true, the request is not sent again when a reused connection turns out to be closed. */
   readonly isOnce: boolean;
@@ -71,7 +71,7 @@ const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: [\t\x20-\x7e\x80-\xff]*)?$/;
 const FIELD = /^([\w!#$%&'*+.^`|~-]+):([\t\x20-\x7e\x80-\xff]*)$/;
 /** Framing fields, which are refused in trailers because another recipient might honour them there. */
 const FRAMING = /^(?:content-length|transfer-encoding):/i;
-/** A chunk size with optional extensions, without white space around them (RFC 9112, section 7.1.1). */
+/** A chunk size with optional extensions (RFC 9112, section 7.1.1). White space is accepted only in quoted values. */
 const CHUNK_SIZE =
   /^([\da-f]{1,12})(?:;[\w!#$%&'*+.^`|~-]+(?:=(?:[\w!#$%&'*+.^`|~-]+|"(?:[\t !#-[\]-~\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)*$/i;
 
@@ -92,7 +92,7 @@ export class ResponseReader {
   #left = 0;
   #isKept = false;
   #begun = "";
-  /** The length of the head so far; while the body is read, that of its chunk extensions and trailers so far. */
+  /** The length of the head so far, or, while the body is read, of its chunk extensions and trailers so far. */
   #headLength = 0;
   #joined: Bytes = NOTHING;
   #joinedLength = 0;

@@ -69,7 +69,7 @@ export function readRpcResponse(
 }
 
 export interface RpcError {
-  /** The code as the node writes it; `undefined` if it is not a number. */
+  /** The code as the node writes it; `undefined` if it is not a number or too long. */
   readonly code?: string | number | undefined;
   readonly message: string;
   readonly data?: string | undefined;
@@ -77,7 +77,7 @@ export interface RpcError {
 
 const CODE_MAX = 32, MESSAGE_MAX = 1024, DATA_MAX = 16_384;
 
-/** Reads only the error members that JSON-RPC defines. Others may expose stack traces or directories of the node. */
+/** Reads only the error members that JSON-RPC defines. Other members may expose stack traces or directories. */
 export function readRpcError(text: string, depthMax: number): RpcError {
   const { members } = readParts(text, {
     levels: 1,
@@ -100,7 +100,7 @@ export function readRpcError(text: string, depthMax: number): RpcError {
   };
 }
 
-/** Matches messages about unsupported methods. Their code in EIP-1474, -32004, has a different meaning on Solana. */
+/** Matches messages about unsupported methods. The code in EIP-1474, -32004, has a different meaning on Solana. */
 const NOT_SUPPORTED = /^(?:the )?(?:json-?rpc )?method\b[^]{0,80}\bnot (?:found|supported|exist)/i;
 
 export function isNoMethod({ code, message }: RpcError): boolean {

@@ -57,7 +57,7 @@ export async function requestText(
       body: body === undefined ? undefined : new TextEncoder().encode(body),
     };
     const exchanged = credentials.sendWith(client, sent, (exchanged) => readText(exchanged, url));
-    // Ends when the signal is aborted, even if a `fetch` ignores the signal.
+    // Waiting ends when the signal is aborted, even if a `fetch` ignores the signal.
     return await withSignal(exchanged, ended);
   } catch (error) {
     stop();

@@ -261,7 +261,7 @@ function isComponentName(name: string): boolean {
   return /^[A-Za-z0-9._-]+$/.test(name) && name.length <= KEPT_LENGTH_MAX;
 }
 
-/** Names a target after the last key in its path that its author chose; a property or a status, after the last two. */
+/** Names a target after the last key that an author chose in its path. A property or status is named after two keys. */
 function nameFor({ member, path, shape, value }: Target): string {
   const chosen = path.filter((key) => !isKeyword(key) && !/^[^/]+\/[^/]+$/.test(key));
   const keys = [stemOf(member.url), ...chosen];

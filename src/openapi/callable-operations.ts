@@ -1,5 +1,5 @@
 /**
- * Lists the operations in a description that are called at the node, in the form that the gateway needs.
+ * Lists the node's operations in a description, in the form that the gateway needs.
  *
  * @module
  */
@@ -26,7 +26,7 @@ type Bounds = { readonly [B in Bound]?: number | bigint | undefined };
 export interface ValueRule extends Bounds {
   readonly types?: readonly string[] | undefined;
   readonly values?: readonly unknown[] | undefined;
-  /** Patterns of forbidden path segments in a string, as in `x-excludes`. */
+  /** Patterns for sequences of path segments that a string must not contain (`x-excludes`). */
   readonly excludes?: readonly string[] | undefined;
   readonly heavyFrom?: number | undefined;
   readonly items?: ValueRule | undefined;
@@ -41,7 +41,7 @@ export interface NodeParameter {
   readonly in: Place | "body";
   readonly isRequired: boolean;
   readonly rule: ValueRule;
-  /** True if a list is sent by repeating the name for each item; otherwise, commas separate the items. */
+  /** True if the parameter is repeated for each item of a list; otherwise, commas separate the items. */
   readonly isExploded?: boolean;
   readonly multiSegment?: MultiSegment | undefined;
 }
@@ -52,7 +52,7 @@ interface NodeBody {
 }
 
 export interface NodeOperation {
-  /** The name in settings and in the log, such as `getblock` or `GET /blocks/{height}`. */
+  /** The operation's name in settings and in the log, such as `getblock` or `GET /blocks/{height}`. */
   readonly name: string;
   readonly operationId: string | undefined;
   /** True for JSON-RPC, false for REST. */
@@ -63,13 +63,13 @@ export interface NodeOperation {
   readonly access: "read" | "write" | "secret" | undefined;
   /**
    * True if the operation was described by a server on the network, or is unknown to the node's kind. In these cases,
-   * its operationId and path are not trusted.
+   * the operationId and the path are not trusted.
    */
   readonly isForeign: boolean;
   readonly isHeavy: boolean;
   readonly isStreaming: boolean;
   readonly isAnonymous: boolean;
-  /** `undefined` if the parameters are unknown. If `isByPosition` is true, they are sorted by position. */
+  /** `undefined` if unknown. If `isByPosition` is true, the parameters are sorted by position. */
   readonly parameters: readonly NodeParameter[] | undefined;
   /** For JSON-RPC: true if parameters are sent by position. */
   readonly isByPosition?: boolean;
@@ -119,7 +119,7 @@ export function listServersElsewhere(document: Json): string[] {
   return [...urls];
 }
 
-/** Returns the name of an operation in settings and logs, or `undefined` if the operation is not called at the node. */
+/** Returns the name of a node's operation for settings and logs, or `undefined` for any other operation. */
 export function nameOfNodeOperation(
   document: Json,
   path: string,
@@ -141,7 +141,7 @@ function methodOf(path: string): string | undefined {
 
 function createReader(document: Json, by: DescribedBy) {
   const follow = (value: unknown) => followReference(document, value);
-  /** The reader for each depth. Its results are cached, so that a shared schema is read only once per depth. */
+  /** The schema readers by depth. Each caches its results, so that a shared schema is read only once per depth. */
   const readers = Array.from(
     { length: DEPTH_MAX + 1 },
     (_, depth) => onceFor((schema: Json) => readRule(schema, (value) => ruleOf(value, depth + 1))),
@@ -282,7 +282,7 @@ const boundsOf = (schema: Json): Bounds =>
     return typeof bound === "number" || typeof bound === "bigint" ? [[keyword, bound]] : [];
   }));
 
-/** Merges rules that all apply. `properties` and `required` are combined; for other keywords, the last value wins. */
+/** Merges rules that must all hold. Combines `properties` and `required`; for other keywords, the last value wins. */
 function joinRules(rules: readonly ValueRule[]): ValueRule {
   const entries = rules.flatMap((rule) =>
     Object.entries(rule).filter(([, value]) => value !== undefined)
@@ -298,9 +298,9 @@ function joinRules(rules: readonly ValueRule[]): ValueRule {
   };
 }
 
-/** Stands for each parameter in sample paths. No percent-encoded literal contains this character. */
+/** The placeholder for each parameter in sample paths. No percent-encoded literal contains this character. */
 const ANY = "\uf8ff";
-/** The segment counts of a spanning parameter that are tried: a template that matches all of them matches any count. */
+/** The segment counts to try for a spanning parameter: a template that matches with all of them matches with any. */
 const SPANNED = [1, 2, 50];
 
 /** Finds operations that no path can reach or whose path is ambiguous, each with the reason. */
@@ -320,7 +320,7 @@ function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation,
     })
     .sort((a, b) => a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0);
   for (const [at, own] of all.entries()) {
-    // Literals sort first. Only an equal template can take every path of a template without spanning parameters.
+    // Literals sort first. If a template has no spanning parameter, only an equal template can match all of its paths.
     const last = all[at - 1];
     const isTwin = last?.rank === own.rank && last.template.source === own.template.source;
     const samples = samplesOf(own);

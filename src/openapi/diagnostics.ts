@@ -20,14 +20,14 @@ export const LIMITS = {
   depth: 256,
   files: 1_000,
   references: 100_000,
-  /** The maximum time for loading all files, in milliseconds. A thread must also prepare them within this time. */
+  /** The maximum time for loading all files, and for the whole preparation in a thread, in milliseconds. */
   time: 30_000,
   /** The maximum number of values in one file. The values of an anchor count again for each of its aliases. */
   nodes: 1_000_000,
-  /** The maximum number of characters in the strings of a YAML file. The strings of an anchor count again for each alias. */
+  /** The maximum number of characters in a YAML file's strings. The strings of an anchor count again for each alias. */
   text: 33_554_432,
   aliases: 10_000,
-  /** The maximum number of tokens in one YAML file. A value needs two or three, including those for white space. */
+  /** The maximum number of tokens in one YAML file. A value needs two or three tokens, including white space. */
   tokens: 2_500_000,
   lines: 1_000_000,
   errors: 100,
@@ -54,7 +54,7 @@ export const MESSAGES = {
   tooDeep: `is nested more than ${LIMITS.depth} levels deep`,
 };
 
-/** An error in a text: the reason why it cannot be read, as a predicate such as `is empty`, and the error's offset. */
+/** The reason why a text cannot be read, as a predicate such as `is empty`, and the offset of the error in the text. */
 export class TextError extends Error {
   override name = "TextError";
   readonly offset: number;
@@ -89,9 +89,9 @@ export interface DiagnosticAt<P extends DiagnosticPlace = DiagnosticPlace> {
   readonly more: number;
 }
 
-/** The diagnostics of a file. Equal ones are stored once, with the place of the first and the number of repetitions. */
+/** The diagnostics of a file. Equal diagnostics are stored once, with the first place and the number of repetitions. */
 export interface Diagnostics {
-  /** Adds a diagnostic. Calls `placeOf` only if this is the first one with this severity and message. */
+  /** Adds a diagnostic. Calls `placeOf` only for the first diagnostic with this severity and message. */
   add(severity: Severity, message: string, placeOf: () => DiagnosticPlace): void;
   list(): DiagnosticAt[];
   readonly omittedCount: number;

@@ -23,7 +23,7 @@ export interface File {
 /** Reads a file; returns `undefined` if the file still has the given stamp. */
 export type Reader = (url: URL, stamp?: string) => Promise<File | undefined>;
 
-/** Fetches an http(s) URL. If it throws a {@linkcode ReadError}, the message is reported unchanged. */
+/** Fetches an http(s) URL. If the function throws a {@linkcode ReadError}, its message is reported unchanged. */
 export type FetchUrl = (
   url: URL,
   init: { headers: Record<string, string>; redirect: "manual"; signal: AbortSignal },
@@ -52,7 +52,7 @@ export function createReader(
   };
 }
 
-/** Wraps JSON in a file with the JSON's digest as its stamp. Returns `undefined` if the digest equals `stamp`. */
+/** Creates a file of JSON bytes with their digest as the stamp. Returns `undefined` if the digest equals `stamp`. */
 export async function fileOf(url: URL, bytes: Bytes, stamp?: string): Promise<File | undefined> {
   const current = await digest(bytes);
   return current === stamp ? undefined : { url, bytes, isJson: true, stamp: current };

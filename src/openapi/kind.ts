@@ -39,7 +39,7 @@ import { NODE, THIS_SERVICE } from "./servers.ts";
 
 /** A node's report on the operations that it has: their names, or the software and version that determine them. */
 export interface Offer {
-  /** Method names, or paths without their first slash. If `before` is set, the names of method groups. */
+  /** The names of methods, or of method groups if `before` is set; or paths without their first slash. */
   readonly names?: readonly string[] | undefined;
   /** The separator between a group's name and the rest of a method's name. */
   readonly before?: string | undefined;
@@ -85,7 +85,7 @@ function withPageMarks(value: unknown): unknown {
   return from === undefined ? marked : { ...marked, [EXAMPLE_FROM]: from };
 }
 
-/** Limits a kind's interface to the operations that a node lists or, without a list, that its software version has. */
+/** Limits a kind's interface to the operations that a node lists; without a list, its software and version decide. */
 export function offered({ openrpc, openapi }: KindInterface, offer: Offer): KindInterface {
   return {
     ...openrpc && { openrpc: offeredMethods(openrpc, offer) },
@@ -168,7 +168,7 @@ export function withMarksOfMethods(openrpc: Json, kind: Json = {}): Json {
   return { ...openrpc, methods };
 }
 
-/** The marks on a parameter's schema without which the marks on the operation itself would be wrong. */
+/** The marks on a parameter's schema that the operation's own marks depend on. */
 const LIMITS = ["x-excludes", "x-heavy-from"];
 
 function withLimits(method: Json, post: Json): Json {
@@ -224,7 +224,7 @@ function mapOperationsIn(document: Json, change: (located: PathOperation) => Jso
   return { ...document, ...paths !== undefined && { paths } };
 }
 
-/** Adds a kind's REST paths to a description that has none, and its JSON-RPC methods to one that has no methods. */
+/** Adds the kind's REST paths if the description has none, and the kind's JSON-RPC methods if it has no methods. */
 export function withOtherPart(document: Json, kind: Json = {}): Json {
   const theirs = objectOf(document.paths);
   const present = new Set(Object.keys(theirs).map(isMethodPath));

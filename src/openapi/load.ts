@@ -33,7 +33,7 @@ import {
 } from "./servers.ts";
 import { upgradeSwagger } from "./upgrade.ts";
 
-/** The input for a description: its root file and the parts added to it. It is plain data, to be sent to a thread. */
+/** The input for a description: its root file, and the parts to add. All is plain data, to be sent to a thread. */
 export interface LoadJob {
   /** The URL of the root file; `KIND_FILES.interface` if only the kind describes the node. */
   readonly entry: string;
@@ -47,7 +47,7 @@ export interface LoadJob {
   readonly isForwarding?: boolean | undefined;
 }
 
-/** Special URLs, for which a reader returns the interface of the kind, and the `Offer` of the node. */
+/** Special URLs: for the first, a reader returns the kind's interface; for the second, the node's `Offer`. */
 export const KIND_FILES = { interface: "kind:interface", offer: "kind:offer" } as const;
 
 export interface Loaded {
@@ -58,7 +58,7 @@ export interface Loaded {
   readonly basePaths?: readonly string[] | undefined;
 }
 
-/** Loads a description as one document, completed by the node's kind and the operations of this service. */
+/** Loads a description as one document, and adds the operations of the node's kind and of this service. */
 export async function load(job: LoadJob, read: Reader): Promise<Loaded> {
   const { entry, kind, hasOffer, own, operations, documentOfHost } = job;
   const readValue = async (url: string) => {
@@ -102,7 +102,7 @@ async function loadFiles(
   return { document, diagnostics: diagnosticsIn(files), basePaths };
 }
 
-/** Lists the diagnostics of all files, beginning with the root file. Within a file, they have the order of its text. */
+/** Lists the diagnostics of all files, beginning with the root file. Each file's diagnostics are sorted by position. */
 export function diagnosticsIn({ root, members }: Files): Diagnostic[] {
   let omittedCount = 0;
   const all = [...members.values()].flatMap((member) => {
@@ -166,7 +166,7 @@ export function lineWithServers(from: string, path: string): string {
   return `description: { from: ${plain(from)}, servers: ${plain(path)} }`;
 }
 
-/** Makes the document's URL the base of its servers, unless the node has another origin and `servers` is not `keep`. */
+/** Sets the servers' base to the document's URL if the node's origin is the same or unknown, or `servers` is `keep`. */
 function contextAt(url: string, where: ServerContext): ServerContext {
   const { node, servers } = where;
   const isElsewhere = node !== undefined && new URL(node).origin !== new URL(url).origin;

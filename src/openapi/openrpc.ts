@@ -1,6 +1,6 @@
 /**
  * Converts OpenRPC 1.3 to OpenAPI 3.1. Each method becomes `POST /v1/rpc/{method}`, which takes an object with named
- * parameters. If a `read` method has only scalar parameters, `GET` takes them as a query. Both return the result.
+ * parameters and returns the result. If a `read` method has only scalar parameters, `GET` takes them as a query.
  *
  * @module
  */
@@ -103,8 +103,8 @@ const ANY_PARAMS = {
 
 /**
  * Converts methods to operations, keeps their extensions (`x-…`), and adds `x-position` to parameters that are sent by
- * position. The `operationId` is the method's name; for `POST` it ends in `_post` if the method also has a `GET`.
- * If several methods have the same name, only the first is converted.
+ * position. The `operationId` is the method's name. If a method has both `GET` and `POST`, `POST` has the suffix
+ * `_post`. If several methods have the same name, only the first is converted.
  *
  * @param openrpc a document or a part of one; invalid parts are omitted
  * @throws {RangeError} if all parameters and results together are too large, for example if they share large schemas
@@ -173,7 +173,7 @@ interface Parts {
 }
 
 /**
- * Creates a function that returns the type of a schema if it allows exactly one scalar type, otherwise `undefined`.
+ * Creates a function that returns the scalar type of a schema, or `undefined` if the schema does not allow exactly one.
  * A value in a query carries no type, so the schema must determine the type.
  */
 function createScalarOf(document: Json): (schema: unknown) => string | undefined {

@@ -17,10 +17,10 @@ import {
 import { quote, shorten } from "../untrusted-text.ts";
 import { type Diagnostics, LIMITS, type Severity } from "./diagnostics.ts";
 
-/** The methods that are members of a path item in every version. */
+/** The HTTP methods that are members of a path item in every version of OpenAPI. */
 export const COMMON_METHODS = ["get", "put", "post", "delete", "options", "head", "patch"] as const;
 
-/** The methods that are members of a path item in at least one version (OpenAPI 3.2, section 4.9.1). */
+/** The HTTP methods that are members of a path item in at least one version (OpenAPI 3.2, section 4.9.1). */
 const METHODS = [...COMMON_METHODS, "trace", "query"];
 const CHAIN_MAX = 16;
 
@@ -34,7 +34,7 @@ export function followReference(document: Json, value: unknown): Json {
   return found;
 }
 
-/** Matches method names that are safe in HTML and in a shell, as all registered method names are. */
+/** Matches names of HTTP methods that are safe in HTML and in a shell. All registered names match. */
 const OTHER_METHOD = /^[A-Za-z][A-Za-z-]{0,40}$/;
 const FURTHER = "additionalOperations";
 
@@ -68,14 +68,14 @@ export function operationsIn(document: Json): PathOperation[] {
 }
 
 export interface Parameter {
-  /** As written: it may be a reference. */
+  /** The parameter as written, which may be a reference. */
   readonly value: unknown;
   readonly parameter: Json;
   readonly name: string;
   readonly place: string;
 }
 
-/** Lists the parameters of an operation and its path. The operation's replace those with the same name and location. */
+/** Lists an operation's own parameters, and those of its path that have another name or location. */
 export function parametersOf(document: Json, item: Json, operation: Json): Parameter[] {
   const parameters = new Map<string, Parameter>();
   for (const value of [...listOf(item.parameters), ...listOf(operation.parameters)]) {
@@ -137,7 +137,7 @@ export function checkOperations(document: Json, diagnostics: Diagnostics): Json 
       return rest;
     });
 
-  /** Checks parameters against the names in a path template. Returns the names of the path parameters in the list. */
+  /** Checks parameters against the placeholders in a path. Returns the names of the path parameters in the list. */
   const checkList = ({ parameters }: Json, at: Path, template: string, names: Set<string>) => {
     const inPath = new Set<string>();
     const seen = new Set<string>();

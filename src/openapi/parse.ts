@@ -20,7 +20,7 @@ import {
 } from "./diagnostics.ts";
 import { type Parsed, parseYaml } from "./yaml.ts";
 
-/** A parsed file. Its values must not be changed in place, since YAML aliases share them. */
+/** A parsed file. The parsed values must not be changed in place, since YAML aliases share them. */
 export interface Source extends Parsed {
   readonly name: string;
   readonly text: string;

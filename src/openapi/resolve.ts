@@ -154,7 +154,7 @@ async function loadSample(file: string, from: Member, root: Member, load: Loader
   return loaded.member && !isBeside(loaded.member.url) ? elsewhere : loaded;
 }
 
-/** Adds a diagnostic about a reference. `failure` completes the sentence, as in `leads nowhere`. */
+/** Adds a diagnostic about a reference. `failure` is a predicate, such as `leads nowhere`. */
 export function report({ reference, start }: Link, failure: string, severity?: Severity): void {
   const isSample = reference.expected === SAMPLE;
   const ref = quote(shorten(withoutLogin(reference.ref), REF_MAX));

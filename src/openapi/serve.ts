@@ -27,7 +27,7 @@ export async function documentOf({ json }: Forms): Promise<Json> {
   return JSON.parse(new TextDecoder().decode(await identityOf(json))) as Json;
 }
 
-/** Prepares the service's own description without the paths in `omitted`. `own` is the document without host parts. */
+/** Prepares the service's own description without the paths in `omitted`. The returned `own` lacks the host's parts. */
 export async function prepareOwn(
   forms: Forms,
   operations: readonly DescribedOperation[],

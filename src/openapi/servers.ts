@@ -21,15 +21,15 @@ export interface ServerContext {
   readonly home?: string | undefined;
   /** The public URL of the node, which replaces the document's servers. */
   readonly publicUrl?: string | undefined;
-  /** The URL of the node if the node itself served the document, in which `localhost` then means the node. */
+  /** The node's URL if the node itself served the document. Then, `localhost` in the document means the node. */
   readonly itself?: string | undefined;
   /** The node's URL, if clients call it through this service. */
   readonly node?: string | undefined;
-  /** `keep` to keep the document's servers, otherwise the base path. @default the path of the document's servers */
+  /** `keep` to keep the document's servers, or the base path to use. @default the path of the document's servers */
   readonly servers?: string | undefined;
 }
 
-/** Replaces server URLs that lead to the node: by this service's path for the node, or by its public or own URL. */
+/** Replaces server URLs that lead to the node with this service's path for it, or with the node's public or own URL. */
 export function withServers(
   document: Json,
   context: ServerContext,
@@ -156,7 +156,7 @@ function serversOf(document: Json): Json[] {
   return all.flat();
 }
 
-/** Applies `change` to the servers of a document, its paths and operations. Returns an unchanged document itself. */
+/** Applies `change` to the servers of a document, its paths and operations. Returns `document` if nothing changes. */
 export function mapServers(
   document: Json,
   change: (servers: readonly Json[]) => readonly Json[],
@@ -271,7 +271,7 @@ export function usualUrl(server: Json): string | undefined {
   return join(textsOf(server).map(([usual]) => [usual!]))[0];
 }
 
-/** Returns a server's URL for each combination of its variables' values. If there are too many, uses the defaults. */
+/** Returns a server's URL for each combination of its variables' values, or for the defaults if there are too many. */
 export function expand(server: Json): string[] {
   const texts = textsOf(server);
   const count = texts.reduce((count, { length }) => count * length, 1);
@@ -299,7 +299,7 @@ function join(parts: readonly (readonly string[])[]): string[] {
   );
 }
 
-/** Removes users and passwords from the values of server variables, and variables that stand only for a login. */
+/** Removes users and passwords from the values of server variables. Omits variables that stand only for a login. */
 export function variablesWithoutLogin({ url, variables }: Json): unknown {
   if (typeof url !== "string" || !isObject(variables)) return variables;
   const bare = withoutLogin(url);

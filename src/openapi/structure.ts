@@ -150,7 +150,7 @@ export function nameOfShape(shape: Shape): string {
   return shape.startsWith("{") ? `map (${kind})` : kind;
 }
 
-/** Tests whether an object of a shape is a reference. In a map of strings, `$ref` is an ordinary key. */
+/** Tests whether a value of this shape is a reference. In a map of strings, `$ref` is an ordinary key. */
 export function isReference(shape: Shape, value: unknown): value is Json & { $ref: string } {
   return isObject(value) && Object.hasOwn(value, "$ref") && typeof value.$ref === "string" &&
     !Object.hasOwn(NAMING, shape.slice(1, -1));

@@ -2,8 +2,8 @@
  * The members of each kind of object in OpenAPI, Swagger 2.0 and OpenRPC.
  *
  * A row lists the members of one kind, as in `name! in!:place schema:schema`. A shape may follow the colon: a kind
- * (`schema`), a list (`schema[]`), a map (`{schema}`), or a key of {@linkcode NAMING}. Any other word there is a type
- * of data that contains no references: `url`, `host`, `sample`, `version`, or a key of {@linkcode CHOICES}.
+ * (`schema`), a list (`schema[]`), a map (`{schema}`), or a key of {@linkcode NAMING}. Any other word after the colon
+ * is a type of data that contains no references: `url`, `host`, `sample`, `version`, or a key of {@linkcode CHOICES}.
  *
  * An object that lacks a member marked `!` is invalid; an object that lacks a member marked `*` is incomplete. A member
  * marked `?` may also be a boolean; a member marked `+` may also be a list.
@@ -151,7 +151,7 @@ export const OPENRPC_1_3: Rows = {
 
 const SIMPLE = `${FACETS} type:typeInSwagger items:items collectionFormat`;
 
-/** Swagger 2.0. Its `discriminator` is a string. */
+/** Swagger 2.0, where a `discriminator` is a string. */
 export const SWAGGER: Rows = {
   ...COMMON,
   document: `swagger ${DOCUMENT} host:host basePath schemes consumes produces ` +

@@ -1,5 +1,5 @@
 /**
- * Converts Swagger 2.0 to OpenAPI 3.0. All references must lead to shared definitions, as they do after `bundle.ts`.
+ * Converts Swagger 2.0 to OpenAPI 3.0. All references must lead to shared definitions; `bundle.ts` ensures this.
  *
  * @module
  */
@@ -19,7 +19,7 @@ import { membersIn, OPENAPI_3_0, SWAGGER } from "./tables.ts";
 
 const CHANGED = /^(?:\$.*|parameters|responses|headers|definitions|discriminator)$/;
 
-/** Lists the members that mean the same in both versions. All others except extensions are omitted. */
+/** Lists the members that mean the same in both versions. All other members except extensions are omitted. */
 const shared = (swagger: string, openapi: string = swagger): string[] =>
   membersIn(SWAGGER[swagger]).filter((key) =>
     membersIn(OPENAPI_3_0[openapi]).includes(key) && !CHANGED.test(key)
@@ -66,7 +66,7 @@ export function upgradeSwagger(document: Json): Json {
     if (size > most) throw new RangeError("its OpenAPI 3 form would be many times as large");
   };
   let made = 0;
-  /** Creates the `content` for media types. Every operation may inherit them all, so their total number is limited. */
+  /** Creates the `content` for media types. The total is limited, since every operation may inherit all media types. */
   const contentOf = (types: readonly string[], mediaType: Json): Json => {
     made += types.length;
     checkSize(made);

@@ -1,5 +1,5 @@
 /**
- * Validates a description against the tables in `tables.ts`. Unusable parts are omitted; nothing is repaired.
+ * Validates a description against the tables in `tables.ts`. Unusable parts are omitted; only a version is repaired.
  *
  * @module
  */
@@ -64,7 +64,7 @@ function expectedOf(type: string, value: unknown): string | undefined {
   return isText && typeof value !== "string" ? "a string" : undefined;
 }
 
-/** Returns the reason why a value cannot be used, as the end of a sentence. Checks only required members. */
+/** Returns the reason why a value cannot be used, such as `must be a list`. Checks only required members. */
 export function refuse(structure: Structure, shape: Shape, value: unknown): string | undefined {
   if (Object.hasOwn(NAMING, shape)) {
     return typeof value === "string" ? undefined : "must be a string";
@@ -186,7 +186,7 @@ function unknownMember(
 const nameOf = (key: string): string => quote(shorten(key, 80));
 
 /**
- * Validates a part of a document. Its references must not lead out of this part.
+ * Validates a part of a document. References in the part must not lead out of it.
  *
  * @param version the member with the version, such as `{ openapi: "3.1.1" }`
  */
@@ -219,7 +219,7 @@ export function validatePart(part: Json, version: Json): DiagnosticAt<Path>[] {
   return diagnostics.list() as DiagnosticAt<Path>[];
 }
 
-/** Returns the reason why a reference's target is invalid, as the end of a sentence. */
+/** Returns the reason why a reference's target is invalid, as a predicate such as `leads nowhere`. */
 export function explainTarget(
   root: unknown,
   target: { readonly path: Path; readonly value: unknown; readonly shape: Shape } | undefined,

@@ -53,7 +53,7 @@ export function writeYaml(document: Json): string {
 
 export interface Written {
   readonly text: string;
-  /** The byte offsets of relative server URLs, ascending. To serve the text one folder deeper, insert a dot at each. */
+  /** The sorted byte offsets of relative server URLs. A dot is inserted at each to serve the text one folder deeper. */
   readonly dots: readonly number[];
 }
 
@@ -64,8 +64,8 @@ export interface Writer {
 
 /**
  * Creates a writer. Relative server URLs begin with a dot, and need a second dot if the document is served one folder
- * deeper (`../v1/node`). To find these URLs in the text, the writer puts a string before each that no document contains
- * and that YAML must quote.
+ * deeper (`../v1/node`). To find these URLs in the text, the writer puts a mark before each: a string that no document
+ * contains and that YAML must quote.
  */
 export function createWriter(document: Json): Writer {
   const mark = `@${crypto.randomUUID()}`;

@@ -1,6 +1,5 @@
 /**
- * The node's events and history, and the watch. The watch also queries the node between requests, to report failures at
- * once.
+ * The node's events and history, and the watch, which queries the node between requests to report failures at once.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * The description to show: the operator's, the node's or its kind's, together with the service's operations.
+ * The description to show: from the operator, the node or its kind, together with the service's operations.
  *
  * @module
  */
@@ -33,7 +33,7 @@ type PageContent = Pick<Content, "page" | "origins">;
 /** The longest wait for a configured description, and for one found by the node's kind, in milliseconds. */
 const PATIENCE = 10_000, PATIENCE_FOUND = 3000;
 
-/** Resolves when a description can be shown. While the node's takes long to read, the service's own is shown. */
+/** Resolves when a description can be shown. If the node's description takes long to read, shows the service's. */
 export async function openDescription(
   options: ResolvedOptions,
   beside: NodeBeside,
@@ -47,7 +47,7 @@ export async function openDescription(
   const makePage = async ({ page, origins }: PageContent, notice?: string) =>
     createPage(page, { origins, notice, title, view, icons: await icons.get() });
   const hasNoHistory = typeof options.info === "object" && options.info.history === "off";
-  // An operation of the host at one of these paths replaces the service's own, whatever its method.
+  // A host's operation at one of these paths replaces the service's own operation, even if the methods differ.
   const omitted = ["/v1/events", "/v1/history"].filter((path) =>
     hasOperationAt(options.operations, path) || (hasNoHistory && path === "/v1/history")
   );

@@ -30,7 +30,7 @@ export interface Resources extends Readonly<Record<Served, Resource<Representati
   readonly beside: NodeFacts;
   /** Returns the operations that can be called at the node; `undefined` if the description cannot be shown. */
   readonly operations: () => Promise<readonly NodeOperation[] | undefined>;
-  /** Prepares the resources, except the explorer's files, `/v1/spec.*`, large YAML, and those that need the node. */
+  /** Prepares all resources except the explorer's files, `/v1/spec.*`, large YAML, and resources that need the node. */
   prepare(): Promise<void>;
   refresh(): Promise<void>;
   /** Ends running work. Afterwards nothing is queried or reloaded. */
@@ -168,7 +168,7 @@ interface RefreshOptions {
   readonly now?: () => number;
 }
 
-/** The longest time that a request waits for such a check, in milliseconds. */
+/** The longest time that a request waits for a check of the description, in milliseconds. */
 const PATIENCE = 250;
 
 /** Wraps a resource so that requests, not a timer, refresh it. `end` stops further checks. */

@@ -1,5 +1,5 @@
 /**
- * The settings in flags, variables and the configuration file. The help, the manual and a schema are made from them.
+ * The settings in flags, variables and the configuration file: the source of the help, the manual and a schema.
  *
  * @module
  */
@@ -241,8 +241,8 @@ export function configuration(
     ),
     ...shared,
     kinds: s.setting(v.array(v.union([t.KIND_FILE, OWN_KIND], KIND), "a list of kinds"), {
-      text: "Your own kinds: files like those in spec/kinds/, each named after its kind, or " +
-        "objects with the keys of such a file and a name. Each replaces a known kind of the same name",
+      text: "Your own kinds. Each is a file like those in spec/kinds/, named after its kind, or " +
+        "an object with a name and the keys of such a file. It replaces a known kind of the same name",
       default: "[]",
       example: "[mine.yaml]",
     }),
@@ -285,8 +285,8 @@ export function sharedSettings(
           default: String(EVENT_DEFAULTS.listeners),
         }),
         per_address: s.setting(s.wholeNumber(1, 10_000), {
-          text: "The maximum number of streams to one address. Behind a proxy, all clients " +
-            "have the proxy's address",
+          text: "The maximum number of streams to one client address. Behind a proxy, all " +
+            "clients have the proxy's address",
           default: String(EVENT_DEFAULTS.per_address),
           example: "1000",
         }),
@@ -299,7 +299,7 @@ export function sharedSettings(
 function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefined> {
   const settings: SettingsOf<ForwardSettings> = {
     open: s.setting(OPERATIONS, {
-      text: "The operations that need no token: reads for all read operations, or names. A " +
+      text: "The operations that need no token: names, or reads for all read operations. A " +
         "name is a JSON-RPC method, an operationId, or an HTTP method with a path template. * " +
         "matches any text, but never opens operations marked write or secret. If the description " +
         "is fetched over HTTP, neither * nor an operationId can be used",

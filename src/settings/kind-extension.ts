@@ -97,8 +97,8 @@ export function looseningsIn(base: Kind, own: Json): Loosening[] {
 }
 
 /**
- * Lists the base operations whose calls would reach an operation at `path`: the one at the same path or, if there is
- * none, those with a more general template. Parameter names, case, encoding and a final slash make no difference.
+ * Lists the base's operations whose calls would reach an operation at `path`: the one at the same path or, if there is
+ * none, those with a more general template. Placeholder names, case, encoding and a final slash make no difference.
  */
 function operationsAt(
   base: Kind,
@@ -128,8 +128,8 @@ const segmentsOf = (template: string): string[] =>
   foldPath(decodePercent(template.replaceAll(/\{[^{}]*\}/g, "{}"))).split("/").slice(1);
 
 /**
- * Tells whether a path can match both templates. If a name spans segments, compares only the segments before the first
- * name.
+ * Tells whether a path can match both templates. If a placeholder spans segments, compares only the segments before the
+ * first placeholder.
  */
 function overlap(own: readonly string[], others: readonly string[], hasSpan: boolean): boolean {
   const isName = (segment: string) => segment.includes("{}");
@@ -142,7 +142,7 @@ function overlap(own: readonly string[], others: readonly string[], hasSpan: boo
     );
 }
 
-/** The accesses, least restricted first. */
+/** The values of `x-access`, least restricted first. */
 const ACCESSES: readonly unknown[] = ["read", "secret", "write"];
 const RESTRICTING = ["x-cost", "x-streaming", "x-auth"];
 const INPUT = ["params", "parameters", "shared", "requestBody"];

@@ -149,7 +149,7 @@ export function examplesIn(
   return [...here, ...members];
 }
 
-/** The clause of a message that tells how an invalid part is served. */
+/** Matches the clause of a message that tells how an invalid part is served. */
 const CONSEQUENCE = /; (?:it is omitted|[^;]* is (?:put there|taken for )[^;]*)/;
 
 function diagnosticsOfPart(key: string, part: Json, version: Json): Diagnostic[] {
@@ -188,7 +188,7 @@ function repeatedMethods({ methods }: Json): Diagnostic[] {
   return names.flatMap((name, at) => {
     const first = names.indexOf(name);
     if (name === undefined || first === at) return [];
-    const message = `is ${describeValue(name)}, as is the name of methods[${first}]`;
+    const message = `is ${describeValue(name)}, which is already the name of methods[${first}]`;
     return [{ path: ["openrpc", "methods", at, "name"], message, isKey: false }];
   });
 }

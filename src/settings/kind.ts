@@ -250,7 +250,7 @@ export function withoutSecretFiles(kind: Kind): Kind {
   return files ? { ...kind, auth: { example: files[0], ...auth } } : kind;
 }
 
-/** Finds conflicts between the parts of a kind, which may be invalid themselves. */
+/** Finds conflicts between the parts of a kind. The parts themselves may be invalid. */
 function diagnosticsBetween(kind: Json): Diagnostic[] {
   const found: Diagnostic[] = [];
   const report = (path: Path, message: string, isKey = false) =>
@@ -295,7 +295,7 @@ function diagnosticsBetween(kind: Json): Diagnostic[] {
   for (const { path, place, pattern } of examplesIn({ openrpc, openapi })) {
     if (typeof pattern === "string" && /^\^.*\$$/.test(pattern)) {
       checkPlace(place, [...path, "x-example-from"]);
-    } else report(path, "needs a pattern from ^ to $ beside x-example-from", true);
+    } else report(path, "needs a pattern anchored with ^ and $ beside x-example-from", true);
   }
   const { files, refusal } = objectOf(kind.auth);
   if (listOf(files).length > 0 && !refusal) {

@@ -27,7 +27,7 @@ const HEADER = s.setting(t.HEADER, {
 });
 
 const MATCH = s.setting(t.EXPRESSION, {
-  text: "A regular expression. The secret is its first group, or else its whole match",
+  text: "A regular expression. The secret is the first group, or else the whole match",
   example: "'<apikey>(.*?)</apikey>'",
 });
 
@@ -92,7 +92,7 @@ export function nodeSettings(
   return {
     url: s.setting(t.NODE_URL, URL_OPTION),
     public_url: s.setting(t.NODE_URL, {
-      text: "The node's URL for web pages. It replaces the servers of its description",
+      text: "The URL at which web pages reach the node. It replaces the description's servers",
       example: "https://node.example/rpc",
     }),
     kind: s.setting(t.kindName(own), {
@@ -190,7 +190,8 @@ const source = (path: Schema<string>): Schema<Source> =>
     },
     command: {
       command: s.needed(s.filledList(v.string("text"), "a list: the program and its arguments"), {
-        text: "A program that prints JSON or plain text, and its arguments; run without a shell",
+        text:
+          "A program that prints JSON or plain text, with its arguments. It runs without a shell",
         example: "[df, --output=avail, /data]",
       }),
       ...COMMON,
@@ -227,7 +228,7 @@ export const FIELD: Schema<Field> = v.union([
   s.object({
     from: s.needed(REFERENCES, {
       text: "The place of the value: a source, # and a JSON Pointer. " +
-        'If several are given, the first with a value is used, but "sum" and "join" use all',
+        'Of several places, the first with a value is used, but "sum" and "join" use all',
       example: "net#/version",
     }),
     as: s.setting(CONVERSION, {

@@ -20,18 +20,18 @@ export interface About {
   readonly flag?: string;
   /** The environment variables; the first that is set is read. */
   readonly variables?: readonly string[];
-  /** Likely wrong keys in a configuration file. A diagnostic for such a key suggests the right one. */
+  /** Keys that operators may write instead of this one. A diagnostic for such a key suggests the right one. */
   readonly also?: readonly string[];
-  /** The placeholder for its value in `--help`; a flag without a placeholder is a switch. */
+  /** The placeholder for the flag's value in `--help`; a flag without a placeholder is a switch. */
   readonly argument?: string;
 }
 
 /** A setting that can also be set as text, by a flag or an environment variable. */
 export interface CliOption<T = unknown> extends About {
   readonly schema: Schema<T>;
-  /** Its key in the configuration file; a dot separates nested keys. */
+  /** The setting's key in the configuration file; a dot separates nested keys. */
   readonly key?: string;
-  /** Its names in the previous version, which still work but cause a warning. */
+  /** The setting's names in the previous version, which still work but cause a warning. */
   readonly before?: { readonly flag: string; readonly variable: string; readonly key: string };
 }
 
@@ -75,7 +75,7 @@ export function partsOf(schema: Schema): Parts {
 interface TextRule<T = string> {
   /** Returns the complete message for a common mistake. */
   readonly explain?: (text: string) => string | undefined;
-  /** A further check, after the pattern. @default every matching text is valid */
+  /** A further check of texts that match the pattern. @default every matching text is valid */
   readonly isValid?: (text: string) => boolean;
   /** Converts a valid text. @default the text itself */
   readonly read?: (text: string) => T;

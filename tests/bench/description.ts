@@ -1,5 +1,6 @@
 /**
- * Measures how soon a large description is served, and how much memory and delay it causes meanwhile and afterwards.
+ * Measures how soon a large description is served, how long other requests wait meanwhile, and how much memory it
+ * takes.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -135,7 +136,10 @@ async function serve(
   return { took: whole, yaml, wait, most, more };
 }
 
-/** Requests the description until it is the node's: while a large one is prepared, the service shows only its own. */
+/**
+ * Requests the description until it contains the node's operations: while a large description is prepared, the service
+ * shows only its own operations.
+ */
 async function askUntilLarge(port: number): Promise<void> {
   for (let i = 0; i < 300; i++) {
     const sizes: number[] = [];

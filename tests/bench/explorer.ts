@@ -1,4 +1,7 @@
-/** Measures how soon different explorers can be read and used on a slow connection. All show the same description. */
+/**
+ * Measures how soon different explorers can be read and used on a slow connection. All explorers show the same
+ * description.
+ */
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { createServer, type RequestListener } from "node:http";
@@ -99,7 +102,10 @@ node.`;
   return { title: "The explorer", text, table };
 }
 
-/** Returns the path of a description whose servers stand for the node. A JSON file is copied without its `servers`. */
+/**
+ * Returns the path of a description whose operations are called at the node. A JSON file is copied without its
+ * `servers`.
+ */
 async function atNode(file: string): Promise<string> {
   if (!file.endsWith(".json")) return file;
   const { servers: _, ...document } = JSON.parse(await readFile(file, "utf8"));
@@ -108,7 +114,7 @@ async function atNode(file: string): Promise<string> {
   return copy;
 }
 
-/** Waits until the page shows the description. The service runs already while it reads the description. */
+/** Waits until the page shows the description. The service responds even while it is still reading the description. */
 async function untilDescribed(url: string): Promise<void> {
   for (const end = performance.now() + PATIENCE; performance.now() < end;) {
     const page = await (await fetch(`${url}/v1/spec/simple`)).text();

@@ -6,12 +6,13 @@ export interface Explorer {
   /** A JavaScript expression for an element that becomes visible as soon as an operation can be read. */
   readonly readable: string;
   /**
-   * Expressions for the elements to click, in order, to send the first operation. Empty if the explorer cannot send it.
+   * Expressions for the elements to click, in order, to send the first operation. Empty if the explorer cannot send
+   * operations.
    */
   readonly presses: readonly string[];
   /** An expression for an element that appears together with the response. */
   readonly answered: string;
-  /** The page as shown in the explorer's documentation. Absent for Nodeface, which serves its own page. */
+  /** The HTML of the page, as in the explorer's documentation. Absent for Nodeface, which serves its own page. */
   readonly html?: string;
 }
 

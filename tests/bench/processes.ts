@@ -36,8 +36,8 @@ process.on("exit", () => children.forEach((child) => child.kill("SIGKILL")));
 const PRINTED_MAX = 10_000;
 
 /**
- * Starts a program, which is stopped when this process exits, or earlier. Its output goes to a file: with a pipe, this
- * process would use processor time to read every line that the server logs for a call.
+ * Starts a program, which is stopped at the latest when this process exits. Its output goes to a file: with a pipe,
+ * this process would use processor time to read every line that the server logs for a call.
  */
 function launch([program, ...args]: readonly string[]) {
   const { HOST: _host, PORT: _port, NODE_OPTIONS: _options, ...env } = process.env;

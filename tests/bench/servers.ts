@@ -16,7 +16,7 @@ export interface Runtime {
   id: string;
   name: string;
   nodeface: Server;
-  /** Returns Nodeface as it was built in another folder. */
+  /** Returns the build of Nodeface in another folder. */
   nodefaceIn(folder: string): Server;
   bare: Server;
   peers: readonly Server[];
@@ -57,7 +57,7 @@ const repeating = (name: string, ...command: string[]): Server => ({
 });
 const peer = (file: string) => `${ROOT}tests/bench/peers/${file}.mjs`;
 
-/** The peer with which a row of the table compares like with like: it sends validators, 304, and Nodeface's headers. */
+/** The peer that sends most of what Nodeface sends: validators, 304 responses, and the same headers. */
 export const WITH_MIDDLEWARE = "Hono with middleware";
 
 /** @param program the runtime and its flags, to be followed by `dist/main.js`; `undefined` for the executable */

@@ -1,4 +1,7 @@
-/** Creates load with `wrk`. The npm tools for this are slower than the servers, and would hide their differences. */
+/**
+ * Creates load with `wrk`. The npm packages for load tests are slower than the servers, whose differences they would
+ * hide.
+ */
 import { fileURLToPath } from "node:url";
 import { processorTime, run, type Running } from "./processes.ts";
 
@@ -7,7 +10,7 @@ const SCRIPT = fileURLToPath(new URL("wrk.lua", import.meta.url));
 /** The number of concurrent connections. */
 export const CONNECTIONS = 32;
 
-/** A request. Each time it is sent, `n=0` at the end of its path or `{n}` in its body is replaced by another number. */
+/** A request. Each time a request is sent, `n=0` at the end of its path or `{n}` in its body becomes another number. */
 export interface Asked {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -58,18 +61,19 @@ export async function measure(
   return { cpu: used / requests, rate: requests / duration * 1e6, failed };
 }
 
-/** The number of rounds per server, and the seconds of each. */
+/** The number of rounds per server, and the length of each round in seconds. */
 export interface Mode {
   readonly rounds: number;
   readonly seconds: number;
 }
 
-/** Returns the mode. Processor time has a resolution of 10 ms, so that one second is accurate to one percent. */
+/** Returns the mode. Processor time has a resolution of 10 ms, so a measured second is accurate to one percent. */
 export const modeOf = (isQuick: boolean): Mode =>
   isQuick ? { rounds: 1, seconds: 2 } : { rounds: 5, seconds: 3 };
 
 /**
- * Measures servers one after the other, in reverse order in every second round. A first round warms them up.
+ * Measures servers one after the other, in reverse order in every second round. The results of an extra first round,
+ * which warms the servers up, are dropped.
  *
  * @param askedOf returns the request for a server; `undefined` skips the server
  * @returns the results of each server, one per round

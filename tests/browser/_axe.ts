@@ -3,11 +3,11 @@ import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { ROOT } from "../_paths.ts";
 
-/** The axe script. It is injected by Playwright, so the page's content security policy does not block it. */
+/** The axe script. Playwright injects this script, so the page's content security policy does not block it. */
 const AXE = readFileSync(`${ROOT}tests/node_modules/axe-core/axe.min.js`, "utf8");
 
 /** The axe rules that an unmodified Scalar 1.72.1 violates seriously. `docs/scalar.md` has a line for each rule. The
- * reference may violate no other rule, and the simple page none at all.
+ * reference must not violate any other rule, and the simple page must not violate any rule.
  */
 const KNOWN = [
   ...["button-name", "link-name", "label-content-name-mismatch", "scrollable-region-focusable"],
@@ -15,7 +15,7 @@ const KNOWN = [
   "aria-valid-attr-value",
 ];
 
-/** Lists axe's serious or critical findings in the reference, without those that are known of Scalar. */
+/** Lists axe's serious or critical findings in the reference, except the known ones of Scalar. */
 export const unknownIn = async (page: Page): Promise<string[]> =>
   (await serious(page)).filter((found) => !KNOWN.some((rule) => found.startsWith(`${rule}: `)));
 

@@ -29,7 +29,7 @@ export const QUIET: Complaints = { outside: [], console: [], failed: [], refused
 
 let started: Promise<Browser> | undefined;
 
-/** Starts Chromium once for all suites of a process. It exits with the process. */
+/** Starts Chromium once for all suites of a process. Chromium exits with the process. */
 export function launch(): Promise<Browser> {
   return started ??= start();
 }
@@ -61,7 +61,7 @@ async function start(): Promise<Browser> {
   });
 }
 
-/** Monitors a page from its next visit on. */
+/** Monitors a page, beginning with its next navigation. */
 export async function watch(page: Page, origin: string): Promise<Complaints> {
   const complaints: Complaints = { outside: [], console: [], failed: [], refused: [] };
   page.setDefaultTimeout(PATIENCE);

@@ -54,7 +54,7 @@ export async function startService(): Promise<WatchedService> {
   return service;
 }
 
-/** Waits until a page shows the given block height and that the node is healthy. */
+/** Waits until a page shows the given block height and the state of a healthy node. */
 export async function showsHeight(page: Page, height: number, timeout?: number): Promise<void> {
   const options = timeout === undefined ? {} : { timeout };
   await page.locator("#node dl div", { hasText: "Height" })

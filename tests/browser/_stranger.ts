@@ -1,4 +1,4 @@
-/** Attempts of another origin's page to call the node. Each function runs in that page, without this module. */
+/** Attempts by a page of another origin to call the node. Each function runs in that page, without this module. */
 
 /** The URLs and the body that the page uses in its attempts. */
 export interface Targets {
@@ -12,7 +12,7 @@ export interface Targets {
   readonly body: string;
 }
 
-/** Tries every way to call the method that does not navigate away from the page.
+/** Tries to call the method in every way that does not navigate away from the page.
  * @returns each attempt with its result: `nothing`, or the text of the response
  */
 export async function attempt({ method, rpc, redirect, body }: Targets) {

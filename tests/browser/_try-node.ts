@@ -12,7 +12,7 @@ import { fillForm, openForm, operationAt, sendForm } from "./_try.ts";
 /** The results of calling a node's read-only operations. */
 export interface Reads {
   readonly sent: number;
-  /** Operations for which the page showed another result than the node itself returned. */
+  /** Operations whose result on the page differs from the node's own response. */
   readonly wrong: readonly string[];
 }
 

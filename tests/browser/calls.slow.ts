@@ -17,7 +17,7 @@ import type { Served } from "./_serve.ts";
 
 const calls = suite("calls to a node from a browser");
 
-/** A non-loopback address of this machine, if it has one. Browsers restrict pages that are served there over http. */
+/** A non-loopback address of this machine, if it has one. Browsers restrict pages of such addresses over http. */
 const FAR = Object.values(networkInterfaces()).flat()
   .find((address) => address?.family === "IPv4" && !address.internal)?.address;
 
@@ -29,12 +29,12 @@ const METHOD = "eth_gasPrice";
 let browser: Browser;
 let node: CountedNode;
 let folder: string;
-/** Two services for the same node. With `open`, some operations are forwarded; with `off`, none are. */
+/** Two services for the same node. `open` forwards some operations, and `off` forwards none. */
 let open: Served;
 let off: Served;
 /** A server whose pages belong to another origin. */
 let stranger: Server;
-/** A server that the description names in addition to the node. `heard` lists the requests that it received. */
+/** A server that the description names in addition to the node. `heard` lists the requests to this server. */
 let elsewhere: Server;
 let both: Served;
 const heard: [path: string, authorization: string | undefined][] = [];
@@ -94,7 +94,7 @@ calls.after(async () => {
   if (folder) rmSync(folder, { recursive: true });
 });
 
-/** Describes operations at the node and at another server. Both use a secret of the same type. */
+/** Describes operations at the node and at another server. Both servers use a secret of the same type. */
 function describeBoth() {
   const get = (summary: string) => ({
     summary,
@@ -182,7 +182,7 @@ async function inPage(work: (page: Page) => Promise<void>) {
   try {
     const page = await context.newPage();
     page.setDefaultTimeout(PATIENCE);
-    // tsx inserts calls of this helper into functions, but the page does not have it.
+    // tsx inserts calls of its helper `__name` into functions, but the page does not define this helper.
     await page.addInitScript("globalThis.__name = (named) => named");
     await work(page);
   } finally {

@@ -262,7 +262,7 @@ const inView = (page: Page, id: string) =>
     return top !== undefined && top >= 0 && top < innerHeight / 2;
   }, id);
 
-/** Runs a test in a page with its own browser context. Unless `quiet` is false, any complaint fails the test. */
+/** Runs a test in a page with its own browser context. Any complaint fails the test, unless `quiet` is false. */
 async function inPage(
   options: BrowserContextOptions,
   work: (page: Page) => Promise<void>,

@@ -55,7 +55,7 @@ filter("/ and Ctrl+K focus the filter, which matches name, path, summary and acc
       ["/stacksz", ["What its threads do"]],
       ["sensitive", ["What its threads do", "List who is connected"]],
       ["read show", ["Show the server", "Show its streams"]],
-      // The filter also finds the service's own operations, whose group is closed otherwise.
+      // The filter also finds the service's own operations, whose group is otherwise closed.
       ["/v1/health", ["Probe the node"]],
       ["nothing like that", []],
     ] as const

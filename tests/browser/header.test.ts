@@ -222,7 +222,7 @@ async function open(page: Page): Promise<void> {
   const told = page.waitForResponse(`${server.url}v1/info`);
   await page.goto(server.url + SIMPLE, { waitUntil: "commit" });
   await told;
-  // Wait until the script has run, which fills in the URLs below the header.
+  // Wait for the script, which fills in the URLs below the header.
   await page.waitForFunction((origin) => {
     const address = document.querySelector("#plain var");
     return address?.textContent === origin;

@@ -34,7 +34,7 @@ live.after.each(async () => {
   await service.stop();
 });
 
-/** Waits until both documents show the outage and `AWAY` has passed. Then mines a block and returns its height. */
+/** Waits until both documents show the outage and `AWAY` has passed, then mines a block and returns its height. */
 async function away(): Promise<number> {
   const since = performance.now();
   for (const page of pages) {

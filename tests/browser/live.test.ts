@@ -139,7 +139,10 @@ async function serveTold({ info = () => NODE, history }: {
   });
   return {
     url: server.url,
-    /** Waits until the page has opened a stream, and sends an event. The next page has to open another stream. */
+    /**
+     * Waits until the page has opened a stream, and sends an event. After a `description` event, the page has to open
+     * another stream.
+     */
     async tell(event: string) {
       await until(() => Promise.resolve(stream !== undefined));
       stream!.enqueue(new TextEncoder().encode(`event: ${event}\ndata: {}\n\n`));

@@ -94,7 +94,9 @@ for (const [name] of NODES) {
   }
 }
 
-/** Asserts that a page is accessible and fits its width, and that its layout hardly shifted while it loaded. */
+/**
+ * Asserts that a page is accessible and fits the window's width, and that its layout hardly shifted while it loaded.
+ */
 async function assertFit(
   page: Page,
   find: (page: Page) => Promise<string[]>,
@@ -201,7 +203,7 @@ nodePage("its icon changes once the node reports its name", async () => {
   });
 });
 
-/** Runs a test in a page with its own browser context. Unless `quiet` is false, any complaint fails the test. */
+/** Runs a test in a page with its own browser context. Any complaint fails the test, unless `quiet` is false. */
 async function inPage(
   name: string,
   options: BrowserContextOptions,
@@ -221,7 +223,7 @@ async function inPage(
   }
 }
 
-/** Returns the positions and sizes of elements. They are read in one step, because the script may replace elements. */
+/** Reads the positions and sizes of elements in one step, because the script may replace elements meanwhile. */
 const placesOf = (page: Page, selector: string) =>
   page.evaluate(
     (selector) =>
@@ -230,7 +232,7 @@ const placesOf = (page: Page, selector: string) =>
     selector,
   );
 
-/** Waits until the script has replaced every time in the header by its age. */
+/** Waits until the script has replaced every time in the header with an age. */
 const shownAges = (page: Page) =>
   page.waitForFunction(() =>
     [...document.querySelectorAll<HTMLElement>("#node time")]

@@ -76,7 +76,10 @@ const CHANGES: readonly Sent[] = [
   { method: "DELETE" },
 ];
 
-/** URLs of the attacker's page. Another port belongs to the same site as the service; another host name does not. */
+/**
+ * URLs of the attacker's page. A URL with another port is of the same site as the service; one with another host name
+ * is not.
+ */
 const VISITS: readonly [site: string, url: () => string][] = [
   ["of the same site", () => stranger.url],
   ["of another site", () => stranger.url.replace("127.0.0.1", "localhost")],

@@ -76,7 +76,7 @@ const PEERS = {
   handle: () => new Response("[]"),
 } as const;
 
-/** An operation to send. `below` is the path of its server, which comes before its own path. */
+/** An operation to send. `below` is the path in the URL of its server, to which `path` is appended. */
 type Tried = readonly [path: string, tag: string, below: string];
 
 const SHOWN: readonly [title: string, NodefaceOptions, readonly Tried[]][] = [

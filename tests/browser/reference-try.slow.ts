@@ -43,7 +43,7 @@ for (const [kind, methods] of Object.entries(READS)) {
   });
 }
 
-/** Sends a method from Scalar's client without changing any value, and returns the status of the response. */
+/** Calls a method from Scalar's client without changing any value, and returns the status of the response. */
 async function sendAsOpened(page: Page, method: string): Promise<number> {
   await page.evaluate((method) => location.hash = `#op/${method}`, method);
   await page.getByRole("button", { name: new RegExp(`^Test Request.*/${method}\\)`) }).click();

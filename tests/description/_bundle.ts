@@ -8,7 +8,7 @@ import { referenceAt, structureOf, walk } from "../../src/openapi/structure.ts";
 import { upgradeSwagger } from "../../src/openapi/upgrade.ts";
 import type { Json } from "../../src/json/values.ts";
 
-/** Files by path in their folder. A string is the text of a YAML file; any other value is converted to JSON. */
+/** The files of a folder, by path. A string is the text of a YAML file; any other value is converted to JSON. */
 export type FilesOf = Readonly<Record<string, unknown>>;
 
 /** A document and its diagnostics. */

@@ -24,7 +24,7 @@ export interface Compared {
 
 /** The results of all calls to a node. */
 export interface AskedThrough {
-  /** For each operation, whether its response through the service is valid by the schema. */
+  /** For each operation, whether its response through the service matches the schema. */
   readonly outcomes: readonly Outcome[];
   readonly compared: Compared[];
   /** Successful JSON-RPC calls whose results do not change, with the results as JSON. */
@@ -62,7 +62,7 @@ export function markedAs(
   } as KindInterface;
 }
 
-/** Calls every operation for whose parameters there are values, in each way that the description allows. */
+/** Calls every operation whose parameters have known values, in each way that the description allows. */
 export async function askThrough(
   { openrpc, openapi }: KindInterface,
   node: AskedNode,
@@ -168,7 +168,9 @@ async function throughPaths(
   return await askOperations(part, through);
 }
 
-/** Sends the request to the node, to the service and to the node again, until the type of difference is clear. */
+/**
+ * Sends a request to the node, the service and the node again, and repeats this until it can classify the responses.
+ */
 async function compare(
   direct: () => Promise<Said>,
   through: () => Promise<Said>,

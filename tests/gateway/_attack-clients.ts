@@ -1,4 +1,4 @@
-/** The attackers. They run in their own process, so that they do not delay the measurement. */
+/** The attackers, which run in their own process so that they do not delay the measurement. */
 import { connect, type Socket } from "node:net";
 import process from "node:process";
 
@@ -23,7 +23,7 @@ interface Attack {
   /** The time between two connections of an attacker, in milliseconds. */
   readonly every?: number;
   readonly path: string;
-  /** The content of a POST in its wire format, and its framing headers. */
+  /** The content of a POST as sent on the wire, and its framing headers. */
   readonly content?: (
     at: number,
   ) => readonly [fields: string, content: Buffer | string];

@@ -17,10 +17,10 @@ const TINY = 6_000_000;
 const CHUNK = "1\r\na\r\n";
 const CHUNKS = Buffer.from(CHUNK.repeat(10_000));
 
-/** The default of `forward.limit`, and a content that is shorter than this limit. */
+/** The default of `forward.limit`, and content that is shorter than this limit. */
 const LIMIT = 32 * 1024 * 1024, SHORTER = Buffer.alloc(20_000_000, "a");
 
-/** Messages to the node. Both query the peak load; `forget` also resets the load that a stopped service has left. */
+/** Messages to the node. Both query the peak load; `forget` also clears the load that a stopped service left behind. */
 export type Question = "load" | "forget";
 
 let now: NodeLoad = { light: 0, heavy: 0 };
@@ -55,7 +55,7 @@ const server = createServer(async (request, response) => {
   for await (const part of request) body += part;
   const respond = PATHS[pathname];
   if (respond) return respond(request, response);
-  // A JSON-RPC call was received.
+  // Any other request is a JSON-RPC call.
   const { id, method } = JSON.parse(body);
   const result = (text: string) => JSON.stringify({ jsonrpc: "2.0", id, result: text });
   response.setHeader("content-type", "application/json");

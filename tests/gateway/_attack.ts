@@ -20,10 +20,10 @@ export const RUNTIMES: Readonly<Record<string, readonly string[]>> = {
   ...existsSync(EXECUTABLE) && { executable: [EXECUTABLE] },
 };
 
-/** The time limit for an attack, in milliseconds. After it, the service is restarted. */
+/** The time limit for an attack, in milliseconds, after which the service is restarted. */
 const PATIENCE_MS = 35_000;
 
-/** The interval of memory samples, in milliseconds. */
+/** The interval between memory samples, in milliseconds. */
 const SAMPLE_MS = 20;
 
 /** The results of a run. */
@@ -71,7 +71,7 @@ export async function stage(command: readonly string[]): Promise<Scene> {
     const running = services.get(name);
     if (running) return running;
     const service = await start([...command, "--config", configs[name]]);
-    // These requests load the code that is loaded on first use, so that it does not count as a cost of an attack.
+    // These requests make the service load its code, so that no attack is charged for code that is loaded on first use.
     for (let i = 0; i < 50; i++) {
       await askFor(service.url, "info"), await askFor(service.url, call);
     }

@@ -1,4 +1,4 @@
-/** Starts the service by its command, so that it forwards calls to a real node. */
+/** Runs the command that starts the service, which then forwards calls to a real node. */
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -5,7 +5,7 @@ import { WITH_TOKEN } from "./_beside.ts";
 /** The type of the request that an honest client sends during an attack. */
 export type HonestCall = "GET" | "JSON-RPC" | "write";
 
-/** The interval of the client's requests, in milliseconds. */
+/** The interval between the client's requests, in milliseconds. */
 const INTERVAL_MS = 20;
 
 /** The client's timeout, in milliseconds. */

@@ -1,4 +1,4 @@
-/** A node whose behaviour depends on the requested path. It also counts its requests. */
+/** A node that counts its requests, and whose behaviour depends on the requested path. */
 import { createServer, type Socket } from "node:net";
 
 /** The length of the node's large response, in bytes. */

@@ -23,7 +23,7 @@ const folder = mkdtempSync(join(tmpdir(), "nodeface-gateway-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 
-/** Starts the service for a node with the given command. */
+/** Runs the given command to start the service for a node. */
 export async function startService(
   command: readonly string[],
   node: string,

@@ -5,9 +5,9 @@ import type { AskedNode, SentRequest } from "../nodes/_interface.ts";
 export interface Writes {
   /** Queries the node directly for its state. */
   state(node: AskedNode): Promise<unknown>;
-  /** The name of the changing call, as in the settings. */
+  /** The name of the call that changes the node, as in the settings. */
   readonly name: string;
-  /** Creates the changing call, to be sent through the service. */
+  /** Creates the call that changes the node, to be sent through the service. */
   write(node: AskedNode): SentRequest & { path: string };
 }
 
@@ -37,7 +37,7 @@ const answers = (...asked: readonly (readonly [string, unknown?])[]) => async (n
   return found;
 };
 
-/** The changing calls by kind. The monitoring port of nats-server has none. */
+/** The calls that change a node, by kind. The monitoring port of nats-server has no such call. */
 export const WRITES: Readonly<Record<string, Writes>> = {
   ethereum: {
     state: (node) =>
@@ -83,7 +83,7 @@ export const WRITES: Readonly<Record<string, Writes>> = {
       }),
   },
   etcd: {
-    // The state includes the revision of all data and that of the users.
+    // The state includes the revision of all data, and the lists of users, roles, leases and members.
     state: answers(
       ["/v3/kv/range", { key: "AA==", range_end: "AA==" }],
       ...[["/v3/auth/user/list", {}], ["/v3/auth/role/list", {}]] as const,

@@ -1,7 +1,7 @@
 /**
- * Tests an honest client during attacks, on every runtime. Each attack runs once. If an expectation is violated, it
- * runs again, up to three times in total. `NODEFACE_ATTACK_RUNS=5` runs each attack five times. `ATTACKS='chunks|names'
- * RUNTIMES='Bun'` selects attacks and runtimes by name.
+ * Tests an honest client during attacks, on every runtime. Each attack runs once. If an expectation is violated, the
+ * attack runs again, up to three times in total. `NODEFACE_ATTACK_RUNS=5` runs each attack five times.
+ * `ATTACKS='chunks|names' RUNTIMES='Bun'` selects attacks and runtimes by name.
  */
 import process from "node:process";
 import { suite } from "uvu";
@@ -16,7 +16,7 @@ const LEAST_RUNS = Number(RUNS ?? 1), MOST_RUNS = Number(RUNS ?? 3);
 const matches = (name: string, pattern = "") => new RegExp(pattern, "i").test(name);
 
 /**
- * The maximum wait of an honest client during an attack by one or by twenty attackers, in milliseconds: at least twice
+ * The maximum wait of an honest client, in milliseconds, during an attack by one or by twenty attackers: at least twice
  * the target. On a busy machine, a wait may be twenty times as long as without an attack.
  */
 const WAIT_MAX = { 1: 500, 20: 1000 } as const, TIMES_MAX = 20;

@@ -123,8 +123,8 @@ function assertRight({ outcomes, compared }: AskedThrough): void {
 }
 
 /**
- * Sends all calls with stable results in one body. The results must come in the same order, and each in the JSON-RPC
- * version of its call.
+ * Sends all calls with stable results in one body. The results must come in the order of the calls, and each must have
+ * the JSON-RPC version of its call.
  */
 async function tryBatch(
   { still: before }: AskedThrough,

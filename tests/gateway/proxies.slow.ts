@@ -17,7 +17,7 @@ import { TOKEN, WITH_TOKEN } from "./_beside.ts";
 
 const OPENSSL = "/usr/bin/openssl";
 
-/** For each proxy, a function that completes its documented example, and its command-line arguments. */
+/** For each proxy, a function that completes its documented example, and the proxy's command-line arguments. */
 const PROXIES = {
   nginx: {
     program: "/usr/sbin/nginx",

@@ -89,7 +89,7 @@ for (const [runtime, start] of SERVICES) {
       assert.is((await ask(quick.url, `/v1/node/${name}`)).status, 504);
     }
     assert.ok((await ask(quick.url, "/v1/node/hang-later")).isBroken);
-    // After all calls have released their slots, one is free.
+    // The calls above must release their slots, so that another call succeeds.
     await until(isFree);
   });
 

@@ -1,5 +1,6 @@
 /**
- * Clients that leave before a response ends, or do not read it. The tests take `NODEFACE_SOAK` seconds, 8 by default.
+ * Tests clients that leave before a response ends, or do not read it. The tests take `NODEFACE_SOAK` seconds, 8 by
+ * default.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import process from "node:process";

@@ -1,8 +1,8 @@
 /**
- * Sends requests in parts of random sizes; some requests are malformed. Node gets 10,000 requests, or `NODEFACE_FUZZ`,
- * and the other runtimes a tenth of that. `RUNTIMES='Deno|Bun'` selects runtimes. 100,000 requests take some minutes
- * and print progress. The node echoes each request, so every response shows what arrived, and to which request it
- * belongs.
+ * Sends requests in parts of random sizes; some requests are malformed. Node gets `NODEFACE_FUZZ` requests, 10,000 by
+ * default, and the other runtimes get a tenth of that. `RUNTIMES='Deno|Bun'` selects runtimes. 100,000 requests take
+ * some minutes and print progress. The node echoes each request, so every response shows what arrived, and to which
+ * request it belongs.
  */
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
@@ -227,7 +227,7 @@ function exchange(
         const { head, status, content } = response;
         const request = waiting[0];
         if (!request) {
-          // A request behind a malformed request is refused.
+          // The end of a malformed request may be refused as if it were another request.
           return status >= 400 ? socket.destroy() : fail(`has a response too many: ${status}`);
         }
         const isSame = status === 200 && content.equals(request.content);
@@ -243,7 +243,7 @@ function exchange(
     socket.on("close", () => {
       const [request] = waiting;
       if (request?.isBroken) seen.closed++;
-      // A response that is still in transit is lost if a malformed request behind it closes the connection.
+      // A response in transit is lost if the connection is closed because of a later, malformed request.
       else if (request && isReset && requests.at(-1)!.isBroken) seen.reset++;
       else if (request && seen.wrong.length === 0) fail("has no response");
       done();

@@ -1,4 +1,4 @@
-/** Bundles hosts, moves the bundles away from the sources, and starts them there. */
+/** Bundles hosts, moves the bundles to a folder without the sources, and starts them there. */
 import { transform } from "esbuild";
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -65,7 +65,7 @@ async function readJson<T>(url: string | URL): Promise<T> {
   return await answer.json();
 }
 
-/** Returns the servers of a path: those of its operation or else of the path item, or else of the document. */
+/** Returns the servers of a path: those of its operation, else those of its path item, else those of the document. */
 function serversOf(document: Description, path: string): string[] {
   const item = document.paths[path];
   const { servers = [] } = [item?.get, item, document].find((place) => place?.servers) ?? {};
@@ -226,7 +226,7 @@ export const CHECKS: readonly Check[] = [
   },
 ];
 
-/** The checks with a description of more than 256 KiB, which is prepared in a thread. */
+/** The checks for a description of more than 256 KiB, which is prepared in a thread. */
 export const LARGE_CHECKS: readonly Check[] = [{
   name: "a description of more than 256 KiB is shown",
   async check(served) {

@@ -13,17 +13,17 @@ export interface NextOptions {
   /** The folder of the examples, one of which becomes the route handler. */
   readonly folder: string;
   readonly prefix: string;
-  /** True if the output of `output: "standalone"` is moved to an empty folder and served from there. */
+  /** True if Next.js builds with `output: "standalone"`, and the result is served from an empty folder. */
   readonly isStandalone: boolean;
   /** Environment variables that name files. The files exist when the application runs, but not when it is built. */
   readonly env: Readonly<Record<string, string>>;
 }
 
 const NEXT = [process.execPath, join(PACKAGES, "next/dist/bin/next")];
-/** The longest wait, in milliseconds. */
+/** The time limit for the build and for the start, in milliseconds. */
 const TIMEOUT = 300_000;
 
-/** Builds the application if this is necessary, and starts it. */
+/** Builds the application if necessary, and starts it. */
 export async function startNext(
   options: NextOptions,
 ): Promise<{ url: string; stop: () => Promise<unknown> }> {

@@ -26,7 +26,7 @@ import { copyExamples, NOT_INSTALLED, withVersion } from "./_folder.ts";
 import { type Started, testHost } from "./_suite.ts";
 import { tableOf } from "./_table.ts";
 
-/** Returns a command for Node that forbids threads, and reading any file outside a folder. */
+/** Returns a command for Node that forbids threads and the reading of files outside a folder. */
 const RESTRICTED = (folder: string) => [
   `${ROOT}tests/node_modules/node24/bin/node`,
   "--permission",

@@ -25,7 +25,7 @@ const MOUNTS: readonly [at: string, prefix: string | undefined][] = [
 for (const [name, { needs, mount, takesOff, goesOn }] of Object.entries(HOSTS)) {
   const absent = await missing(needs);
   for (const [at, prefix] of MOUNTS) {
-    // Routers that do not strip the path need a prefix.
+    // If a router does not strip the mount path, the service needs a prefix.
     if (at && !prefix && !takesOff) continue;
     const where = at ? `below ${at} ${prefix ? "with" : "without"} a prefix` : "at the root";
     testWhere(mounted, absent, `${name}, ${where}`, async () => {

@@ -57,7 +57,8 @@ export interface Learnt {
 }
 
 /**
- * Calls each read-only JSON-RPC method that the service shows for a node, once; returns those then marked as missing.
+ * Calls once each read-only JSON-RPC method that the service shows for a node. Returns the called methods, and
+ * those that are marked as missing afterwards.
  */
 export async function callShown(
   { url, auth }: AskedNode,

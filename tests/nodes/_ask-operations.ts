@@ -1,4 +1,4 @@
-/** Calls the REST operations of kinds at real nodes. */
+/** Calls the REST operations of kinds on real nodes. */
 import {
   formatPointer,
   type Json,
@@ -13,7 +13,7 @@ import { type AskedNode, checkAt, isHarmless, type Outcome } from "./_interface.
 /** The HTTP methods of operations. */
 const METHODS = ["get", "head", "post", "put", "patch", "delete", "options"];
 
-/** Calls every read-only operation for whose required parameters and content there are values. */
+/** Calls every read-only operation, unless a value is missing for its content or for a required parameter. */
 export async function askOperations(part: OpenApiPart, node: AskedNode): Promise<Outcome[]> {
   const check = checkAt(part);
   const outcomes: Outcome[] = [];
@@ -56,11 +56,11 @@ export interface RestRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** The content, as JSON. */
   readonly body?: string;
-  /** The values of the parameters in the request; its content is under `body`. */
+  /** The values of the parameters in the request. The content of the request is under `body`. */
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** Creates a request with values that are valid at the node, or returns `undefined` if a value is missing. */
+/** Creates a request with values that are valid for the node, or returns `undefined` if a value is missing. */
 export function requestOf(
   part: OpenApiPart,
   { operationId, requestBody }: RestOperation,
@@ -99,7 +99,7 @@ export function requestOf(
   return { path: path + search, headers, body, params: { ...params, body: content } };
 }
 
-/** Returns the JSON pointer to the content of a response, or `undefined` if its type is not described. */
+/** Returns the JSON pointer to the description of a response's content, or `undefined` if its type is not described. */
 function pathOfContent(
   part: OpenApiPart,
   template: string,

@@ -36,12 +36,12 @@ export const BADNESS: Readonly<Record<string, (response: ServerResponse) => void
     void response.writeHead(307, { location: "http://localhost:1/secret" }).end(),
 };
 
-/** A server that responds like anvil until it is made bad. */
+/** A server that responds like anvil until its behaviour is changed. */
 export interface BadNode {
   url: string;
   /**
-   * Changes the behaviour: with `good` it responds like anvil, with `refuses` it stops listening; others are in
-   * `BADNESS`.
+   * Changes the behaviour: `good` makes the server respond like anvil, and `refuses` makes it stop listening. `BADNESS`
+   * lists the other behaviours.
    */
   be(behaviour: string): Promise<void>;
   close(): Promise<void>;

@@ -25,7 +25,7 @@ export class Bench implements AsyncDisposable {
     return daemon;
   }
 
-  /** Starts the service. By default, its home folder is empty and contains no secrets. */
+  /** Starts the service. By default, the service's home folder is empty and contains no secrets. */
   async service(args: readonly string[], home: string = this.home): Promise<Running> {
     const service = await start([...COMMANDS.Node, ...args], { HOME: home });
     this.#ends.push(() => service.stop());

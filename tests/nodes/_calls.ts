@@ -61,7 +61,7 @@ export function askBy(send: AskedNode["send"]): NonNullable<AskedNode["request"]
   };
 }
 
-/** Returns a function that sends requests with HTTP Digest. It uses curl, which shares no code with the service. */
+/** Returns a function that logs in with HTTP Digest. It calls curl, which shares no code with the service. */
 export function digestRequestsTo(url: string, login: string): AskedNode["send"] {
   return async (path, { method, headers = {}, body }) => {
     const flags = ["--silent", "--digest", "--user", login, "--request", method];

@@ -66,7 +66,7 @@ export async function call(url: string, method: string, params: unknown[] = []) 
 
 /**
  * Returns the service's info object, and how many milliseconds longer it took than a static file that was requested at
- * the same moment: on a busy machine, both are slow.
+ * the same moment. The difference is used because a busy machine delays both.
  */
 export async function infoOf(service: string) {
   const started = performance.now();
@@ -84,8 +84,8 @@ export async function infoOf(service: string) {
 }
 
 /**
- * Asserts that no response waited for the node. Such a wait would occur at every refresh, whereas a busy machine stalls
- * only occasionally.
+ * Asserts that no response waited for the node. A wait for the node would occur at every refresh, whereas a busy
+ * machine stalls only occasionally.
  *
  * @param times how much longer each response took than a static file, in milliseconds
  * @param wait how long a wait for the node would take, in milliseconds

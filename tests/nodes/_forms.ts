@@ -1,5 +1,6 @@
 /**
- * Sends each read-only form of the simple page with its initial values, and runs its `curl` line, without a browser.
+ * Without a browser, sends the form of each read-only operation on the simple page with its initial values, and runs
+ * its `curl` line.
  */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";

@@ -1,4 +1,4 @@
-/** Calls the operations of kinds at real nodes, and validates the responses against the schemas of the kinds. */
+/** Calls the operations of kinds on real nodes, and validates the responses against the schemas of the kinds. */
 import Ajv2020 from "ajv/dist/2020.js";
 import type { ValidateFunction } from "ajv/dist/2020.js";
 import { isNoMethod } from "../../src/node/json-rpc.ts";
@@ -18,7 +18,7 @@ export interface AskedNode {
   readonly url: string;
   /** The path of the node's JSON-RPC endpoint, below `url`. @default "" */
   readonly rpcPath?: string;
-  /** The place of the node's secret, in the form of `node.auth`; absent if the node needs no secret. */
+  /** The location of the node's secret, written like `node.auth`. Absent if the node needs no secret. */
   readonly auth?: Readonly<Record<string, string>>;
   /** Sends a request with the node's secret, and returns the response unchanged. */
   send(path: string, init: SentRequest): Promise<Response>;
@@ -27,21 +27,21 @@ export interface AskedNode {
   /** Sends an HTTP request with the node's secret. Absent if the node has no REST interface. */
   request?(method: string, request: RestRequest): Promise<RestAnswer>;
   /**
-   * Values of parameters that are valid at this node, by parameter name. If a parameter needs a different value in one
+   * Values of parameters that are valid for this node, by parameter name. If a parameter needs a different value in one
    * method, or is optional, the key is `method.parameter`. For REST, `method` is the `operationId`, and `method.body`
    * is the content.
    */
   readonly known: Readonly<Record<string, unknown>>;
-  /** Tells whether the node has a JSON-RPC method. The call that tests this has no effect. */
+  /** Tells whether the node has a JSON-RPC method. The test call does not change the node. */
   has?(method: string): Promise<boolean>;
-  /** Tells whether the node has a REST operation, such as `POST /blocks`. The call that tests this has no effect. */
+  /** Tells whether the node has a REST operation, such as `POST /blocks`. The test call does not change the node. */
   hasOperation?(verb: string, path: string): Promise<boolean>;
   /** The operations in the node's own listing, all of which the kind must have. */
   readonly listed?: readonly string[];
   stop(): Promise<void>;
 }
 
-/** A request to a node, to which the secret is added later. */
+/** A request to a node, before the secret is added. */
 export interface SentRequest {
   readonly method: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -73,7 +73,7 @@ export interface Outcome {
 /** The JSON-RPC error code for a missing method. */
 export const METHOD_NOT_FOUND = -32601;
 
-/** Calls every read-only method for whose required parameters there are values. */
+/** Calls every read-only method, unless a value is missing for a required parameter. */
 export async function askMethods(part: OpenRpcPart, node: AskedNode): Promise<Outcome[]> {
   const check = checkResults(part);
   const outcomes: Outcome[] = [];
@@ -125,7 +125,8 @@ function isAtLeast(version: string, least: string): boolean {
 }
 
 /**
- * Returns the parameters of a method, from `known` or its first example, or `undefined` if a required one is missing.
+ * Returns the parameters of a method, from `known` or from the method's first example. Returns `undefined` if a
+ * required parameter is missing.
  */
 export function paramsOf(
   { name, params, examples }: Method,
@@ -154,7 +155,7 @@ export function formOf(
   return list.slice(0, last + 1).map((value) => value ?? null);
 }
 
-/** The error in a value. Empty if the value is valid. */
+/** The result of validating a value. Empty if the value is valid. */
 export interface Checked {
   mistake?: string;
 }
@@ -185,7 +186,7 @@ export function checkAt(part: object): (pointer: string, value: unknown) => Chec
   };
 }
 
-/** The numbers of a kind's operations: all, those called, those that exist, and those with a valid response. */
+/** The numbers of a kind's operations: in total, called, existing, and with a valid response. */
 export interface Tally {
   readonly kind: string;
   readonly operations: number;

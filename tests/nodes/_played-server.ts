@@ -14,7 +14,7 @@ export interface PlayedServer extends AsyncDisposable {
   start(): Promise<void>;
 }
 
-/** Starts a server that sends the responses of a `fetch` function, over TLS if there are a key and a certificate. */
+/** Starts a server that sends the responses of a `fetch` function, over TLS if a key and a certificate are given. */
 export async function serveFetch(
   fetch: PlayedServer["fetch"],
   tls?: { key: string; cert: string },

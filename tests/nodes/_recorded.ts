@@ -1,4 +1,4 @@
-/** Simulates nodes from their recordings, which contain their responses by request. */
+/** Simulates nodes from recordings, which contain the response of a node to each request. */
 import { readdirSync, readFileSync } from "node:fs";
 import { formatJson, parseJson } from "../../src/json/lossless.ts";
 
@@ -15,7 +15,7 @@ export interface Recording {
   errors?: Record<string, unknown>;
   /** HTTP statuses other than 200, by `GET /path`. */
   statuses?: Record<string, number>;
-  /** The info object expected from the recording, without the service's own facts. */
+  /** The info object expected for the recording, without the members that describe the service itself. */
   info: Record<string, unknown>;
 }
 

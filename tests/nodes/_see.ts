@@ -21,7 +21,7 @@ export async function see({ fetch }: Pick<Nodeface, "fetch">): Promise<Seen> {
     const health = await get("/v1/health");
     const page = await (await get("/v1/spec")).text();
     const after = await (await get("/v1/info")).json();
-    // The status may change between these requests, which are then repeated.
+    // If the status has changed between these requests, they are repeated.
     if (before.status !== after.status || before.status_reason !== after.status_reason) continue;
     const { status, status_code: code, status_reason: reason } = after;
     assert.equal(

@@ -11,7 +11,7 @@ import type { AskedNode } from "./_interface.ts";
 
 export const BCOIN = `${ROOT}tests/nodes/node_modules/bcoin/bin/node`;
 
-/** Starts bcoin, or hsd, which is based on bcoin, on regtest with its data in memory. */
+/** Starts bcoin or hsd (which is based on bcoin) on regtest, with the data in memory. */
 export async function startInMemory(
   program: string,
   port: number,

@@ -52,7 +52,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   syncthing: { path: SYNCTHING, start: startSyncthing },
 };
 
-/** Further nodes, by name. Each of them lacks many methods of its kind. */
+/** Further nodes, by name. Each of these nodes lacks many methods of its kind. */
 export const OTHERS: Readonly<Record<string, Program & { readonly kind: string }>> = {
   hardhat: { kind: "ethereum", path: HARDHAT, start: () => askEthereum(startHardhat()) },
   ganache: { kind: "ethereum", path: GANACHE, start: () => askEthereum(startGanache()) },

@@ -19,7 +19,7 @@ const ADDRESS =
 /**
  * Starts monerod.
  *
- * @param login a user and password, which monerod then requires by HTTP Digest
+ * @param login a user and password, with which clients must then log in by HTTP Digest
  */
 export async function startMonerod(login?: string): Promise<AskedNode> {
   const home = await mkdtemp(join(tmpdir(), "nodeface-monerod-"));
@@ -76,7 +76,7 @@ export async function startMonerod(login?: string): Promise<AskedNode> {
         "readPublicNodes.body": { gray: true, white: true },
       },
       async has(method) {
-        // Without parameters, even methods that write change nothing, since the pool is empty and the chain is short.
+        // Without parameters, even write methods change nothing, since the pool is empty and the chain is short.
         return await isKnown(call, method);
       },
       stop: () => daemon.stop("SIGKILL"),

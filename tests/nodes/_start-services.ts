@@ -1,4 +1,4 @@
-/** Starts real nodes with a REST interface and without a chain, to test their kinds. */
+/** Starts real nodes that have a REST interface but no chain, to test their kinds. */
 import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ export const ETCD = "/usr/bin/etcd";
 export const NATS = "/usr/sbin/nats-server";
 export const SYNCTHING = "/usr/bin/syncthing";
 
-/** Tells whether a URL has an operation. If the path has only other methods, `Allow` lists them. */
+/** Tells whether the node at a URL has an operation. If the path has only other methods, `Allow` lists them. */
 async function hasPath(
   [verb, path]: readonly [string, string],
   url: string,
@@ -100,7 +100,7 @@ export async function startNats(): Promise<AskedNode> {
 
 /**
  * Formats a configuration of Syncthing with one folder and debugging, and without features that contact other hosts.
- * With low priority, its second process would leave the process group and outlive the first.
+ * With low priority, Syncthing's second process would leave the process group and outlive the first.
  */
 const syncthingConfig = (folder: string, key: string, gui: number, listen: number) => `
 <configuration version="36">

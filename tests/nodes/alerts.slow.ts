@@ -28,7 +28,7 @@ const RULES = `${ROOT}deploy/alerts.yaml`;
 /** The maximum time until an alert fires or ends, in milliseconds. */
 const PATIENCE = 60_000;
 
-/** Runs promtool, which must succeed and print nothing else. */
+/** Runs promtool, which must succeed, and returns its output. */
 function promtool(args: readonly string[], input = ""): string {
   const { status, stdout, stderr } = spawnSync(PROMTOOL, args, { input, encoding: "utf8" });
   assert.is(status, 0, stdout + stderr);

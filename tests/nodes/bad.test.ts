@@ -62,7 +62,7 @@ for (const behaviour of ["refuses", ...Object.keys(BADNESS)]) {
     const seen = [await watch(state)];
     const told = service.stderr().slice(said).trim().split("\n");
     const states = told.map((line) => / is (\w+) /.exec(line)?.[1]);
-    // It depends on the speed of the machine whether the status `stale` is seen.
+    // Whether the status `stale` is seen depends on the speed of the machine.
     const found = states.filter((state) => !isSilent || state !== "stale");
     assert.equal(found, [state], told.join("\n"));
     assert.is(new Set(states).size, states.length, told.join("\n"));

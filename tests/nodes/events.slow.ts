@@ -23,7 +23,7 @@ const SOON = 5000;
 
 const sleep = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Waits until this process has received an event. */
+/** Waits until a function returns true, usually because an event has been received. */
 const untilSeen = (holds: () => boolean) => until(() => Promise.resolve(holds()));
 
 async function startAnvil(bench: Bench) {
@@ -50,7 +50,7 @@ testWhere(
     const heads = () => reader.of("head").map(({ height }) => height as number);
     const reader = await new EventReader(url).open();
     await untilSeen(() => reader.of("snapshot").length === 1);
-    /** The heights in the info object. The first of them was known before there were listeners. */
+    /** The heights in the info object. The first height was known before there were listeners. */
     const seen = new Set<number>();
     const look = async () => {
       const { height } = await (await fetch(new URL("v1/info", url))).json();
@@ -75,7 +75,7 @@ testWhere(
     seen.delete(0);
     assert.equal([...seen].filter((height) => !heads().includes(height)), []);
 
-    // If blocks are rarer than queries, there is an event for each height.
+    // If blocks come less often than queries, there is an event for each height.
     const slow = 5;
     for (let block = 0; block < slow; block++) {
       await sleep(2500);

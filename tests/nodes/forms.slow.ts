@@ -19,7 +19,7 @@ interface Known {
   readonly sent: number;
   /** The read-only operations that need a value from the user, or data that this node lacks. */
   readonly asking?: readonly string[];
-  /** The read-only operations that fail at this node, with the status. */
+  /** The read-only operations that fail on this node, with the status. */
   readonly lacking?: Readonly<Record<string, number>>;
   /** The read-only operations whose response is different each time, or depends on the browser. */
   readonly differing?: readonly string[];

@@ -100,7 +100,7 @@ for (const [name, { program, args, kind, named }] of Object.entries(NODES)) {
       const PATH = `${dirname(EXECUTABLE)}:${process.env.PATH}`;
       const there = { cwd: folder, bare: true };
       const shell = (line: string) => run(["sh", "-c", line], { PATH, HOME: home }, there);
-      // This may fail if the node has only just started, and a user would then repeat it.
+      // The command may fail if the node has only just started, and is then repeated, as a user would repeat it.
       let written = await shell(`nodeface init ${daemon.url}`);
       await until(async () => {
         if (written.code !== 0) written = await shell(`nodeface init ${daemon.url}`);

@@ -1,5 +1,5 @@
 /**
- * Calls the operations of kinds at real nodes: anvil and hsd, the nodes of `tests/nodes/setup.mjs`, and nodes from
+ * Calls the operations of kinds on real nodes: anvil and hsd, the nodes of `tests/nodes/setup.mjs`, and nodes from
  * Debian (`apt-get install litecoind monero etcd-server nats-server syncthing`). A node that is not installed is
  * skipped.
  */
@@ -35,7 +35,7 @@ for (const program of NODES) {
         await compareNames(node, parts, lacks);
         await comparePaths(node, parts);
       });
-      // If the kind has another name than this node, only the operations that the node turned out to have are checked.
+      // If the node is not named after its kind, only the operations that the node turned out to have are checked.
       const isAsked = (one: Outcome) => name === kind ? !lacks.includes(one.name) : one.exists;
       const asked = outcomes.filter(isAsked);
       const wrong = asked.flatMap(({ name, mistake }) => mistake ? [`${name} ${mistake}`] : []);
@@ -47,7 +47,7 @@ for (const program of NODES) {
   );
 }
 
-/** Calls the methods that are shown, and asserts that exactly those that the node lacks are then marked as missing. */
+/** Calls the methods that are shown. The methods that the node lacks, and no others, must then be marked as missing. */
 async function compareLearnt(
   node: AskedNode,
   name: string,

@@ -259,7 +259,7 @@ testWhere(
     await reaches(service, "syncing", "syncing");
     await first.stop("SIGTERM");
     await reaches(service, "stale", "connection_refused");
-    // The child processes exit before litecoind itself, which still uses its folder. Its pid file is removed last.
+    // Child processes exit before litecoind itself, which still uses its folder. litecoind removes its pid file last.
     const pid = join(bench.home, ".litecoin/regtest/bitcoind.pid");
     await until(() => Promise.resolve(!existsSync(pid)), PATIENCE);
     await bench.daemon(litecoind(port), port);

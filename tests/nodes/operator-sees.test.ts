@@ -44,7 +44,7 @@ const recorded = (name: string, answers: Record<string, unknown> = {}, gone: str
 const answersOf = (name: string, key: string) =>
   RECORDINGS.get(name)!.answers[key] as Record<string, unknown>;
 
-/** Returns a function that starts a simulated node. The `fetch` function that simulates it is created when the test begins. */
+/** Returns a function that starts a simulated node. The node's `fetch` function is created when the test begins. */
 const played = (make: () => typeof fetch, kind?: string): Row["node"] => async () => {
   const server = await serveFetch(make());
   return { options: { node: { url: server.url, ...kind && { kind } } }, stop: server.stop };

@@ -21,7 +21,7 @@ interface Case {
   start(port?: number): Promise<Daemon>;
   /** Starts a node with another chain on the same port. */
   startOther?(port: number): Promise<Daemon>;
-  /** Returns the values that the info object should have, from the node itself. */
+  /** Asks the node itself for the values that the info object should have. */
   own(url: string): Promise<Values>;
   write(url: string): Promise<unknown>;
   /** A read-only method that this node lacks, although other nodes of its kind have it. */

@@ -1,7 +1,7 @@
 /**
  * Follows a page of the manual in a temporary folder: writes its files, runs its commands, and compares their output.
  *
- * - `yaml`, `json` and `caddyfile` blocks are written to a file if they begin with its name in a comment, or if
+ * - `yaml`, `json` and `caddyfile` blocks are written to a file if they begin with a comment that names it, or if
  *   the name follows the fence, as in ```` ```yaml openapi.yaml ````.
  * - `console` blocks have commands after `$`, followed by their output, in which … matches any text.
  * - `sh` blocks have only commands, each of which must succeed.
@@ -169,8 +169,8 @@ const shell = (command: string, cwd: string, env: Record<string, string>) =>
   });
 
 /**
- * Compares output with the page, in which … matches any text. Of the output of `check`, a page may show only some
- * lines.
+ * Compares output with the page, in which … matches any text. A page may show only some lines of the output of
+ * `check`.
  */
 function assertPrinted(actual: string, printed: string | undefined, command: string): void {
   if (printed === undefined) return;

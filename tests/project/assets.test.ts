@@ -47,10 +47,10 @@ function modulesIn(root: string): Map<string, string> {
 /** Tells whether a module is generated from the kinds. A copy has only a few kinds, so these modules differ. */
 const isOfKinds = (name: string) => /^(interfaces|kind)/.test(name);
 
-/** The only kinds in a copy, since reading all kinds takes most of the step's time. */
+/** The only kinds in a copy, since reading all kinds takes most of the build step's time. */
 const SOME_KINDS = ["etcd", "near"];
 
-/** Calls a function with a copy of the step's inputs and outputs, which has only a few kinds. */
+/** Calls a function with a copy of the build step's inputs and outputs, which has only a few kinds. */
 async function inCopy(work: (cwd: string) => Promise<void>): Promise<void> {
   const cwd = mkdtempSync(join(tmpdir(), "nodeface-"));
   try {

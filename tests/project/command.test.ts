@@ -13,7 +13,7 @@ import { ROOT } from "../_paths.ts";
 import { COMMANDS, run, serving, start } from "../_server.ts";
 import { infoOf, until } from "../nodes/_daemon.ts";
 
-/** Wrong arguments and their messages. `mistakes.test.ts` tests more of them, but without starting the command. */
+/** Wrong arguments and their messages. `mistakes.test.ts` tests more mistakes, without starting the command. */
 const WRONG: [args: string[], env: Record<string, string>, complaint: string][] = [
   [["--bogus"], {}, 'unknown option "--bogus"; see nodeface --help'],
   [["check"], {}, "name a node, as in nodeface check http://127.0.0.1:8545"],

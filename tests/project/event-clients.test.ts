@@ -1,4 +1,4 @@
-/** Runs the client programs in docs/events.md with a real node. Each of them must print a change. */
+/** Runs the client programs in docs/events.md with a real node. Each client must print a change. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";

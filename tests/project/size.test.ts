@@ -19,7 +19,8 @@ async function sent(name: string): Promise<number> {
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
 
 /**
- * Returns the bytes received for a view, for Nodeface's scripts and for all its scripts, and the number of requests.
+ * Returns the number of bytes received for the HTML of a view, for Nodeface's own scripts and for all scripts, and the
+ * number of requests.
  */
 async function weigh(view: "reference" | "simple") {
   const response = await ask(`/v1/spec/${view}`, { headers: { "accept-encoding": "br" } });
@@ -48,7 +49,7 @@ size("the reference loads 700 kB, with 13 kB of our scripts, in 16 requests", as
   const { html, own, all, requests } = await weigh("reference");
   assert.ok(html + all < 700_000, `${html + all} bytes`);
   assert.ok(own < 13_000, `${own} bytes`);
-  // The request for the description is added.
+  // The request for the description is counted, too.
   assert.ok(requests + 1 <= 16, `${requests} files`);
 });
 

@@ -1,4 +1,4 @@
-/** The output of the command on a terminal, which `script` of util-linux simulates, and in other places. */
+/** The output of the command on a terminal (simulated by `script` of util-linux) and elsewhere. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { suite } from "uvu";

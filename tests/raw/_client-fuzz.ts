@@ -241,7 +241,7 @@ export function readByNode({ method, parts }: Sent): Promise<Read> {
 }
 
 /**
- * The number of responses by their outcome in both parsers, the number by known difference, and unknown differences.
+ * The numbers of responses by outcome in both parsers, and by known difference; and the unknown differences.
  */
 export interface Compared {
   readonly counts: Record<string, number>;

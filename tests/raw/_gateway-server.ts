@@ -1,4 +1,4 @@
-/** Serves a service that forwards calls. The first argument contains its options. */
+/** Runs a service that forwards calls. The first argument contains the options of the service. */
 import process from "node:process";
 import { createNodeface } from "../../src/index.ts";
 import { serveHere } from "./_serve.ts";

@@ -9,7 +9,7 @@ const NODES = ["20", "22", "24", "26"].map((release) =>
   [`Node ${release}`, `${ROOT}tests/node_modules/node${release}/bin/node`] as const
 );
 
-/** The command that runs a program, for each runtime except workerd, which has none. */
+/** The commands that run a program, by runtime. workerd has no such command. */
 export const RELEASES: ReadonlyMap<string, readonly string[]> = new Map([
   ...(NODES.every(([, program]) => existsSync(program))
     ? NODES.map(([name, program]) => [name, [program, ...COMMANDS.Node.slice(1)]] as const)

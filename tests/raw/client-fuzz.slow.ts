@@ -1,4 +1,4 @@
-/** Parses random responses: `NODEFACE_FUZZ` of them, by default 120,000, from a seed that is printed. */
+/** Parses random responses, and prints their seed. `NODEFACE_FUZZ` sets their number, by default 120,000. */
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";

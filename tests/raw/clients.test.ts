@@ -156,7 +156,7 @@ async function standStill(command: readonly string[]): Promise<number> {
   return received;
 }
 
-/** Requests content for which the app needs longer than a client may be idle. Returns the length of the content. */
+/** Requests content that takes the app longer to send than a client may be idle. Returns the length of the content. */
 async function waitLong(command: readonly string[]): Promise<number> {
   const server = await start(command);
   const { byteLength } = await (await fetch(`${server.url}long`)).arrayBuffer();

@@ -44,7 +44,7 @@ descriptors("clients waiting to be accepted cost no processor time, on every run
         () => connect(Number(port), hostname).on("error", () => {}),
       );
       try {
-        // Connections are accepted within one second, and in the next nine seconds none is closed.
+        // Connections are accepted within one second, and none is closed in the nine seconds after that.
         await sleep(2000);
         const before = processorTime(server.pid);
         await sleep(3000);
@@ -59,7 +59,7 @@ descriptors("clients waiting to be accepted cost no processor time, on every run
   );
 });
 
-/** Returns a command that limits its number of descriptors. */
+/** Returns a command that runs the given one with a limited number of file descriptors. */
 function limitedTo(count: number, command: readonly string[]): string[] {
   return ["sh", "-c", `ulimit -n ${count} && exec "$@"`, "sh", ...command];
 }

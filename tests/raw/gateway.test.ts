@@ -56,7 +56,7 @@ const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1
 
 /**
  * Request targets that a server or its parser may misread (`gateway-paths.test.ts` tests Nodeface's own code). None of
- * them reaches an operation that is not public. If the node receives a request, its path is given.
+ * them reaches an operation that is not public. If the node receives the request, `sent` is the path.
  */
 const TARGETS: readonly (readonly [target: string, sent?: string])[] = [
   ["/v1/node/status", "/status"],

@@ -7,7 +7,7 @@ import { start, withEach } from "../_server.ts";
 import { LARGE, LENGTH } from "./_large.ts";
 import { dial } from "./_socket.ts";
 
-/** The number of clients that do not read their response. It has 32 MiB, of which the system buffers only a part. */
+/** The number of clients that do not read their response. The system buffers only a part of a response's 32 MiB. */
 const HOLDERS = 20;
 const RESETS = 200;
 
@@ -30,7 +30,7 @@ memory(
       const grown = memoryOf(server.pid) - before;
       for (const socket of sockets) socket.destroy();
       await server.stop();
-      // This is a tenth of the memory for a copy per client.
+      // This is a tenth of the memory that a copy for each client would need.
       assert.ok(grown < HOLDERS * LENGTH / 10, `${Math.round(grown / MIB)} MiB`);
     }),
 );

@@ -1,4 +1,4 @@
-/** The smallest server executable that Bun can build, to compare it with that of Nodeface. */
+/** The smallest server executable that Bun can build, for comparison with Nodeface's executable. */
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { BUN } from "../_paths.ts";

@@ -28,12 +28,12 @@ export interface Systemd extends AsyncDisposable {
   write(path: string, text: string, mode?: string): Promise<void>;
 }
 
-/** Units that other units require. They are empty, since the real ones would change the machine. */
+/** Empty units that other units require. The real units would change the machine. */
 const TARGETS = ["sysinit", "basic", "network", "shutdown", "multi-user", "tests"];
 
 /**
- * Returns the boot script. systemd sees a read-only disk. In-memory file systems replace `/etc`, `/var`, `/run`,
- * `/tmp`, and `/usr/local/bin`, where the executable is installed. If this fails, the script stops.
+ * Returns the boot script, which stops at the first failure. systemd sees a read-only disk. Changes to `/etc` and
+ * `/var` are kept in memory, as are `/run`, `/tmp`, and `/usr/local/bin`, where the executable is installed.
  */
 const boot = (folder: string) => `
 set -e

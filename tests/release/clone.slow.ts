@@ -13,7 +13,7 @@ import { makeFolder } from "./_folder.ts";
 const clone = suite("a fresh clone");
 
 /**
- * Makes Deno trust the machine's certificate authorities, since a proxy that intercepts TLS may be before a registry.
+ * Makes Deno trust the machine's certificate authorities, since a proxy may intercept TLS connections to a registry.
  */
 const TRUST = {
   DENO_TLS_CA_STORE: "mozilla,system",

@@ -20,7 +20,7 @@ const containers = suite("containers");
 
 const BUILDAH = "/usr/bin/buildah", PODMAN = "/usr/bin/podman", RUNC = "/usr/sbin/runc";
 const COMPOSE = "/usr/bin/podman-compose", ETCD = "/usr/bin/etcd";
-/** A program that Podman's network helper needs. Without it, the only error is "No such file or directory". */
+/** A program that Podman's network helper needs. If it is missing, the only error is "No such file or directory". */
 const IPTABLES = "/usr/sbin/iptables";
 /** The processor architecture, named as in anvil's packages. */
 const ARCH = process.arch === "x64" ? "amd64" : process.arch;
@@ -44,11 +44,12 @@ const store = [
 ];
 const buildah = (...args: string[]) => run([BUILDAH, ...store, ...args]);
 
-/** A script that runs Podman with a separate store. Its processes get no more privileges than this process has. */
+/** A script that runs Podman with a separate store. */
 const podman = join(folder, "podman");
 writeFileSync(podman, `#!/bin/sh\nexec ${PODMAN} ${store.join(" ")} --runtime=${RUNC} "$@"\n`, {
   mode: 0o755,
 });
+/** Podman's options that keep the limits of a container within those of this process. */
 const limits = async () => {
   const { stdout } = await run(["/bin/bash", "-c", "ulimit -Hn; ulimit -Hu"]);
   const [files, processes] = stdout.trim().split("\n").map((text) => Number(text) || 1_048_576);

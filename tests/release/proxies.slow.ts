@@ -23,7 +23,7 @@ const OPENSSL = "/usr/bin/openssl";
 const forHttpBlock = (snippet: string) =>
   [...new Set(snippet.match(/^# {3}.*$/gm))].map((line) => line.slice(4)).join("\n");
 
-/** The proxies, and the ways to configure them with their snippets and to start them. */
+/** The proxies, each with its snippet, the configuration around the snippet, and the arguments of the proxy. */
 const PROXIES = [
   {
     name: "nginx",
@@ -90,7 +90,7 @@ paths:
       x-access: read
 `;
 
-/** Starts the services behind a proxy. Two of them have a real node, and one has a simulated node. */
+/** Starts the services behind a proxy. Two services have a real node, and one has a simulated node. */
 async function startBehind(): Promise<Behind> {
   const home = makeFolder();
   const ports = await Promise.all([freePort(), freePort(), freePort()]);

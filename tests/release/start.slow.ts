@@ -17,7 +17,7 @@ const starting = suite("the executable, compared with a bare server");
 let bare = "";
 starting.before(async () => void (bare = await makeBare()));
 
-/** How often each program is started. */
+/** The number of times that each program is started. */
 const STARTS = 15;
 
 starting("its first response takes at most four times as long", async () => {

@@ -85,7 +85,7 @@ testWhere(
     const other = await portOfTemplate([ethereum]);
     const rpc = await freePort();
     try {
-      // These commands are those in the comment of the template.
+      // These are the commands in the template's comment.
       await shell("mkdir -p /etc/nodeface");
       const file = "/etc/nodeface/ethereum.yaml";
       await shell(`nodeface init ${anvil.url} --port ${ethereum} --config ${file}`);

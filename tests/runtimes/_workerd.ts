@@ -24,7 +24,7 @@ export async function startWorkerd(): Promise<Server> {
 }
 
 /**
- * Serves a service with the options used for the other runtimes. (`dist/worker.js` allows any host instead.)
+ * Runs a service with the same options as on the other runtimes. (`dist/worker.js` allows any host instead.)
  *
  * @param options further options, as JavaScript code
  * @param flags compatibility flags
@@ -48,7 +48,7 @@ export async function startModule(program: string, flags: string[] = []): Promis
 /** Serves a bundle on a free port. By default, no compatibility flag is set. */
 export async function startWorker(contents: string, flags: string[] = []): Promise<Server> {
   const worker = new Miniflare({
-    // The modules are listed, as Wrangler does it, so that Miniflare does not look for others.
+    // The modules are listed, as Wrangler lists them, so that Miniflare does not look for others.
     modules: [{ type: "ESModule", path: "worker.js", contents }],
     // This date does not enable Node's modules.
     compatibilityDate: "2026-01-01",

@@ -14,7 +14,7 @@ import { countOperations } from "./programs/count-operations.ts";
 export interface Document {
   name: string;
   /**
-   * Writes the description to a folder if necessary, and returns the path of its root file. Absent if there is none.
+   * Writes the description to a folder if necessary, and returns the path of its root file. Absent if it has no file.
    */
   entry?: (folder: string) => string;
   /** The kind of node whose operations are described, if there is no `entry`. */
@@ -102,7 +102,7 @@ properties:
   "schemas/error.json": `{ "type": "object", "properties": { "message": { "type": "string" } } }`,
 };
 
-/** Members that have another place or name in Swagger 2.0 than in OpenAPI 3. */
+/** Members whose place or name in Swagger 2.0 differs from that in OpenAPI 3. */
 const ODD_2_0 = `swagger: "2.0"
 info: { title: Swagger, version: "1", license: { name: MIT, url: "https://mit.example" } }
 host: 127.0.0.1:9053

@@ -8,9 +8,9 @@ export interface KnownFault {
   /** The part of the pair that is at fault. */
   of: "tool" | "document";
   why: string;
-  /** A link to a report of the fault. Without it, the tool must also fail with the original document. */
+  /** A link to a report of the fault. Without such a link, the tool must also fail with the original document. */
   evidence?: string;
-  /** True if the tool would run endlessly. It then has a shorter time limit. */
+  /** True if the tool would run endlessly. Its time limit is then shorter. */
   isEndless?: true;
 }
 

@@ -18,7 +18,8 @@ export interface ProgramOptions {
   timeout: number;
   env?: Record<string, string>;
   /**
-   * After the program has written `text`, calls `then` and stops the program. For servers, which do not end themselves.
+   * After the program has written `text`, calls `then` and stops the program. Servers need this, since they do not end
+   * by themselves.
    */
   until?: { text: string; then: (output: string) => Promise<void> };
 }

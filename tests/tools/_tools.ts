@@ -168,7 +168,7 @@ const OPERATIONS: Tool = {
 const PRISM: Tool = {
   name: "prism mock",
   missing,
-  // Prism loads a URL several times, and the pauses between are so long that the connection may be closed.
+  // Prism loads a URL several times, with such long pauses that the connection may be closed in between.
   async run({ jsonFile }, folder, timeout) {
     const port = await freePort();
     const program = inPackage("@stoplight/prism-cli/dist/index.js");
