@@ -276,7 +276,7 @@ Set the node's base path:
     { servers: "keep" },
     `the description's servers are not the node:
   https://rpc.example/hub
-Without "servers: keep", they would stand for the node:
+To use the node's own address instead, remove "servers: keep":
   description: FILE
 `,
   ],

@@ -76,7 +76,7 @@ export function createNodeServer(
   });
   // `node:http` drops all headers after the first `maxHeadersCount` (2000 by default), even `Host`.
   http.maxHeadersCount = 0;
-  // The built-in method closes connections whose response is still being sent; `connections` does not.
+  // Disabled, since it also closes connections whose response is still being sent. `connections` closes the idle ones.
   http.closeIdleConnections = () => {};
   http.on("connection", (socket) => connections.add(socket));
   // Unknown expectations may be ignored (RFC 9110, section 10.1.1).

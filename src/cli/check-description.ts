@@ -202,7 +202,7 @@ function whyNothing(
   const list = (lines: readonly string[]) => lines.map((line) => `\n  ${line}`).join("");
   const lead = `the description's servers are not the node:${list(elsewhere)}\n`;
   if (servers === "keep") {
-    return `${lead}Without "servers: keep", they would stand for the node:${
+    return `${lead}To use the node's own address instead, remove "servers: keep":${
       list([`description: ${from}`])
     }`;
   }

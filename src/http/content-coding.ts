@@ -58,7 +58,7 @@ export async function gzip(content: string | Bytes): Promise<Bytes> {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** Content in base64 for each coding, from `build/generated-modules.ts`. Only content without `gzip` has `identity`. */
+/** Content in base64 for each coding, from `build/generated-modules.ts`. `identity` is there only if `gzip` is not. */
 export type PackedContent = Readonly<Partial<Record<ContentCoding, string>>>;
 
 export async function unpack(

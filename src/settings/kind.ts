@@ -29,8 +29,8 @@ const TEST = v.union([
   t.EXPRESSION,
   v.null("null"),
   s.oneOf({
-    above: { above: s.needed(s.NUMBER, { text: "The value there is greater than this number" }) },
-    below: { below: s.needed(s.NUMBER, { text: "The value there is less than this number" }) },
+    above: { above: s.needed(s.NUMBER, { text: "True if the value is greater than this number" }) },
+    below: { below: s.needed(s.NUMBER, { text: "True if the value is less than this number" }) },
   }),
 ], "a regular expression, null, or an object with above or below");
 
@@ -105,8 +105,8 @@ const NAMES = {
     }),
     {
       text:
-        "For a response that is a JSON tree, instead of names: the members to read. Names are then " +
-        "paths from the root, such as block/get",
+        "The members to read if the response is a JSON tree. Each method is named by its path from " +
+        "the root, such as block/get. Replaces the setting names",
     },
   ),
   before: s.setting(t.LINE, {

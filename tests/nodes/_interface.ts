@@ -51,7 +51,7 @@ export interface SentRequest {
 /** The response of a node to a JSON-RPC call. */
 export type RpcAnswer = { result: unknown } | { error: { code: number; message: string } };
 
-/** The response of a node to a REST request. */
+/** The response of a node to an HTTP request that is not a JSON-RPC call. */
 export interface RestAnswer {
   readonly status: number;
   /** The media type of the response. */
