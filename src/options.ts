@@ -33,7 +33,7 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
   prefix?: string | undefined;
   /**
    * The node's own OpenAPI description: a file's path or URL, its `text`, or the document, which is copied; `"none"`
-   * for this service's operations alone. With `node.url`, the top-level servers stand for the node;
+   * for this service's operations alone. If `node.url` is set, it replaces the top-level servers;
    * `{ from, servers: "keep" }` leaves them unchanged. @default the usual place for the node's kind
    */
   description?: DescriptionPlace | DescriptionDocument | DescriptionWithServers | undefined;
@@ -92,7 +92,7 @@ export interface DescriptionWithServers {
   readonly from: DescriptionPlace | DescriptionDocument;
   /**
    * `"keep"` leaves the top-level servers unchanged; a path such as `/v1` is put before every path of the node.
-   * @default with `node.url`, the top-level servers stand for the node, and only their path is used
+   * @default if `node.url` is set, it replaces these servers, of which only the path is used
    */
   readonly servers?: string | undefined;
 }

@@ -165,7 +165,7 @@ export const placeWithServers = <T>(
     servers: s.setting(t.SERVERS, {
       text: "The top-level servers of the description. With keep, they stay unchanged. A path " +
         "such as /v1 replaces the servers, and becomes the prefix of all operations",
-      default: "with node.url, these servers stand for the node, and only their path is used",
+      default: "if node.url is set, it replaces these servers, of which only the path is used",
       example: "keep",
     }),
   });

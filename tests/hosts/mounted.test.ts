@@ -54,7 +54,7 @@ for (const [name, { needs, mount, takesOff, goesOn }] of Object.entries(HOSTS)) 
         const etag = (await ask("/spec.json")).headers.get("etag")!;
         const again = await ask("/spec.json", { headers: { "if-none-match": etag } });
         assert.is(again.status, 304);
-        // If a router strips the path and sets no `originalUrl`, the service cannot see a trailing slash.
+        // Without `originalUrl`, the service cannot see a slash after the mount path, which the router strips.
         const isUnknown = takesOff === "silent" && at && !prefix;
         for (const path of [...isUnknown ? [] : ["", "?x=/y"], "/", "/v1", "/v1/"]) {
           const { status, headers } = await ask(path);
