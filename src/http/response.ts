@@ -220,7 +220,7 @@ export function problemWith(
   return new FastResponse(body, {
     status,
     ...title !== undefined && { statusText: title },
-    // `Headers` refuses values with line breaks; `FastResponse` would not check an array of names and values.
+    // `Headers` refuses values with line breaks, which `FastResponse` does not check in an array of names and values.
     headers: new Headers({
       "content-type": "application/problem+json",
       "content-length": String(body.byteLength),
