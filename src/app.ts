@@ -48,7 +48,7 @@ import { type CheckedOptions, type ResolvedOptions, withDefaults } from "./optio
 import { HAS_SOCKETS } from "./platform.ts";
 import { createResources, type Resources } from "./resources/resources.ts";
 
-/** A service. Its `fetch` works in any server that uses `Request` and `Response`. */
+/** A service, whose `fetch` works in any server that uses `Request` and `Response`. */
 export interface Nodeface extends Closeable {
   /** Responds to a request; never throws or rejects. Handlers of host operations get `context` as further arguments. */
   fetch(request: Request, ...context: unknown[]): Promise<Response>;
@@ -74,7 +74,7 @@ export interface Nodeface extends Closeable {
    */
   ready(): Promise<void>;
   /**
-   * Ends running programs and requests to the node. Afterwards, responses no longer change. A process can also exit
+   * Ends running programs and requests to the node; afterwards, responses no longer change. A process can also exit
    * without closing its service.
    */
   close(): Promise<void>;
@@ -90,7 +90,7 @@ export interface App extends Nodeface {
 
 type Named = Pick<OperationMatch, "template" | "headersFor">;
 
-/** The object that itty-router reads and writes in place of a `Request`, whose `params` is read-only on Bun. */
+/** The object that itty-router reads and writes instead of a `Request`, whose `params` cannot be set on Bun. */
 interface Routing {
   readonly method: string;
   readonly url: string;

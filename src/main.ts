@@ -43,7 +43,7 @@ async function run(config: Config): Promise<number> {
     return STOPPED;
   }
   endOnSignals();
-  // The JSON object includes the remarks.
+  // With JSON output, the remarks are part of the JSON object.
   if (!config.asJson) { for (const { message } of config.remarks) await printError(message); }
   switch (config.command) {
     case "help":

@@ -22,7 +22,7 @@ export function nearest(word: string, names: Iterable<string>): string | undefin
   return best;
 }
 
-/** Sorts the letters of a word: words with swapped letters become equal. */
+/** Sorts the letters of a word, so that words with swapped letters become equal. */
 const sorted = (word: string) => [...word].sort().join("");
 
 /** Formats the end of a message: `; did you mean kind?`, or nothing. */

@@ -81,7 +81,7 @@ const mapOf = (of: Schema): Schema =>
 const OBJECTS = mapOf(OBJECT);
 const OPENAPI = structureOf({ openapi: "3.1.1" }).kinds;
 
-/** Makes the schema of an OpenAPI object and its extensions from a table; `closer` has stricter schemas of members. */
+/** Makes the schema of an OpenAPI object from a table; allows extensions. `closer` has stricter schemas of members. */
 function openApi(kind: string, closer: Settings = {}): Schema {
   const settings = [...OPENAPI[kind]!].map(([key, { shape = "", needed }]) => {
     const schema = closer[key] ?? schemaOfShape(shape);

@@ -40,7 +40,8 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
   /** The host's own operations, which the description and the explorer also show. @default [] */
   operations?: { readonly [Index in keyof Paths]: Operation<Paths[Index]> } | undefined;
   /**
-   * The other parts of the description: `info`, `tags`, `externalDocs`, and `components` for the host's operations.
+   * The parts of the description besides operations: `info`, `tags`, `externalDocs`, and `components` for the host's
+   * operations.
    * @default the parts of the node's description, or of this service's own
    */
   document?: DocumentOptions | undefined;
@@ -64,7 +65,7 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
    */
   info?: InfoSettings | HostInfo | undefined;
   /**
-   * Receives messages for the operator: when a failure of the node begins or ends, each time its description is read,
+   * Receives messages for the operator: when a failure of the node begins or ends, each time the description is read,
    * and for each error that becomes a 500. @default console.error
    */
   log?: Log | undefined;
@@ -92,7 +93,7 @@ export interface DescriptionWithServers {
   readonly from: DescriptionPlace | DescriptionDocument;
   /**
    * `"keep"` leaves the top-level servers unchanged; a path such as `/v1` is put before every path of the node.
-   * @default if `node.url` is set, it replaces these servers, of which only the path is used
+   * @default if `node.url` is set, it replaces these servers but keeps their path
    */
   readonly servers?: string | undefined;
 }
@@ -113,9 +114,9 @@ export interface CheckedOptions extends Omit<NodefaceOptions, "node" | "descript
   /** Called each time the description is read. */
   readonly onDescription?: ((report: DescriptionReport) => void) | undefined;
   readonly forward?: ResolvedForward | undefined;
-  /** The meters of the replaced service, which continue to count. */
+  /** The meters of the service that this one replaces; they continue to count. */
   readonly meters?: Meters | undefined;
-  /** The data about the node that the replaced service remembers, if the node is the same. */
+  /** The data about the node from the service that this one replaces, if the node is the same. */
   readonly memory?: NodeMemory | undefined;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Waits for a promise until a time limit or a signal ends the wait, and for a turn of the event loop.
+ * Waits for a promise up to a time limit or a signal; waits for a turn of the event loop.
  *
  * @module
  */

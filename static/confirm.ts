@@ -24,7 +24,7 @@ export async function readIdentity(): Promise<Identity> {
 
 /**
  * Asks whether to send a request, in a dialog inside `parent`. Returns the reason not to send it; an empty string if the
- * user confirms it. Does not ask if the node is unknown, or on another chain than when the form was opened.
+ * user confirms it. Does not ask if the node is unknown, or if its chain has changed since the form was opened.
  */
 export async function confirm(
   atOpening: Promise<Identity> | undefined,

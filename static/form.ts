@@ -1,6 +1,6 @@
 /**
- * The forms of the simple page: makes them from the data that `src/explorer/render-content.ts` writes, sends their
- * requests, confirmed if needed, and shows the results.
+ * The forms of the simple page: makes them from the data that `src/explorer/render-content.ts` writes, asks for
+ * confirmation if needed, sends their requests, and shows the results.
  */
 import {
   commandOf,
@@ -83,7 +83,7 @@ export function openForm(details: HTMLDetailsElement): void {
   });
 }
 
-/** @param node the node when the form was opened, if its request needs confirmation */
+/** @param node the node when the form was opened; `undefined` if the request needs no confirmation */
 async function submit(form: Form, node: Promise<Identity> | undefined, signal: AbortSignal) {
   const { title, data, fields, send, result, status } = form;
   // Releases the previous response's download.
@@ -102,7 +102,7 @@ async function submit(form: Form, node: Promise<Identity> | undefined, signal: A
   const started = performance.now();
   const passed = () => performance.now() - started;
   send.textContent = "Stop";
-  // Hidden, since screen readers would announce each second.
+  // Hidden from screen readers, which would announce each second.
   const seconds = element("span", { ariaHidden: "true" });
   status.replaceChildren("Sending …", seconds);
   const count = () => seconds.textContent = ` ${Math.round(passed() / 1000)} s`;

@@ -165,7 +165,7 @@ function showState({ state, label, note }: StateText): void {
   const element = find(".state");
   const span = element.querySelector("span")!;
   if (element.dataset.state !== state) element.removeAttribute("aria-live");
-  // A duration in the note, which changes every minute, is not announced.
+  // A change of the note alone is not announced: the duration in it changes every minute.
   else if (span.textContent !== note) element.setAttribute("aria-live", "off");
   element.dataset.state = state;
   setText(element.querySelector("b")!, label);
@@ -200,7 +200,7 @@ async function fetchObject(address: URL): Promise<Json | undefined> {
   }
 }
 
-/** Reads long integers as `bigint`s. Browsers before 2025 give no `source`, and round them. */
+/** Reads long integers as `bigint`s. Browsers before 2025 pass no `source`, so such integers are rounded. */
 function keepDigits(_: string, value: unknown, { source = "" } = {}): unknown {
   return /^-?\d{16,}$/.test(source) ? BigInt(source) : value;
 }

@@ -53,7 +53,7 @@ const writes = new WeakMap<Request, string>();
 /** The node at the time when Scalar's client was opened. */
 let opened: Promise<Identity> | undefined;
 
-/** Every link in Markdown, and all other links except to fragments and to files that Scalar has made. */
+/** Every link in Markdown, and all other links except those to fragments and to files that Scalar has made. */
 const LEADING_AWAY = 'a[href]:not([href^="#"], [href^="blob:"]), .markdown a[href]';
 
 const isForeign = "foreign" in document.getElementById("node")!.dataset;
@@ -79,7 +79,7 @@ async function show(): Promise<void> {
     import(new URL(scalar!, location.href).href),
   ]);
   hideButtons(arrange(description));
-  /** Replaces our short fragment in the URL, which Scalar does not know, with Scalar's fragment. */
+  /** Replaces our short fragment in the URL with Scalar's fragment, since Scalar does not know ours. */
   const follow = () => {
     const fragment = fragmentOf(description, decodePercent(location.hash.slice(1)));
     if (fragment) history.replaceState(history.state, "", `#${fragment}`);
@@ -111,7 +111,7 @@ async function show(): Promise<void> {
 
 /**
  * Adds `X-Nodeface` to node calls: the service forwards no page's call without it, and other origins cannot send it.
- * Removes the token from all other requests, since Scalar would send it with them once it has been selected.
+ * Removes the token from all other requests, since Scalar sends a token, once selected, with every request.
  */
 function prepareRequest({ request, requestBuilder }: Prepared): void {
   if (isCall(request.url)) return requestBuilder.headers.set("X-Nodeface", "1");
@@ -155,7 +155,7 @@ async function sendRequest(request: RequestInfo | URL, init?: RequestInit): Prom
   return await fetch(request, init);
 }
 
-/** Changes a description to show the same as the simple page. Returns the operations that cannot be called. */
+/** Makes Scalar show a description as the simple page does. Returns the operations that cannot be called. */
 function arrange(description: Json): string[] {
   const common: Json = {}, others: Json = {};
   const refused: string[] = [];
@@ -168,7 +168,7 @@ function arrange(description: Json): string[] {
     for (const { method, operation } of operations) {
       if (isForeign) removeSamples(operation);
       if (!mayChange(method, operation)) harmless.add(`${method} ${path}`);
-      // Scalar ignores a path's servers, and an operation's servers if none is selected.
+      // Scalar ignores a path's servers, and ignores an operation's servers if no server is selected.
       const servers = resolveServers(operation.servers ?? item.servers);
       const [server = objectOf(listOf(description.servers)[0])] = servers;
       if (servers[0]) Object.assign(operation, { servers, "x-scalar-selected-server": server.url });
@@ -216,7 +216,7 @@ function removeSamples(object: Json): void {
   }
 }
 
-/** Hides the client's buttons in the sections of operations, whose ids end with the method and the path. */
+/** Hides the client's buttons in the sections of operations; a section's id ends with the method and the path. */
 function hideButtons(operations: readonly string[]): void {
   const ids = operations.map((name) => JSON.stringify(`/${name.replace(" ", "")}`));
   const sections = ids.map((id) => `[id$=${id}]`).join();

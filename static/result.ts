@@ -8,7 +8,7 @@ import { copyFrom, element, parse } from "./service.ts";
 
 /** In characters: the longest text shown, and the longest indented JSON. */
 const SHOWN_MAX = 1_000_000, FORMATTED_MAX = 8_000_000;
-/** The fewest lines of an object or list that is folded, the depth to which, and the most lines shown at once. */
+/** The fewest lines of a folded object or list, the greatest depth of one, and the most lines shown at once. */
 const FOLDED_MIN = 40, DEPTH_MAX = 64, LINES_MAX = 10_000;
 /** The longest value that is shown as a whole, in characters; CSS truncates longer values to a single line. */
 const VALUE_MAX = 120;

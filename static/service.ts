@@ -1,4 +1,7 @@
-/** Functions for both documents: find this service, link to the other document, make elements, parse JSON, and copy text. */
+/**
+ * Functions for the reference and the simple page: find this service, link from each to the other, make elements, parse
+ * JSON, and copy text.
+ */
 
 /** The URL of the service, with any prefix. */
 export const base: URL = new URL(

@@ -88,7 +88,7 @@ function makeFilter(): void {
   const filter = () => {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
     found = articles.filter((article) => words.every((word) => textOf(article).includes(word)));
-    // Of each operation and of its group; the navigation of a large description has only the groups.
+    // The links to each operation found and to its group; the navigation of a large description has only the groups.
     const shown = new Set(found.flatMap((article) => [
       `#${article.querySelector("h3")!.id}`,
       `#${article.closest("section")!.querySelector("h2")!.id}`,

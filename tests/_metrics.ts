@@ -1,13 +1,13 @@
 /** Parses the part of the Prometheus text format that this service uses. */
 import * as assert from "uvu/assert";
 
-/** The samples of a text: maps each metric name, with its labels as written, to the value as written. */
+/** The samples in a metrics text: a map from each metric name with its labels to the value, both as written. */
 export type Lines = ReadonlyMap<string, string>;
 
 /** Matches a metric name, labels whose values may have escaped quotes and backslashes, and a value. */
 const LINE = /^([a-z_]+(?:\{(?:[a-z]+="(?:[^"\\\n]|\\["\\n])*",?)+\})?) (\S+)$/;
 
-/** Parses a text, and asserts that every line is valid and that no series occurs twice. */
+/** Parses a metrics text, and asserts that every line is valid and that no series occurs twice. */
 export function readMetrics(text: string): Lines {
   assert.ok(text.endsWith("\n"));
   const lines = new Map<string, string>();

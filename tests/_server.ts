@@ -54,8 +54,8 @@ function bundle(module: string): string {
 }
 
 /**
- * Runs a function for all commands at once, since each command mostly waits. If one fails, the error message names its
- * runtime.
+ * Runs a function for all commands at once, since each command mostly waits. If a command fails, the error message
+ * names its runtime.
  */
 export async function withEach<T>(
   commands: Iterable<readonly [runtime: string, T]>,

@@ -15,7 +15,7 @@ export const within = (
   signal: AbortSignal = new AbortController().signal,
 ): RequestLimits => ({ timeout, signal });
 
-/** Creates kinds that differ only in their name and in how their nodes refuse requests. */
+/** Creates kinds of node that differ only in their names and in how the nodes refuse requests. */
 export function kindsRefusing(
   auths: Readonly<Record<string, KindAuth>>,
 ): Record<string, Kind> {
@@ -51,7 +51,7 @@ export const contextFor = (
   credentials: createCredentials({ nodeUrl, ...options }),
 });
 
-/** Sends a GET request, and fails in the same way as a source would. */
+/** Sends a GET request, and fails with the same error as a source of node values would. */
 export const get = (
   url: string,
   context: NodeAccess = contextFor(url),

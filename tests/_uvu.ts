@@ -38,7 +38,7 @@ process.exit(process.exitCode ?? 0);
 
 /**
  * Returns the processor seconds of this process and of its finished children, or `NaN` on systems other than Linux.
- * Most of the time that Chromium uses is missing, since Chromium does not wait for its own children.
+ * The result leaves out most of Chromium's processor time, since Chromium does not wait for its own children.
  */
 function processorSeconds(): number {
   try {

@@ -18,7 +18,7 @@ const description: Description = await (await ask("/spec.json")).json();
 const ajv = new Ajv2020.default({ strict: false, validateFormats: false });
 ajv.addSchema(description, "description");
 
-/** Requests for the path of a representation. Together, they get every possible status except 500. */
+/** Requests for each path that can respond with 304. Together, these requests get every possible status except 500. */
 const REQUESTS: readonly [status: number, query: string, headers: Record<string, string>][] = [
   [200, "", {}],
   [200, "", { "accept-encoding": "gzip" }],

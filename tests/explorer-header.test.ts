@@ -243,7 +243,7 @@ header("cuts a number that has thousands of digits", () => {
   assert.ok(fact?.[1] && fact[1].length <= 80);
 });
 
-/** A history of three samples, 15 s apart, whose last columns are those of the kind. */
+/** A history of three samples, 15 s apart. Its last columns are values that the kind defines. */
 const HISTORY = {
   interval: 15,
   at: ["2026-01-31T08:14:30.000Z", "2026-01-31T08:14:45.000Z", "2026-01-31T08:15:00.000Z"],

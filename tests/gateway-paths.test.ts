@@ -49,7 +49,7 @@ for (const [path, url = path] of SENT) {
   });
 }
 
-/** Paths with the status of each. Only paths with status 200 reach the node. `Request` itself removes dot segments. */
+/** Paths, each with its status. Only paths with status 200 reach the node. `Request` itself removes dot segments. */
 const REFUSED: readonly (readonly [path: string, status: number])[] = [
   ["", 404],
   ["/", 404],

@@ -390,7 +390,7 @@ requests("an operation without a request body gets none", async () => {
   assert.is(node.come[0]!.body.length, 0);
 });
 
-/** A kind with user accounts. The operations of its node are in a description on disk. */
+/** A kind with user accounts. The operations of such a node are in a description on disk. */
 const ACCOUNTS: Kind = {
   ...{ title: "Accounts", url: "http://127.0.0.1:1", health: { ok: "it answers" } },
   ...{ detect: { "it#/it": "^it$" }, sources: { it: { get: "/it" } }, fields: {} },

@@ -1,4 +1,4 @@
-/** Tests path templates from any description with paths of any form. */
+/** Tests arbitrary path templates with arbitrary paths. */
 import process from "node:process";
 import fc from "fast-check";
 import { suite } from "uvu";

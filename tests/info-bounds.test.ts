@@ -8,7 +8,7 @@ import { setScene } from "./_scene.ts";
 
 const bounds = suite("info, whatever a node responds");
 
-/** Creates a function that returns numbers from 0 to below 1, the same for the same seed (mulberry32). */
+/** Creates a function that returns numbers of at least 0 and less than 1, determined by the seed (mulberry32). */
 function randomOf(seed: number): () => number {
   return () => {
     seed = (seed + 0x6d2b79f5) | 0;

@@ -284,7 +284,7 @@ failures(
     const node = playForgetful();
     return beside(node, async (url) => {
       const context = contextFor(url);
-      // After this, several connections are kept open. The node closes each of them when it is reused.
+      // After this, several connections are kept open. The node closes each connection when it is reused.
       await Promise.all([1, 2, 3].map(() => get(url, context)));
       for (let asked = 0; asked < 6; asked++) {
         assert.equal(await get(url, context), { status: 200, text: "[]" });

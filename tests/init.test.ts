@@ -21,7 +21,7 @@ const NOWHERE = "http://127.0.0.1:2";
 
 const EMPTY = { head: ["Head"], values: {}, remarks: {}, examples: {} };
 
-/** Runs a test in an empty folder. The test gets a function that runs `init` there and returns its output. */
+/** Runs a test in an empty folder. The test gets a function that runs `init` and returns the output. */
 async function inFolder(
   use: (folder: string, run: (...args: string[]) => Promise<string>) => Promise<void>,
 ): Promise<void> {

@@ -328,7 +328,7 @@ interfaces(
   },
 );
 
-/** By kind, a pattern of operations that must not have `x-access: read`: method names, or HTTP methods and paths. */
+/** For each kind, a pattern of method names, or of HTTP methods and paths, that must not have `x-access: read`. */
 const NO_READS: Readonly<Record<string, RegExp>> = {
   activitypub: /^(DELETE|PUT|PATCH) |\/(search|resolve_object|users\/show)$/,
   algorand:

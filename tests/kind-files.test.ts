@@ -158,7 +158,7 @@ function hardTexts(expression: string, length: number): string[] {
   });
 }
 
-/** Measures how long a regular expression takes to test a text, in milliseconds. The shortest of three runs counts. */
+/** Returns the time in milliseconds that a regular expression takes to test a text: the shortest of three runs. */
 function timeOf(expression: RegExp, text: string, repeat: number): number {
   const times = [0, 1, 2].map(() => {
     const started = performance.now();
@@ -168,8 +168,8 @@ function timeOf(expression: RegExp, text: string, repeat: number): number {
   return Math.min(...times);
 }
 
-/** A regular expression that examines every character of a text. The time that it takes is the minimum time for
- * short texts. Otherwise, the time of an expression that fails early on a short text would appear to grow too fast.
+/** A regular expression that examines every character of a text. Its time for a short text is the minimum that counts,
+ * because the time of an expression that fails early would otherwise appear to grow too fast.
  */
 const LOOK = /^[^\0]*\0/;
 

@@ -1,5 +1,5 @@
 /**
- * A call shows that the node lacks a method. The method is then marked in the description, and forgotten later.
+ * If a call shows that the node lacks a method, the description marks this method as missing for a limited time.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -58,7 +58,7 @@ for (const [code, message, isNone] of ERRORS) {
   );
 }
 
-/** Starts an Ethereum node with a few methods. It reports missing methods as hardhat does. */
+/** Starts an Ethereum node that has only a few methods, and reports missing ones as hardhat does. */
 async function playEthereum() {
   const results: Record<string, unknown> = {
     eth_chainId: "0x7a69",

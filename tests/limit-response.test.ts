@@ -174,7 +174,7 @@ function writeRandom(random: () => number, depth = 0): string {
   return number + pick(["", "", ".5", "e400", "E-3", `e${digits()}`]);
 }
 
-/** Asserts that a value is within the limits. The limits make it safe to recurse. */
+/** Asserts that a value is within the limits. The recursion ends, since the depth is limited. */
 function assertBounded(value: unknown, depth = 0): void {
   if (typeof value === "string") assert.ok(value.length <= LIMITS.string);
   if (typeof value === "bigint") {
@@ -189,7 +189,7 @@ function assertBounded(value: unknown, depth = 0): void {
   }
 }
 
-/** Tells whether a value is what remains of another value after members were omitted. */
+/** Tells whether a value equals another value except for omitted members. */
 function isPartOf(part: unknown, whole: unknown): boolean {
   if (Array.isArray(part)) {
     return Array.isArray(whole) && part.length === whole.length &&

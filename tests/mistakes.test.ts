@@ -356,7 +356,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ],
 ];
 
-/** A valid kind, to which the tests add lines from line seven on. */
+/** A valid kind of six lines. The tests append further lines. */
 const KIND = `title: Good
 url: http://127.0.0.1:9000
 detect: { "info#/software": ^good$ }

@@ -17,7 +17,7 @@ const anywhere = createNodeface({ operations: [echo] });
 const ask = async (path: string, app = below) =>
   await app.fetch(new Request(`http://localhost${path}`));
 
-/** Returns the path at which a client that requested `visited` arrives after the redirect at `path`. */
+/** Returns the path to which the redirect at `path` leads a client that requested `visited`. */
 async function destination(path: string, visited: string): Promise<string> {
   const { status, headers } = await ask(path);
   assert.is(status, 307, path);
@@ -102,7 +102,7 @@ async function serving(
   }
 }
 
-/** Mounts a listener at a path. Like the routers of Express and others, it removes this path from `url`. */
+/** Mounts a listener at a path, and removes this path from `url`, as Express and other routers do. */
 function mount(at: string, answer: Listener, next: (response: ServerResponse) => void) {
   return (message: IncomingMessage, response: ServerResponse) => {
     const url = message.url!;

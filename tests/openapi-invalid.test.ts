@@ -260,7 +260,7 @@ for (const [version, cases] of Object.entries(CASES)) {
   }
 }
 
-/** Version members that are numbers or lack a patch version, and the version that is served. */
+/** Versions that are written as numbers or without a patch version, and the OpenAPI version that is served. */
 const VERSIONS = [
   ["openapi: 3.1", "3.1.2"],
   ["openapi: 3.0", "3.0.4"],

@@ -192,7 +192,7 @@ roundTrip("both forms have the same content, even for parsers of YAML 1.1", () =
 });
 
 /**
- * Tells whether UTF-8 can represent a text. It cannot if the library has folded a line within a surrogate pair.
+ * Tells whether UTF-8 can represent a text. This fails if the library has folded a line within a surrogate pair.
  */
 function isText(text: string): boolean {
   return new TextDecoder().decode(new TextEncoder().encode(text)) === text;

@@ -24,7 +24,7 @@ interface Schemas {
   };
 }
 
-/** Parts to refer to, one of each type, and some dangling references. */
+/** The targets of references, one of each type, with some dangling references. */
 const PARTS = {
   parameter: { name: "p", in: "query", schema: { $ref: "#/schema" } },
   body: { content: { "application/json": { schema: { $ref: "my%20pet.json" } } } },

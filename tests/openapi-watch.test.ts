@@ -225,7 +225,7 @@ fresh.run();
 
 const remote = suite("a description at a URL");
 
-/** The server's next responses, by path. A promise in `after` delays the response. */
+/** The server's next responses, by path. A response is delayed until the promise in `after` is resolved. */
 let answers: Record<
   string,
   { status?: number; headers?: Record<string, string>; body?: string; after?: Promise<void> }

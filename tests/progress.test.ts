@@ -43,7 +43,7 @@ progress("if the output is not a terminal, one plain line is printed", async () 
   const { work, finish, times, take, during } = bench(false, 5);
   const done = during("asking the node", work);
   await times(1);
-  // A second line would be printed within this time, but must not be.
+  // This is long enough to print a second line, which must not be printed.
   await new Promise((resolve) => setTimeout(resolve, 30));
   finish("answer");
   await done;

@@ -42,7 +42,7 @@ const onNode = (name: string, pattern: string): Run => ({
 });
 const folder = (name: string): Run => onNode(name, String.raw`^${name}[/\\].*\.test\.ts$`);
 const PORTABLE = String.raw`^[^/\\]+\.test\.ts$`;
-/** The suites directly below `tests/`, on Node. They form two rows, so that neither row is the last to finish. */
+/** The suites directly below `tests/`, on Node: two rows, since one long row would be the last to finish. */
 const PORTABLE_HALVES = ["a-i", "j-z"].map((letters) =>
   onNode(`portable ${letters} on Node`, String.raw`^[${letters}][^/\\]*\.test\.ts$`)
 );
@@ -95,8 +95,8 @@ const SLOW: readonly (readonly Run[])[] = [
 ];
 
 /**
- * The slow suites for `.ci/run`. They test real nodes, a fresh clone and calls in a browser in a few minutes, and
- * measure neither time nor memory.
+ * The slow suites for `.ci/run`. These suites take only a few minutes, test real nodes, a fresh clone and calls in a
+ * browser, and measure neither time nor memory.
  */
 const CI = [
   ["nodes/daemons", "gateway/nodes"],

@@ -68,7 +68,10 @@ export async function serve(app: Servable, options: ServeOptions = {}): Promise<
   return listening(urlAt(address, taken), keepListening(server, () => listen(taken)));
 }
 
-/** The interval at which to check for free file descriptors, and the number that must be free before the server listens again. */
+/**
+ * The interval at which to check for free file descriptors, and the number that must be free before the server listens
+ * again.
+ */
 const CHECK_DESCRIPTORS_MS = 500, DESCRIPTORS_MIN = 16;
 
 /** Stops listening if file descriptors run out: Bun 1.4 would otherwise spin (oven-sh/bun#32705). Returns `close`. */
@@ -162,7 +165,7 @@ function readWhole(request: ServedRequest): void {
 
 const SENT_INTERVAL_MS = 100;
 
-/** Calls a function when a response has ended. Bun 1.4 emits no event, but `requestIP` returns null from then on. */
+/** Calls a function when a response has ended. Bun 1.4 emits no event for that, but `requestIP` then returns null. */
 function whenSent(request: Request, server: BunServer, listener: () => void): void {
   const check = () => {
     if (server.requestIP(request)) setTimeout(check, SENT_INTERVAL_MS);

@@ -64,7 +64,7 @@ export function createNodeServer(
     IncomingMessage: Message,
     // `ownResponse` refuses requests without `Host`, with problem details.
     requireHostHeader: false,
-    // This option saves an eighth of a request's time (Node 26.10). Node before 24.12 ignores it.
+    // This option saves an eighth of a request's time (Node 26.10). Node before 24.12 ignores the option.
     optimizeEmptyRequests: true,
   };
   const http = createServer(settings, (message, response) => {
@@ -76,7 +76,8 @@ export function createNodeServer(
   });
   // `node:http` drops all headers after the first `maxHeadersCount` (2000 by default), even `Host`.
   http.maxHeadersCount = 0;
-  // Disabled, since it also closes connections whose response is still being sent. `connections` closes the idle ones.
+  // This method is disabled, since it also closes connections whose response is still being sent. `connections` closes
+  // idle connections.
   http.closeIdleConnections = () => {};
   http.on("connection", (socket) => connections.add(socket));
   // Unknown expectations may be ignored (RFC 9110, section 10.1.1).
@@ -121,7 +122,7 @@ export function createNodeServer(
 
 /**
  * A message that limits tiny parts: the parser emits one part per chunk, up to 10,000 from a single read of the socket.
- * The reader gets the part that exceeds the limit, and refuses the content. Later parts and the end are dropped.
+ * The reader gets the part that exceeds the limit, and refuses the content. The rest of the content is dropped.
  */
 class Message extends IncomingMessage {
   #parts = 0;
@@ -151,7 +152,7 @@ class Message extends IncomingMessage {
   }
 }
 
-/** The maximum number of connections that wait to be accepted. The system may allow fewer. */
+/** The maximum number of connections that wait to be accepted; the system may allow fewer. */
 const BACKLOG = 4096;
 
 /** Starts to listen. Rejects if the address cannot be used. */
@@ -204,7 +205,8 @@ export async function respond(
 
 export function requestOf(message: IncomingMessage, response: ServerResponse): Request {
   if (!hasContent(message)) {
-    // `optimizeEmptyRequests` ends a message early: srvx 1.0 would assume a disconnected client and a body already read.
+    // `optimizeEmptyRequests` ends a message early: srvx 1.0 would assume that the client has disconnected, and that
+    // the body was already read.
     message.complete = true;
     if (message.readableEnded && !("rawBody" in message)) {
       Object.assign(message, { rawBody: EMPTY_BODY });
@@ -284,7 +286,7 @@ async function send(response: ServerResponse, given: Response): Promise<void> {
   await sendNodeResponse(response, { _toNodeResponse: () => sent } as SrvxResponse);
 }
 
-/** Sends bytes: a short body as `latin1` text, which keeps each byte. A longer body is one write, except on Deno. */
+/** Sends bytes: a short body as `latin1` text, which keeps each byte; a longer one in one write, except on Deno. */
 async function sendParts(
   response: ServerResponse,
   { status, statusText, headers }: NodeForm,

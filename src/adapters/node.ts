@@ -67,7 +67,7 @@ function withParsedBody(message: IncomingMessage, request: Request): Request {
   return new Request(request.url, { ...init, body: held } as RequestInit);
 }
 
-/** Restores the content from a parser's result, except white space and number formats; `undefined` if impossible. */
+/** Restores the content from a parser's result, but not white space and number formats; `undefined` if impossible. */
 function contentOf(body: unknown, type: string): Buffer<ArrayBuffer> | undefined {
   if (typeof body === "string") return Buffer.from(body);
   if (body instanceof Uint8Array) return Buffer.from(body);

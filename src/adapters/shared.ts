@@ -20,7 +20,7 @@ export interface Servable {
 
 /** The options of a server. Unknown options are refused. */
 export interface ServeOptions extends Callbacks {
-  /** A host name or an IP literal: `"0.0.0.0"` for all IPv4 addresses, `"::"` for all addresses. @default "127.0.0.1" */
+  /** A host name or IP literal: `"0.0.0.0"` for all IPv4 addresses, `"::"` for all addresses. @default "127.0.0.1" */
   hostname?: string | undefined;
   /** The port, from 0 to 65535. 0 picks a free port. @default 8080 */
   port?: number | undefined;
@@ -66,7 +66,7 @@ export const TIMEOUTS = {
   /** The longest time without a byte sent or received. `node:http` allows twice the time if a client does not read. */
   silence: 13_000,
   check: 2_000,
-  /** The time from `close` to the end of the last response. A forwarded call gets a second less (see `GRACE_MS`). */
+  /** The time from `close` to the end of the last response. A forwarded call gets one second less (see `GRACE_MS`). */
   grace: 5_000,
 } as const;
 

@@ -139,7 +139,7 @@ function details(path: string, forms: readonly Settings[]): string {
 function formOf(schema: Schema): string {
   const { words = [], entries, value, message = "any JSON value" } = partsOf(schema);
   if (words.length > 0 && words.length <= 8) return words.map(code).join(", ");
-  // The page explains durations once.
+  // The examples of durations are removed, since the page explains durations in one place.
   const form = message.replace(/^an? /, "").replace(/ such as "2s", .*"1m"/, "");
   return entries || value ? "object" : escape(form);
 }

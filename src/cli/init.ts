@@ -226,7 +226,7 @@ const WRITE_FAILURES: Readonly<Record<string, string>> = {
   NotCapable: "the runtime has not been allowed to write it",
 };
 
-/** Creates and writes a file. If that fails, leaves no partial file, and throws with a message for the operator. */
+/** Creates and writes a file. If writing fails, leaves no partial file, and throws with a message for the operator. */
 export async function writeNewFile(path: string, text: string, mode: number): Promise<void> {
   let file: FileHandle | undefined;
   try {

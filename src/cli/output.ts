@@ -110,7 +110,7 @@ export function formatMessage(message: string, level: string, time: Date): strin
   return withoutKeys(message).split("\n").map((line) => `${start} ${printable(line)}`).join("\n");
 }
 
-/** Breaks a text into lines of at most `width` characters. A word that is longer gets its own line. */
+/** Breaks a text into lines of at most `width` characters. A word longer than `width` gets its own line. */
 export function wrap(text: string, width: number): string[] {
   const lines = [""];
   for (const word of text.split(" ")) {

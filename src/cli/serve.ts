@@ -136,7 +136,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   await Promise.all([flush(), requests.flush()]);
 }
 
-/** Logs diagnostics of credentials and `forward`. The service continues: a node may write its secret later. */
+/** Logs diagnostics of credentials and `forward`. Errors do not stop the service: a node may write its secret later. */
 async function logSettings(
   { node, forward, host, port }: Config,
   log: WriteLog,

@@ -29,7 +29,7 @@ export interface KnownNode extends Pick<Kind, "title" | "description" | "listing
   readonly software: string | undefined;
   readonly version: string | undefined;
   readonly ask: AskNode | undefined;
-  /** Queries the node's software and version. Omitted if they were already queried. */
+  /** Queries the node's software and version; omitted if they were already queried. */
   readonly learn?: (() => Promise<SoftwareInfo>) | undefined;
 }
 
@@ -72,7 +72,7 @@ const softwareIn = ({ software, version }: SoftwareInfo) => ({
   version: textOf(version),
 });
 
-/** Asks a node which operations it has. Rejects with a `SourceError`, or a `JsonSyntaxError` for an invalid tree. */
+/** Asks a node which operations it has. Rejects with a `SourceError`, or a `JsonSyntaxError` for invalid JSON. */
 export async function askOffer(node: KnownNode): Promise<Offer> {
   const { listing, ask, software, version, learn, isConditional } = node;
   const isKnown = software !== undefined && version !== undefined;
@@ -90,7 +90,7 @@ function namesIn(text: string, listing: NamesIn): Set<string> {
   return new Set([...found].flatMap(([, name]) => name ?? []));
 }
 
-/** The maximum depth of a name tree, in which each name repeats all names above it. */
+/** The maximum depth of a tree of operation names: each name is a path that repeats all names above it. */
 const LEVELS_MAX = 16;
 
 function namesOfTree(root: unknown, tree: NameTree, above = "", level = 1): string[] {

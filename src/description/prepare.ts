@@ -39,7 +39,7 @@ export interface PrepareJob extends Omit<LoadJob, "isForwarding"> {
 export interface Prepared extends Omit<Loaded, "document"> {
   /** `undefined` if a diagnostic is fatal. */
   readonly content: Content | undefined;
-  /** The stamp of each file, by URL. The stamp of a file that cannot be read is empty. */
+  /** The `stamp` of each `File`, by URL; an empty string for a file that cannot be read. */
   readonly stamps: ReadonlyMap<string, string>;
 }
 

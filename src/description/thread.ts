@@ -18,7 +18,7 @@ import {
   type WrittenYaml,
 } from "./prepare.ts";
 
-/** The maximum size in bytes of a description that is prepared in this thread, which blocks requests for 60 ms. */
+/** The maximum size, in bytes, of a description that this thread prepares. Preparing it blocks requests for 60 ms. */
 const SMALL = 65_536;
 
 /** Creates a function that prepares descriptions. Logs once if the runtime has no threads. */

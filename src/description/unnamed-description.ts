@@ -1,6 +1,6 @@
 /**
  * Describes a node if no description is configured. If the node has a description of its own, that is used, and the
- * kind's description completes it. Otherwise only the kind's description is used.
+ * kind's description completes it. For a node without its own description, only the kind's description is used.
  *
  * @module
  */

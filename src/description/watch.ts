@@ -70,7 +70,7 @@ export function keepCurrent<T>(
 ): WatchedDescription<T> {
   let stamps: Prepared["stamps"] = new Map();
   let shows: "own" | "older" = "own";
-  /** Resolves when the YAML is written. Until then, the description is not read again, to save memory. */
+  /** Resolves when the YAML is written; until then, the description is not read again, to save memory. */
   let written: Promise<void> = Promise.resolve();
   const opened = lazy(() => open(options));
   const live: WatchedDescription<T> & { current: Shown<T> } = {
@@ -170,7 +170,7 @@ async function hasChanged(stamps: Prepared["stamps"], read: Reader): Promise<boo
     try {
       if (await read(new URL(url), stamp)) return true;
     } catch {
-      // A file that was already unreadable when its stamp was taken has not changed.
+      // An empty stamp means that the file was already unreadable, so it has not changed.
       if (stamp !== "") return true;
     }
   }
@@ -179,7 +179,7 @@ async function hasChanged(stamps: Prepared["stamps"], read: Reader): Promise<boo
 
 export interface DescriptionReport {
   readonly diagnostics: readonly Diagnostic[];
-  /** The version that is shown: the current one, an older one, or only the service's own description. */
+  /** The description that is shown: the node's current one, an older version of it, or only the service's own. */
   readonly shown: "current" | "older" | "own";
   /** The operations that can be called at the node; `undefined` if the description cannot be shown. */
   readonly operations?: readonly NodeOperation[] | undefined;

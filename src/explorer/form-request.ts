@@ -28,10 +28,10 @@ export interface FormData {
 export interface FieldData {
   readonly name: string;
   readonly in: Place | "body";
-  /** Such as `integer` or `string, date-time`; the media type of a body. */
+  /** The type, such as `integer` or `string, date-time`; for a body, the media type. */
   readonly type?: string | undefined;
   readonly isRequired?: boolean | undefined;
-  /** The way to send several values: `again` repeats the name for each, `comma` joins the values by commas. */
+  /** The way to send several values: `again` repeats the name for each, `comma` joins the values with commas. */
   readonly list?: "again" | "comma" | undefined;
   /** True if slashes in the value separate path segments. */
   readonly spans?: boolean | undefined;
@@ -151,7 +151,7 @@ export function commandOf(form: FormData, texts: readonly string[], base: string
   return writeCurl(requestOf(form, texts, base), form.token !== undefined) ?? "";
 }
 
-/** Stands for this service's URL, unknown when the HTML is rendered. */
+/** A placeholder for this service's URL, which is unknown when the HTML is rendered. */
 export const BASE = "$BASE_URL";
 
 /** Writes a request as a `curl` command for POSIX `sh`, with the token as a variable; `undefined` if it is not safe. */

@@ -1,6 +1,6 @@
 /**
  * The header of the reference and of the simple page: the node's card, with plots of its history. `static/head.ts`
- * keeps it current.
+ * keeps the header current.
  *
  * @module
  */
@@ -38,7 +38,7 @@ const FIGURES_LAST_SEEN: readonly Row[] = [
   ["height", "At height"],
 ];
 
-/** For each state: the label, the note if the info has no reason, and a text to append to the note. */
+/** For each state: the label, the note that is used if the info has no reason, and a text to append to the note. */
 const STATES: Readonly<Record<string, readonly string[]>> = {
   synced: ["In sync"],
   answers: ["Online"],
@@ -112,7 +112,8 @@ export function describeInfo(info: Info, naming: Naming, history: History = {}):
       const [, date, clock] = format === formatTime && TIME.exec(formatText(values[key])) || [];
       const time = date && `${date}T${clock}Z`;
       const isOmitted = value === "" ||
-        // In sync, `sync_progress` stays a little below 1. A node that reports 1 but is not in sync has not begun.
+        // When a node is in sync, its `sync_progress` stays a little below 1. A node that reports 1 but is not in sync
+        // has not begun to sync.
         (key === "sync_progress" && (state === "synced" || !((values[key] as number) < 1))) ||
         // Without a node, the page must not differ between runs.
         (key === "started_at" && isService(info));
@@ -282,7 +283,7 @@ function renderPlot(history: History, key: string): string {
   if (known.length < 2 || !(end > start)) return "";
   const least = known.reduce((a, b) => b < a ? b : a);
   const most = known.reduce((a, b) => b > a ? b : a);
-  // Halved, since the difference between two doubles may be infinite.
+  // The difference is halved, since the difference between two large doubles would be infinite.
   const from = (value: number | bigint) =>
     typeof value === "bigint" && typeof least === "bigint"
       ? Number(value - least) / 2

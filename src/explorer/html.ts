@@ -6,7 +6,7 @@
  */
 import { escapeOf, shorten, startOf } from "../untrusted-text.ts";
 
-/** Stands for the relative URL of `/v1/`, which differs between documents. Escaped text never contains it. */
+/** A placeholder for the relative URL of `/v1/`, which differs between documents; escaped text never contains it. */
 export const V1 = "\u0001";
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -32,7 +32,10 @@ export function jsonOf(value: unknown): string {
 
 export type Filling = Readonly<Record<string, string>>;
 
-/** Replaces {@linkcode V1}, and names in braces. One pass replaces all names, so braces in a value have no effect. */
+/**
+ * Replaces {@linkcode V1}, and placeholders in braces. One pass replaces all placeholders in braces, so braces in a
+ * value have no effect.
+ */
 export function fill(template: string, values: Filling, v1: string): string {
   const filled = template.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name];

@@ -19,7 +19,7 @@ export function methodNameOf(path: string): string {
   return path.startsWith(RPC) ? decodePercent(path.slice(RPC.length)) : "";
 }
 
-/** Returns an operation's short URL fragment, such as `op/getInfo`; empty if a fragment cannot have its name. */
+/** Returns an operation's short URL fragment, such as `op/getInfo`; empty if its name is not safe in a fragment. */
 export function anchorOf(path: string, operation: Json): string {
   const name = methodNameOf(path) || (textOf(operation.operationId) ?? "");
   return ANCHOR_NAME.test(name) ? `op/${name}` : "";

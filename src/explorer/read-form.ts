@@ -14,7 +14,7 @@ import type { FieldData, FormData } from "./form-request.ts";
 import { mayChange } from "./labels.ts";
 import { unitsOf } from "./units.ts";
 
-/** The media types that can be typed as text, in order of preference. */
+/** The media types of content that a reader can type as text, in order of preference. */
 const TEXTS = [
   /^application\/json$/i,
   /[/+]json$/i,
@@ -161,7 +161,7 @@ function isOfNode(root: Json, value: unknown): boolean {
   });
 }
 
-/** Chooses the preferred media type that can be typed as text; `undefined` if there are no media types. */
+/** Chooses the media type that is preferred in `TEXTS`; `undefined` if there are no media types. */
 const typeIn = onceFor((content: Json): string | undefined => {
   const all = Object.keys(content);
   if (all.length === 0) return undefined;

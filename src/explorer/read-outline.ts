@@ -43,10 +43,10 @@ export interface Section {
 export interface Operation {
   /** The URL fragment in Scalar. */
   id: string;
-  /** The short URL fragment. Set only under the operation's first tag; empty if the operation has no safe name. */
+  /** The short URL fragment, set only under the operation's first tag; empty if the operation has no safe name. */
   anchor: string;
   method: string;
-  /** For a request that the API sends to subscribers, the webhook's name. */
+  /** The path; for a request that the API sends to subscribers, the webhook's name. */
   path: string;
   /** The name of a JSON-RPC method; the summary of any other operation. */
   title: string;
@@ -81,7 +81,7 @@ export interface Item {
 
 type Rule = readonly [name: string, value: string];
 
-/** Stands for the origin of this service. */
+/** A placeholder for the origin of this service. */
 const HERE = "http://here.invalid";
 /** The maximum number of parameters, responses and facts to read; no page has room for more. */
 const ITEMS_MAX = 250_000;
@@ -298,7 +298,7 @@ const write = (value: unknown): string => textOf(value) ?? formatJson(value);
 const factsOf = (...facts: readonly (string | false)[]): string[] =>
   facts.flatMap((fact) => fact || []);
 
-/** Returns a description. Since OpenAPI 3.1, one beside `$ref` overrides that of the target (3.1.1, section 4.8.23). */
+/** Returns a description. Since OpenAPI 3.1, a text beside `$ref` overrides the target's (3.1.1, section 4.8.23). */
 function descriptionOf(root: Json, value: unknown, resolved: Json): string {
   const isOld = textOf(root.openapi)?.startsWith("3.0");
   return (!isOld && textOf(objectOf(value).description)) || (textOf(resolved.description) ?? "");
@@ -324,7 +324,7 @@ function nameType(root: Json, value: unknown, depth = 0): string {
 const optionsOf = (schema: Json): unknown[] =>
   listOf(schema.oneOf ?? schema.anyOf).slice(0, OPTIONS_MAX);
 
-/** Creates a reader of fields. It caches each schema per level, since many references may lead to the same one. */
+/** Creates a reader of fields, which caches each schema per level, since many references may lead to one schema. */
 function createFieldReader(root: Json): (schema: unknown, levels?: number) => Item[] {
   const readers: ((schema: unknown) => Item[])[] = [() => []];
   for (let levels = 1; levels <= LEVELS + 1; levels++) {

@@ -1,5 +1,6 @@
 /**
- * Renders a description as the content of the simple page. It needs no script; a large description has less detail.
+ * Renders a description as the content of the simple page. The page needs no script; for a large description, it has
+ * less detail.
  *
  * @module
  */
@@ -28,7 +29,7 @@ export interface PageParts {
   readonly flags: string;
 }
 
-/** A rendered Markdown link. It becomes text if the description came over the network. */
+/** A rendered Markdown link, which becomes text if the description came over the network. */
 const LINK = /<a href="[^\w"]*([^"]*)" rel="noreferrer">([^<]*)<\/a>/g;
 
 /** @param by tells who wrote the node's description; `undefined` for this service's own description */
@@ -135,7 +136,7 @@ function render(outline: Outline, detail: Detail, shown: number, total: number):
 }
 
 function renderCalls(outline: Outline, by: DescribedBy | undefined): string {
-  // Counts no operation twice: it appears under each of its tags, and a JSON-RPC method can have a GET and a POST.
+  // Counts each operation once, although it may have several tags, or be a JSON-RPC method with a GET and a POST.
   const named = new Map(operationsIn(outline).map((one) => [one.nodeName, one]));
   named.delete(undefined);
   const operations = [...named.values()];
@@ -283,7 +284,7 @@ function renderCommand(data: FormData): string {
     `<small>for sh</small><button type="button" class="copy">Copy</button></div>`;
 }
 
-/** Renders a form that needs no script: for a GET of this service that only reads and needs only query parameters. */
+/** Renders a form that works without script, for a GET of this service that only reads and needs only a query. */
 function renderWithoutScript(form: FormData): string {
   const { method, address, fields, token, isWrite } = form;
   const isQuery = /^\/[^{]*$/.test(address) &&

@@ -9,7 +9,7 @@ import { followReference } from "../openapi/operations.ts";
 
 export type Unit = "quantity" | "wei" | "satoshi" | "unix-time";
 
-/** Units by member name. An empty name stands for the whole response. */
+/** Units by member name; the empty name is for the whole response. */
 export type Units = Readonly<Record<string, Unit>>;
 const SCHEMAS_MAX = 1000, NAME_LENGTH_MAX = 60;
 

@@ -71,7 +71,8 @@ export async function callRpc(gateway: Gateway, call: Call, lease: Lease): Promi
   if (foreign) return refuseRpc(foreign);
   if (hasTokenInQuery(query)) return refuseRpc(TOKEN_IN_QUERY);
   if (request.headers.has("upgrade")) return refuseRpc(NO_UPGRADE);
-  // npm's bitcoin-core sends no content type. Browsers must send one: any page can send requests without a type.
+  // npm's bitcoin-core sends no content type. Browsers must send a content type, since any page can send requests
+  // without one.
   const types = looksLikeBrowser(request.headers) ? TYPES : [...TYPES, ""];
   const hasToken = await gateway.hasToken(request);
   const content = await readContent(call, types, lease, hasToken);
@@ -258,7 +259,7 @@ function writeNodeCall(
     : isByPosition
     ? `[${inPlaces(parameters.map(({ name }) => params.get(name))).join(",")}]`
     : `{${[...params].map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(",")}}`;
-  // Empty params are omitted if they are an object, since a method that expects an array may refuse an object.
+  // Params that are an empty object are omitted, since a method that expects an array may refuse an object.
   const isNone = typeof params === "string"
     ? /^\{\s*\}$/.test(params)
     : isNamed(params) && params.size === 0;

@@ -33,7 +33,7 @@ export interface Content {
   readonly type: string | undefined;
 }
 
-/** @param types the allowed content types, in lower case; `""` stands for a missing header */
+/** @param types the allowed content types, in lower case; `""` allows a missing header */
 export async function readContent(
   { request, content }: Pick<Call, "request" | "content">,
   types: readonly string[],

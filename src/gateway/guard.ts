@@ -1,6 +1,7 @@
 /**
  * Recognizes callers: by the operator's token, and by the origin of their page. A page on any site can make a browser
- * send requests to this machine, so a request from a browser must prove that it is from our own page or an allowed origin.
+ * send requests to this machine, so a request from a browser must prove that it is from our own page or an allowed
+ * origin.
  *
  * @module
  */
@@ -53,7 +54,7 @@ export async function isToken(token: string, authorization: string | null): Prom
   return difference === 0;
 }
 
-/** A header that the explorer sends. A cross-origin page cannot send it without a CORS preflight. */
+/** A header that the explorer sends; a cross-origin page cannot send it without a CORS preflight. */
 const OWN_HEADER = "x-nodeface";
 
 /** Headers that only browsers send. `Sec-Fetch-Mode` is omitted, since `fetch` in Node 20 to 26 sends it too. */

@@ -84,7 +84,7 @@ export class Lease {
     return (this.#callStop ?? this.#clientGone).aborted;
   }
 
-  /** Reserves part of the byte budget for the client's request body. Returns false if too little is left. */
+  /** Reserves part of the byte budget for the client's request body. Returns false if too few bytes are left. */
   holdBody(bytes: number, hasToken: boolean): boolean {
     return this.#body.set(bytes, hasToken ? "token" : "body");
   }
@@ -100,7 +100,7 @@ export class Lease {
     callStop.addEventListener("abort", () => this.#end());
   }
 
-  /** Sends a call. Resolves when its response has ended or exceeds `collect` bytes. Errors must go to `refusalOf`. */
+  /** Sends a call; resolves when its response has ended or exceeds `collect` bytes. Errors must go to `refusalOf`. */
   async send(
     request: RequestContent,
     operation: NodeOperation,
@@ -188,7 +188,7 @@ export class Lease {
       try {
         for (let part = await next(); part; part = await next()) {
           read += part.byteLength;
-          // Nobody waits for the rest of the response, so other tasks run in between.
+          // Nobody waits for the rest of the response, so other tasks run between its parts.
           if (read <= DRAIN_MAX) continue;
           read = 0;
           await nextTurn();
@@ -373,7 +373,7 @@ const SHARES: Readonly<Record<Purpose, number>> = {
   token: 1,
   write: Infinity,
 };
-/** The share that small contents may use, so that they are still accepted when large contents are not. */
+/** The share of the byte budget that small contents may use: they are still accepted when large contents are not. */
 const SHARE_OF_SMALL = 0.75;
 
 type Purpose = "body" | "response" | "token" | "write";

@@ -24,7 +24,7 @@ export interface PathMatch {
   isTakenByOther(): boolean;
 }
 
-/** Finds the operation for a percent-encoded path and a method. Returns `methods` if the path has only these. */
+/** Finds the operation for a percent-encoded path and a method; if there is none, returns the `methods` of the path. */
 export type MatchPath = (
   path: string,
   method: string,
@@ -36,7 +36,7 @@ const LENGTH_MAX = 256;
 const FORBIDDEN =
   /[\\\p{Cc}\u2024\u2025\u2044\u2215\u2216\u29f5\u29f8\u29f9\ufe52\ufe68\uff0e\uff0f\uff3c\ufffd]/u;
 
-/** Stands for an encoded slash that the node does not treat as a plain slash. Parameters with NUL are refused. */
+/** Replaces an encoded slash that the node does not treat as a plain slash. Parameters that contain NUL are refused. */
 const OPAQUE_SLASH = "\0";
 
 interface Compiled {
@@ -112,9 +112,9 @@ const methodOf = ({ entry }: Compiled): string => entry.operation.method;
 const CLOSED = { open: 0, token: 1, refused: 2 } as const;
 
 /**
- * Returns the operations with more specific templates that a node might choose for a path instead of `own`: those
- * with the method of `own`, and those with a stricter permission (since a node might ignore the method). If `isSure` is
- * false, returns only operations with a stricter permission.
+ * Returns the operations that a node might choose for a path instead of `own`, since their templates are more specific.
+ * They have the method of `own` or, since a node might ignore the method, a stricter permission. If `isSure` is false,
+ * returns only operations with a stricter permission.
  */
 function takersOf(own: Compiled, fits: readonly Compiled[], isSure: boolean): Compiled[] {
   const at = fits.findIndex(({ rank }) => rank === own.rank);

@@ -1,5 +1,5 @@
 /**
- * The policy of calls: the setting `forward`, and the permission that it gives each operation.
+ * The policy for calls: the setting `forward`, and the permission that it gives each operation.
  *
  * @module
  */
@@ -20,8 +20,9 @@ export const MEANT_FORWARD: Readonly<Record<string, (typeof FORWARDS)[number]>> 
 export interface ForwardSettings {
   /**
    * Operations that need no token: `reads`, a method's name, an `operationId`, or an HTTP method and a path template,
-   * as in `GET /blocks/*`. `*` matches any text, but never an operation marked `write` or `secret`. For a description
-   * read over the network, `*` and `operationId` do not apply, since the description's author chooses what they match.
+   * as in `GET /blocks/*`. `*` matches any text, but does not apply to operations marked `write` or `secret`. For a
+   * description read over the network, `*` and `operationId` do not apply, since the description's author chooses what
+   * they match.
    */
   open?: readonly string[] | undefined;
   /** Operations that need the token, in the same form as `open`. */
@@ -59,7 +60,7 @@ export interface ResolvedForward extends Pick<ForwardSettings, "token_file" | "t
   readonly concurrency: number;
 }
 
-/** Applies the defaults and separates `reads` from the names. Returns `undefined` if nothing is forwarded. */
+/** Applies the defaults and separates `reads` from operations' names. Returns `undefined` if nothing is forwarded. */
 export function resolveForward(forward: ForwardSettings | "reads"): ResolvedForward;
 export function resolveForward(forward: Forward | undefined): ResolvedForward | undefined;
 export function resolveForward(forward: Forward | undefined): ResolvedForward | undefined {
@@ -130,7 +131,7 @@ function decideOne(
   const isRead = access === "read";
   const isClosed = access === "write" || access === "secret";
   const byToken = matchesOf(withToken.names, operation);
-  // An operation that is in both lists needs the token.
+  // An operation in both `open` and `with_token` needs the token.
   if (
     byToken.some((match) => match !== "pattern" || !(isClosed || isForeign)) ||
     (isRead && withToken.reads && !open.reads)
@@ -151,7 +152,7 @@ function decideOne(
   if (byOpen.some((match) => match === "name" || !isForeign)) {
     return { permission: "open", reason: "open names it" };
   }
-  // In a description from the node, only the node's kind can mark reads: see `withMarks` in `openapi/kind.ts`.
+  // In a description from the node, only the kind can mark reads: see `withMarks` in `openapi/kind.ts`.
   if (isRead && open.reads) return { permission: "open", reason: "it is a read" };
   if (isRead) return refused("reads are not open");
   if (access === "write") return refused("it is a write; with_token can allow it");
@@ -191,7 +192,7 @@ export function policyRows(
   ]);
 }
 
-/** Tells in linear time whether a text matches a pattern, in which `*` stands for any text. */
+/** Tells in linear time whether a text matches a pattern, in which `*` matches any text. */
 export function fits(pattern: string, text: string): boolean {
   const parts = pattern.split("*");
   const [first, last] = [parts[0]!, parts.at(-1)!];

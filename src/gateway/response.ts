@@ -61,7 +61,7 @@ export const NOT_FORWARDED: Readonly<Record<"off" | "unknown", Refusal>> = {
         'the setting "forward" allows calls'
       : "This service runs in a worker, which cannot forward calls to the node",
   },
-  // A 404 would mean that the node has no such method.
+  // Not 404, which would mean that the node has no such method.
   unknown: {
     ...{ status: 503, code: CODES.notReached, headers: LATER },
     message: "The node's operations are not known yet; /v1/info shows its status",
@@ -97,7 +97,7 @@ export function refusalOf(error: unknown, isRead: boolean, timeout: number): Ref
   if (error instanceof UpstreamError) {
     const { status, message, wasRefused } = error;
     if (wasRefused) return refusal(status, message);
-    // With 503, a client would send the call again.
+    // A call that may change something gets no 503, after which a client would send it again.
     return refusal(isRead ? status : 502, message + maybe);
   }
   if ((error as Error | undefined)?.name === "TimeoutError") {
@@ -105,7 +105,7 @@ export function refusalOf(error: unknown, isRead: boolean, timeout: number): Ref
   }
   const { code, message } = failureOf(error);
   const after = BEFORE.has(code) ? "" : maybe;
-  // "connection refused" is the only message that does not complete "The node …".
+  // Every message but "connection refused" completes a sentence that begins with "The node".
   const clause = message === "connection refused" ? `cannot be reached: ${message}` : message;
   return refusal(502, `The node ${clause}${after}`);
 }

@@ -82,7 +82,7 @@ export function createOperations(
 export const hasOperationAt = (operations: readonly Operation[], path: string): boolean =>
   operations.some((operation) => parsePathTemplate(operation.path).match(path));
 
-/** Sorts paths with fewer parameters first (OpenAPI 3.1, "Paths Object"), then paths with longer literals. */
+/** Sorts paths with fewer parameters first (OpenAPI 3.1, "Paths Object"), and of equal ones, longer literals first. */
 function bySpecificity(a: Operation, b: Operation): number {
   const names = ({ path }: Operation) => path.split("{").length;
   const literals = ({ path }: Operation) => path.replaceAll(/\{[^}]*\}/g, "").length;
@@ -103,7 +103,7 @@ async function callHandler(
     if (isLikeResponse(thrown)) return checkResponse(thrown, operation, "threw");
     if (!bodyUsed) throw thrown;
     const message = "the host read the content of this request before it called Nodeface; " +
-      "make a request.clone() before reading, and pass that";
+      "make a request.clone() before reading, and pass the clone";
     throw new Error(message, { cause: thrown });
   }
 }
@@ -120,7 +120,7 @@ function checkResponse(value: unknown, { method, path }: Operation, how: string)
   return value;
 }
 
-/** Tells from its members whether a value is a `Response`: a framework may have a `Response` class of its own. */
+/** Tells whether a value has the members of a `Response`, since a framework may have a `Response` class of its own. */
 function isLikeResponse(value: unknown): value is Response {
   return typeof value === "object" && value !== null && "clone" in value &&
     typeof (value as Response).status === "number" && (value as Response).headers !== undefined;

@@ -20,7 +20,7 @@ export function describeOperation(
 ): DescribedOperation {
   const { parameters = [] } = operation;
   const known = parameters.map((parameter) => followReference({ components }, parameter));
-  // An unresolved reference may stand for a parameter of any name.
+  // An unresolved reference may lead to a parameter of any name.
   const missing = known.some(({ name }) => name === undefined)
     ? []
     : namesOf(path).filter((name) =>

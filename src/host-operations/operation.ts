@@ -45,17 +45,17 @@ export type PathName<Path extends string> = Path extends `${string}{${infer Name
   ? Name | PathName<Rest>
   : never;
 
-/** Returns the operation unchanged. Its path determines the type of `params`. */
+/** Returns the operation unchanged. The operation's path determines the type of `params`. */
 export function defineOperation<const Path extends string>(
   operation: Operation<Path>,
 ): Operation<Path> {
   return operation;
 }
 
-/** A known word, or any string, which is checked when the service is created. */
+/** A known word or any other string, checked when the service is created. */
 export type Word<Known extends string> = Known | (string & Record<never, never>);
 
-/** A type that also allows `x-` keys. `T` itself does not, so that types from other packages are assignable to it. */
+/** `T`, or `T` with `x-` keys. Without `T` itself, types from other packages would not be assignable. */
 export type Extended<T> = T | (T & { readonly [extension: `x-${string}`]: unknown });
 
 /** A reference, such as `{ $ref: "#/components/schemas/Peer" }`. */
@@ -74,7 +74,7 @@ export interface OperationObject {
   readonly description?: string | undefined;
   readonly externalDocs?: Extended<ExternalDocumentationObject> | undefined;
   readonly operationId?: string | undefined;
-  /** Path parameters that are missing here are added as strings. */
+  /** Path parameters that are missing in this list are added as strings. */
   readonly parameters?: readonly (Extended<ParameterObject> | ReferenceObject)[] | undefined;
   readonly requestBody?: Extended<RequestBodyObject> | ReferenceObject | undefined;
   /** The responses by status, such as `200`, `"4XX"` or `default`. */
@@ -179,7 +179,7 @@ export interface ComponentsObject {
 export interface DocumentOptions {
   /** Replaces the title, version and texts of the description. */
   readonly info?: Extended<InfoObject> | undefined;
-  /** Tags to insert before the others. */
+  /** Tags to insert before the other tags. */
   readonly tags?: readonly Extended<TagObject>[] | undefined;
   readonly externalDocs?: Extended<ExternalDocumentationObject> | undefined;
   readonly components?: Extended<ComponentsObject> | undefined;

@@ -58,7 +58,7 @@ export async function gzip(content: string | Bytes): Promise<Bytes> {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** Content in base64 for each coding, from `build/generated-modules.ts`. `identity` is there only if `gzip` is not. */
+/** Content in base64 by coding, from `build/generated-modules.ts`. `identity` is present only if `gzip` is not. */
 export type PackedContent = Readonly<Partial<Record<ContentCoding, string>>>;
 
 export async function unpack(
@@ -79,7 +79,7 @@ function fromBase64(text: string): Bytes {
   return bytes;
 }
 
-/** Returns 22 base64url characters of a SHA-256 digest. For long content, the digests of its parts are digested. */
+/** Returns 22 base64url characters of a SHA-256 digest; for long content, a digest of the digests of its parts. */
 export async function digest(content: string | Bytes): Promise<string> {
   const digests: Uint8Array[] = [];
   // Each part is copied, since Bun cannot digest resizable buffers.

@@ -20,13 +20,13 @@ const POSITION = /^([0-9a-z]{1,16})-([0-9]{1,15})$/;
 const HEADERS: readonly [string, string][] = [
   ["content-type", "text/event-stream"],
   ["cache-control", "no-store"],
-  // nginx would otherwise buffer events up to a few kB.
+  // Otherwise, nginx would hold events back until it has a few kB.
   ["x-accel-buffering", "no"],
 ];
 
 export interface EventStreamOptions<Name extends string> {
   readonly names: readonly Name[];
-  /** Returns the full state to send first and in place of lost events, as the same object until the state changes. */
+  /** Returns the full state, sent first and in place of lost events: the same object until the state changes. */
   readonly snapshot: () => object;
   readonly listeners: number;
   readonly perAddress: number;

@@ -7,7 +7,7 @@ export interface PathTemplate {
   readonly names: readonly string[];
   /** A text that is the same for all templates that match the same paths. */
   readonly source: string;
-  /** Orders templates that match the same path: long literals, short literals, placeholders, multi-segment ones. */
+  /** A sort key for templates that match the same path: long literals first, multi-segment placeholders last. */
   readonly rank: string;
   /** Returns the text of each placeholder, in linear time. The path must come from {@linkcode normalizePath}. */
   match(path: string): readonly string[] | undefined;
@@ -92,7 +92,7 @@ export const foldPath = (path: string): string =>
 
 export const readSegment = (segment: string): string => segment.split(/[;?#]/, 1)[0]!.trim();
 
-/** Folds text as lenient servers may. Upper-casing it first makes some letters equal, such as ı and i. */
+/** Folds text as lenient servers may. Upper-casing before lower-casing makes some letters equal, such as ı and i. */
 export const fold = (text: string): string =>
   text.normalize("NFKC").replaceAll(/\p{Cf}/gu, "").replaceAll("+", " ").toUpperCase()
     .toLowerCase();

@@ -143,7 +143,7 @@ function makeVariant(
 
 const bodyOf = (body: Bytes) => FastResponse === Response ? sendable(body) : body;
 
-/** Returns a function that makes a head only once for each set of common headers. There are only a few sets. */
+/** Returns a function that makes a head only once for each of the few sets of common headers. */
 function headMaker(status: HttpStatus, own: Readonly<Record<string, string>>): MakeHead {
   const heads = new Map<CommonHeaders, ResponseInit>();
   const make = (common: CommonHeaders): ResponseInit => {
@@ -151,7 +151,7 @@ function headMaker(status: HttpStatus, own: Readonly<Record<string, string>>): M
     const init = {
       status,
       statusText: REASONS[status],
-      // `FastResponse` keeps a list unchanged. A native `Response` copies `Headers` more than twice as fast as a list.
+      // `FastResponse` keeps the list as it is. A native `Response` copies `Headers` more than twice as fast as a list.
       headers: FastResponse === Response ? new Headers(headers) : Object.entries(headers),
       // Keeps workerd from encoding the bytes again (https://developers.cloudflare.com/workers/runtime-apis/response/).
       encodeBody: "manual",
@@ -162,7 +162,7 @@ function headMaker(status: HttpStatus, own: Readonly<Record<string, string>>): M
   return (common) => heads.get(common) ?? make(common);
 }
 
-/** Returns a function that makes a value on demand, again after garbage collection, but once for concurrent calls. */
+/** Returns a function that makes a value on demand, once for concurrent calls, and again after garbage collection. */
 function share<T extends WeakKey>(make: () => Promise<T>): () => Promise<T> {
   let last: WeakRef<T> | undefined;
   let making: Promise<T> | undefined;

@@ -101,7 +101,7 @@ export function createHostGuard(
     if (!target || !asked) {
       return problem(400, "The request target or the Host header is malformed");
     }
-    // A target in absolute form names its own host.
+    // A target in absolute form has a host, which may differ from the one in the Host header.
     const { host = asked.host } = target;
     const isElsewhere = host !== asked.host && host !== UNPARSED;
     if (asked.isServed && !(isElsewhere && !isServed(host))) return undefined;
@@ -124,7 +124,7 @@ export interface Prefix {
   strip(pathname: string): readonly string[];
   /** Like `strip`, but requires the whole prefix: returns one path, or an empty list if `pathname` lacks the prefix. */
   stripWhole(pathname: string): readonly string[];
-  /** Resolves a path such as `v1/spec` for `Location`. `original` is the path that the client requested. */
+  /** Resolves a path such as `v1/spec` for a `Location` header. `original` is the path that the client requested. */
   locate(reference: string, pathname: string, original: string | undefined): string;
 }
 

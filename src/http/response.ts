@@ -17,7 +17,7 @@ export interface NodeForm {
 
 type Body = Bytes | ReadableStream<Bytes> | null;
 
-/** A response as parts for `node:http`. Making a native `Response` takes a tenth of a short call's time (Deno 2.9). */
+/** A response in parts for `node:http`. Making a native `Response` takes a tenth of a short call's time (Deno 2.9). */
 class KeptResponse {
   readonly #body: Body;
   readonly #init: ResponseInit;
@@ -262,7 +262,7 @@ export function notAllowed(methods: readonly string[]): Response {
 /** The origins whose pages may read a response, such as `https://app.example`; `"*"` for any. */
 export type Cors = readonly string[] | "*";
 
-/** The headers that a route adds to responses, for one allowed origin or for all others. Names are in lower case. */
+/** The headers that a route adds to responses, for one allowed origin or all other origins. Names are in lower case. */
 export interface CommonHeaders {
   readonly headers: [name: string, value: string][];
   readonly vary: "Origin" | undefined;
@@ -278,7 +278,7 @@ export const SECURITY_HEADERS = {
 
 const EXPOSED = { "access-control-expose-headers": "etag, allow, link" };
 
-/** @param resources the pages that may embed a response; by default, all if `cors` is `*`, otherwise only our own */
+/** @param resources the pages that may embed a response: by default, all if `cors` is `*`, else those of our origin */
 export function createCommonHeaders(
   cors: Cors,
   resources: "cross-origin" | "same-origin" = cors === "*" ? "cross-origin" : "same-origin",

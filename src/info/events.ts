@@ -44,7 +44,7 @@ export class NodeEvents {
     this.#height ??= this.#taken.height;
   }
 
-  /** Emits the changes since the last call. Call it even if the info has not changed: a delayed snapshot may be due. */
+  /** Emits the changes since the last call. Call this even if there are none: a delayed snapshot may be due. */
   take(info: Info): void {
     const before = this.#taken;
     this.#taken = info;

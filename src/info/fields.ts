@@ -9,7 +9,7 @@ import { exact } from "../json/lossless.ts";
 import { startOf } from "../untrusted-text.ts";
 import { MILLISECONDS } from "./settings.ts";
 
-/** The keys in the order of `/v1/info`. Each has a function that normalizes a value or returns `undefined`. */
+/** The keys in the order of `/v1/info`, each with a function that normalizes a value or returns `undefined`. */
 export const KNOWN_KEYS: Readonly<Record<string, (value: unknown) => unknown>> = {
   name: textOf,
   software: textOf,
@@ -27,7 +27,7 @@ export const KNOWN_KEYS: Readonly<Record<string, (value: unknown) => unknown>> =
   started_at: time,
 };
 
-/** The keys that the status depends on. Their values are read even if the operator hides the keys. */
+/** The keys that the status depends on, whose values are read even if the operator hides the keys. */
 export const STATUS_KEYS: readonly string[] = [
   "network",
   "chain_id",
@@ -186,7 +186,7 @@ function uptime(
   return format(started - started % 1000);
 }
 
-/** Formats a time as RFC 3339. Returns `undefined` before 1970, since Go programs send year 1 for an unknown time. */
+/** Formats a time as RFC 3339; `undefined` for times before 1970, since Go programs send year 1 for an unknown time. */
 function format(milliseconds: number): string | undefined {
   const isTime = milliseconds > 0 && milliseconds <= TIME_MAX;
   return isTime ? new Date(milliseconds).toISOString() : undefined;

@@ -353,7 +353,7 @@ export class Monitor implements Resource<Snapshot>, AsyncDisposable {
     return snapshot;
   }
 
-  /** Builds the info object from the last responses. `until` is the time when it expires, in monotonic milliseconds. */
+  /** Builds the info object from the last responses. `until` is the object's expiry, in monotonic milliseconds. */
   #report() {
     const { service, node } = this.#options;
     const [plan, cache, now] = [this.#plan, this.#cache, this.#now()];

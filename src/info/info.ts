@@ -11,7 +11,7 @@ import type { NodeExamples, Values } from "./source-cache.ts";
 import { RESERVED_KEYS } from "./settings.ts";
 import { represent, type Representation } from "../http/representation.ts";
 
-/** The info object of a node. It may have further keys. Keys whose value is unknown are omitted. */
+/** The info object of a node, which may have further keys. Keys whose value is unknown are omitted. */
 export interface Info {
   /** The name that the operator gave this node. */
   name?: string | undefined;
@@ -126,7 +126,7 @@ export function createSnapshots(
   ttl: number,
   run: string,
 ): (info: Info, examples: NodeExamples) => Promise<Snapshot> {
-  // A counter makes faster ETags than a digest, since some runtimes load all their cryptography for the first digest.
+  // ETags come from a counter, since some runtimes would load all their cryptography for the first digest.
   let contents = 0;
   let last: { text: string; key: string; made: Promise<Snapshot> } | undefined;
   return (info, examples) => {

@@ -54,7 +54,7 @@ export function readText(text: string): SourceResponse {
   return { value: undefined, omitted: [`the text: ${TOO_LONG}`] };
 }
 
-/** Parses a number in JSON. Returns `NaN` if it has too many digits, and `Infinity` if it is out of range. */
+/** Parses a number in JSON. Returns `NaN` if the number has too many digits, and `Infinity` if it is out of range. */
 function readDigits(raw: string): number | bigint {
   // `BigInt` needs several seconds to parse a million digits.
   const isLong = raw.length > LIMITS.digits && raw.replaceAll(/\D/g, "").length > LIMITS.digits;

@@ -21,10 +21,10 @@ export interface PlannedSource {
 }
 
 /**
- * The effect of a source's failure. The deciding sources are the requests among the kind's sources, or among all
- * sources if no source belongs to the kind. If there are no such requests, every source is a deciding source.
+ * The effect of a source's failure. The deciding sources are those of the kind's sources that are requests or, if no
+ * source belongs to the kind, all requests. If there are no such requests, every source is a deciding source.
  * - `required`: a deciding source that is not `degrading`; if no required source responds, the node is unreachable.
- * - `degrading`: a deciding source with its own `ttl`, if another has no `ttl`; if it fails, the node is degraded.
+ * - `degrading`: a deciding source with its own `ttl`, beside one without; if it fails, the node is degraded.
  * - `optional`: any other source; its failure does not affect the status.
  */
 export type Role = "required" | "degrading" | "optional";

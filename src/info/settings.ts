@@ -9,7 +9,7 @@ import type { SecretPlace } from "../node/secrets.ts";
 export interface NodeSettings {
   /** The URL of the node, which begins with `http:` or `https:`. */
   url?: string | undefined;
-  /** The URL at which web pages reach the node. It replaces the servers in the node's description. */
+  /** The URL at which web pages reach the node. This URL replaces the servers in the node's description. */
   public_url?: string | undefined;
   /** The name of a kind, or `none` for a node that only `info` describes. @default detected */
   kind?: string | undefined;
@@ -33,7 +33,7 @@ export interface InfoSettings {
   watch?: Duration | "off" | undefined;
   /** The time span that `/v1/history` covers, from 4 min to 24 h. @default "1h" */
   history?: Duration | "off" | undefined;
-  /** A node without a new block for this time, at least 10 s, is stalled. @default depends on kind and network */
+  /** A node that has had no new block for this time (at least 10 s) is stalled. @default depends on kind and network */
   stalled_after?: Duration | undefined;
   /** Constant values for keys of `/v1/info`. */
   static?: Readonly<Record<string, unknown>> | undefined;

@@ -160,7 +160,7 @@ async function take(response: Promise<SourceResponse>, { source, pointers }: Pla
     // A runtime throws an error of its own when it does not allow an operation.
     const error = cause instanceof SourceError
       ? cause
-      : new SourceError("bad_answer", "cannot be queried here", { hint: (cause as Error).name });
+      : new SourceError("bad_answer", "cannot be queried on this runtime", { hint: (cause as Error).name });
     const isOptional = "optional" in source && source.optional;
     if (isOptional && error.isAbsent) return { taken: new Map(), omitted: [], absent: error };
     return { error };
@@ -269,7 +269,7 @@ async function postCalls(
 ): Promise<RpcResponse | RpcResponse[]> {
   const sent = { ...limits, url, method: "POST", headers: RPC_HEADERS, body } as const;
   const { status, text } = await requestText(sent, access);
-  // Some nodes send JSON-RPC errors with a status of 4xx or 5xx. The body is more precise than the status.
+  // Some nodes send JSON-RPC errors with a status of 4xx or 5xx. The body then says more than the status.
   if (status > 299 && !/^\s*[[{]/.test(text)) throw failureOfStatus(status);
   let response: RpcResponse | RpcResponse[];
   try {

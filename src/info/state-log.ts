@@ -1,5 +1,5 @@
 /**
- * Logs a line about the node for each change of its status or chain, and whenever another failure begins or ends.
+ * Logs a line about the node for each change of its status or chain, and whenever any other failure begins or ends.
  *
  * @module
  */
@@ -152,7 +152,7 @@ export class StateLog {
     log(`${label} ${message}`, { code: "identity", level: "warn" });
   }
 
-  /** Logs a start time that moves back. Restarts move it forward, so the uptime was probably read in the wrong unit. */
+  /** Logs a start time that moves back: restarts move it forward, so the uptime was probably read in the wrong unit. */
   #logStart(started: unknown, now: number): void {
     const { label, log, hide, memory } = this.#options;
     const at = Date.parse(String(started));
@@ -199,7 +199,7 @@ export class StateLog {
     const log = (level: Level, name: string, text: string) =>
       this.#options.log(`${label}, ${topic} ${name}: ${text}`, { code: topic, level });
     for (const [name, remark] of remarks) {
-      // The text of a remark may change with every query.
+      // A remark is logged only when it begins, since its text may change with every query.
       if (!before.has(name)) log("warn", name, excerpt(remark, CLAUSE_LENGTH));
     }
     for (const name of before.keys()) {

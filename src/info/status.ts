@@ -35,7 +35,7 @@ export interface NodeStatus {
   readonly hint?: string | undefined;
   /** The node's kind, if the node requires credentials and its refusal reveals the kind. */
   readonly looksLike?: string | undefined;
-  /** The keys of `/v1/info` whose values the reason contains, or `"any"` if the reason quotes the node. */
+  /** The keys of `/v1/info` whose values appear in the reason, or `"any"` if the reason quotes the node. */
   readonly keys?: readonly string[] | "any" | undefined;
   /** Replaces the value of `synced` that the node reports. */
   readonly synced?: boolean;
@@ -56,7 +56,7 @@ export const REMEDIES: Readonly<Partial<Record<StatusCode, string>>> = {
   no_leader: "start members until more than half are running",
   alarm: "see the node's documentation",
   no_peers: "check the node's firewall, listening port and peer list",
-  stalled: "compare with a public source; check the node's disk, clock and peers",
+  stalled: "compare the height with a public source; check the node's disk, clock and peers",
 };
 
 /** Returns the reason and the advice for the operator, for the log and `check`. */
@@ -77,7 +77,7 @@ interface Seen {
   readonly shown: Shown;
   readonly values: Values;
   readonly date: number;
-  /** The time at which the height last changed. Like `date`, it is in milliseconds since 1970. */
+  /** The time at which the height last changed, in milliseconds since 1970. */
   readonly movedAt: number;
   readonly stalledAfter: number | undefined;
 }

@@ -1,6 +1,6 @@
 /**
  * Reads and writes JSON without rounding integers, and converts JavaScript values to JSON values. Integers above 2^53
- * are read as `bigint`s, numbers too large for a double as strings, and all others as `JSON.parse` reads them.
+ * are read as `bigint`s, numbers too large for a double as strings, and all other numbers as `JSON.parse` reads them.
  *
  * @module
  */
@@ -31,7 +31,7 @@ export function parseJson(
   if (depthMax > DEPTH_MAX || LARGE_NUMBER.test(text)) {
     return buildJson(new JsonScanner(text, depthMax), readDigits);
   }
-  // Each level takes two characters, so only a longer text can be too deep.
+  // Each level takes two characters, so only a text longer than this can be too deep.
   if (text.length > 2 * DEPTH_MAX) {
     const scanner = new JsonScanner(text);
     while (scanner.next());

@@ -52,7 +52,7 @@ export function readParts(
       last[depth] = key;
       if (takesDuplicates) continue;
       const known = keys[depth];
-      // An object with one key has no set: creating a set for each object would take longer than everything else.
+      // An object with one key has no set of keys: a set for each object would take longer than everything else.
       if (known === undefined) keys[depth] = key;
       else if (typeof known === "string" ? known === key : known.has(key)) {
         throw new JsonSyntaxError("duplicate key in an object", start);

@@ -38,7 +38,7 @@ const PLUS = 0x2b, MINUS = 0x2d, DOT = 0x2e, ZERO = 0x30, NINE = 0x39, E = 0x65;
 const OPEN_OBJECT = 0x7b, CLOSE_OBJECT = 0x7d, OPEN_LIST = 0x5b, CLOSE_LIST = 0x5d;
 const ESCAPE = /["\\/bfnrt]|u[\da-fA-F]{4}/y;
 
-/** Reads tokens: `{"a": [1]}` has six. Commas and colons are checked, but are not tokens. */
+/** Reads tokens, of which `{"a": [1]}` has six. Commas and colons are checked, but are not tokens. */
 export class JsonScanner {
   kind: TokenKind = "literal";
   start = 0;
@@ -70,7 +70,7 @@ export class JsonScanner {
   /** Reads the next token. Returns `false` at the end of the text; throws a {@linkcode JsonSyntaxError} at an error. */
   next(): boolean {
     const text = this.#text;
-    // Character codes are faster than patterns: a megabyte of short numbers is half a million tokens.
+    // Character codes are faster to test than patterns: a megabyte of short numbers is half a million tokens.
     for (let at = this.end; at < text.length; at++) {
       const code = text.charCodeAt(at);
       if (isGap(code)) continue;

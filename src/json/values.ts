@@ -36,7 +36,7 @@ export function setMember(object: Json, key: string, value: unknown): void {
 
 const ASSIGNED = { writable: true, enumerable: true, configurable: true };
 
-/** Changes the members of an object; omits those that become `undefined`. Returns the object itself if none changes. */
+/** Changes an object's members; omits those that become `undefined`. Returns the object itself if no member changes. */
 export function mapMembers(object: Json, change: (member: unknown, key: string) => unknown): Json {
   const changed: Json = {};
   let isSame = true;
@@ -83,7 +83,7 @@ export function estimateSize(value: unknown, known: Map<unknown, number> = new M
   return sum;
 }
 
-/** Creates a function that appends a number to a name if it is taken, and adds the returned name to `taken`. */
+/** Creates a function that appends a number to a name that is taken, and adds each returned name to `taken`. */
 export function createFreeName(
   taken: Set<unknown>,
   separator: string = "",
@@ -101,7 +101,7 @@ export function createFreeName(
 
 export const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 
-/** Parses a JSON Pointer. Returns `undefined` if it is malformed (RFC 6901, section 3). */
+/** Parses a JSON Pointer. Returns `undefined` if the pointer is malformed (RFC 6901, section 3). */
 export function parsePointer(pointer: string): Path | undefined {
   if ((pointer !== "" && !pointer.startsWith("/")) || /~(?![01])/.test(pointer)) return undefined;
   return pointer.split("/").slice(1)
@@ -129,7 +129,7 @@ export function resolvePointer(value: unknown, pointer: string): unknown {
   return path && valueAt(value, path);
 }
 
-/** Parses a URI fragment (without `#`) as a pointer. Returns `undefined` if it is malformed (RFC 6901, section 6). */
+/** Parses a URI fragment (without `#`) as a pointer; `undefined` if the fragment is malformed (RFC 6901, section 6). */
 export function parseFragment(fragment: string): Path | undefined {
   // Decodes each token separately, since some tools write `%2F` for a slash in a key.
   const tokens = fragment.split("/").map((token) => decodePercent(token).replaceAll("/", "~1"));

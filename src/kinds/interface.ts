@@ -70,18 +70,19 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     value: "names in lower case, as in `[mastodon]`",
     text:
       "The software that has the operation, for kinds whose nodes run different software. Without this " +
-      "mark, all have it. A marked operation is omitted if the node does not report its software",
+      "mark, all software has it. A marked operation is omitted if the node does not report its " +
+      "software",
   },
   "x-common": {
     on: "operation",
     value: "`true`",
-    text: "Client developers need the operation first, so it is shown before the others",
+    text: "Client developers need the operation first, so it is shown before other operations",
   },
   "x-auth": {
     on: "operation",
     value: "`none`",
     text:
-      "The operation is called without the node's secret, with which the node would return private " +
+      "The operation is called without the node's secret, since with it the node returns private " +
       "data",
   },
   "x-multi-segment": {
@@ -89,7 +90,7 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     value: "`true` or `encoded`",
     text:
       "A path parameter that may contain slashes. true: it spans several segments. encoded: it " +
-      "is one segment, whose slashes are sent as %2F. Its old name, x-spans, still works",
+      "is one segment, whose slashes are sent as %2F. The old name x-spans still works",
   },
   "x-excludes": {
     on: "schema of a parameter",
@@ -106,9 +107,9 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     on: "schema of a parameter",
     value: "a place, as in `head#/hash`, or `none`",
     text:
-      "The page fills in the form of a `read` operation with the node's own value at that place, if " +
-      "the source is queried anyway and the whole value matches the schema's `pattern`. none: no source " +
-      "has such a value, and an example from another node would be wrong, so the page asks for a value. " +
+      "In the form of a `read` operation, the page fills in the node's own value at that place. The " +
+      "source must be queried anyway, and the whole value must match the schema's `pattern`. none: no " +
+      "source has such a value, and an example from another node would be wrong, so the page asks for a value. " +
       "The mark is only for built-in kinds, and is omitted from served descriptions",
   },
   "x-unit": {

@@ -97,7 +97,7 @@ export type Conversion =
   | { join: string };
 
 export interface FieldOptions {
-  /** The place of the value. If there are several, the first that has a value is used; `sum` and `join` use all. */
+  /** The place of the value. Of several places, the first that has a value is used; `sum` and `join` use all places. */
   from: Reference | readonly Reference[];
   as?: Conversion | undefined;
   /** Omits the field if the value at this place is true: some nodes replace hidden values with placeholders. */
@@ -122,7 +122,7 @@ export type AuthFile =
   );
 
 export interface KindAuth {
-  /** A header of a 401 or 403 response, and its pattern. Secrets in `files` are sent only after such a response. */
+  /** A header of a 401 or 403, and a pattern for its value. Secrets in `files` are sent only after such a response. */
   refusal?: { readonly header: string; readonly pattern: string } | undefined;
   /** The files in which a node of this kind stores its secret for programs of the same user. */
   files?: readonly AuthFile[] | undefined;
@@ -152,7 +152,7 @@ export interface HealthRule {
   reason: string;
 }
 
-/** A tree of names: the keys that hold an item's name and its children. */
+/** The keys that hold an item's name and its children, in a response that is a tree of named items. */
 export interface NameTree {
   readonly name: string;
   readonly children: string;
@@ -199,8 +199,8 @@ export interface KindHealth {
   /** The `sync_progress` of a node that is in sync, such as 1. */
   complete?: number | undefined;
   /**
-   * The place of the number (decimal or `0x`) of the highest block that the node or its peers know. If several places
-   * are given, the highest number is used.
+   * The place of the highest block number (decimal or `0x`) that the node or its peers know. If several places are
+   * given, the highest number is used.
    */
   target?: Reference | readonly Reference[] | undefined;
   /** The number of blocks by which a node may be behind `target`. @default 2 */
@@ -238,6 +238,6 @@ export interface Kind extends KindInterface {
   examples?: Readonly<Record<Reference, string>> | undefined;
   /** The URLs of the files or folders, each at a fixed version, from which the operations were written. */
   written_from?: readonly string[] | undefined;
-  /** The node software and its version with which `read` operations were tested, such as `hsd 8.0.0`. */
+  /** The node software and version with which `read` operations were tested, such as `hsd 8.0.0`. */
   tried?: string | undefined;
 }

@@ -1,5 +1,5 @@
 /**
- * Metrics in Prometheus text format 0.0.4. A new metric needs a row here, a row in `docs/monitoring.md` and a sample.
+ * Metrics in Prometheus text format 0.0.4. A new metric needs a value, and a row in `TABLE` and `docs/monitoring.md`.
  * https://prometheus.io/docs/instrumenting/exposition_formats/
  *
  * @module
@@ -18,7 +18,7 @@ export type Metric = readonly [type: string, help: string, ...labels: readonly s
 
 const TABLE = {
   node_up: ["gauge", "1 if the node responds, 0 if not"],
-  node_status: ["gauge", "1 for the status of the node, 0 for the others", "status"],
+  node_status: ["gauge", "1 for the status of the node, 0 for other statuses", "status"],
   node_status_code: [
     "gauge",
     "1 for the reason why the status is not ok, 0 for the others",
@@ -182,7 +182,7 @@ function linesOf(
 /** Escapes a label's value; `labelOf` has already replaced line feeds. */
 const escape = (text: string) => text.replaceAll(/["\\]/g, "\\$&");
 
-/** The label value of the one series that collects everything beyond the limit. */
+/** The label value of the series that collects everything beyond `SERIES_MAX` or `LABELS_MAX`. */
 export const OTHER = "other";
 const SERIES_MAX = 500;
 
@@ -213,7 +213,7 @@ export const BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] 
 const LABELS_MAX = 100;
 
 export interface Observed {
-  /** For each of {@linkcode BOUNDS}, the number of durations that do not exceed it. */
+  /** For each bound in {@linkcode BOUNDS}, the number of durations that do not exceed that bound. */
   readonly counts: number[];
   count: number;
   sum: number;

@@ -1,6 +1,6 @@
 /**
- * The client for all requests to the node. It uses sockets, since `fetch` in Deno 2.9 and Bun 1.4 may resend a request
- * that the node has already received. If the runtime has no sockets, it uses `fetch`.
+ * Sends all requests to the node through sockets, since `fetch` in Deno 2.9 and Bun 1.4 may resend a request that the
+ * node has already received. `fetch` is used only if the runtime has no sockets.
  *
  * @module
  */
@@ -59,7 +59,7 @@ async function readTrust(tls: NonNullable<NodePlace["tls"]>): Promise<string> {
   });
 }
 
-/** Tells whether a text has well-formed PEM certificates (RFC 7468). Runtimes report malformed ones late or never. */
+/** Tells whether a text has well-formed PEM certificates (RFC 7468), since runtimes report bad ones late or never. */
 function holdsCertificates(text: string): boolean {
   const blocks = [...text.matchAll(/-----BEGIN CERTIFICATE-----([^-]*)-----END CERTIFICATE-----/g)];
   return blocks.length > 0 && blocks.every(([, base64 = ""]) => {

@@ -1,6 +1,6 @@
 /**
- * The HTTP/1.1 client on sockets. It uses types from `node:` modules, but the library's public types do not, so hosts
- * need not install `@types/node`.
+ * The HTTP/1.1 client on sockets. This file uses types from `node:` modules, but the library's public types do not, so
+ * hosts need not install `@types/node`.
  *
  * @module
  */
@@ -111,7 +111,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
       lose(error);
     }
   });
-  /** True while reading pauses for other tasks: a turn may read megabytes, and Node 20 accepts one client per turn. */
+  /** True while reading pauses for other tasks: Node 20 accepts one client per event-loop turn, however long. */
   let isResting = false;
   const rest = () => {
     isResting = true;

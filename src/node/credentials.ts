@@ -1,6 +1,6 @@
 /**
- * Credentials for the node, which are sent only to the node's origin. If none are configured, the default files of a
- * kind are tried, but only if the node is on this machine and its refusal (401 or 403) is typical of that kind alone.
+ * Credentials for the node, which are sent only to the node's origin. Without configured credentials, the default files
+ * of a kind are tried, but only for a node on this machine whose refusal (401 or 403) is typical of that kind alone.
  *
  * @module
  */
@@ -42,7 +42,7 @@ export interface CredentialsOptions {
   readonly nodeUrl: string;
   readonly configured?: SecretPlace | undefined;
   readonly kind?: string | undefined;
-  /** Kinds by name. Their typical refusals are compared with the node's refusal. @default none */
+  /** Kinds by name, whose typical refusals are compared with the node's refusal. @default none */
   readonly kinds?: Readonly<Record<string, Kind>>;
   readonly triesDefaults?: boolean;
 }

@@ -38,7 +38,7 @@ export class SourceError extends Error {
   readonly isAbsent: boolean;
   /** True if a node of the expected kind would never respond like this. */
   readonly isForeign: boolean;
-  /** Advice for the operator. It is never public, since it may name settings and paths. */
+  /** Advice for the operator, which is never public, since it may name settings and paths. */
   readonly hint: string | undefined;
   readonly looksLike: string | undefined;
   readonly isQuoting: boolean;

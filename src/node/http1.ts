@@ -92,7 +92,7 @@ export class ResponseReader {
   #left = 0;
   #isKept = false;
   #begun = "";
-  /** The length of the head so far, or, while the body is read, of its chunk extensions and trailers so far. */
+  /** The length of the head that has been read; later, that of the body's chunk extensions and trailers. */
   #headLength = 0;
   #joined: Bytes = NOTHING;
   #joinedLength = 0;
@@ -104,7 +104,7 @@ export class ResponseReader {
     this.#events = events;
   }
 
-  /** Parses bytes. Throws an error whose code begins with `HPE_`, like those of `node:http`, if they are malformed. */
+  /** Parses bytes. If the bytes are malformed, throws an error whose code begins with `HPE_`, as `node:http` does. */
   push(bytes: Bytes): void {
     this.hasBegun = true;
     this.#read(bytes);
@@ -177,7 +177,7 @@ export class ResponseReader {
     if (status < 200) {
       // Interim responses (1xx) have no content; 101 would switch protocols, which was never requested.
       if (status < 100 || status === 101) refuse("status");
-      // After an interim response that closes the connection, no response can follow. HTTP/1.0 always closes it.
+      // An interim response must keep the connection open, which HTTP/1.0 never does.
       if (coding !== null || length !== undefined || !this.#isKept) refuse("framing");
       this.#state = "status";
       return;
@@ -249,7 +249,7 @@ export class ResponseReader {
 
 const LINE_FEED = 10;
 const NOTHING: Bytes = new Uint8Array();
-/** The maximum size of a chunk that is copied (two hexadecimal digits), and the size of the target block, in bytes. */
+/** The maximum size of a chunk that is copied (two hexadecimal digits), and of the block for the copies, in bytes. */
 const SHORT_MAX = 0xff, BLOCK = 8192;
 const isBreak = (bytes: Bytes, at: number) => bytes[at] === 13 && bytes[at + 1] === LINE_FEED;
 
@@ -275,7 +275,7 @@ function trim(text: string): string {
 
 const isSpace = (character: string | undefined) => character === " " || character === "\t";
 
-/** Parses `content-length`. The same value may be repeated (RFC 9112, section 6.3). */
+/** Parses `content-length`, whose value may be repeated (RFC 9112, section 6.3). */
 function lengthOf(text: string | null): number | undefined {
   if (text === null) return undefined;
   const [first = "", ...others] = text.split(",").map(trim);

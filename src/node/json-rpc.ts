@@ -8,7 +8,7 @@ import { JsonSyntaxError } from "../json/scan.ts";
 import { shorten } from "../untrusted-text.ts";
 
 /**
- * Error codes of JSON-RPC 2.0 (section 5.1). The first five are our own, from the range for servers. They avoid the
+ * Five codes of our own, from the range for servers, and error codes of JSON-RPC 2.0 (section 5.1). Our codes avoid the
  * codes of EIP-1474 (-32000 to -32006), of Ethereum nodes (-32009, -32010, -32015) and of MCP (-32020 and below).
  */
 export const CODES = {
@@ -32,7 +32,7 @@ export function writeCall(method: string, id: number, params: string | undefined
   return params === undefined ? `${start}}` : `${start},"params":${params}}`;
 }
 
-/** The node's response to one call. Its members are JSON text. A node may omit members that JSON-RPC 2.0 requires. */
+/** The members of the node's response to one call, as JSON text. A node may omit some that JSON-RPC 2.0 requires. */
 export interface RpcResponse {
   readonly id?: string | undefined;
   readonly result?: string | undefined;
@@ -113,7 +113,7 @@ export interface RpcCall {
   readonly id: string | undefined;
   readonly method: string;
   readonly params: string;
-  /** True for a call without `"jsonrpc": "2.0"`. Its response has both `result` and `error`, one of which is null. */
+  /** True for a call without `"jsonrpc": "2.0"`. The response to it has `result` and `error`, one of which is null. */
   readonly isJsonRpc1: boolean;
 }
 

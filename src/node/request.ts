@@ -101,7 +101,7 @@ async function readText({ response, refusal }: Exchanged, url: string): Promise<
   return { status, text };
 }
 
-/** Names the target of a redirect. A path on another server is omitted, since it may contain a secret. */
+/** Returns a hint with the target of a redirect. A path on another server is omitted, since it may contain a secret. */
 function hintOfRedirect(location: string | null, from: string): string | undefined {
   if (location === null || !URL.canParse(location, from)) return undefined;
   const [to, own] = [new URL(location, from), new URL(from)];

@@ -49,7 +49,7 @@ export async function readSecret(place: SecretPlace): Promise<Secret> {
   if ("reason" in found) return found;
   const pattern = "match" in place && place.match;
   const text = (pattern ? new RegExp(pattern).exec(found.text)?.[1] : found.text)?.trim() ?? "";
-  // Every runtime accepts printable ASCII in a header. The error for other characters might quote the secret.
+  // Every runtime accepts printable ASCII in a header. An error about other characters might quote the secret.
   if (!/^[\x20-\x7e]+$/.test(text)) return { reason: "it must be one line of printable ASCII" };
   const isPair = scheme === "basic" || scheme === "digest";
   if (isPair && !text.includes(":")) return { reason: "it must have the form user:password" };

@@ -1,6 +1,6 @@
 /**
- * Bundles a description into one document, in which the targets of references become components. The names of these
- * components do not depend on the order of the files.
+ * Bundles a description into one document, in which the targets of references become components. The components'
+ * names do not depend on the order of the files.
  *
  * @module
  */
@@ -60,7 +60,7 @@ export function bundle(files: Files): Json {
 interface Plan {
   readonly names: ByShape<string>;
   readonly sections: ReadonlySet<unknown>;
-  /** The components of the root file that consist only of a reference. Each is replaced by its target. */
+  /** The components of the root file that consist only of a reference and are replaced by its target. */
   readonly hosts: ReadonlySet<unknown>;
   readonly added: ReadonlyMap<Shape, ReadonlyMap<Target, string>>;
 }
@@ -86,8 +86,8 @@ function planComponents(files: Files): Plan {
       const isFirst = isObject(value) && names.get(value, shape) === undefined;
       if (isFirst && !isPure(structure, shape, value)) names.set(value, shape, key);
     }
-    // If several components only refer to the same target, one of them is replaced by the target: the component with
-    // the target's key or, if there is none, the first component in alphabetical order.
+    // Of several components that only refer to one target, one is replaced by the target: the component with the
+    // target's key or, without such a component, the first in alphabetical order.
     const references = keys.flatMap((key) => {
       const { end, isBroken } = linkOf(section[key], shape) ?? {};
       const isReplaced = isPure(structure, shape, section[key]) && isComponentName(key);
@@ -261,7 +261,7 @@ function isComponentName(name: string): boolean {
   return /^[A-Za-z0-9._-]+$/.test(name) && name.length <= KEPT_LENGTH_MAX;
 }
 
-/** Names a target after the last key that an author chose in its path. A property or status is named after two keys. */
+/** Names a target after the last key in its path that an author chose. A property or status is named after two keys. */
 function nameFor({ member, path, shape, value }: Target): string {
   const chosen = path.filter((key) => !isKeyword(key) && !/^[^/]+\/[^/]+$/.test(key));
   const keys = [stemOf(member.url), ...chosen];

@@ -293,14 +293,14 @@ function joinRules(rules: readonly ValueRule[]): ValueRule {
     ...Object.fromEntries(entries),
     ...properties.length > 0 && { properties: Object.fromEntries(properties) },
     ...required.length > 0 && { required },
-    // The merged rule is not closed, since each part of an `allOf` lists only its own members.
+    // The merged rule allows further members, since each part of an `allOf` lists only its own.
     isClosed: undefined,
   };
 }
 
 /** The placeholder for each parameter in sample paths. No percent-encoded literal contains this character. */
 const ANY = "\uf8ff";
-/** The segment counts to try for a spanning parameter: a template that matches with all of them matches with any. */
+/** The numbers of segments to try for a spanning parameter: a template that matches all three matches any number. */
 const SPANNED = [1, 2, 50];
 
 /** Finds operations that no path can reach or whose path is ambiguous, each with the reason. */
@@ -349,7 +349,7 @@ function templateOf(operation: NodeOperation): Templated {
   return { operation, template, spans, rank: `${operation.method} ${template.rank}` };
 }
 
-/** Returns sample paths for a template, or `undefined` if the template has no spanning parameter. */
+/** Returns sample paths for a template, or `undefined` if none of its parameters spans several segments. */
 function samplesOf({ template: { names, source }, spans }: Templated): string[] | undefined {
   if (!names.some(spans)) return undefined;
   return SPANNED.map((count) => {

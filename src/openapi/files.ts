@@ -52,7 +52,7 @@ export function createReader(
   };
 }
 
-/** Creates a file of JSON bytes with their digest as the stamp. Returns `undefined` if the digest equals `stamp`. */
+/** Creates a file from JSON bytes, whose digest is the stamp. Returns `undefined` if the digest equals `stamp`. */
 export async function fileOf(url: URL, bytes: Bytes, stamp?: string): Promise<File | undefined> {
   const current = await digest(bytes);
   return current === stamp ? undefined : { url, bytes, isJson: true, stamp: current };

@@ -39,7 +39,7 @@ import { NODE, THIS_SERVICE } from "./servers.ts";
 
 /** A node's report on the operations that it has: their names, or the software and version that determine them. */
 export interface Offer {
-  /** The names of methods, or of method groups if `before` is set; or paths without their first slash. */
+  /** The names of methods (of method groups if `before` is set), or paths without their first slash. */
   readonly names?: readonly string[] | undefined;
   /** The separator between a group's name and the rest of a method's name. */
   readonly before?: string | undefined;

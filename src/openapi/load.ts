@@ -166,7 +166,7 @@ export function lineWithServers(from: string, path: string): string {
   return `description: { from: ${plain(from)}, servers: ${plain(path)} }`;
 }
 
-/** Sets the servers' base to the document's URL if the node's origin is the same or unknown, or `servers` is `keep`. */
+/** Bases server URLs on the document's URL if it may be at the node's origin, or if `servers` is `keep`. */
 function contextAt(url: string, where: ServerContext): ServerContext {
   const { node, servers } = where;
   const isElsewhere = node !== undefined && new URL(node).origin !== new URL(url).origin;

@@ -75,7 +75,7 @@ export function withHost(
   return addOperations(hosted.document, hosted.operations);
 }
 
-/** The service's paths that are shown beside the node's paths; all others serve the page and the description. */
+/** The service's paths that are shown beside the node's; the service's other paths serve the page and description. */
 const SHOWN = /^\/v1\/(?:info|events|history|health|ready|metrics)$/;
 
 export const TAG = "About this service";
@@ -126,7 +126,7 @@ export function withServiceOperations(
   };
 }
 
-/** Returns the node's paths. If one is also a path of this service, its first segment moves to the server's URL. */
+/** Returns the node's paths. If this service also has one of them, its first segment moves to the server's URL. */
 function withRoom({ servers, paths: all }: Json): Json {
   const moved = Object.entries(objectOf(all)).map(([path, item]) => {
     const [{ url } = {} as Json] = listOf(objectOf(item).servers ?? servers).map(objectOf);
@@ -160,7 +160,7 @@ function referencesIn(value: unknown): string[] {
   );
 }
 
-/** Adds components to `theirs`, named by `wanted`, with a number if the name is taken. `rename` updates references. */
+/** Adds components to `theirs`, renamed by `wanted`, and numbered if the name is taken. `rename` updates references. */
 export function mergeComponents(
   theirs: Json,
   added: Json,

@@ -75,7 +75,7 @@ export interface Parameter {
   readonly place: string;
 }
 
-/** Lists an operation's own parameters, and those of its path that have another name or location. */
+/** Lists an operation's own parameters, and those of its path that the operation does not override. */
 export function parametersOf(document: Json, item: Json, operation: Json): Parameter[] {
   const parameters = new Map<string, Parameter>();
   for (const value of [...listOf(item.parameters), ...listOf(operation.parameters)]) {

@@ -10,11 +10,11 @@ import { lazy, type Resource } from "../lazy.ts";
 import { type DescribedOperation, type DocumentOfHost, withHost, withoutPaths } from "./merge.ts";
 import { createWriter, encodeForm, type Form, rebaseServers } from "./write.ts";
 
-/** The description as it is served. Writing YAML takes long, so requests for the YAML may have to wait. */
+/** The description as it is served. Writing YAML is slow, so requests for the YAML may have to wait. */
 export interface Description {
   readonly json: Representation;
   readonly yaml: Resource<Representation>;
-  /** The same documents for the paths below `/v1/`, with server URLs that are relative to that folder. */
+  /** The two documents for the paths below `/v1/`, with server URLs that are relative to that folder. */
   readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
 }
 

@@ -29,7 +29,7 @@ export interface ServerContext {
   readonly servers?: string | undefined;
 }
 
-/** Replaces server URLs that lead to the node with this service's path for it, or with the node's public or own URL. */
+/** Replaces the URLs of the node's servers with this service's path for the node, or with its public or own URL. */
 export function withServers(
   document: Json,
   context: ServerContext,
@@ -156,7 +156,7 @@ function serversOf(document: Json): Json[] {
   return all.flat();
 }
 
-/** Applies `change` to the servers of a document, its paths and operations. Returns `document` if nothing changes. */
+/** Applies `change` to the servers of a document, its paths and its operations. Returns `document` if unchanged. */
 export function mapServers(
   document: Json,
   change: (servers: readonly Json[]) => readonly Json[],
@@ -299,7 +299,7 @@ function join(parts: readonly (readonly string[])[]): string[] {
   );
 }
 
-/** Removes users and passwords from the values of server variables. Omits variables that stand only for a login. */
+/** Removes users and passwords from the values of server variables. Omits variables that occur only in a login. */
 export function variablesWithoutLogin({ url, variables }: Json): unknown {
   if (typeof url !== "string" || !isObject(variables)) return variables;
   const bare = withoutLogin(url);

@@ -1,5 +1,5 @@
 /**
- * Validates a description against the tables in `tables.ts`. Unusable parts are omitted; only a version is repaired.
+ * Validates a description against the tables in `tables.ts`. Unusable parts are omitted; only the version is corrected.
  *
  * @module
  */

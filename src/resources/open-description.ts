@@ -30,10 +30,10 @@ import type { NodeBeside } from "./node-beside.ts";
 
 type PageContent = Pick<Content, "page" | "origins">;
 
-/** The longest wait for a configured description, and for one found by the node's kind, in milliseconds. */
+/** The longest wait for a configured description, and for one at the usual place for its kind, in milliseconds. */
 const PATIENCE = 10_000, PATIENCE_FOUND = 3000;
 
-/** Resolves when a description can be shown. If the node's description takes long to read, shows the service's. */
+/** Resolves when a description can be shown: the node's, or the service's own if reading the node's takes too long. */
 export async function openDescription(
   options: ResolvedOptions,
   beside: NodeBeside,

@@ -165,7 +165,7 @@ export const placeWithServers = <T>(
     servers: s.setting(t.SERVERS, {
       text: "The top-level servers of the description. With keep, they stay unchanged. A path " +
         "such as /v1 replaces the servers, and becomes the prefix of all operations",
-      default: "if node.url is set, it replaces these servers, of which only the path is used",
+      default: "if node.url is set, it replaces these servers but keeps their path",
       example: "keep",
     }),
   });
@@ -241,8 +241,9 @@ export function configuration(
     ),
     ...shared,
     kinds: s.setting(v.array(v.union([t.KIND_FILE, OWN_KIND], KIND), "a list of kinds"), {
-      text: "Your own kinds. Each is a file like those in spec/kinds/, named after its kind, or " +
-        "an object with a name and the keys of such a file. It replaces a known kind of the same name",
+      text:
+        "Your own kinds: files like those in spec/kinds/, each named after its kind, or objects " +
+        "with a name and the keys of such a file. They replace known kinds of the same name",
       default: "[]",
       example: "[mine.yaml]",
     }),
@@ -301,7 +302,7 @@ function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefine
     open: s.setting(OPERATIONS, {
       text: "The operations that need no token: names, or reads for all read operations. A " +
         "name is a JSON-RPC method, an operationId, or an HTTP method with a path template. * " +
-        "matches any text, but never opens operations marked write or secret. If the description " +
+        "matches any text, but never matches operations marked write or secret. If the description " +
         "is fetched over HTTP, neither * nor an operationId can be used",
       default: "[]",
       example: '[reads, "GET /blocks/*"]',

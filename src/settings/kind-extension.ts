@@ -97,8 +97,8 @@ export function looseningsIn(base: Kind, own: Json): Loosening[] {
 }
 
 /**
- * Lists the base's operations whose calls would reach an operation at `path`: the one at the same path or, if there is
- * none, those with a more general template. Placeholder names, case, encoding and a final slash make no difference.
+ * Lists the base's operations that an operation at `path` would take calls from: the one at the same path or, if the
+ * base has none, those with a more general template. Ignores placeholder names, case, encoding and a final slash.
  */
 function operationsAt(
   base: Kind,

@@ -36,21 +36,21 @@ const TEST = v.union([
 
 const RULE = s.object({
   when: s.needed(s.filledMap(t.REFERENCE_TEXT, TEST, "places, each with a test"), {
-    text: "Places, each with a test of the value there: a regular expression, null if it must be " +
-      "missing, { above: NUMBER } or { below: NUMBER }. All must match",
+    text: "Places, each with a test of its value: a regular expression, null for a missing " +
+      "value, { above: NUMBER } or { below: NUMBER }. All tests must pass",
     example: "{ 'status#/leader': null }",
   }),
   code: s.needed(s.word(CODES), { text: "The status_code", example: "no_leader" }),
   reason: s.needed(t.REASON, {
     text:
-      "The status_reason: a clause for people. {source#/pointer} stands for the value at that place",
+      "The status_reason: a clause for people. {source#/pointer} is replaced by the value at that place",
     example: "etcd has no leader",
   }),
 });
 
 const NETWORK_RULES: SettingsOf<NetworkRules> = {
   quiet: s.setting(t.AGE, {
-    text: "The longest time between two blocks. A node whose head_at is older is stalled",
+    text: "The longest time between two blocks. If head_at is older than this, the node is stalled",
     example: "3h",
   }),
   peers: s.setting(s.wholeNumber(1), {
@@ -106,7 +106,7 @@ const NAMES = {
     {
       text:
         "The members to read if the response is a JSON tree. Each method is named by its path from " +
-        "the root, such as block/get. Replaces the setting names",
+        "the root, such as block/get. Use it instead of names",
     },
   ),
   before: s.setting(t.LINE, {
@@ -150,8 +150,8 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
     }),
     reads: s.setting(s.word(["none"]), {
       text:
-        "none: read operations are called without the secret, with which the node would return private " +
-        "data",
+        "none: read operations are called without the secret, since with it the node returns " +
+        "private data",
     }),
     example: s.setting(authFile(path), {
       text: "An example of node.auth, for nodes without such files",
@@ -161,7 +161,7 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
     title: needed(t.LINE, { text: "The name of the kind, for people" }),
     url: needed(t.NODE_URL, { text: "The usual URL of such a node" }),
     aliases: s.setting(v.array(t.KIND_NAME, "a list of names"), {
-      text: "Names of programs and networks that stand for the kind",
+      text: "Other names for the kind: programs and networks",
     }),
     description: s.setting(
       v.union([t.PATH, s.object(CALL)], "a path, or a method as in { jsonrpc: rpc.discover }"),
@@ -218,8 +218,8 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
     }),
     loosen: s.setting(v.array(t.LINE, "a list of operations"), {
       text:
-        "The operations that this file restricts less than the kind that it extends, by method or " +
-        "operationId. For example, write is changed to read, or a read operation gets other parameters",
+        "The methods or operationIds of operations that this file restricts less than the kind " +
+        "that it extends. For example, write is changed to read, or a read operation gets other parameters",
     }),
   };
   return v.pipe(

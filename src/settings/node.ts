@@ -22,7 +22,8 @@ const SCHEMES = {
 } as const;
 
 const HEADER = s.setting(t.HEADER, {
-  text: 'The header for the secret. Without this key, the secret is a whole line "Name: value"',
+  text:
+    'The header that contains the secret. Without this key, the secret is a whole line "Name: value"',
   example: "X-API-Key",
 });
 
@@ -103,7 +104,7 @@ export function nodeSettings(
     tls: s.setting(
       s.object({
         ca_file: s.needed(path, {
-          text: "A PEM file with the authority that signed the node's certificate",
+          text: "A PEM file with the CA certificate that signed the node's certificate",
           example: "~/.node/ca.pem",
         }),
       }),
@@ -145,7 +146,8 @@ const nodeSources = (path: Schema<string>, get: Schema<string>) => ({
     params: s.setting(
       v.union([v.array(s.json, "a list"), s.map(t.LINE, s.json)], "a list or an object"),
       {
-        text: "The parameters. In a list, { from: PLACE } stands for a value in another response",
+        text:
+          "The parameters. In a list, { from: PLACE } is replaced by a value in another response",
         example: "[1, true]",
       },
     ),
@@ -277,7 +279,7 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
     }),
     stalled_after: s.setting(t.STALLED_AFTER, {
       text: "The time without a new block after which the node is stalled",
-      default: "by its kind and network",
+      default: "depends on kind and network",
       example: "10m",
     }),
     sources: s.setting(s.map(t.SOURCE_NAME, source(path)), {

@@ -35,7 +35,7 @@ export async function startBare(runtime: Runtime, nodeface: Running): Promise<Ru
   return running;
 }
 
-/** Records the responses for the bare servers, by path and content coding: for each, the full response and the 304. */
+/** Records the full response and the 304 that the bare servers must send, for each path and content coding. */
 async function record({ port }: Running): Promise<object[]> {
   const both = async (path: string, headers: Readonly<Record<string, string>>) => {
     const full = await ask(port, path, headers);

@@ -1,6 +1,6 @@
 /**
- * Measures how soon a large description is served, how long other requests wait meanwhile, and how much memory it
- * takes.
+ * Measures how soon a large description is served, how long other requests wait meanwhile, and how much memory the
+ * description takes.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

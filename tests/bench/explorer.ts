@@ -1,5 +1,5 @@
 /**
- * Measures how soon different explorers can be read and used on a slow connection. All explorers show the same
+ * Measures how soon different API explorers can be read and used on a slow connection. All explorers show the same
  * description.
  */
 import { existsSync } from "node:fs";
@@ -103,8 +103,8 @@ node.`;
 }
 
 /**
- * Returns the path of a description whose operations are called at the node. A JSON file is copied without its
- * `servers`.
+ * Returns the path of a description whose operations are sent to the node, not to another server. A JSON file is
+ * copied without its `servers`.
  */
 async function atNode(file: string): Promise<string> {
   if (!file.endsWith(".json")) return file;

@@ -33,7 +33,7 @@ export class Table {
     this.head = head;
   }
 
-  /** Adds a row and prints it. Numbers have three digits, or all digits before the decimal point. */
+  /** Adds a row and prints it. Numbers below 100 have three digits; larger ones are rounded to integers. */
   add(...cells: Cell[]): void {
     clear();
     if (this.rows.length === 0) console.log(`\n${this.#line(this.head)}`);
@@ -57,7 +57,7 @@ export class Table {
   }
 }
 
-/** Formats a number with three digits, or with all digits before the decimal point: `0.97`, `12.3`, `45,678`. */
+/** Formats a number below 100 with three digits, and a larger one as an integer: `0.97`, `12.3`, `45,678`. */
 function format(value: number): string {
   if (!Number.isFinite(value)) return "–";
   const decimals = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;

@@ -1,4 +1,4 @@
-/** Servers in their own processes, which are started on a port, stopped by process ID, and measured. */
+/** Runs servers in their own processes: starts each on a port, stops it by its process ID, and measures it. */
 import { type ChildProcess, spawn } from "node:child_process";
 import {
   closeSync,
@@ -128,7 +128,7 @@ export function ask(
   });
 }
 
-/** Returns the value of the header with a lower-case name, or an empty string if the header is absent. */
+/** Returns the value of a header, whose name is given in lower case, or an empty string if the header is absent. */
 export function header({ headers }: Answer, name: string): string {
   return headers.find(([each]) => each.toLowerCase() === name)?.[1] ?? "";
 }

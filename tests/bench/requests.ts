@@ -1,4 +1,4 @@
-/** Compares the processor time per request of Nodeface with that of a bare server on the same runtime. */
+/** Compares Nodeface's processor time per request with that of a bare server on the same runtime. */
 import { answersOf, startBare, startNodeface } from "./answers.ts";
 import { type Options, type Section, step, Table } from "./output.ts";
 import { ask, header, memory, type Running, start } from "./processes.ts";
@@ -17,7 +17,7 @@ export async function requests({ only, isQuick, beside }: Options): Promise<Sect
     const running = await startAll(runtime, beside);
     const full = await measureInTurn(running, () => ({ path: PATH }), modeOf(isQuick));
     const notModified = await measureInTurn(running, async (server, { port }) => {
-      // The other peers do not handle `If-None-Match`.
+      // Peers without middleware do not handle `If-None-Match`.
       if (runtime.peers.includes(server) && !server.name.startsWith(WITH_MIDDLEWARE)) {
         return undefined;
       }

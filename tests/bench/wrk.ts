@@ -1,6 +1,6 @@
 /**
- * Creates load with `wrk`. The npm packages for load tests are slower than the servers, whose differences they would
- * hide.
+ * Generates load with `wrk`. The load-testing packages on npm are slower than the servers, so they would hide the
+ * differences between servers.
  */
 import { fileURLToPath } from "node:url";
 import { processorTime, run, type Running } from "./processes.ts";
@@ -10,7 +10,7 @@ const SCRIPT = fileURLToPath(new URL("wrk.lua", import.meta.url));
 /** The number of concurrent connections. */
 export const CONNECTIONS = 32;
 
-/** A request. Each time a request is sent, `n=0` at the end of its path or `{n}` in its body becomes another number. */
+/** A request. Each time it is sent, `n=0` at the end of its path or `{n}` in its body is replaced by a new number. */
 export interface Asked {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -67,7 +67,7 @@ export interface Mode {
   readonly seconds: number;
 }
 
-/** Returns the mode. Processor time has a resolution of 10 ms, so a measured second is accurate to one percent. */
+/** Returns the mode. Processor time has a resolution of 10 ms, so one second of it is accurate to one percent. */
 export const modeOf = (isQuick: boolean): Mode =>
   isQuick ? { rounds: 1, seconds: 2 } : { rounds: 5, seconds: 3 };
 

@@ -15,11 +15,11 @@ const KNOWN = [
   "aria-valid-attr-value",
 ];
 
-/** Lists axe's serious or critical findings in the reference, except the known ones of Scalar. */
+/** Lists axe's serious or critical findings in the reference, except violations of the rules in `KNOWN`. */
 export const unknownIn = async (page: Page): Promise<string[]> =>
   (await serious(page)).filter((found) => !KNOWN.some((rule) => found.startsWith(`${rule}: `)));
 
-/** Lists axe's serious or critical findings. Each text contains the rule, the element and the explanation. */
+/** Lists axe's serious or critical findings. Each finding is a text with the rule, the element and the explanation. */
 export async function serious(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
   // Wait for animations: while an element fades in, its contrast is lower than at the end.

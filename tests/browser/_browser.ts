@@ -39,7 +39,7 @@ export async function closePages(browser: Browser | undefined): Promise<void> {
   await Promise.all(browser?.contexts().map((context) => context.close()) ?? []);
 }
 
-/** Starts Chromium with its own libraries, so that the machine needs none. */
+/** Starts Chromium with its own libraries, so that none need to be installed. */
 async function start(): Promise<Browser> {
   const { default: packaged, inflate } = await import(pathToFileURL(CHROMIUM).href);
   await inflate(join(dirname(CHROMIUM), "../bin/al2023.tar.br"));

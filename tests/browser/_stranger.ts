@@ -1,4 +1,7 @@
-/** Attempts by a page of another origin to call the node. Each function runs in that page, without this module. */
+/**
+ * Attempts by a page of another origin to call the node. Each function runs in that page, where the rest of this module
+ * is missing.
+ */
 
 /** The URLs and the body that the page uses in its attempts. */
 export interface Targets {
@@ -119,7 +122,7 @@ export function leave(
       method,
       enctype,
     });
-    // With the type text/plain, a form is sent as `name=value`. This name and this value make it valid JSON.
+    // With the type text/plain, a form is sent as `name=value`. With this name and value, that text is valid JSON.
     const input = Object.assign(document.createElement("input"), {
       name: `${body.slice(0, -1)},"a":"`,
       value: `"}`,

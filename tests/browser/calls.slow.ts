@@ -17,13 +17,15 @@ import type { Served } from "./_serve.ts";
 
 const calls = suite("calls to a node from a browser");
 
-/** A non-loopback address of this machine, if it has one. Browsers restrict pages of such addresses over http. */
+/**
+ * A non-loopback address of this machine, if it has one. Browsers restrict pages that such an address serves over http.
+ */
 const FAR = Object.values(networkInterfaces()).flat()
   .find((address) => address?.family === "IPv4" && !address.internal)?.address;
 
 const TOKEN = "0123456789abcdef-0123456789abcdef";
 
-/** The method that a page of another origin tries to call. Nothing else in these tests calls it. */
+/** The method that a page of another origin tries to call. Nothing else in these tests calls this method. */
 const METHOD = "eth_gasPrice";
 
 let browser: Browser;

@@ -135,7 +135,7 @@ deepLinks(
     }),
 );
 
-/** The state of the operation in an animation frame. `top` is the position of its heading, or null if it is hidden. */
+/** The state of an operation in an animation frame. `top` is its heading's position, or null for a hidden heading. */
 interface Noted {
   readonly top: number | null;
   readonly isOpen: boolean;

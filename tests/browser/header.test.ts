@@ -12,7 +12,7 @@ const { synced: _, ...ANSWERS } = NODE;
 /** A long integer, such as a node may send. A JavaScript number would lose most of its digits. */
 const LONG = 1234567890123456789012345678901234567890n;
 
-/** An info object for each state, with the state that the header shows. */
+/** Info objects, each with the state that the header shows for it. */
 const STATES: [info: Record<string, unknown>, shown: string][] = [
   [NODE, "In sync"],
   [{ ...ANSWERS, head_at: "2026-01-31T08:14:41Z" }, "Online"],

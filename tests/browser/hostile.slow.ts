@@ -29,7 +29,7 @@ hostile("no code in a description runs, and no other host gets a request", async
     }
     assert.ok(await page.locator(":is(#scalar h1, #plain h2)").first().isVisible());
     assert.is(await page.evaluate(() => "ran" in globalThis), false);
-    // Chromium also reports requests that the content policy blocks, so only requests with a response count.
+    // Chromium also reports requests that the content policy blocks, so requests without a response are ignored.
     const answered = complaints.failed.filter((text) => /^\d+ /.test(text));
     assert.equal(answered, []);
   });
@@ -76,7 +76,7 @@ function describe(text: string, schema: unknown = { type: "string", description:
   };
 }
 
-/** Calls `work` with a description's simple page, and then with the reference when Scalar has started or failed. */
+/** Calls `work` with a description's simple page and, once Scalar has started or failed, with the reference. */
 async function inExplorer(
   document: unknown,
   work: (

@@ -9,7 +9,7 @@ import type { Served } from "./_serve.ts";
 const operations = suite("a host's operations in a browser");
 
 let browser: Browser;
-/** Two servers with pages of their own origins. Only the origin of `friend` is listed in `cors`. */
+/** Two servers whose pages have other origins than the service. Only the origin of `friend` is listed in `cors`. */
 let friend: Served;
 let stranger: Served;
 let node: Served;
@@ -77,8 +77,8 @@ const CHANGES: readonly Sent[] = [
 ];
 
 /**
- * URLs of the attacker's page. A URL with another port is of the same site as the service; one with another host name
- * is not.
+ * URLs of the attacker's page. A URL that differs from the service's only in the port is of the same site; a URL with
+ * another host name is not.
  */
 const VISITS: readonly [site: string, url: () => string][] = [
   ["of the same site", () => stranger.url],

@@ -236,7 +236,7 @@ results(
       ]);
       assert.is(await pre.locator("img").count(), 0);
       assert.is(await pre.locator(".long").count(), 1);
-      // The folded list has its text, so that the browser's search can find it and open the list.
+      // The text of the folded list is in the page, so that the browser's search can find it and open the list.
       const last = pre.getByText('"at": 299');
       assert.is(await last.count(), 1);
       assert.not.match(await pre.innerText(), '"at": 299');

@@ -21,8 +21,8 @@ import { ROOT } from "../_paths.ts";
 export const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
 /**
- * A short version of the service's own description, for tests that do not depend on it. Loading takes five times as
- * long with the full version.
+ * A short version of the service's own description, for tests that do not need the full one. Loading takes five times
+ * as long with the full version.
  */
 const LITTLE = `
 openapi: 3.1.1

@@ -169,7 +169,8 @@ async function throughPaths(
 }
 
 /**
- * Sends a request to the node, the service and the node again, and repeats this until it can classify the responses.
+ * Sends a request to the node, then to the service, then to the node again. Repeats this until it can classify the
+ * responses.
  */
 async function compare(
   direct: () => Promise<Said>,

@@ -17,7 +17,7 @@ const matches = (name: string, pattern = "") => new RegExp(pattern, "i").test(na
 
 /**
  * The maximum wait of an honest client, in milliseconds, during an attack by one or by twenty attackers: at least twice
- * the target. On a busy machine, a wait may be twenty times as long as without an attack.
+ * as long as it should be. On a busy machine, a wait may be twenty times as long as without an attack.
  */
 const WAIT_MAX = { 1: 500, 20: 1000 } as const, TIMES_MAX = 20;
 

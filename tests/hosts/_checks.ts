@@ -19,7 +19,7 @@ export interface Check {
   check(served: Served): Promise<void>;
 }
 
-/** The host's page, with which all examples respond to other paths. */
+/** The host's own page, with which every example responds to paths outside the service. */
 export const OWN_PAGE = "The host's own page\n";
 
 const PASSWORD = { authorization: "Bearer secret" };

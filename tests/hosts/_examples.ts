@@ -12,7 +12,7 @@ export interface Example {
   readonly name: string;
   /** The file of the example in `examples/`. */
   readonly file: string;
-  /** Other packages that the example needs. */
+  /** The packages that the example needs besides Nodeface. */
   readonly packages: readonly string[];
   readonly runtime: "node" | "deno" | "bun" | "workerd" | "next" | "next standalone";
   /**

@@ -1,7 +1,7 @@
 /**
- * Tests a bundled host in an empty folder, next to files with the same names as files of Nodeface, with a large
- * description, and with a large description on Node without threads. `BUNDLERS=webpack` selects bundlers by name. If
- * the bundlers are not installed, only esbuild and Bun are tested.
+ * Tests a bundled host in four ways: in an empty folder; next to files with the same names as files of Nodeface; with a
+ * large description; and with a large description on Node without threads. `BUNDLERS=webpack` selects bundlers by name.
+ * If the bundlers are not installed, only esbuild and Bun are tested.
  */
 import { build, type BuildOptions } from "esbuild";
 import { readFileSync, writeFileSync } from "node:fs";

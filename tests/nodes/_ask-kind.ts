@@ -57,8 +57,8 @@ export interface Learnt {
 }
 
 /**
- * Calls once each read-only JSON-RPC method that the service shows for a node. Returns the called methods, and
- * those that are marked as missing afterwards.
+ * Calls the read-only JSON-RPC methods that the service shows for a node, each once. Returns the called methods, and
+ * the methods that are marked as missing afterwards.
  */
 export async function callShown(
   { url, auth }: AskedNode,

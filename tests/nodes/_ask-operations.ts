@@ -99,7 +99,7 @@ export function requestOf(
   return { path: path + search, headers, body, params: { ...params, body: content } };
 }
 
-/** Returns the JSON pointer to the description of a response's content, or `undefined` if its type is not described. */
+/** Returns the JSON pointer to the description of a response's content, or `undefined` if there is no description. */
 function pathOfContent(
   part: OpenApiPart,
   template: string,

@@ -66,7 +66,7 @@ export async function call(url: string, method: string, params: unknown[] = []) 
 
 /**
  * Returns the service's info object, and how many milliseconds longer it took than a static file that was requested at
- * the same moment. The difference is used because a busy machine delays both.
+ * the same moment. The difference is used because a busy machine delays both responses.
  */
 export async function infoOf(service: string) {
   const started = performance.now();

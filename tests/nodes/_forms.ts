@@ -27,7 +27,7 @@ export interface SentForms {
   readonly texts: ReadonlyMap<string, string>;
 }
 
-/** Parses the forms of a page, and the node's own values for them. */
+/** Parses the forms of a page, and the values from the node for these forms. */
 export function readForms(html: string): { forms: FormData[]; examples: NodeExamples } {
   const forms = [...html.matchAll(/data-try='([^']*)'/g)].map(([, json]) => JSON.parse(json!));
   const [, examples = "{}"] = /id="examples">(.*?)<\/script>/s.exec(html) ?? [];

@@ -18,7 +18,7 @@ export interface AskedNode {
   readonly url: string;
   /** The path of the node's JSON-RPC endpoint, below `url`. @default "" */
   readonly rpcPath?: string;
-  /** The location of the node's secret, written like `node.auth`. Absent if the node needs no secret. */
+  /** The location of the node's secret, in the form of the `node.auth` setting. Absent if the node needs no secret. */
   readonly auth?: Readonly<Record<string, string>>;
   /** Sends a request with the node's secret, and returns the response unchanged. */
   send(path: string, init: SentRequest): Promise<Response>;
@@ -144,7 +144,7 @@ export function paramsOf(
   return Object.fromEntries(given.map(([{ name }, value]) => [name, value]));
 }
 
-/** Converts parameters to the form that the method requires. */
+/** Converts parameters to a list if the method requires parameters by position. */
 export function formOf(
   { paramStructure, params }: Method,
   values: Record<string, unknown>,
@@ -168,7 +168,7 @@ export function checkResults(part: OpenRpcPart): (at: number, result: unknown) =
 
 /**
  * Returns a function that validates a value against the schema at a JSON pointer in `part`. Undescribed members of an
- * object are errors; otherwise, a wrong name would be valid wherever no member is required.
+ * object are errors; otherwise, a wrong member name would go unnoticed wherever no member is required.
  */
 export function checkAt(part: object): (pointer: string, value: unknown) => Checked {
   const formats = { "date-time": /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/ };

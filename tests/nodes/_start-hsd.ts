@@ -1,4 +1,4 @@
-/** Starts hsd with a bought name and a pending transaction, to test its kind. */
+/** Starts hsd with a domain name that it has bought and with a pending transaction, to test its kind. */
 import { ROOT } from "../_paths.ts";
 import { freePort } from "../_port.ts";
 import { callsTo, resultOf } from "./_calls.ts";
@@ -48,7 +48,7 @@ export async function startHsd(): Promise<AskedNode> {
     await mine(11);
     const resource = { records: [{ type: "NS", ns: "ns1.example." }] };
     await send("sendupdate", name, resource);
-    // After these blocks, the name is in the tree.
+    // After these blocks, the node's tree of names contains the name.
     await mine(20);
     const other = await wallet("getnewaddress");
     const txid = await send("sendtoaddress", other, 1);

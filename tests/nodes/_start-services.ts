@@ -99,7 +99,7 @@ export async function startNats(): Promise<AskedNode> {
 }
 
 /**
- * Formats a configuration of Syncthing with one folder and debugging, and without features that contact other hosts.
+ * Formats a configuration of Syncthing with one folder, in debug mode, without features that contact other hosts.
  * With low priority, Syncthing's second process would leave the process group and outlive the first.
  */
 const syncthingConfig = (folder: string, key: string, gui: number, listen: number) => `

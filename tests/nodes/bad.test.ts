@@ -48,7 +48,7 @@ bad.after(async () => {
   await node?.close();
 });
 
-/** Bad behaviours without any response, for which the last known values are shown for a while. */
+/** Bad behaviours without a complete response, during which the last known values are shown for a while. */
 const SILENT = ["refuses", "hangs", "drips a byte a second"];
 
 for (const behaviour of ["refuses", ...Object.keys(BADNESS)]) {
@@ -85,7 +85,7 @@ for (const behaviour of ["refuses", ...Object.keys(BADNESS)]) {
     const late = new AbortController();
     const response = await Promise.race([
       app.fetch(new Request("http://localhost/v1/info")),
-      // This is less than the wait with the default timeout.
+      // This is less than the default timeout.
       sleep(3 * 500, undefined, { signal: late.signal }),
     ]);
     late.abort();

@@ -20,7 +20,7 @@ import { ETCD, startEtcdCluster } from "./_start-services.ts";
 
 const sees = suite("the status of a real node, as its operator sees it");
 
-/** The maximum time until a status is visible, in ms. It includes the longest interval between two queries. */
+/** The maximum time until a status is visible, in ms. This time includes the longest interval between two queries. */
 const PATIENCE = 45_000;
 
 /** Waits until a status is visible, and returns everything that is visible then. */
@@ -259,7 +259,7 @@ testWhere(
     await reaches(service, "syncing", "syncing");
     await first.stop("SIGTERM");
     await reaches(service, "stale", "connection_refused");
-    // Child processes exit before litecoind itself, which still uses its folder. litecoind removes its pid file last.
+    // litecoind uses its folder for a while after its child processes have exited. It removes its pid file last.
     const pid = join(bench.home, ".litecoin/regtest/bitcoind.pid");
     await until(() => Promise.resolve(!existsSync(pid)), PATIENCE);
     await bench.daemon(litecoind(port), port);

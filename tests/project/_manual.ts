@@ -3,7 +3,7 @@
  *
  * - `yaml`, `json` and `caddyfile` blocks are written to a file if they begin with a comment that names it, or if
  *   the name follows the fence, as in ```` ```yaml openapi.yaml ````.
- * - `console` blocks have commands after `$`, followed by their output, in which … matches any text.
+ * - `console` blocks have commands after `$`, each followed by its output. In the output, … matches any text.
  * - `sh` blocks have only commands, each of which must succeed.
  *
  * A block is skipped if the paragraph before it contains "not run by the manual's tests".
@@ -74,7 +74,7 @@ const withoutComment = (command: string) =>
 
 /** The options for following a page. */
 export interface Surroundings {
-  /** The local addresses to use, by the addresses in the page that they replace, such as `127.0.0.1:8545`. */
+  /** For addresses in the page, such as `127.0.0.1:8545`: the local addresses that replace them. */
   readonly places?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
   /** The files that exist at the start, by their path in the folder. The folder is also `HOME`. */

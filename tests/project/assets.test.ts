@@ -44,7 +44,7 @@ function modulesIn(root: string): Map<string, string> {
   );
 }
 
-/** Tells whether a module is generated from the kinds. A copy has only a few kinds, so these modules differ. */
+/** Tells whether a module is generated from the kinds, so that it is different in a copy with only a few kinds. */
 const isOfKinds = (name: string) => /^(interfaces|kind)/.test(name);
 
 /** The only kinds in a copy, since reading all kinds takes most of the build step's time. */

@@ -123,7 +123,7 @@ const filesOf = (text: string): Files => ({
   isThere: () => Promise.resolve(false),
 });
 
-/** Adds the members that every kind needs to an incomplete kind from a page. */
+/** Completes a kind from a page with the members that every kind needs. */
 const wholeKind = (text: string) =>
   [
     "title: A",
@@ -178,7 +178,7 @@ async function runProgram(code: string): Promise<{ nodeface: Nodeface; server: L
   }
 }
 
-/** Adds the declarations that a page assumes to one of its programs. */
+/** Completes a program of a page with the declarations that the page assumes. */
 function programOf(text: string): string {
   const code = text.startsWith("import") ? text : `import { createNodeface } from "nodeface";
 const operation = { responses: { 200: { description: "All of them" } } };

@@ -19,8 +19,8 @@ async function sent(name: string): Promise<number> {
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
 
 /**
- * Returns the number of bytes received for the HTML of a view, for Nodeface's own scripts and for all scripts, and the
- * number of requests.
+ * Loads a view of the page. Returns the number of requests, and the number of bytes received for the HTML, for
+ * Nodeface's own scripts, and for all scripts.
  */
 async function weigh(view: "reference" | "simple") {
   const response = await ask(`/v1/spec/${view}`, { headers: { "accept-encoding": "br" } });

@@ -126,7 +126,7 @@ export function makeResponse(random: () => number): Sent {
     const status = often("200", STATUSES, 0.3);
     const lines = [`${version} ${status}${pick(REASONS.slice(0, random() < 0.9 ? 3 : undefined))}`];
     while (random() < 0.5) lines.push(pick(random() < 0.9 ? FIELDS.slice(0, 11) : FIELDS));
-    // The framing headers are inserted at random positions among the others.
+    // The framing headers are inserted at random positions among the other headers.
     for (const field of fields) lines.splice(1 + upTo(lines.length - 1), 0, field);
     return lines.map((line) => line + end()).join("") + end();
   };
@@ -241,7 +241,7 @@ export function readByNode({ method, parts }: Sent): Promise<Read> {
 }
 
 /**
- * The numbers of responses by outcome in both parsers, and by known difference; and the unknown differences.
+ * The number of responses with each outcome in the two parsers and with each known difference; the other differences.
  */
 export interface Compared {
   readonly counts: Record<string, number>;
@@ -250,7 +250,7 @@ export interface Compared {
 }
 
 /**
- * Differences for responses that Nodeface's client accepts, but llhttp rejects or reads differently, with the reason.
+ * Reasons why llhttp may reject a response that Nodeface's client accepts, or may read it differently.
  */
 const KNOWN: Readonly<Record<string, (here: Taken, text: string) => boolean>> = {
   "the same length twice, which a recipient may accept (RFC 9112, section 6.3)": (here) =>

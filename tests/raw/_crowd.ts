@@ -11,7 +11,7 @@ export interface Told {
   readonly open: number;
   /** The number of responses by status; 0 means no response. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** The number of listeners by the heights that they received in `head` events, separated by spaces. */
+  /** The number of listeners that received the same heights in `head` events. The key lists these heights. */
   readonly heads: Readonly<Record<string, number>>;
 }
 

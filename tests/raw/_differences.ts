@@ -1,11 +1,11 @@
 /**
  * The cases in which the responses of the runtimes differ, because a runtime's own parser or server responds. In all
- * other cases, the responses are the same.
+ * other cases, all runtimes send the same response.
  */
 
 /** Cases in which the response of a runtime differs. */
 export interface Difference {
-  /** The beginning of the runtime's name. `Node` stands for every release of Node. */
+  /** The beginning of the runtime's name. `Node` matches every release of Node. */
   runtime: string;
   reason: string;
   /** The status in each of these cases. The rest of the response is not compared. */

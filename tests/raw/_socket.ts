@@ -10,7 +10,7 @@ export function dial(url: string): Promise<Socket> {
   });
 }
 
-/** Waits until the server has closed a connection. Rejects if the test destroys the socket with an error "not cut". */
+/** Waits until the server has closed a connection. Rejects if the test has destroyed it with the error "not cut". */
 export function closed(socket: Socket): Promise<void> {
   return new Promise((resolve, reject) => {
     if (socket.destroyed) return resolve();

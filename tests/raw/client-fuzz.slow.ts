@@ -1,4 +1,4 @@
-/** Parses random responses, and prints their seed. `NODEFACE_FUZZ` sets their number, by default 120,000. */
+/** Parses random responses, and prints their seed. `NODEFACE_FUZZ` sets how many responses (by default 120,000). */
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";

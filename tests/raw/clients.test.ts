@@ -107,7 +107,7 @@ everywhere("large responses that are not read take no memory each", async ({ url
   const before = residentMemory(pid);
   const sockets = await Promise.all([1, 2, 3].map(() => dial(url)));
   for (const socket of sockets) socket.pause().write(request.repeat(100));
-  // After these requests have responses, the server has also handled the requests sent on `sockets`.
+  // When these requests are complete, the server has also handled the requests sent on `sockets`.
   for (let i = 0; i < 20; i++) await (await fetch(`${url}v1/info`)).arrayBuffer();
   const grown = residentMemory(pid) - before;
   for (const socket of sockets) socket.destroy();
@@ -156,7 +156,7 @@ async function standStill(command: readonly string[]): Promise<number> {
   return received;
 }
 
-/** Requests content that takes the app longer to send than a client may be idle. Returns the length of the content. */
+/** Requests content that the app sends only after the idle timeout. Returns the length of the content. */
 async function waitLong(command: readonly string[]): Promise<number> {
   const server = await start(command);
   const { byteLength } = await (await fetch(`${server.url}long`)).arrayBuffer();

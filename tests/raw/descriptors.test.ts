@@ -59,7 +59,7 @@ descriptors("clients waiting to be accepted cost no processor time, on every run
   );
 });
 
-/** Returns a command that runs the given one with a limited number of file descriptors. */
+/** Returns a command that runs the given command with a limited number of file descriptors. */
 function limitedTo(count: number, command: readonly string[]): string[] {
   return ["sh", "-c", `ulimit -n ${count} && exec "$@"`, "sh", ...command];
 }

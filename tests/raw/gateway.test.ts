@@ -56,7 +56,7 @@ const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1
 
 /**
  * Request targets that a server or its parser may misread (`gateway-paths.test.ts` tests Nodeface's own code). None of
- * them reaches an operation that is not public. If the node receives the request, `sent` is the path.
+ * these targets reaches an operation that is not public. `sent` is the path that the node receives, if any.
  */
 const TARGETS: readonly (readonly [target: string, sent?: string])[] = [
   ["/v1/node/status", "/status"],
@@ -172,8 +172,8 @@ for (const [runtime, command] of RELEASES) {
       ],
     ] as const
   ) {
-    // According to RFC 9112, section 6.3, chunked coding overrides the length, and bytes after the content are a new
-    // request.
+    // According to RFC 9112, section 6.3, chunked coding overrides Content-Length, and bytes after the content are a
+    // new request.
     calls(`a content with ${why} smuggles no request`, async () => {
       const inner = request("GET /v1/node/status");
       const lineUp = ["Content-Type: application/json", ...lines];

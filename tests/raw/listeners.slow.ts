@@ -156,7 +156,7 @@ testWhere(
     }),
 );
 
-/** Several times the longest silence after which a runtime or an adapter closes a connection, in milliseconds. */
+/** The silence in this test, in milliseconds: several times the longest idle timeout of a runtime or an adapter. */
 const SILENCE_MS = 180_000;
 
 testWhere(

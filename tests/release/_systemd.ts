@@ -109,7 +109,7 @@ export async function startSystemd(): Promise<Systemd | string> {
 }
 
 /**
- * Returns the process ID of systemd's first process in the tests' own namespace, or an empty string if there is none.
+ * Returns the ID that systemd's first process has outside its namespaces, or an empty string if there is no process.
  */
 function firstOf({ pid }: ChildProcess): string {
   try {

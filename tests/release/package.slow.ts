@@ -219,7 +219,7 @@ pack("every type that the package's exports use is exported, too", () => {
   }
 });
 
-/** Lists the types of this package that an entry's exports use, but that the entry does not export. */
+/** Lists the types of this package that an entry point uses in its exports, but does not export. */
 function hiddenTypes(entry: string): string[] {
   const own = `dist/${entry}.d.ts`;
   const exported = new Map<string, string>();
@@ -300,7 +300,7 @@ const tscOf = (version: string) =>
     ? `${ROOT}node_modules/.bin/tsc`
     : join(COMPILERS, "node_modules", `ts-${version}`, "bin/tsc");
 
-/** Compiles programs in strict mode, as a host does, including the types of packages. */
+/** Compiles programs in strict mode, as a host does, and also checks the types of packages. */
 async function compile(name: string, tsc: string, files: string[], more: object): Promise<void> {
   const project = join(HOME, name);
   mkdirSync(project);

@@ -152,7 +152,7 @@ const CALLS = {
   etcd: { path: "/v3/maintenance/status", below: "/v1/node", body: "{}", answer: /"version"/ },
 } as const;
 
-/** Paths that proxies have misrouted in the past. Each is sent below a prefix. */
+/** Paths that proxies have misrouted in the past. Each path is sent below a prefix. */
 const MALFORMED = [
   "/v1/node/blocks/a%2Fb",
   "/v1/node/blocks/a%252Fb",

@@ -1,4 +1,4 @@
-/** Three services behind nginx, as in docs/deployment.md, and the number of queries to the node that clients cause. */
+/** Counts the queries to the node that are caused by clients of three services behind nginx (docs/deployment.md). */
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

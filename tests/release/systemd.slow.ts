@@ -112,7 +112,7 @@ testWhere(
     const home = makeFolder();
     chownSync(home, NODE_USER, NODE_USER);
     const port = await freePort();
-    // litecoind shares its files with its group only if wallets are disabled. Later versions have rpccookieperms.
+    // litecoind shares its files with its group only without wallets. Later versions have the option rpccookieperms.
     const node = () =>
       startDaemon([
         ...[SETPRIV, `--reuid=${NODE_USER}`, `--regid=${NODE_USER}`, "--clear-groups"],

@@ -14,7 +14,7 @@ import { countOperations } from "./programs/count-operations.ts";
 export interface Document {
   name: string;
   /**
-   * Writes the description to a folder if necessary, and returns the path of its root file. Absent if it has no file.
+   * Writes the description to a folder if necessary, and returns the path of its root file. Absent if there is no file.
    */
   entry?: (folder: string) => string;
   /** The kind of node whose operations are described, if there is no `entry`. */
@@ -27,7 +27,7 @@ export interface Document {
 
 const downloaded = (file: string) => () => `${ROOT}tests/.cache/documents/${file}`;
 const kept = (file: string) => () => `${ROOT}tests/description/${file}`;
-/** Returns a function that writes files by path. The first is the root file, whose path the function returns. */
+/** Returns a function that writes files by path. The first file is the root file, whose path the function returns. */
 const written = (files: Record<string, string>) => (folder: string) => {
   const paths = Object.entries(files).map(([name, text]) => {
     const path = join(folder, name);
@@ -292,7 +292,7 @@ export const SMALL: readonly Document[] = [
   },
 ];
 
-/** The operations of each kind, once for each software that has operations of its own. */
+/** The operations of each kind: once for unknown software, and once for each software with additional operations. */
 export const OF_KINDS: readonly Document[] = (await Promise.all(
   KINDS_WITH_INTERFACE.map(async (kind) => {
     const parts = await loadInterface(kind);
@@ -339,7 +339,7 @@ function operationsIn(path: string): number {
   if (methods) return methods.length;
   const items = Object.entries<{ $ref?: string }>(paths).map(([name, item]) => {
     const [file, pointer = ""] = (item.$ref ?? "").split("#");
-    // A reference with a pointer into a file of path items is not followed.
+    // A reference to only a part of a file is not followed.
     return [name, file && pointer === "" ? read(join(dirname(path), file)) : item];
   });
   return countOperations({ paths: Object.fromEntries(items) });

@@ -1,4 +1,4 @@
-/** Pairs of a tool and a document that fail through a fault of either. A test checks that each pair still fails. */
+/** Pairs of a tool and a document that fail because one of the two has a fault. A test checks that they still fail. */
 
 /** A fault of a tool or a document, not of Nodeface. */
 export interface KnownFault {
@@ -10,7 +10,7 @@ export interface KnownFault {
   why: string;
   /** A link to a report of the fault. Without such a link, the tool must also fail with the original document. */
   evidence?: string;
-  /** True if the tool would run endlessly. Its time limit is then shorter. */
+  /** True if the tool would run endlessly. The time limit of the tool is then shorter. */
   isEndless?: true;
 }
 

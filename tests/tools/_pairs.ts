@@ -59,8 +59,8 @@ export async function runPairs(document: Document, tools: readonly Tool[]): Prom
     const yamlFile = await keep(yaml!, join(folder, "served.yaml"));
     const input = { json: json!, yaml: yaml!, jsonFile, yamlFile, entry };
     const { paths } = JSON.parse(readFileSync(jsonFile, "utf8"));
-    // If the description and the service share a path, either the first segment of the description's path has moved to
-    // the URL of its server, or the description's path replaces that of the service.
+    // The description may have the same path as the service. Then either the first segment of the description's path
+    // has moved to the URL of a server, or the description's path replaces the service's.
     const theirs = new Set(entry === undefined ? [] : pathsOf(entry));
     const isOurs = (path: string) =>
       !theirs.has(path) || /^nodeface/.test(paths?.[path]?.get?.operationId);
@@ -103,8 +103,8 @@ function argumentsOf({ kind, software }: Document, folder: string): string[] {
 }
 
 /**
- * Waits until a description is shown. Until then, the service shows only its own operations. If there is a file, the
- * page says that it is being read; for a kind, there are no other paths.
+ * Waits until a description is shown, instead of only the service's own operations. While a file is being read, the
+ * page says so. The description of a kind is shown once there are paths besides the service's own.
  */
 async function untilShown(url: string, { kind }: Document): Promise<void> {
   const since = performance.now();

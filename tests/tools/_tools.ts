@@ -93,9 +93,9 @@ interface Generator {
   name: string;
   command: (input: Input) => readonly string[];
   env?: (input: Input) => Record<string, string>;
-  /** Matches the paths of the generated files to compile. Their imports are compiled, too. */
+  /** Matches the paths of the generated files to compile. The files that they import are compiled, too. */
   compiled: RegExp;
-  /** `text` matches once per operation in the files whose paths match `files`. Matches after `before` do not count. */
+  /** In the files whose paths match `files`, `text` matches once per operation, up to the first match of `before`. */
   counted: { files: RegExp; text: RegExp; before?: RegExp };
   /** The program that runs the tool. @default Node 24 */
   node?: string;
@@ -164,7 +164,7 @@ const OPERATIONS: Tool = {
     }),
 };
 
-/** A mock server that responds with the examples of a description. One of its operations is requested. */
+/** A mock server that responds with the examples of a description. The test requests one operation. */
 const PRISM: Tool = {
   name: "prism mock",
   missing,
