@@ -160,7 +160,9 @@ async function take(response: Promise<SourceResponse>, { source, pointers }: Pla
     // A runtime throws an error of its own when it does not allow an operation.
     const error = cause instanceof SourceError
       ? cause
-      : new SourceError("bad_answer", "cannot be queried on this runtime", { hint: (cause as Error).name });
+      : new SourceError("bad_answer", "cannot be queried on this runtime", {
+        hint: (cause as Error).name,
+      });
     const isOptional = "optional" in source && source.optional;
     if (isOptional && error.isAbsent) return { taken: new Map(), omitted: [], absent: error };
     return { error };

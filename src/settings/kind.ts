@@ -149,8 +149,7 @@ export function kindSchema(path: Schema<string> = t.FILE, base?: Kind): Schema<K
         "machine",
     }),
     reads: s.setting(s.word(["none"]), {
-      text:
-        "none: read operations are called without the secret, since with it the node returns " +
+      text: "none: read operations are called without the secret, since with it the node returns " +
         "private data",
     }),
     example: s.setting(authFile(path), {
