@@ -17,7 +17,7 @@ import { isObject, type Json } from "../src/json/values.ts";
 const INTERVAL = 5_000, INTERVAL_MAX = 60_000;
 /** Milliseconds between two requests while there is a stream, and between two requests for the history. */
 const INTERVAL_BESIDE = 30_000;
-/** The longest delay before an ended stream is first reopened, in milliseconds; doubled after each attempt. */
+/** The upper limit of the random delay before an ended stream is reopened, in milliseconds; doubled at each attempt. */
 const RETRY = 4_000;
 /** The service's clock minus the browser's, in milliseconds. */
 let clockOffset: number | undefined;

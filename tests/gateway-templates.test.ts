@@ -196,10 +196,10 @@ templates(
       [
         "GET /f/{path}/meta",
         "refused",
-        "GET /f/{bucket}/{key} matches all of its paths",
+        "GET /f/{bucket}/{key} matches the same paths",
       ],
       ["GET /same/{a}", "allowed", "it is a read"],
-      ["GET /same/{b}", "refused", "GET /same/{a} matches all of its paths"],
+      ["GET /same/{b}", "refused", "GET /same/{a} matches the same paths"],
       ["GET /g/{a}", "allowed", "it is a read"],
       ["GET /g/{p}", "allowed", "it is a read"],
       ["GET /z/{a}", "allowed", "it is a read"],

@@ -38,7 +38,7 @@ export interface FieldData {
   readonly example?: string | undefined;
   /** Shorter examples of a body, for a large description. */
   readonly shorter?: readonly string[] | undefined;
-  /** True if the example is filled in; otherwise it is only shown while the field is empty. */
+  /** True if the example is the field's initial value; otherwise it is only its placeholder. */
   readonly isFilled?: boolean | undefined;
   readonly values?: readonly string[] | undefined;
   /** A regular expression that cannot backtrack for long. */

@@ -19,7 +19,8 @@ export type DocumentName = View | "";
 
 /**
  * Writes the content security policy (CSP level 3) for the origins of the description's servers and the digests of
- * inline scripts. Scalar shows `blob:` URLs; `build/patch-scalar.ts` removes what the policy would block.
+ * inline scripts. Scalar shows images and media from `blob:` URLs, so the policy
+ * allows these.
  */
 const contentSecurityPolicy = (origins: readonly string[], digests: readonly string[]) =>
   [

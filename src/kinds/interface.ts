@@ -70,7 +70,7 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     value: "names in lower case, as in `[mastodon]`",
     text:
       "The software that has the operation, for kinds whose nodes run different software. Without this " +
-      "mark, all software has it. A marked operation is omitted if the node does not report its " +
+      "mark, all software has the operation. A marked operation is omitted if the node does not report its " +
       "software",
   },
   "x-common": {

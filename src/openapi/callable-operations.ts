@@ -329,7 +329,7 @@ function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation,
       : samples && all.slice(0, at).find(({ operation, template }) =>
         operation.method === own.operation.method && samples.every((path) => template.match(path))
       );
-    if (taker) obstacles.set(own.operation, `${taker.operation.name} matches all of its paths`);
+    if (taker) obstacles.set(own.operation, `${taker.operation.name} matches the same paths`);
   }
   return obstacles;
 }

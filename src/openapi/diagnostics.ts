@@ -13,7 +13,7 @@ export const LIMITS = {
   yaml: 12_582_912,
   /** The maximum total size of all files in bytes: 64 MiB. */
   total: 67_108_864,
-  /** The maximum total size of all files in bytes, on a runtime without threads: 4 MiB. */
+  /** The same maximum on a runtime without threads, in bytes: 4 MiB. */
   withoutThread: 4_194_304,
   /** The maximum heap size of a thread in bytes, on a runtime that can limit it: 768 MiB. */
   memory: 805_306_368,

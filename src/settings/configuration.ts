@@ -250,7 +250,7 @@ export function configuration(
     page: s.setting(s.section(pageSettings(path)), {
       text: "The title, logo and first view of the explorer page",
     }),
-    node: s.setting(s.section(nodeSettings(path, own)), { text: "The node that is shown" }),
+    node: s.setting(s.section(nodeSettings(path, own)), { text: "The node beside the service" }),
     info: s.setting(s.section(infoSettings(path)), { text: "The content of /v1/info" }),
   };
   return s.section(settings);

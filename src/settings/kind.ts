@@ -36,8 +36,9 @@ const TEST = v.union([
 
 const RULE = s.object({
   when: s.needed(s.filledMap(t.REFERENCE_TEXT, TEST, "places, each with a test"), {
-    text: "Places, each with a test of its value: a regular expression, null for a missing " +
-      "value, { above: NUMBER } or { below: NUMBER }. All tests must pass",
+    text:
+      "Tests of values, each under the value's place: a regular expression, null for a missing " +
+      "value, { above: NUMBER } or { below: NUMBER }. All must pass",
     example: "{ 'status#/leader': null }",
   }),
   code: s.needed(s.word(CODES), { text: "The status_code", example: "no_leader" }),

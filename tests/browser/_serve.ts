@@ -39,7 +39,7 @@ export function serveNode({ info, document, answer: first }: Shown = {}): Promis
     if (special) return special;
     if (pathname === "/v1/info" && info) {
       if (!known) return new Response(null, { status: 503 });
-      // The info object is read for every request, not cached, because a suite may repeat a request within a second.
+      // Not cached for a second, as by the service: a suite may change the info and request it again at once.
       return answer(await json(known), request);
     }
     if (pathname === "/v1/events" && info) {
