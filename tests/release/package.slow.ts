@@ -229,6 +229,10 @@ function hiddenTypes(entry: string): string[] {
     const path = join(dirname(own), from!.replace(/\.[jt]s$/, ".d.ts"));
     for (const name of names!.split(",")) exported.set(name.replace(/^\s*type /, "").trim(), path);
   }
+  for (const [, from] of textOf(own).matchAll(/export (?:type )?\* from "([^"]+)"/g)) {
+    const path = join(dirname(own), from!.replace(/\.[jt]s$/, ".d.ts"));
+    for (const [, name] of textOf(path).matchAll(DECLARED)) exported.set(name!, path);
+  }
   for (const [, name] of textOf(own).matchAll(DECLARED)) exported.set(name!, own);
   const hidden = [...exported].flatMap(([name, path]) => {
     const code = textOf(path).replaceAll(/\/\*[^]*?\*\//g, "");
