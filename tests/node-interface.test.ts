@@ -76,8 +76,9 @@ const namesOf = ({ paths }: Described) =>
 
 shown("if the kind is configured, its operations are shown before the node responds", async () => {
   const { ask, read } = create({ node: { url: "http://127.0.0.1:9", kind: "bitcoin" } });
-  const document = await read();
-  assert.ok(namesOf(document).includes("getblock"));
+  let document = await read();
+  // On a busy machine, the first response may have only the service's own operations.
+  await until(async () => namesOf(document = await read()).includes("getblock"));
   assert.is(document.paths["/v1/rpc/getblock"]!.get!["x-access"], "read");
   assert.equal(document.servers, [{ url: "." }]);
   assert.match(await (await ask("/v1/spec/simple")).text(), "/v1/rpc/getblock");
