@@ -223,14 +223,15 @@ pack("every type that the package's exports use is exported, too", () => {
 function hiddenTypes(entry: string): string[] {
   const own = `dist/${entry}.d.ts`;
   const exported = new Map<string, string>();
+  const pathOf = (from: string) => join(dirname(own), from.replace(/\.[jt]s$/, ".d.ts"));
   for (
     const [, names, from] of textOf(own).matchAll(/export (?:type )?{([^}]*)} from "([^"]+)"/g)
   ) {
-    const path = join(dirname(own), from!.replace(/\.[jt]s$/, ".d.ts"));
+    const path = pathOf(from!);
     for (const name of names!.split(",")) exported.set(name.replace(/^\s*type /, "").trim(), path);
   }
   for (const [, from] of textOf(own).matchAll(/export (?:type )?\* from "([^"]+)"/g)) {
-    const path = join(dirname(own), from!.replace(/\.[jt]s$/, ".d.ts"));
+    const path = pathOf(from!);
     for (const [, name] of textOf(path).matchAll(DECLARED)) exported.set(name!, path);
   }
   for (const [, name] of textOf(own).matchAll(DECLARED)) exported.set(name!, own);
