@@ -234,6 +234,11 @@ results(
         "= 50 coins",
         "… 300 ]",
       ]);
+      const ofItems = Array.from({ length: 299 }, (_, at) => {
+        const coins = `0.${String(at + 1).padStart(8, "0")}`.replace(/0+$/, "");
+        return `= ${coins} coins`;
+      });
+      assert.equal(notes.slice(4), ofItems);
       assert.is(await pre.locator("img").count(), 0);
       assert.is(await pre.locator(".long").count(), 1);
       // The text of the folded list is in the page, so that the browser's search can find it and open the list.
