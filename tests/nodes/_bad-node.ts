@@ -41,7 +41,7 @@ export interface BadNode {
   url: string;
   /**
    * Changes the behaviour: `good` makes the server respond like anvil, and `refuses` makes it stop listening. `BADNESS`
-   * lists the other behaviours.
+   * lists the other behaviours. Connections stay open: a closed one would show the service an unreachable node.
    */
   be(behaviour: string): Promise<void>;
   close(): Promise<void>;
@@ -78,9 +78,8 @@ export async function startBadNode(): Promise<BadNode> {
     url: `http://127.0.0.1:${port}`,
     async be(next) {
       if (behaviour === "refuses") server = await listen(port);
-      if (next === "refuses") await close(server);
-      else server.closeAllConnections();
       behaviour = next;
+      if (next === "refuses") await close(server);
     },
     close: () => close(server),
   };
