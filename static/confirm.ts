@@ -1,6 +1,6 @@
 /** Asks to confirm a request that may change something; shows the request and the current node. */
 import { type FormRequest, showUnseen } from "../src/explorer/form-request.ts";
-import { isObject } from "../src/json/values.ts";
+import { fetchObject } from "./head.ts";
 import { base, element } from "./service.ts";
 
 /** The keys of the info that identify a node, with their labels. */
@@ -10,16 +10,10 @@ const KEYS = { name: "Node", software: "Software", network: "Network", chain_id:
 export type Identity = Readonly<Record<string, string>> | undefined;
 
 export async function readIdentity(): Promise<Identity> {
-  try {
-    const response = await fetch(new URL("v1/info", base), { cache: "no-store" });
-    const info: unknown = await response.json();
-    if (!response.ok || !isObject(info)) return undefined;
-    const known = Object.keys(KEYS).filter((key) => info[key] !== undefined);
-    const textOf = (key: string) => showUnseen(String(info[key])).slice(0, 80);
-    return Object.fromEntries(known.map((key) => [key, textOf(key)]));
-  } catch {
-    return undefined;
-  }
+  const info = await fetchObject(new URL("v1/info", base));
+  const known = Object.keys(KEYS).filter((key) => info?.[key] !== undefined);
+  const textOf = (key: string) => showUnseen(String(info![key])).slice(0, 80);
+  return info && Object.fromEntries(known.map((key) => [key, textOf(key)]));
 }
 
 /**

@@ -1,7 +1,4 @@
-/**
- * The forms of the simple page: makes them from the data that `src/explorer/render-content.ts` writes, asks for
- * confirmation if needed, sends their requests, and shows the results.
- */
+/** The forms of the simple page: makes them, asks to confirm writes, sends requests, and shows the results. */
 import {
   commandOf,
   type FieldData,
@@ -17,35 +14,11 @@ import { confirm, type Identity, readIdentity } from "./confirm.ts";
 import { showResult, showStatus, sizeOf, timeOf } from "./result.ts";
 import { copyFrom, element, here, isCall } from "./service.ts";
 
-export interface Field {
-  readonly name: string;
-  /** The location of a parameter, or `body` or `token`. */
-  readonly place: string;
-  readonly input: HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
-  readonly error: HTMLElement;
-  readonly box: HTMLElement;
-  /** Shows an error at the field; an empty string removes it. */
-  readonly mark: (text: string) => void;
-  /** Returns the error in a text; an empty string if the text can be sent. */
-  readonly mistakeIn: (text: string) => string;
-}
-
-export interface Form {
-  readonly title: string;
-  readonly data: FormData;
-  /** The parameters, and then the body if there is one. */
-  readonly fields: readonly Field[];
-  readonly token: Field | undefined;
-  readonly command: HTMLElement;
-  readonly send: HTMLButtonElement;
-  readonly status: HTMLElement;
-  readonly result: HTMLElement;
-  readonly element: HTMLFormElement;
-}
+export type Form = ReturnType<typeof makeForm>;
+type Field = ReturnType<typeof makeLabelled>;
 
 /** The maximum length of a response; a longer one is cancelled. */
 const BYTES_MAX = 64 * 1024 * 1024;
-const opened = new WeakSet<HTMLDetailsElement>();
 const plain = document.getElementById("plain")!;
 
 const examples = JSON.parse(document.getElementById("examples")!.textContent!);
@@ -69,8 +42,7 @@ for (const details of plain.querySelectorAll<HTMLDetailsElement>(".try[open]")) 
 
 export function openForm(details: HTMLDetailsElement): void {
   details.open = true;
-  if (opened.has(details)) return;
-  opened.add(details);
+  if (details.querySelector("form")) return;
   const form = makeForm(details);
   const node = form.data.isWrite ? readIdentity() : undefined;
   let sending: AbortController | undefined;
@@ -109,7 +81,7 @@ async function submit(form: Form, node: Promise<Identity> | undefined, signal: A
   const timer = setInterval(count, 1000);
   try {
     const response = await fetch(request.url, { ...optionsOf(form, request), signal });
-    showResult(form, response, await readBytes(response), passed());
+    await showResult(form, response, await readBytes(response), passed());
   } catch (error) {
     showFailure(form, request.url, error, passed());
   } finally {
@@ -131,21 +103,18 @@ function optionsOf({ token }: Form, request: FormRequest): RequestInit {
   return { method, headers, body: body ?? null, cache: "no-store", redirect };
 }
 
-async function readBytes(response: Response): Promise<ArrayBuffer> {
-  const parts: Uint8Array<ArrayBuffer>[] = [];
+async function readBytes({ body }: Response): Promise<ArrayBuffer> {
   let size = 0;
-  const reader = response.body?.getReader();
-  while (reader) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    parts.push(value);
-    size += value.byteLength;
-    if (size > BYTES_MAX) {
-      await reader.cancel();
-      throw new RangeError(`The response is longer than ${sizeOf(BYTES_MAX)}`);
-    }
-  }
-  return new Blob(parts).arrayBuffer();
+  const limit = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+    transform(part, controller) {
+      size += part.byteLength;
+      if (size > BYTES_MAX) {
+        throw new RangeError(`The response is longer than ${sizeOf(BYTES_MAX)}`);
+      }
+      controller.enqueue(part);
+    },
+  });
+  return await new Response(body?.pipeThrough(limit)).arrayBuffer();
 }
 
 function showFailure(form: Form, url: string, error: unknown, ms: number): void {
@@ -158,7 +127,7 @@ function showFailure(form: Form, url: string, error: unknown, ms: number): void 
   showStatus(form, false, `No response: ${why}`, timeOf(ms));
 }
 
-function makeForm(details: HTMLDetailsElement): Form {
+function makeForm(details: HTMLDetailsElement) {
   const data: FormData = JSON.parse(details.dataset.try!);
   const filled = fillIn(data, examples);
   const fields = data.fields.map((field, at) => makeField(field, filled[at]!));
@@ -168,8 +137,10 @@ function makeForm(details: HTMLDetailsElement): Form {
   const title = article.querySelector("h3")!.textContent!;
   const boxes = [...fields, token].flatMap((field) => field?.box ?? []);
   boxes.push(element("p", { className: "actions" }, send));
-  const form: Form = {
-    ...{ title, data, fields, token, send },
+  const form = {
+    ...{ title, data, token, send },
+    /** The parameters, and then the body if there is one. */
+    fields,
     command: article.querySelector<HTMLElement>(".command")!,
     status: element("p", { className: "status", role: "status" }),
     result: element("div", { className: "answer" }),
@@ -195,7 +166,7 @@ function showCommand(form: Form): void {
   form.command.querySelector("code")!.textContent = line;
 }
 
-function makeField(data: FieldData, value: string): Field {
+function makeField(data: FieldData, value: string) {
   const { name, in: place, type = "", isRequired = false, list, example = "", values } = data;
   const isBody = place === "body";
   const lines = isBody && isJson(type) ? readLines(value) : undefined;
@@ -212,12 +183,11 @@ function makeField(data: FieldData, value: string): Field {
     : element("input", { type: "text", placeholder, inputMode });
   input.value = text;
   const facts = [isBody ? "" : place, type, list ? "comma-separated" : ""];
-  const check = (text: string) => mistakeIn(data, text);
-  return makeLabelled({ name, place, input, mistakeIn: check }, facts, isRequired);
+  return makeLabelled(name, place, input, facts, (text) => mistakeIn(data, text), isRequired);
 }
 
 /** Makes the field of a token. Its type is not `password`, since browsers offer to store passwords. */
-function makeToken(scheme: string): Field {
+function makeToken(scheme: string) {
   const input = element("input", { type: "text", className: "secret" });
   input.value = tokens.get(scheme) ?? "";
   input.dataset.scheme = scheme;
@@ -227,15 +197,21 @@ function makeToken(scheme: string): Field {
       if (other !== input && other.dataset.scheme === scheme) other.value = input.value;
     }
   });
-  const field = { name: "token", place: "token", input, mistakeIn: () => "" };
-  return makeLabelled(field, ["kept until you leave this page"]);
+  return makeLabelled("token", "token", input, ["kept until you leave this page"]);
 }
 
+/**
+ * @param place the location of a parameter, or `body` or `token`
+ * @param mistakeIn returns the error in a text; an empty string if the text can be sent
+ */
 function makeLabelled(
-  { name, place, input, mistakeIn }: Omit<Field, "error" | "box" | "mark">,
+  name: string,
+  place: string,
+  input: HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement,
   facts: readonly string[],
+  mistakeIn: (text: string) => string = () => "",
   isRequired = false,
-): Field {
+) {
   const id = `field-${fieldCount++}`;
   const shown = [...facts, isRequired ? "required" : ""].filter(Boolean).join(", ");
   const words = [element("code", { textContent: name }), " ", element("i", { textContent: shown })];
@@ -245,6 +221,7 @@ function makeLabelled(
   const error = element("p", { id: `${id}-error`, className: "error" });
   const label = element("label", { htmlFor: id }, ...words);
   const box = element("div", { className: "field" }, label, input, error);
+  /** Shows an error at the field; an empty string removes it. */
   const mark = (text: string) => {
     error.textContent = text;
     input.ariaInvalid = text ? "true" : null;

@@ -1,7 +1,4 @@
-/**
- * Keeps the header of the reference and of the simple page current while the page is visible: requests the info after
- * each event, and from time to time, since the stream of a service that hangs is merely silent.
- */
+/** Keeps the header of both documents current while the page is visible: by events, and by polling. */
 import {
   describeInfo,
   describeState,
@@ -13,12 +10,10 @@ import {
 } from "../src/explorer/head.ts";
 import { isObject, type Json } from "../src/json/values.ts";
 
-/** Milliseconds between two requests; doubled after each failure, up to the maximum. */
-const INTERVAL = 5_000, INTERVAL_MAX = 60_000;
-/** Milliseconds between two requests while there is a stream, and between two requests for the history. */
-const INTERVAL_BESIDE = 30_000;
-/** The upper limit of the random delay before an ended stream is reopened, in milliseconds; doubled at each attempt. */
-const RETRY = 4_000;
+/** The longest delay between two requests, without and with a stream, and the timeout of one, in milliseconds. */
+const INTERVAL = 4_000, INTERVAL_BESIDE = 30_000, TIMEOUT = 5_000;
+/** The delay before a stream that failed is reopened, in milliseconds; doubled at each attempt, up to the maximum. */
+const RETRY = 4_000, RETRY_MAX = 60_000;
 /** The service's clock minus the browser's, in milliseconds. */
 let clockOffset: number | undefined;
 let shownFigures = "";
@@ -26,97 +21,83 @@ const header = () => document.getElementById("node")!;
 
 /** @param isIdle tells whether the document may be reloaded when the description changes */
 export function followInfo(base: URL, isIdle: () => boolean): void {
-  let info: Info | undefined;
   let history: History = {};
+  let plottedAt = -Infinity;
   let source: EventSource | undefined;
   let isStreaming = false;
+  let retry = RETRY, listenAt = 0;
   let isRequesting = false;
   /** True if there was an event after the last request began. */
   let isOutdated = false;
-  let isPlotted = false;
-  let interval = INTERVAL;
-  let retry = RETRY;
-  let requesting: ReturnType<typeof setTimeout> | undefined;
-  let listening: ReturnType<typeof setTimeout> | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
 
-  const plot = async () => {
-    const found = document.hidden ? undefined : await fetchObject(new URL("v1/history", base));
-    if (found) history = found;
-    if (found && info) showHead(info, history);
-  };
-
-  const show = (found: Info) => {
-    showHead(info = found, history);
+  const update = async (): Promise<void> => {
+    const info = await fetchObject(new URL("v1/info", base));
+    if (!info) {
+      close();
+      retry = RETRY, listenAt = 0;
+      return showState(describeState("silent"));
+    }
+    showHead(info, history);
+    if (!source && !document.hidden && performance.now() >= listenAt) listen();
     // A service without a node has no history.
-    if (!info.api || isPlotted || !("history" in header().dataset)) return;
-    isPlotted = true;
-    plot();
-    setInterval(plot, INTERVAL_BESIDE);
+    if (!info.api || !("history" in header().dataset)) return;
+    if (performance.now() < plottedAt + INTERVAL_BESIDE) return;
+    plottedAt = performance.now();
+    history = await fetchObject(new URL("v1/history", base)) ?? history;
+    showHead(info, history);
   };
 
   const request = async (): Promise<void> => {
-    if (document.hidden || isRequesting) return;
-    clearTimeout(requesting);
+    isOutdated = true;
+    if (isRequesting) return;
     isRequesting = true;
-    isOutdated = false;
-    const found = await fetchObject(new URL("v1/info", base));
-    isRequesting = false;
-    if (found) {
-      interval = INTERVAL;
-      show(found);
-    } else {
-      interval = Math.min(2 * interval, INTERVAL_MAX);
-      showState(describeState("silent"));
-      // A new stream begins with an event as soon as the service is back.
-      listen();
+    clearTimeout(timer);
+    while (isOutdated && !document.hidden) {
+      isOutdated = false;
+      await update();
     }
-    if (isOutdated) return request();
-    requesting = setTimeout(request, isStreaming ? INTERVAL_BESIDE : interval);
+    isRequesting = false;
+    // Random, since other pages have lost their streams at the same moment.
+    const interval = isStreaming ? INTERVAL_BESIDE : INTERVAL * (1 - Math.random() / 2);
+    if (!document.hidden) timer = setTimeout(request, interval);
   };
 
-  const requestAgain = () => {
-    isOutdated = true;
-    request();
+  const close = () => {
+    source?.close();
+    source = undefined;
+    isStreaming = false;
   };
 
   const listen = () => {
-    clearTimeout(listening);
-    source?.close();
-    isStreaming = false;
-    if (document.hidden) return;
-    const opened = source = new EventSource(new URL("v1/events?events=info,description", base));
-    opened.addEventListener("snapshot", () => {
+    source = new EventSource(new URL("v1/events?events=info,description", base));
+    source.addEventListener("snapshot", () => {
       isStreaming = true;
       retry = RETRY;
-      requestAgain();
+      request();
     });
-    opened.addEventListener("info", requestAgain);
-    opened.addEventListener("description", () => {
+    source.addEventListener("info", request);
+    source.addEventListener("description", () => {
       // A reloaded document only shows a notice, since the description may keep changing.
       const [visit] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
       if (isIdle() && visit?.type !== "reload") location.reload();
       else showChange();
     });
     // Browsers differ in the failures after which they reconnect a stream.
-    opened.addEventListener("error", () => {
-      opened.close();
-      const wasStreaming = isStreaming;
-      isStreaming = false;
-      if (interval > INTERVAL) retry = RETRY;
-      // A random delay: other pages have lost their streams at the same moment.
-      listening = setTimeout(listen, retry * (1 - Math.random() / 2));
-      retry = Math.min(2 * retry, INTERVAL_MAX);
-      if (wasStreaming) requestAgain();
+    source.addEventListener("error", () => {
+      close();
+      listenAt = performance.now() + retry;
+      retry = Math.min(2 * retry, RETRY_MAX);
+      request();
     });
   };
 
   document.addEventListener("visibilitychange", () => {
     // Browsers allow six connections to an origin: a hidden page keeps none.
-    listen();
-    request();
+    if (document.hidden) close();
+    else request();
   });
   setInterval(showAges, 1000);
-  listen();
   request();
 }
 
@@ -154,11 +135,9 @@ function showHead(info: Info, history: History): void {
 /** Shows the icon for a new name, unless the icon is a logo. */
 function showIcon(name: string): void {
   const image = find<HTMLImageElement>(".icon");
-  const address = new URL(image.src);
-  if (address.searchParams.has("logo")) return;
-  address.search = String(new URLSearchParams({ name }));
-  image.src = address.href;
-  document.querySelector<HTMLLinkElement>("link[rel=icon]")!.href = address.href;
+  if (image.src.includes("?logo=")) return;
+  image.src = image.src.replace(/\?.*/, `?${new URLSearchParams({ name })}`);
+  document.querySelector<HTMLLinkElement>("link[rel=icon]")!.href = image.src;
 }
 
 function showState({ state, label, note }: StateText): void {
@@ -188,9 +167,10 @@ function find<Found extends HTMLElement>(selector: string): Found {
   return header().querySelector<Found>(selector)!;
 }
 
-async function fetchObject(address: URL): Promise<Json | undefined> {
+/** Requests an object; resolves to `undefined` if the service does not respond with one in time. */
+export async function fetchObject(address: URL): Promise<Json | undefined> {
   try {
-    const signal = AbortSignal.timeout(INTERVAL);
+    const signal = AbortSignal.timeout(TIMEOUT);
     const response = await fetch(address, { cache: "no-cache", signal });
     setClock(response.headers.get("date"));
     const content: unknown = JSON.parse(await response.text(), keepDigits);

@@ -11,19 +11,14 @@ import {
 import { commandOf, fillIn } from "../src/explorer/form-request.ts";
 import { readForm } from "../src/explorer/read-form.ts";
 import { CALL_MARK, TOKEN_SCHEME } from "../src/gateway/annotate-operations.ts";
-import { isObject, type Json, listOf, objectOf, textOf } from "../src/json/values.ts";
+import { type Json, listOf, objectOf, textOf } from "../src/json/values.ts";
 import { ONE_METHOD } from "../src/kinds/interface.ts";
 import { TAG as SERVICE_TAG } from "../src/openapi/merge.ts";
-import {
-  followReference,
-  operationsIn,
-  operationsOf,
-  parametersOf,
-} from "../src/openapi/operations.ts";
+import { operationsIn, operationsOf, parametersOf } from "../src/openapi/operations.ts";
 import { decodePercent } from "../src/untrusted-text.ts";
 import { confirm, type Identity, readIdentity } from "./confirm.ts";
 import { followInfo } from "./head.ts";
-import { base, element, here, isCall, leadToOther, parse, showAddress } from "./service.ts";
+import { base, element, here, isCall, leadToOther, showAddress } from "./service.ts";
 
 interface Scalar {
   createApiReference(element: Element, configuration: object): unknown;
@@ -38,8 +33,6 @@ interface Prepared {
     security: { bearerFormat?: string }[];
   };
 }
-
-type Tag = { name: string };
 
 /** The `bearerFormat` that marks this service's token, in its security scheme and in requests. */
 const TOKEN_FORMAT = "the token of this service";
@@ -105,7 +98,8 @@ async function show(): Promise<void> {
     onRequestBuilt: markWrite,
     customFetch: sendRequest,
     // This service's operations come last.
-    tagsSorter: (a: Tag, b: Tag) => Number(a.name === SERVICE_TAG) - Number(b.name === SERVICE_TAG),
+    tagsSorter: (a: Json, b: Json) =>
+      Number(a.name === SERVICE_TAG) - Number(b.name === SERVICE_TAG),
   });
 }
 
@@ -184,7 +178,6 @@ function arrange(description: Json): string[] {
         return { name, ...color && { color } };
       });
       if (badges.length > 0) operation["x-badges"] ??= badges;
-      quoteExamples(description, operation);
     }
     const isCommon = operations.some(({ operation }) => operation["x-common"] === true);
     (isCommon ? common : others)[path] = item;
@@ -244,24 +237,6 @@ function nameMethod(path: string, item: Json): void {
     operation.description = texts.filter(Boolean).join("\n\n");
     operation.summary = name;
   }
-}
-
-/** Writes examples that are plain strings as JSON, since Scalar shows them as if they were JSON. */
-function quoteExamples(description: Json, { requestBody }: Json): void {
-  const { content } = followReference(description, requestBody);
-  for (const [type, media] of Object.entries(objectOf(content))) {
-    if (!/json/i.test(type) || !isObject(media)) continue;
-    const { example, examples, schema } = media;
-    const known = example ?? (examples ? undefined : followReference(description, schema).example);
-    if (isBareText(known)) media.example = JSON.stringify(known);
-    for (const named of Object.values(objectOf(examples)).map(objectOf)) {
-      if (isBareText(named.value)) named.value = JSON.stringify(named.value);
-    }
-  }
-}
-
-function isBareText(value: unknown): boolean {
-  return typeof value === "string" && parse(value) === undefined;
 }
 
 /** Finds Scalar's fragment for a short one of ours. */

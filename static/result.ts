@@ -4,7 +4,7 @@ import { describeNumber, type Unit } from "../src/explorer/units.ts";
 import { listOf, objectOf } from "../src/json/values.ts";
 import { excerpt } from "../src/untrusted-text.ts";
 import type { Form } from "./form.ts";
-import { copyFrom, element, parse } from "./service.ts";
+import { copyFrom, element } from "./service.ts";
 
 /** In characters: the longest text shown, and the longest indented JSON. */
 const SHOWN_MAX = 1_000_000, FORMATTED_MAX = 8_000_000;
@@ -12,24 +12,22 @@ const SHOWN_MAX = 1_000_000, FORMATTED_MAX = 8_000_000;
 const FOLDED_MIN = 40, DEPTH_MAX = 64, LINES_MAX = 10_000;
 /** The longest value that is shown as a whole, in characters; CSS truncates longer values to a single line. */
 const VALUE_MAX = 120;
-/** The number of a body's lines that are scrolled into view. */
-const SEEN_LINES = 7;
 const HEADERS = ["content-type", "retry-after", "allow", "location", "link", "etag"];
 
-export function showResult(form: Form, response: Response, bytes: ArrayBuffer, ms: number): void {
+export async function showResult(form: Form, response: Response, bytes: ArrayBuffer, ms: number) {
   const { status, statusText, headers } = response;
   const type = headers.get("content-type") ?? "";
   const text = textOf(bytes, type);
   const [word, size] = [`${status} ${statusText}`.trim(), sizeOf(bytes.byteLength)];
   showStatus(form, status < 400, word, timeOf(ms), size);
-  if (status >= 400) explain(form, status, text);
-  const shown = bytes.byteLength > 0 ? showContent(form, bytes, type, text) : undefined;
+  if (status >= 400) explain(form, status, await new Response(text).json().catch(() => ({})));
+  if (bytes.byteLength > 0) showContent(form, bytes, type, text);
   const list = HEADERS.filter((name) => headers.has(name)).flatMap((name) => [
     element("dt", { textContent: name }),
     element("dd", { textContent: headers.get(name)! }),
   ]);
   form.result.append(element("dl", {}, ...list));
-  reveal(form.status, shown);
+  form.status.scrollIntoView({ block: "nearest", behavior: "instant" });
 }
 
 export function showStatus(form: Form, isGood: boolean, word: string, ...more: string[]): void {
@@ -57,8 +55,8 @@ function textOf(bytes: ArrayBuffer, type: string): string | undefined {
 }
 
 /** Shows the message of problem details (RFC 9457) or of the node's own error; marks the fields named in `errors`. */
-function explain(form: Form, status: number, body: string | undefined): void {
-  const { detail, message, code, errors } = objectOf(parse(body ?? ""));
+function explain(form: Form, status: number, body: unknown): void {
+  const { detail, message, code, errors } = objectOf(body);
   const [said, number] = [message, code].map((value) => value === undefined ? "" : String(value));
   const ofNode = said && `The node responded: ${said}${number && ` (${number})`}`;
   const sentence = excerpt(ofNode || (typeof detail === "string" ? detail : ""), 300);
@@ -78,20 +76,14 @@ function explain(form: Form, status: number, body: string | undefined): void {
   form.element.querySelector<HTMLElement>("[aria-invalid]")?.focus({ preventScroll: true });
 }
 
-/** Shows a body with its tools; returns the element that holds the text, or `undefined` for a binary body. */
-function showContent(
-  form: Form,
-  bytes: ArrayBuffer,
-  type: string,
-  text: string | undefined,
-): HTMLElement | undefined {
+/** Shows a body with its tools; `text` is `undefined` for a binary body. */
+function showContent(form: Form, bytes: ArrayBuffer, type: string, text: string | undefined): void {
   const isJson = /json/i.test(type) || /^\s*[[{]/.test(text ?? "");
   const download = downloadOf(form, bytes, text === undefined ? "bin" : isJson ? "json" : "txt");
   const tools = element("p", { className: "actions" });
   if (text === undefined) {
     tools.append("Binary ", download);
-    form.result.append(tools);
-    return undefined;
+    return form.result.append(tools);
   }
   const lines = isJson && text.length < FORMATTED_MAX ? readLines(text) : undefined;
   const formatted = lines?.map((line) => line.text).join("\n") ?? text;
@@ -106,7 +98,6 @@ function showContent(
     if (formatted.length > SHOWN_MAX) tools.append(` The first ${sizeOf(SHOWN_MAX)} are shown.`);
   }
   form.result.append(pre, tools);
-  return pre;
 }
 
 function downloadOf(form: Form, bytes: ArrayBuffer, ending: string): HTMLAnchorElement {
@@ -153,12 +144,4 @@ function showLines(
   };
   more.addEventListener("click", show);
   show();
-}
-
-/** Scrolls the status and the first lines of a body into view. */
-function reveal(status: HTMLElement, pre: HTMLElement | undefined): void {
-  const lines = pre ? SEEN_LINES * parseFloat(getComputedStyle(pre).lineHeight) || 0 : 0;
-  const below = (pre ?? status).getBoundingClientRect().top + lines - innerHeight;
-  if (below > 0) scrollBy({ top: below, behavior: "instant" });
-  else status.scrollIntoView({ block: "nearest" });
 }

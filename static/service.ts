@@ -1,7 +1,4 @@
-/**
- * Functions for the reference and the simple page: find this service, link from each to the other, make elements, parse
- * JSON, and copy text.
- */
+/** Functions that the reference and the simple page share. */
 
 /** The URL of the service, with any prefix. */
 export const base: URL = new URL(
@@ -24,15 +21,6 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   const made = Object.assign(document.createElement(name), properties);
   made.append(...children);
   return made;
-}
-
-/** Parses JSON; returns `undefined` if the text is not JSON. */
-export function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Makes the link to the other document lead to the operation that is being read in this one. */

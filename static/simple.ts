@@ -2,17 +2,15 @@
 import { onceFor } from "../src/json/values.ts";
 import { decodePercent } from "../src/untrusted-text.ts";
 import { followInfo } from "./head.ts";
-import { base, element, here, leadToOther, showAddress } from "./service.ts";
+import { base, here, leadToOther, showAddress } from "./service.ts";
 import { openForm } from "./form.ts";
 
 const plain = document.getElementById("plain")!;
 
 /** The band below the bar: the first operation in it counts as being read. */
 const READ_AT = "-100px 0px -80%";
-/** The same width as in `simple.css`. */
-const NARROW = matchMedia("(max-width: 1000px)");
-/** The heading that is being read, and its distance from the top in pixels if a link led to it. */
-let current: Element | undefined, putAt: number | undefined;
+/** The heading that is being read. */
+let current: Element | undefined;
 
 addEventListener("hashchange", showTarget);
 for (const name of plain.querySelectorAll("var")) name.textContent = here;
@@ -25,22 +23,17 @@ showTarget();
 
 /** Tells whether the reader has not yet scrolled, opened a form or typed a filter. */
 function isIdle(): boolean {
-  return scrollY < innerHeight && !plain.querySelector(".try[open], dialog[open]") &&
+  return scrollY < innerHeight && !plain.querySelector(".try[open], dialog[open], :popover-open") &&
     !plain.querySelector<HTMLInputElement>("#filter input")?.value;
 }
 
-/** Marks the operation that is being read. Until the reader scrolls, that is the target of the last followed link. */
+/** Marks the operation that is being read. */
 function followReader(): void {
   const observer = new IntersectionObserver((entries) => {
-    if (current && putAt === topOf(current)) return;
     const article = entries.find(({ isIntersecting }) => isIntersecting)?.target;
     if (article) markCurrent(article.querySelector("h3")!);
   }, { rootMargin: READ_AT });
   for (const article of plain.querySelectorAll("article")) observer.observe(article);
-}
-
-function topOf(element: Element): number {
-  return Math.round(element.getBoundingClientRect().top);
 }
 
 function markCurrent(heading: Element): void {
@@ -63,11 +56,8 @@ function showTarget(): void {
   const form = article?.querySelector<HTMLDetailsElement>(".try");
   if (form) openForm(form);
   document.documentElement.classList.remove("finding");
-  if (!target) return;
-  target.scrollIntoView({ behavior: "instant" });
-  const heading = article?.querySelector("h3") ?? target;
-  markCurrent(heading);
-  putAt = topOf(heading);
+  target?.scrollIntoView({ behavior: "instant" });
+  if (target) markCurrent(article?.querySelector("h3") ?? target);
 }
 
 /** Returns an operation's name, method, path, marks and summary in lower case. */
@@ -76,12 +66,11 @@ const textOf = onceFor((article: HTMLElement) =>
     .join(" ").toLowerCase()
 );
 
-/** Makes the navigation's filter. In a narrow window, the navigation is a dialog. */
+/** Makes the navigation's filter. In a narrow window, the navigation is a popover. */
 function makeFilter(): void {
   const nav = plain.querySelector("nav")!;
   const input = nav.querySelector("input")!;
   const told = nav.querySelector("[role=status]")!;
-  const sheet = element("dialog", { id: "sheet", ariaLabel: "Operations" });
   const articles = [...plain.querySelectorAll("article")];
   let found: HTMLElement[] = [];
 
@@ -98,32 +87,19 @@ function makeFilter(): void {
     }
     told.textContent = words.length > 0 ? `${found.length} of ${articles.length}` : "";
   };
-  const open = () => {
-    if (NARROW.matches && !sheet.open) {
-      nav.before(sheet);
-      sheet.append(nav);
-      sheet.showModal();
-    }
+  const focus = () => {
     input.focus();
     input.select();
   };
+  const close = () => nav.togglePopover(false);
 
-  sheet.addEventListener("close", () => sheet.replaceWith(nav));
-  sheet.addEventListener("click", ({ target }) => {
-    if (target === sheet || (target as Element).closest("a")) sheet.close();
-  });
-  NARROW.addEventListener("change", () => sheet.close());
-  plain.querySelector("#open-list")!.addEventListener("click", open);
+  nav.addEventListener("toggle", ({ newState }) => newState === "open" && focus());
+  nav.addEventListener("click", ({ target }) => (target as Element).closest("a") && close());
   input.addEventListener("input", filter);
   input.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && found[0]) {
-      sheet.close();
+      close();
       location.hash = found[0].querySelector("h3")!.id;
-    } else if (event.key === "Escape" && input.value !== "") {
-      // Escape would also close the dialog.
-      event.preventDefault();
-      input.value = "";
-      filter();
     }
   });
   addEventListener("keydown", (event) => {
@@ -132,6 +108,7 @@ function makeFilter(): void {
     const isSlash = key === "/" && !ctrlKey && !metaKey && !altKey && !isTyping;
     if (!isSlash && !(key.toLowerCase() === "k" && (ctrlKey || metaKey))) return;
     event.preventDefault();
-    open();
+    if (nav.checkVisibility()) focus();
+    else nav.togglePopover(true);
   });
 }

@@ -121,7 +121,7 @@ form(
   },
 );
 
-form("without JavaScript, only a GET that needs nothing but a query has a form", async () => {
+form("without JavaScript, a GET that only reads has a link if its form is complete", async () => {
   const html = await render({
     "/b": {
       get: {
@@ -132,14 +132,24 @@ form("without JavaScript, only a GET that needs nothing but a query has a form",
         ],
       },
     },
-    "/c/{id}": { get: DONE },
-    "/d": { post: DONE },
-    // A write has no form here, since the page could not ask for confirmation without JavaScript.
-    "/e": { get: { ...DONE, "x-access": "write" } },
-  });
-  assert.equal([...html.matchAll(/<form action="([^"]*)"/g)].map(([, to]) => to), [`${V1}../b`]);
-  assert.match(html, `<input name="q" value="&quot;&lt;x&gt;&quot;" required>`);
-  assert.match(html, `<select name="c"><option></option><option>true</option>`);
+    "/c/{id}": {
+      get: { ...DONE, parameters: [{ name: "id", in: "path", required: true, example: "a/b" }] },
+    },
+    "/d/{id}": { get: { ...DONE, parameters: [{ name: "id", in: "path", required: true }] } },
+    "/e": { post: DONE },
+    // A write has no link, since the page could not ask for confirmation without JavaScript.
+    "/f": { get: { ...DONE, "x-access": "write" } },
+    // A link cannot send a header.
+    "/g": {
+      get: { ...DONE, parameters: [{ name: "h", in: "header", required: true, example: "1" }] },
+    },
+    "/h": { get: { ...DONE, security: [{ a: [] }] } },
+    "/i": { get: { ...DONE, servers: [{ url: "https://a.example" }] } },
+  }, { components: { securitySchemes: { a: { type: "http", scheme: "bearer" } } } });
+  assert.equal([...html.matchAll(/<noscript><a href="([^"]*)"/g)].map(([, to]) => to), [
+    `${V1}../b?q=%22%3Cx%3E%22`,
+    `${V1}../c/a%2Fb`,
+  ]);
 });
 
 form("an operation counts as a write unless its mark or its method says otherwise", async () => {

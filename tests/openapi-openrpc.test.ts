@@ -49,7 +49,7 @@ openrpc("a read-only method becomes a GET with a query, and a POST with an objec
   const said = { summary: "M", description: "D", deprecated: true, tags: ["T"] };
   const responses = {
     200: {
-      description: "The result.",
+      description: "",
       content: { "application/json": { schema: { type: "string" } } },
     },
     default: { $ref: "#/components/responses/RpcProblem" },

@@ -157,22 +157,30 @@ async function pageModule(
 ): Promise<string> {
   const read = async (name: string) => await readFile(join(ROOT, "static", name), "utf8");
   const [meta, common] = [await read("meta.html"), await read("head.css")];
-  const TEMPLATES: Record<string, unknown> = {};
+  const TEMPLATES: Record<string, string> = {};
   for (const name of DOCUMENTS) {
     const css = common + await read(`${name}.css`);
     const { code } = await transform(css, { loader: "css", minify: true });
     const scalar = name === "reference" ? modules.map((path) => `${folders.scalar}/${path}`) : [];
-    const html = (await read(`${name}.html`))
+    TEMPLATES[name] = (await read(`${name}.html`))
       .replace(
         "{meta}",
         () => meta.replace("{style}", () => `<style>${code.trim()}</style>`).trim(),
       )
       .replace("{scripts}", () => linkScripts(`${folders.explorer}/${name}.js`, scalar));
-    const digests = [...html.matchAll(/<script>(.*?)<\/script>/gs)]
-      .map(([, script]) => createHash("sha256").update(script!).digest("base64"));
-    TEMPLATES[name] = { html, digests };
   }
-  return moduleText({ TEMPLATES, FAVICON: await read("favicon.svg"), FILES: folders });
+  const inline = Object.values(TEMPLATES).flatMap((
+    html,
+  ) => [...html.matchAll(/<script>(.*?)<\/script>/gs)]);
+  const INLINE_SCRIPTS = inline.map(([, script]) =>
+    `'sha256-${createHash("sha256").update(script!).digest("base64")}'`
+  );
+  return moduleText({
+    TEMPLATES,
+    INLINE_SCRIPTS,
+    FAVICON: await read("favicon.svg"),
+    FILES: folders,
+  });
 }
 
 function linkScripts(script: string, scalar: readonly string[]): string {

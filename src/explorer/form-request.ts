@@ -36,8 +36,6 @@ export interface FieldData {
   /** True if slashes in the value separate path segments. */
   readonly spans?: boolean | undefined;
   readonly example?: string | undefined;
-  /** Shorter examples of a body, for a large description. */
-  readonly shorter?: readonly string[] | undefined;
   /** True if the example is the field's initial value; otherwise it is only its placeholder. */
   readonly isFilled?: boolean | undefined;
   readonly values?: readonly string[] | undefined;
@@ -75,7 +73,14 @@ export function mistakeIn(field: FieldData, text: string): string {
     return `${name} must consist of ISO 8859-1 characters`;
   }
   if (list) return "";
-  if (place === "body") return isJson(type) ? mistakeInJson(text) : "";
+  if (place === "body") {
+    try {
+      if (isJson(type)) JSON.parse(text);
+      return "";
+    } catch (error) {
+      return `body must be JSON: ${(error as Error).message}`;
+    }
+  }
   if (/^integer( or null)?(,|$)/.test(type) && !/^-?\d+$/.test(text)) {
     return `${name} must be a whole number`;
   }
@@ -89,15 +94,6 @@ export function mistakeIn(field: FieldData, text: string): string {
   } catch {
     // The pattern may be written for another regular expression engine.
     return "";
-  }
-}
-
-function mistakeInJson(text: string): string {
-  try {
-    JSON.parse(text);
-    return "";
-  } catch (error) {
-    return `body must be JSON: ${(error as Error).message}`;
   }
 }
 

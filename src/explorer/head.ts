@@ -1,6 +1,5 @@
 /**
- * The header of the reference and of the simple page: the node's card, with plots of its history. `static/head.ts`
- * keeps the header current.
+ * The header of both documents, with plots of the node's history. `static/head.ts` keeps it current.
  *
  * @module
  */
@@ -10,10 +9,8 @@ import { capital, type Json, listOf, objectOf, textOf } from "../json/values.ts"
 import { excerpt } from "../untrusted-text.ts";
 import { escape, V1 } from "./html.ts";
 
-/** The object that `GET /v1/info` returns. */
+/** The objects that `GET /v1/info` and `GET /v1/history` return. */
 export type Info = Readonly<Json>;
-
-/** The object that `GET /v1/history` returns. */
 export type History = Readonly<Json>;
 
 /** A key to show, its label, and its formatter, which returns an empty string for a value that is not shown. */
@@ -51,23 +48,6 @@ const STATES: Readonly<Record<string, readonly string[]>> = {
   unreachable: ["Unreachable", "the node does not respond"],
   // The service does not respond to the page.
   silent: ["No connection", "this page cannot reach the service", "last known values"],
-};
-
-/** The remedies on the page. For failures, the log has hints that are more exact, and not public. */
-const REMEDIES_ON_PAGE: Readonly<Record<string, string>> = {
-  ...REMEDIES,
-  connection_refused: "start the node, or correct node.url",
-  timeout: "raise node.timeout (at most 10 s); a firewall may drop packets",
-  dns: "correct the name in node.url",
-  tls: "renew the node's certificate, or set node.tls.ca_file",
-  not_tls: "use http:// in node.url",
-  reset: "look at the node's log: it may have crashed",
-  unauthorized: "set node.auth; the service's log has the line to add",
-  forbidden: "set node.auth, or allow this service's IP in the node",
-  no_credentials: "the service's log says why the secret of node.auth cannot be read",
-  unknown_kind: "check port and path in node.url, or set node.kind",
-  wrong_kind: "correct node.kind, or remove it",
-  bad_answer: "the service's log names the source that failed",
 };
 
 /** The title of this service's own API, which is not a name for a node. */
@@ -147,8 +127,8 @@ function columnsOf(history: History): Row[] {
 
 function hintOf({ status, status_code, peers }: Info): string {
   const code = textOf(status_code) ?? "";
-  const remedy = Object.hasOwn(REMEDIES_ON_PAGE, code)
-    ? REMEDIES_ON_PAGE[code]!
+  const remedy = Object.hasOwn(REMEDIES, code)
+    ? REMEDIES[code]!
     : status === "syncing" && textOf(peers) === "0"
     ? "it has no peers yet"
     : "";
@@ -268,7 +248,7 @@ export function renderFigures(figures: readonly Figure[], history: History = {})
     // The script replaces the time with its age; the title keeps the time.
     const html = time
       ? `<time datetime="${time}" title="${text}">${text}</time>`
-      : `<b>${text}</b>`;
+      : `<span>${text}</span>`;
     return `<div><dt>${escape(label)}</dt><dd>${html}${renderPlot(history, key)}</dd></div>`;
   }).join("");
 }
@@ -283,21 +263,16 @@ function renderPlot(history: History, key: string): string {
   if (known.length < 2 || !(end > start)) return "";
   const least = known.reduce((a, b) => b < a ? b : a);
   const most = known.reduce((a, b) => b > a ? b : a);
-  // The difference is halved, since the difference between two large doubles would be infinite.
-  const from = (value: number | bigint) =>
-    typeof value === "bigint" && typeof least === "bigint"
-      ? Number(value - least) / 2
-      : Number(value) / 2 - Number(least) / 2;
+  // Halved, since the difference between two large doubles would be infinite.
+  const from = (value: number | bigint) => Number(value) / 2 - Number(least) / 2;
   const range = from(most);
   let path = "";
   let isDrawn = false;
   for (const [i, value] of column.entries()) {
     const x = Math.round(WIDTH * (times[i]! - start) / (end - start));
-    const isPoint = isNumber(value) && x >= 0 && x <= WIDTH;
-    if (isPoint) {
-      const y = Math.round(range > 0 ? HEIGHT * (1 - from(value) / range) : HEIGHT / 2);
-      path += `${isDrawn ? "L" : "M"}${x} ${y}`;
-    }
+    const share = isNumber(value) ? range > 0 ? from(value) / range : 0.5 : NaN;
+    const isPoint = share >= 0 && share <= 1 && x >= 0 && x <= WIDTH;
+    if (isPoint) path += `${isDrawn ? "L" : "M"}${x} ${Math.round(HEIGHT * (1 - share))}`;
     isDrawn = isPoint;
   }
   const [low, high] = [formatValue(least), formatValue(most)];

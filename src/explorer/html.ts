@@ -1,6 +1,5 @@
 /**
- * Writes HTML: escapes text, renders Markdown, and fills templates. Every string from a description or a node is
- * untrusted.
+ * Writes HTML from untrusted strings: escapes text, renders Markdown, and fills templates.
  *
  * @module
  */

@@ -1,6 +1,5 @@
 /**
- * The labels of an operation on the reference and the simple page: its name, its URL fragments, and the words for its
- * marks.
+ * The labels of an operation in both documents: its name, its URL fragments, and the words for its marks.
  *
  * @module
  */

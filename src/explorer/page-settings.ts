@@ -10,25 +10,21 @@ export const LOGO_BYTES_MAX = 262_144;
 export const LOGO_TYPES = "PNG, SVG, JPEG, WebP, GIF or ICO";
 
 /** Patterns of the first bytes of each image type; each byte is read as one character. */
-const STARTS: readonly (readonly [type: string, start: RegExp])[] = [
-  // deno-lint-ignore no-control-regex
-  ["image/png", /^\x89PNG\r\n\x1a\n/],
-  ["image/jpeg", /^\xff\xd8\xff/],
-  ["image/gif", /^GIF8[79]a/],
-  ["image/webp", /^RIFF[^]{4}WEBP/],
-  // deno-lint-ignore no-control-regex
-  ["image/x-icon", /^\x00\x00\x01\x00/],
+const STARTS: Readonly<Record<string, RegExp>> = {
+  "image/png": /^\x89PNG\r\n/,
+  "image/jpeg": /^\xff\xd8\xff/,
+  "image/gif": /^GIF8[79]a/,
+  "image/webp": /^RIFF[^]{4}WEBP/,
+  "image/x-icon": /^\0\0.\0/,
   // A byte order mark, a declaration, comments and a document type may come before the first element.
-  [
-    "image/svg+xml",
+  "image/svg+xml":
     /^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->)[^])*-->\s*)*(?:<!DOCTYPE[^>[]*(?:\[[^\]]*\]\s*)?>\s*)?(?:<!--(?:(?!-->)[^])*-->\s*)*<(?:\w+:)?svg[\s>/]/,
-  ],
-];
+};
 
 /** Detects the media type of an image; `undefined` if no page can show it as a logo. */
 export function imageTypeOf(bytes: Uint8Array): string | undefined {
   const start = String.fromCharCode(...bytes.subarray(0, 8192));
-  return STARTS.find(([, expected]) => expected.test(start))?.[0];
+  return Object.keys(STARTS).find((type) => STARTS[type]!.test(start));
 }
 
 /** Returns the error in a logo, as a predicate such as `is larger than …`; `undefined` if there is none. */

@@ -3,11 +3,10 @@
  *
  * @module
  */
-import { TEMPLATES } from "../generated/page.js";
+import { INLINE_SCRIPTS, TEMPLATES } from "../generated/page.js";
 import { digest } from "../http/content-coding.ts";
 import { represent, type Representation } from "../http/representation.ts";
 import type { NodeExamples } from "../info/source-cache.ts";
-import { isEqual } from "../json/values.ts";
 import { describeInfo, type Info, renderHead } from "./head.ts";
 import { escape, fill, type Filling, jsonOf, V1 } from "./html.ts";
 import type { Icons } from "./files.ts";
@@ -18,14 +17,13 @@ import type { PageParts } from "./render-content.ts";
 export type DocumentName = View | "";
 
 /**
- * Writes the content security policy (CSP level 3) for the origins of the description's servers and the digests of
- * inline scripts. Scalar shows images and media from `blob:` URLs, so the policy
- * allows these.
+ * Writes the content security policy (CSP level 3) for the origins of the description's servers. Scalar shows images and
+ * media from `blob:` URLs, so the policy allows these.
  */
-const contentSecurityPolicy = (origins: readonly string[], digests: readonly string[]) =>
+const contentSecurityPolicy = (origins: readonly string[]) =>
   [
     "default-src 'none'",
-    ["script-src 'self'", ...digests.map((digest) => `'sha256-${digest}'`)].join(" "),
+    ["script-src 'self'", ...INLINE_SCRIPTS].join(" "),
     "style-src 'self' 'unsafe-inline'",
     ["connect-src 'self'", ...origins].join(" "),
     "img-src 'self' data: blob:",
@@ -58,35 +56,34 @@ export function createPage(
   },
 ): Page {
   const naming = { title, api };
-  const constant = {
-    v1: V1,
-    description: escape(summary),
-    content,
-  };
+  const policy = contentSecurityPolicy(origins);
   const header = `<header id="node" data-title="${escape(title ?? "")}" data-api="${
     escape(api)
   }"${flags}>`;
   const alert = notice ? `<p class="notice" role="alert">${escape(notice)}</p>` : "";
   const last = new Map<
     DocumentName,
-    { info: Info; ofNode: NodeExamples; values: Filling; representation: Representation }
+    { info: Info; ofNode: NodeExamples; html: string; representation: Representation }
   >();
-  const renderValues = (view: View, info: Info, ofNode: NodeExamples): Filling => {
+  const render = (name: DocumentName, info: Info, ofNode: NodeExamples): string => {
+    const view = name || first;
     const text = describeInfo(info, naming);
     const icon = `${V1}../favicon.ico${escape(icons.queryOf(text.iconName))}`;
-    const head = `${header}${renderHead(text, icon, OTHERS[view], alert + calls)}</header>`;
-    const examples = view === "simple" ? renderExamples(ofNode, sources) : "";
-    return { title: escape(text.title), icon, head, examples };
+    const values: Filling = {
+      ...{ v1: V1, icon, content },
+      title: escape(text.title),
+      description: escape(summary),
+      head: `${header}${renderHead(text, icon, OTHERS[view], alert + calls)}</header>`,
+      examples: view === "simple" ? renderExamples(ofNode, sources) : "",
+    };
+    return fill(TEMPLATES[view], values, name ? "../" : "");
   };
-  const render = async (name: DocumentName, values: Filling) => {
-    const { html, digests } = TEMPLATES[name || first];
-    const filled = fill(html, { ...constant, ...values }, name ? "../" : "");
-    const policy = contentSecurityPolicy(origins, digests);
-    return await represent(filled, {
+  const prepare = async (html: string) =>
+    await represent(html, {
       type: "text/html; charset=utf-8",
       cache: "public, no-cache",
       // After a 304, a browser keeps the old policy, so a new policy needs a new `ETag`.
-      tag: await digest(policy + filled),
+      tag: await digest(policy + html),
       headers: {
         "content-security-policy": policy,
         // Over plain http and not on loopback, only the referrer shows that a call comes from the page.
@@ -95,17 +92,14 @@ export function createPage(
         "cross-origin-resource-policy": "same-origin",
       },
     });
-  };
   return {
     iconNameOf: (info) => describeInfo(info, naming).iconName,
     async prepare(name, info, ofNode = NONE) {
       const known = last.get(name);
       if (known?.info === info && known.ofNode === ofNode) return known.representation;
-      const values = renderValues(name || first, info, ofNode);
-      const representation = known && isEqual(known.values, values)
-        ? known.representation
-        : await render(name, values);
-      last.set(name, { info, ofNode, values, representation });
+      const html = render(name, info, ofNode);
+      const representation = known?.html === html ? known.representation : await prepare(html);
+      last.set(name, { info, ofNode, html, representation });
       return representation;
     },
   };

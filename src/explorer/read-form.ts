@@ -137,16 +137,11 @@ function readBody(root: Json, value: unknown, isRead: boolean): FieldData | unde
   const media = followReference(root, content[type]);
   const own = exampleOf(root, media);
   const isJson = /json$/i.test(withoutParameters(type));
-  const texts = isJson
-    ? [own, makeExample(root, media.schema)]
-      .flatMap((value) => value === undefined ? [] : formatJson(value))
-    : isObject(own)
-    ? []
-    : [textOfExample(own, false)];
+  const known = isJson ? own ?? makeExample(root, media.schema) : isObject(own) ? undefined : own;
+  const example = isJson && known !== undefined ? formatJson(known) : textOfExample(known, false);
   const isAsked = isRead && isOfNode(root, media.schema);
-  const [example, ...shorter] = texts.filter(Boolean);
   return {
-    ...{ name: "body", in: "body", type, example, shorter },
+    ...{ name: "body", in: "body", type, example: example || undefined },
     // If `isAsked`, the body needs values that only the reader knows, so a call without a body is useless.
     isRequired: isAsked || body.required === true || undefined,
     isFilled: !isAsked || undefined,

@@ -23,12 +23,8 @@ import type { FormData } from "./form-request.ts";
 import { anchorOf, methodNameOf, tagFragment, UNTAGGED, wordsOf } from "./labels.ts";
 import { readForm, typeOf } from "./read-form.ts";
 
-export interface Outline {
-  title: string;
-  version: string;
-  summary: string;
-  description: string;
-  sections: Section[];
+export interface Outline extends Record<"title" | "version" | "summary" | "description", string> {
+  readonly sections: readonly Section[];
 }
 
 /** A tag with its operations, the common ones first. */
@@ -63,7 +59,7 @@ export interface Operation {
   call: "open" | "token" | "refused" | undefined;
   /** Tells who can call the operation, or whom the API calls. */
   callSentence: string;
-  items: readonly (readonly [heading: string, items: readonly Item[]])[];
+  items: Items;
   /** `undefined` if the operation cannot be tried here. */
   form: FormData | undefined;
 }
@@ -80,6 +76,7 @@ export interface Item {
 }
 
 type Rule = readonly [name: string, value: string];
+type Items = readonly (readonly [heading: string, items: readonly Item[]])[];
 
 /** A placeholder for the origin of this service. */
 const HERE = "http://here.invalid";
@@ -184,8 +181,6 @@ function createOperationReader(root: Json) {
   };
 }
 
-const FILLERS = ["The result.", "The answer.", "It is done.", "It was not done."];
-
 function createItemReader(root: Json) {
   const fieldsOf = createFieldReader(root);
   const readParameter = ({ value, parameter, name, place }: Parameter): Item => {
@@ -219,7 +214,6 @@ function createItemReader(root: Json) {
   const readResponse = ([status, value]: [string, unknown]): Item => {
     const response = followReference(root, value);
     const { types, schema } = contentOf(root, response);
-    const description = descriptionOf(root, value, response);
     const type = nameType(root, schema);
     const isProblem = types[0] === "application/problem+json";
     // If the schema of a JSON response has a type, only the type is shown, not the media type.
@@ -227,7 +221,7 @@ function createItemReader(root: Json) {
     return {
       name: status,
       facts: isProblem ? types : factsOf(type, ...isPlain ? [] : types),
-      description: type !== "" && FILLERS.includes(description) ? "" : description,
+      description: descriptionOf(root, value, response),
       fields: isProblem ? [] : fieldsOf(schema),
     };
   };
@@ -236,7 +230,7 @@ function createItemReader(root: Json) {
     { requestBody, responses }: Json,
     parameters: readonly Parameter[],
     isMethod: boolean,
-  ): Operation["items"] => [
+  ): Items => [
     ["Parameters", [
       ...parameters.map(readParameter),
       ...isMethod ? readProperties(requestBody) : [],
@@ -326,28 +320,29 @@ const optionsOf = (schema: Json): unknown[] =>
 
 /** Creates a reader of fields, which caches each schema per level, since many references may lead to one schema. */
 function createFieldReader(root: Json): (schema: unknown, levels?: number) => Item[] {
-  const readers: ((schema: unknown) => Item[])[] = [() => []];
-  for (let levels = 1; levels <= LEVELS + 1; levels++) {
-    const readInner = readers[levels - 1]!;
-    const read = onceFor((object: Json) => {
-      const parts = [object, ...listOf(object.allOf).map((part) => followReference(root, part))];
-      const required = new Set(parts.flatMap((part) => listOf(part.required)));
-      const properties = parts.flatMap((part) => Object.entries(objectOf(part.properties)));
-      return properties.slice(0, FIELDS_MAX).map(([name, value]): Item => {
-        const schema = followReference(root, value);
-        return {
-          name,
-          facts: factsOf(nameType(root, value), required.has(name) && "required"),
-          description: descriptionOf(root, value, schema),
-          // Rules for deeper fields would double the length of the page.
-          rules: levels > LEVELS ? rulesOf(schema) : [],
-          fields: readInner(value),
-        };
-      });
-    });
-    readers.push((schema) => read(objectIn(root, schema)));
-  }
-  return (schema, levels = LEVELS) => readers[levels]!(schema);
+  const readers = Array.from(
+    { length: LEVELS + 2 },
+    (_, levels) =>
+      onceFor((object: Json): Item[] => {
+        const parts = [object, ...listOf(object.allOf).map((part) => followReference(root, part))];
+        const required = new Set(parts.flatMap((part) => listOf(part.required)));
+        const properties = parts.flatMap((part) => Object.entries(objectOf(part.properties)));
+        return properties.slice(0, FIELDS_MAX).map(([name, value]): Item => {
+          const schema = followReference(root, value);
+          return {
+            name,
+            facts: factsOf(nameType(root, value), required.has(name) && "required"),
+            description: descriptionOf(root, value, schema),
+            // Rules for deeper fields would double the length of the page.
+            rules: levels > LEVELS ? rulesOf(schema) : [],
+            fields: read(value, levels - 1),
+          };
+        });
+      }),
+  );
+  const read = (schema: unknown, levels = LEVELS): Item[] =>
+    levels === 0 ? [] : readers[levels]!(objectIn(root, schema));
+  return read;
 }
 
 function objectIn(root: Json, value: unknown, depth = 0): Json {

@@ -1,6 +1,5 @@
 /**
- * Renders a description as the content of the simple page. The page needs no script; for a large description, it has
- * less detail.
+ * Renders a description as the content of the simple page, with less detail for a large description.
  *
  * @module
  */
@@ -8,7 +7,15 @@ import { gzip } from "../http/content-coding.ts";
 import { objectOf } from "../json/values.ts";
 import type { DescribedBy } from "../openapi/callable-operations.ts";
 import { shorten } from "../untrusted-text.ts";
-import { BASE, commandOf, type FieldData, fillIn, type FormData } from "./form-request.ts";
+import {
+  BASE,
+  canBeSent,
+  commandOf,
+  type FieldData,
+  fillIn,
+  type FormData,
+  requestOf,
+} from "./form-request.ts";
 import { escape, jsonOf, renderInlineMarkdown, renderMarkdown, V1 } from "./html.ts";
 import { MARKS, methodNameOf } from "./labels.ts";
 import { type Item, type Operation, type Outline, readOutline } from "./read-outline.ts";
@@ -17,7 +24,6 @@ import { type Item, type Operation, type Outline, readOutline } from "./read-out
 export interface PageParts {
   /** The title of the API, in at most 100 characters. */
   readonly title: string;
-  /** At most 200 characters. */
   readonly summary: string;
   /** The HTML in the page header that tells whether the node can be called; may be empty. */
   readonly calls: string;
@@ -83,8 +89,7 @@ const MANY = 300;
 /** Without script, `$BASE_URL` is not replaced. */
 const WITHOUT_SCRIPT =
   "<noscript><p>In the commands below, <code>$BASE_URL</code> stands for the part of this page's address " +
-  "before <code>/v1/spec</code>. Without JavaScript, only requests that consist of a URL can be tried here." +
-  "</p></noscript>";
+  "before <code>/v1/spec</code>.</p></noscript>";
 
 const POSTED_TOO =
   `<p class="call">Each <b class="get">GET</b> below <code>/v1/rpc</code> also works as a ` +
@@ -97,11 +102,10 @@ export async function renderContent(outline: Outline): Promise<string> {
     if (await fits(html)) return html;
   }
   const least = LEVELS.at(-1)!;
-  for (let shown = Math.min(total, 4096) >> 1; shown > 0; shown >>= 1) {
+  for (let shown = Math.min(total, 4096) >> 1;; shown >>= 1) {
     const html = render(outline, least, shown, total);
-    if (await fits(html)) return html;
+    if (shown === 0 || await fits(html)) return html;
   }
-  return render(outline, least, 0, total);
 }
 
 const fits = async (html: string): Promise<boolean> =>
@@ -140,15 +144,13 @@ function renderCalls(outline: Outline, by: DescribedBy | undefined): string {
   const named = new Map(operationsIn(outline).map((one) => [one.nodeName, one]));
   named.delete(undefined);
   const operations = [...named.values()];
-  const count = (is: (one: Operation) => boolean) => operations.filter(is).length;
   const total = operations.length;
+  const count = (is: (one: Operation) => boolean) => operations.filter(is).length;
   if (total === 0) return "";
   const withToken = count(({ call }) => call === "token");
   const callable = withToken + count(({ call }) => call === "open");
   const isMethod = ({ path }: Operation) => methodNameOf(path) !== "";
-  const [all, path] = operations.every(isMethod)
-    ? ["methods", "v1/rpc"]
-    : ["operations", "v1/node"];
+  const [all, path] = count(isMethod) === total ? ["methods", "v1/rpc"] : ["operations", "v1/node"];
   if (callable > 0) {
     const token = withToken > 0 ? `, ${withToken} of them with the token` : "";
     return `<p class="calls"><span>${callable} of ${total} ${all} are enabled here${token}.` +
@@ -182,8 +184,8 @@ function renderNavigation({ sections }: Outline, detail: Detail, total: number):
     const list = titles.length ? `<ul>${titles.join("")}</ul>` : "";
     return `<li>${link(id, shorten(name, NAME_LENGTH_MAX))}${list}</li>`;
   });
-  return `<button type="button" id="open-list" aria-haspopup="dialog">Operations (${total})</button>` +
-    `<nav aria-label="Operations"><p id="filter"><input type="search" placeholder="Filter (/)" ` +
+  return `<button type="button" id="open-list" popovertarget="list">Operations (${total})</button>` +
+    `<nav id="list" popover aria-label="Operations"><p id="filter"><input type="search" placeholder="Filter (/)" ` +
     `aria-label="Filter the operations" aria-keyshortcuts="/ Control+K" autocomplete="off">` +
     ` <span role="status"></span></p><ul>${items.join("")}</ul></nav>`;
 }
@@ -261,18 +263,18 @@ const name = (text: string): string => escape(shorten(text, NAME_LENGTH_MAX));
 /** Renders the `curl` command, and the data for `static/form.ts`. Omits optional parameters beyond the limit. */
 function renderForm(form: FormData, title: string, detail: Detail): string {
   let left = detail.items;
-  const fields = form.fields.flatMap(({ example = "", shorter, ...field }): FieldData[] => {
-    const isBody = field.in === "body";
-    if (!isBody && !field.isRequired && left-- <= 0) return [];
-    const known = [example, ...shorter ?? []];
-    return [{ ...field, example: known.find(({ length }) => !isBody || length <= detail.body) }];
+  const fields = form.fields.flatMap((field): FieldData[] => {
+    if (field.in !== "body") return field.isRequired || left-- > 0 ? [field] : [];
+    return field.example && field.example.length > detail.body
+      ? [{ ...field, example: undefined }]
+      : [field];
   });
   const data: FormData = { ...form, fields };
   const line = renderCommand(data);
   if (form.isEndless) return line;
   return `${line}<details class="try${form.isWrite ? " write" : ""}" data-try='${jsonOf(data)}'>` +
     `<summary aria-label="Try it: ${escape(title)}">Try it</summary></details>` +
-    renderWithoutScript(form);
+    renderLink(data);
 }
 
 /** Renders the `curl` command, hidden until the form can be sent. */
@@ -284,27 +286,12 @@ function renderCommand(data: FormData): string {
     `<small>for sh</small><button type="button" class="copy">Copy</button></div>`;
 }
 
-/** Renders a form that works without script, for a GET of this service that only reads and needs only a query. */
-function renderWithoutScript(form: FormData): string {
-  const { method, address, fields, token, isWrite } = form;
-  const isQuery = /^\/[^{]*$/.test(address) &&
-    fields.every((field) => field.in === "query" || (field.in === "header" && !field.isRequired));
-  if (method !== "GET" || !isQuery || token || isWrite) return "";
-  const inputs = fields.filter((field) => field.in === "query").map(renderInput).join("");
-  return `<noscript><form action="${V1}..${
-    escape(address)
-  }">${inputs}<button>Send</button></form></noscript>`;
-}
-
-function renderInput({ name, isRequired, isFilled, example = "", values }: FieldData): string {
-  const [label, value] = [escape(name), escape(example)];
-  const required = isRequired ? " required" : "";
-  const options = [...isRequired ? [] : [""], ...values ?? []].map((one) =>
-    `<option${isFilled && one === example ? " selected" : ""}>${escape(one)}</option>`
-  ).join("");
-  const filled = value && (isFilled ? ` value="${value}"` : ` placeholder="${value}"`);
-  const input = values
-    ? `<select name="${label}"${required}>${options}</select>`
-    : `<input name="${label}"${filled}${required}>`;
-  return `<label>${label} ${input}</label>`;
+/** Renders a link for a page without script, if the filled-in form is a GET of this service that only reads. */
+function renderLink(data: FormData): string {
+  const { method, address, token, isWrite } = data;
+  const texts = fillIn(data);
+  const { url, headers } = requestOf(data, texts, "");
+  const isLink = method === "GET" && address.startsWith("/") && headers.length === 0;
+  if (!isLink || token || isWrite || !canBeSent(data, texts)) return "";
+  return `<noscript><a href="${V1}..${escape(url)}">Open</a></noscript>`;
 }

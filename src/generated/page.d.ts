@@ -1,19 +1,14 @@
 /**
- * The documents of the explorer before anything of a description or a node is put into them.
+ * The HTML of the explorer's documents, before values are filled in.
  *
  * @module
  */
 
-/** A document. */
-export interface PageTemplate {
-  /** `static/simple.html` or `static/reference.html`, with names between braces for what is put in. */
-  readonly html: string;
-  /** The SHA-256 in base64 of each script that stands in it: the content security policy allows these. */
-  readonly digests: readonly string[];
-}
+/** `static/simple.html` and `static/reference.html`, with names in braces as placeholders. */
+export const TEMPLATES: Readonly<Record<"reference" | "simple", string>>;
 
-/** The documents. */
-export const TEMPLATES: Readonly<Record<"reference" | "simple", PageTemplate>>;
+/** The hash sources of the inline scripts in `TEMPLATES`, for the content security policy (CSP level 3, section 2.3.1). */
+export const INLINE_SCRIPTS: readonly string[];
 
 /** The icon, as SVG. */
 export const FAVICON: string;

@@ -50,18 +50,33 @@ export const STATUS_OF: Readonly<Record<KindStatusCode, Status>> = {
   stalled: "degraded",
 };
 
-/** Advice for the operator by status code, as in `docs/troubleshooting.md`. A `SourceError` brings its own hint. */
-export const REMEDIES: Readonly<Partial<Record<StatusCode, string>>> = {
+/** Advice by status code that anybody may see, for the page. `docs/troubleshooting.md` says more. */
+export const REMEDIES: Readonly<Record<string, string>> = {
   warming_up: "wait; the node's log shows its progress",
   no_leader: "start members until more than half are running",
   alarm: "see the node's documentation",
   no_peers: "check the node's firewall, listening port and peer list",
   stalled: "compare the height with a public source; check the node's disk, clock and peers",
-};
+  connection_refused: "start the node, or correct node.url",
+  timeout: "raise node.timeout (at most 10 s); a firewall may drop packets",
+  dns: "correct the name in node.url",
+  tls: "renew the node's certificate, or set node.tls.ca_file",
+  not_tls: "use http:// in node.url",
+  reset: "look at the node's log: it may have crashed",
+  unauthorized: "set node.auth; the service's log has the line to add",
+  forbidden: "set node.auth, or allow this service's IP in the node",
+  no_credentials: "the service's log says why the secret of node.auth cannot be read",
+  unknown_kind: "check port and path in node.url, or set node.kind",
+  wrong_kind: "correct node.kind, or remove it",
+  bad_answer: "the service's log names the source that failed",
+} satisfies Partial<Record<StatusCode, string>>;
 
-/** Returns the reason and the advice for the operator, for the log and `check`. */
-export const explain = ({ code, reason, hint }: NodeStatus): readonly string[] =>
-  [reason ?? code, hint ?? (code && REMEDIES[code])].filter((clause) => clause !== undefined);
+/** Returns the reason and the advice for the operator, for the log and `check`. A failure has more exact advice. */
+export function explain({ code, reason, hint }: NodeStatus): readonly string[] {
+  const isOfKind = code !== undefined && Object.hasOwn(STATUS_OF, code);
+  return [reason ?? code, hint ?? (isOfKind ? REMEDIES[code] : undefined)]
+    .filter((clause) => clause !== undefined);
+}
 
 export const NOT_ASKED: NodeStatus = {
   status: "starting",

@@ -216,7 +216,7 @@ function operationOf({ method, result, tags }: Parts, operationId: string, input
     ...input,
     responses: {
       200: {
-        description: textOf(result.description ?? result.summary) ?? "The result.",
+        description: textOf(result.description ?? result.summary) ?? "",
         content: {
           "application/json": { schema: result.schema ?? {}, ...examples && { examples } },
         },

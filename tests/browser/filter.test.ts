@@ -93,8 +93,8 @@ filter("keys typed into a form field do not act as shortcuts", async () => {
 
 filter("in a narrow window, the list is a sheet that closes after a choice", async () => {
   const page = await open(chain.url, 820);
-  const sheet = page.getByRole("dialog", { name: "Operations" });
-  assert.is(await page.locator("#plain nav").isVisible(), false);
+  const sheet = page.getByRole("navigation", { name: "Operations" });
+  assert.is(await sheet.isVisible(), false);
   await page.getByRole("button", { name: /^Operations \(\d+\)$/ }).click();
   await sheet.waitFor();
   assert.equal(await serious(page), []);
@@ -110,7 +110,7 @@ filter("in a narrow window, the list is a sheet that closes after a choice", asy
   await page.keyboard.press("Escape");
   await sheet.waitFor({ state: "hidden" });
   await page.setViewportSize({ width: 1280, height: 800 });
-  await page.locator("#plain > nav").waitFor();
+  await sheet.waitFor();
   await page.close();
 });
 

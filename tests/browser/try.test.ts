@@ -398,29 +398,27 @@ tries("a call without a response can be cancelled", () =>
   }));
 
 tries(
-  "without JavaScript, a form can send a read-only operation that uses only the query",
+  "without JavaScript, a complete GET that only reads has a link",
   () =>
     inPage(async (page) => {
       assert.is(await page.getByText("Try it", { exact: true }).first().isVisible(), false);
-      const operation = operationAt(page, "getHealth");
-      await operation.getByLabel("accept").fill("ok");
-      await operation.getByRole("button", { name: "Send" }).click();
-      await page.waitForURL(`${own.url}v1/health?accept=ok`);
+      await operationAt(page, "getHealth").getByRole("link", { name: "Open" }).click();
+      await page.waitForURL(`${own.url}v1/health**`);
       assert.match(await page.locator("body").innerText(), /"status": ?"ok"/);
     }, { server: own, javaScriptEnabled: false }),
 );
 
 tries(
-  "without JavaScript, only a plain GET has a form; other operations show a curl command",
+  "without JavaScript, only a complete GET has a link; other operations show a curl command",
   () =>
     inPage(async (page) => {
       // A curl command is hidden if a required value is missing.
       assert.is(await operationAt(page, "things").locator("pre").isVisible(), false);
       for (const name of ["wrong", "secretRead", "elsewhere"]) {
-        assert.is(await operationAt(page, name).locator("form").count(), 0, name);
+        assert.is(await operationAt(page, name).locator("noscript a").count(), 0, name);
         assert.match(await operationAt(page, name).locator("pre").innerText(), /^curl /);
       }
-      assert.is(await operationAt(page, "numbers").locator("form").count(), 1);
+      assert.is(await operationAt(page, "numbers").locator("noscript a").count(), 1);
     }, { javaScriptEnabled: false }),
 );
 

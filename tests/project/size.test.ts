@@ -25,9 +25,7 @@ const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + o
 async function weigh(view: "reference" | "simple") {
   const response = await ask(`/v1/spec/${view}`, { headers: { "accept-encoding": "br" } });
   assert.is(response.headers.get("content-encoding"), "br");
-  const scripts = [...TEMPLATES[view].html.matchAll(/assets\/([^"]+\.js)/g)].map(([, path]) =>
-    path!
-  );
+  const scripts = [...TEMPLATES[view].matchAll(/assets\/([^"]+\.js)/g)].map(([, path]) => path!);
   const files = [...new Set(scripts)];
   const own = files.filter((path) => path.startsWith(FILES.explorer));
   return {
