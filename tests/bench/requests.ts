@@ -2,7 +2,7 @@
 import { answersOf, startBare, startNodeface } from "./answers.ts";
 import { type Options, type Section, step, Table } from "./output.ts";
 import { ask, header, memory, type Running, start } from "./processes.ts";
-import { chosen, type Runtime, type Server, WITH_MIDDLEWARE } from "./servers.ts";
+import { chosen, type Runtime, SAME_BYTES, type Server } from "./servers.ts";
 import { median, ratiosOf } from "./statistics.ts";
 import { type Measured, measureInTurn, modeOf } from "./wrk.ts";
 
@@ -17,8 +17,8 @@ export async function requests({ only, isQuick, beside }: Options): Promise<Sect
     const running = await startAll(runtime, beside);
     const full = await measureInTurn(running, () => ({ path: PATH }), modeOf(isQuick));
     const notModified = await measureInTurn(running, async (server, { port }) => {
-      // Peers without middleware do not handle `If-None-Match`.
-      if (runtime.peers.includes(server) && !server.name.startsWith(WITH_MIDDLEWARE)) {
+      // The other peers do not handle `If-None-Match`.
+      if (runtime.peers.includes(server) && !server.name.startsWith(SAME_BYTES)) {
         return undefined;
       }
       const etag = header(await ask(port, PATH), "etag");
@@ -67,6 +67,6 @@ const TEXT =
 the processor time per request in microseconds, and its ratio to that of the bare server. Both are medians of all
 rounds, and lower is better. The other columns are the requests per second, the time from the start of the process
 to its first response, and the memory of the process at the end. Hono and Fastify send the same info object with
-their default header fields. "Hono with middleware" also sends CORS and security headers by its own middleware, and an ETag
-and 304, so its row compares like with like. Only itty-router, which runs on srvx or Bun, sends the prepared response, so its row
-shows the cost of routing.`;
+their default header fields. "Hono, same bytes" sends the header fields, bytes and 304 responses of Nodeface, without
+middleware, so its row compares like with like. itty-router, which runs on srvx or Bun, also sends the prepared
+response; its row shows the cost of routing.`;

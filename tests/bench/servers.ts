@@ -57,8 +57,8 @@ const repeating = (name: string, ...command: string[]): Server => ({
 });
 const peer = (file: string) => `${ROOT}tests/bench/peers/${file}.mjs`;
 
-/** The peer that sends most of what Nodeface sends: validators, 304 responses, and the same headers. */
-export const WITH_MIDDLEWARE = "Hono with middleware";
+/** The peer that sends the recorded responses, including 304. */
+export const SAME_BYTES = "Hono, same bytes";
 
 /** @param program the runtime and its flags, to be followed by `dist/main.js`; `undefined` for the executable */
 function runtime(
@@ -88,7 +88,7 @@ const NODES = (["Node 20", "Node 22", "Node 26"] as const).map((name) => {
   const node = PROGRAMS[name];
   const peers = {
     ...{ "itty-router": [node, peer("itty")], Hono: [node, peer("hono")] },
-    ...{ [WITH_MIDDLEWARE]: [node, peer("hono-middleware")], Fastify: [node, peer("fastify")] },
+    ...{ [SAME_BYTES]: [node, peer("hono-same")], Fastify: [node, peer("fastify")] },
   };
   return runtime(name.toLowerCase().replace(" ", ""), name, [node], [node, NODE_HTTP], peers);
 });
@@ -100,7 +100,7 @@ export const RUNTIMES: readonly Runtime[] = [
   }),
   runtime("bun", "Bun", [BUN], [BUN, FETCH], {
     ...{ "itty-router": [BUN, peer("itty")], Hono: [BUN, peer("hono")] },
-    [WITH_MIDDLEWARE]: [BUN, peer("hono-middleware")],
+    [SAME_BYTES]: [BUN, peer("hono-same")],
   }),
   runtime("executable", "executable", undefined, [BARE_EXECUTABLE], {}),
 ];
